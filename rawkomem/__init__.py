@@ -1,0 +1,1 @@
+"""rawkomem: a Markdown-first memory repository."""

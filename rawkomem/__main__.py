@@ -1,0 +1,5 @@
+"""`python -m rawkomem`."""
+
+from rawkomem.cli import main
+
+main()

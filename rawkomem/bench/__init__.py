@@ -1,0 +1,1 @@
+"""Measurements of the real commands, for users to repeat on their own machine."""

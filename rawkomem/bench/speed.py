@@ -1,0 +1,144 @@
+"""`bench speed`: how long the real commands take, as processes, in milliseconds and in starts.
+
+A start is the median time of `python -c pass` on the same machine in the same run: the unit in which our limits are
+written, because machines differ and are noisy.
+"""
+
+from __future__ import annotations
+
+import compileall
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from typing import TYPE_CHECKING
+
+import rawkomem
+
+from ..files.layout import FOLDER, Layout
+from ..index.catalogue import Catalogue
+from ..index.database import index_path, open_database
+from ..model.record import record
+from .corpus import make_repository, vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RUNS = 15  # of each command: the median of fewer jumps about
+QUERY_RANKS = ((40, 300, 900), (90, 150, 2000, 4000), (600, 1200), (60, 500, 800, 1500, 3000))  # of words in a query
+
+
+@record
+class Measure:
+    """One figure: milliseconds with starts, or megabytes."""
+
+    name: str
+    ms: float = 0.0
+    starts: float = 0.0
+    mb: float = 0.0
+
+
+def command(*words: str) -> list[str]:
+    """The installed console script where there is one, else the module."""
+    script = os.path.join(os.path.dirname(sys.executable), "rawkomem")
+    return [script, *words] if os.path.exists(script) else [sys.executable, "-m", "rawkomem", *words]
+
+
+def measure_speed(files: int, say: Callable[[str], None]) -> list[Measure]:
+    """All figures for a repository of this many files, in a temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
+        say(f"writing {files} files of 4 kB")
+        compileall.compile_dir(os.path.dirname(rawkomem.__file__), quiet=2)  # as pip does when it installs
+        make_repository(project, files)
+        return _measure(project, say)
+
+
+def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
+    start = _median([sys.executable, "-c", "pass"], project)
+    measures = [Measure("start", start, 1.0)]
+
+    def add(name: str, ms: float) -> None:
+        measures.append(Measure(name, ms, ms / start))
+        say(f"{name}: {ms:.0f} ms = {ms / start:.1f} starts")
+
+    add("first index", _time(command("sync"), project))
+    _settle(project)
+    searches = [command("search", query) for query in _queries()]
+    add("cold search", _median(searches, project))
+    add("no-op sync", _median(command("sync"), project))
+    measures.append(Measure("cold search, peak memory", mb=max(_peak(words, project) for words in searches)))
+    watcher = subprocess.Popen(command("watch"), cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        _settle(project)
+        measures.append(Measure("idle watcher, memory", mb=_resident(watcher.pid)))
+        add("save to searchable, under the watcher", statistics.median(_saved(project, n) for n in range(7)))
+    finally:
+        watcher.send_signal(signal.SIGTERM)
+        watcher.wait(10)
+    return measures
+
+
+def _queries() -> list[str]:
+    words = vocabulary()
+    return [" ".join(words[rank] for rank in ranks) for ranks in QUERY_RANKS]
+
+
+def _settle(project: str) -> None:
+    """Let stamps grow old and a watcher become idle."""
+    time.sleep(1.5)
+    _time(command("sync"), project)
+    time.sleep(0.5)
+
+
+def _median(commands: list[str] | list[list[str]], project: str) -> float:
+    many = commands if isinstance(commands[0], list) else [commands]
+    return statistics.median(_time(many[run % len(many)], project) for run in range(RUNS))
+
+
+def _time(words: list[str], project: str) -> float:
+    """Milliseconds of one process."""
+    begun = time.perf_counter()
+    process = subprocess.Popen(words, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    output = process.communicate()
+    ms = (time.perf_counter() - begun) * 1000
+    if process.returncode != 0:
+        raise RuntimeError(f"{' '.join(words)} failed: {output[1].decode()[-500:]}")
+    return ms
+
+
+def _peak(words: list[str], project: str) -> float:
+    """Peak resident memory of one more run; the kernel tells it to whoever waits for the process."""
+    if not hasattr(os, "wait4"):
+        return 0.0
+    process = subprocess.Popen(words, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    return usage.ru_maxrss / (1024 if sys.platform != "darwin" else 1024 * 1024)
+
+
+def _resident(pid: int) -> float:
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8") as stream:
+            return next(int(line.split()[1]) / 1024 for line in stream if line.startswith("VmRSS"))
+    except OSError:
+        return 0.0
+
+
+def _saved(project: str, number: int) -> float:
+    """Milliseconds from saving a file to the moment a reader of the index, without a sweep of its own, sees it."""
+    layout = Layout(os.path.join(project, FOLDER))
+    database = open_database(index_path(layout), readonly=True)
+    stem = f"saved-while-watching-{number}"
+    time.sleep(0.2)
+    begun = time.perf_counter()
+    with open(os.path.join(layout.root, "memories", f"{stem}.md"), "w", encoding="utf-8") as stream:
+        stream.write(f"---\ntitle: Saved while watching {number}\n---\n\nText.\n")
+    while Catalogue(database).row(stem) is None:
+        if time.perf_counter() - begun > 30:
+            raise RuntimeError("the watcher did not index a saved file within 30 s")
+        time.sleep(0.002)
+    database.close()
+    return (time.perf_counter() - begun) * 1000

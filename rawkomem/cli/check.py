@@ -1,0 +1,64 @@
+"""`rawkomem check`: what is wrong with memory files, with line numbers and hints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ..files.check import check_files, printable
+from ..files.read import QUARANTINE
+from .commands import open_repository
+from .terminal import note, paint, say, say_json
+
+if TYPE_CHECKING:
+    from ..files.check import Checked
+
+COLOURS = {"error": "red", "warning": "yellow", "style": "dim"}
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, type=click.Path(exists=False))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: one object for each file.")
+@click.option("--quiet", "-q", is_flag=True, help="Leave content rules out.")
+@click.pass_obj
+def check_command(folder: str, paths: tuple[str, ...], as_json: bool, quiet: bool) -> int:
+    """Tell what is wrong with memory files.
+
+    Without PATHS: every file of the repository. Exit code 1 when a file cannot be used as a memory.
+    """
+    checked = check_files(paths) if paths else list(open_repository(folder).check())
+    if as_json:
+        say_json([_as_json(item) for item in checked])
+    else:
+        _print(checked, quiet)
+    return 1 if any(item.verdict == QUARANTINE for item in checked) else 0
+
+
+def _as_json(item: Checked) -> dict[str, object]:
+    problems = [
+        {"line": problem.line, "level": problem.level, "message": problem.message, "hint": problem.hint}
+        for problem in item.problems
+    ]
+    return {
+        "file": printable(item.file),
+        "verdict": item.verdict,
+        "entries": item.entries,
+        "titles": list(item.titles),
+        "problems": problems,
+    }
+
+
+def _print(checked: list[Checked], quiet: bool) -> None:
+    counts: dict[str, int] = {}
+    for item in checked:
+        for problem in item.problems:
+            if quiet and problem.level == "style":
+                continue
+            counts[problem.level] = counts.get(problem.level, 0) + 1
+            level = paint(f"{problem.level:7}", COLOURS[problem.level])
+            say(f"{printable(item.file)}:{problem.line}: {level} {problem.message}. {paint(problem.hint, 'dim')}")
+    told = ", ".join(
+        f"{count} {level}{'s' if count > 1 and level != 'style' else ''}" for level, count in counts.items()
+    )
+    note(f"{len(checked)} files, {told or 'nothing to complain about'}")

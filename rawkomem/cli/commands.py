@@ -1,0 +1,137 @@
+"""The click side of the command line: commands are listed here and loaded when they run."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..repository import Repository
+from .hot import HOT, Option, run_of
+from .terminal import note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# command → (module, what it does): in the order a newcomer meets them
+COMMANDS = {
+    "init": ("init", "Start a memory repository in this project."),
+    "add": ("write", "Store a memory."),
+    "search": ("", "Find the memories that fit a question."),
+    "list": ("read", "List memories, the last changed first."),
+    "show": ("read", "Show one memory."),
+    "amend": ("write", "Change what a memory says, by appending."),
+    "delete": ("write", "Hide a memory; its text stays in the file."),
+    "purge": ("write", "Remove a memory's text for good (asks; rewrites files)."),
+    "check": ("check", "Tell what is wrong with memory files."),
+    "status": ("keep", "Compare files and index, and prove that they agree."),
+    "sync": ("", "Bring the index up to date with the files."),
+    "watch": ("watch", "Keep the index up to date while files change."),
+    "rebuild": ("keep", "Make the index anew from the files."),
+    "doctor": ("doctor", "Look for what could go wrong on this machine."),
+    "match": ("probe", "Tell whether a whenToUse condition fires on a text."),
+    "embed": ("probe", "Print the vector of a text."),
+    "bench": ("bench", "Measure speed on this machine."),
+}
+
+
+# What `--help` adds for hot commands; the others say it in their own module.
+HELP = {
+    "search": """Find the memories that fit a question.
+
+    QUERY '-' reads it from standard input. By words and by meaning; drafts are shown, history only with --include.""",
+    "sync": """Bring the index up to date with the files.
+
+    Every search does this by itself; run it to pay for a large change at a time you choose.""",
+}
+CLICK_SHAPES: dict[str, dict[str, Any]] = {
+    "flag": {"is_flag": True},
+    "number": {"type": click.IntRange(min=0), "show_default": True},
+    "many": {"multiple": True},
+    "text": {},
+}
+
+
+class LazyGroup(click.Group):
+    """Loads a command's module when it is called; the overview needs none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name in HOT:
+            return _click_of(name)
+        if name not in COMMANDS:
+            return None
+        module = import_module(f"rawkomem.cli.{COMMANDS[name][0]}")
+        command: click.Command = getattr(module, f"{name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("-C", "folder", metavar="FOLDER", default="", help="Work as if started in this folder.")
+@click.version_option(package_name="rawkomem", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, folder: str) -> None:
+    """rawkomem: a project's memories, as Markdown files that agents and people share.
+
+    Memories live in .rawko/memories/*.md, are committed with the project, and are found by meaning and by words.
+    Shell completion: see docs/cli.md.
+    """
+    ctx.obj = folder
+
+
+def run_click(argv: list[str]) -> int:
+    """Run a command line through click; its mistakes are told in one line."""
+    try:
+        result = cli.main(args=argv, prog_name="rawkomem", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.ClickException as failure:
+        context = getattr(failure, "ctx", None)
+        path = context.command_path if context else "rawkomem"
+        note(f"{failure.format_message()} (try '{path} --help')")
+        return failure.exit_code
+    except click.exceptions.Abort:
+        note("stopped: nothing was changed")
+        return 1
+
+
+def open_repository(folder: str) -> Repository:
+    """The repository that a command works on."""
+    return Repository.open(folder)
+
+
+def hot_options(options: tuple[Option, ...]) -> Callable[[Any], Any]:
+    """Declare options that are data (see hot.py) on a click command."""
+
+    def declare(function: Any) -> Any:
+        for option in reversed(options):
+            shape: dict[str, Any] = {**CLICK_SHAPES[option.kind], "help": option.help}
+            if option.kind != "many":
+                shape["default"] = option.default
+            function = click.option(*option.names, option.key, **shape)(function)
+        return function
+
+    return declare
+
+
+def _click_of(name: str) -> click.Command:
+    """A hot command as a click command."""
+    hot = HOT[name]
+
+    def command(folder: str, /, arguments: tuple[str, ...] = (), **values: Any) -> None:
+        if arguments == ("-",):
+            arguments = (sys.stdin.read(),)
+        lists = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+        run_of(name)(folder, list(arguments), **lists)
+
+    declared = hot_options(hot.options)(click.pass_obj(command))
+    if hot.argument:
+        declared = click.argument("arguments", metavar=hot.argument.upper(), nargs=-1, required=True)(declared)
+    return click.command(name, help=HELP.get(name, COMMANDS[name][1]))(declared)

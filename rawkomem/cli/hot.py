@@ -1,0 +1,118 @@
+"""Commands that agents run on every prompt, parsed without click: importing click takes three times a bare start.
+
+A command's options are data here. This module's little parser understands the plain forms; whatever it does not
+understand (help, completion, a mistake) goes to click, which is built from the same data and has the last word.
+"""
+
+from __future__ import annotations
+
+from ..model.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Values = dict[str, object]
+
+
+@record
+class Option:
+    """One option of a hot command: a flag, a text, a number, or a text that may be given several times."""
+
+    names: tuple[str, ...]
+    kind: str  # "flag" | "text" | "number" | "many"
+    help: str
+    default: object = None
+
+    @property
+    def key(self) -> str:
+        """The parameter it fills."""
+        return self.names[0].lstrip("-").replace("-", "_")
+
+
+FILTERS = (
+    Option(("--kind", "-k"), "many", "Only this kind (memory, lesson, skill, …); may be repeated."),
+    Option(("--tag", "-t"), "many", "Only with this tag; may be repeated."),
+    Option(("--importance", "-i"), "text", "At least this important: low, medium, high or critical.", ""),
+    Option(("--include",), "many", "Also with this status (superseded, archived, deleted, …), or 'all'."),
+)
+JSON = Option(("--json",), "flag", "Print JSON.", False)
+
+SEARCH = (Option(("--limit", "-n"), "number", "How many at most.", 10), *FILTERS, JSON)
+
+
+@record
+class Hot:
+    """A hot command: its options, the module whose `run` does it, and what its arguments are called."""
+
+    options: tuple[Option, ...]
+    module: str
+    argument: str = ""
+
+
+HOT = {
+    "search": Hot(SEARCH, "rawkomem.cli.search", "query"),
+    "sync": Hot((JSON,), "rawkomem.cli.sync"),
+}
+
+
+def parse(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
+    """(folder, command, option values, arguments) of a plain hot command line; None: let click look at it."""
+    folder = ""
+    if len(argv) > 2 and argv[0] == "-C":
+        folder, argv = argv[1], argv[2:]
+    if not argv or argv[0] not in HOT:
+        return None
+    hot = HOT[argv[0]]
+    options = {name: option for option in hot.options for name in option.names}
+    values = {option.key: [] if option.kind == "many" else option.default for option in options.values()}
+    arguments = _fill(argv[1:], options, values)
+    if arguments is None or bool(arguments) != bool(hot.argument):
+        return None
+    return folder, argv[0], values, arguments
+
+
+def _fill(words: list[str], options: dict[str, Option], values: Values) -> list[str] | None:
+    """Put option values where they belong and return the arguments; None for anything unusual."""
+    arguments: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            return [*arguments, *rest]
+        if not word.startswith("-") or word == "-":
+            arguments.append(word)
+            continue
+        name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        option = options.get(name)
+        if option is None or (option.kind == "flag" and equals):
+            return None
+        if option.kind != "flag" and not equals:
+            value = next(rest, "")
+            if not value:
+                return None
+        if not _put(option, value, values):
+            return None
+    return arguments
+
+
+def _put(option: Option, value: str, values: Values) -> bool:
+    if option.kind == "flag":
+        values[option.key] = True
+    elif option.kind == "many":
+        values[option.key].append(value)  # type: ignore[attr-defined]
+    elif option.kind == "number":
+        if not value.isdecimal():
+            return False
+        values[option.key] = int(value)
+    else:
+        values[option.key] = value
+    return True
+
+
+def run_of(command: str) -> Callable[..., None]:
+    """The function behind a hot command."""
+    import sys
+
+    name = HOT[command].module
+    __import__(name)
+    return sys.modules[name].run  # type: ignore[no-any-return]

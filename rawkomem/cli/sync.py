@@ -1,0 +1,43 @@
+"""`rawkomem sync`: bring the index up to date; and the progress bar of everything that indexes."""
+
+from __future__ import annotations
+
+import sys
+
+from ..model.record import as_dict
+from ..repository import Repository
+from .terminal import say, say_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..index.index import SyncReport
+
+
+def run(folder: str, arguments: list[str], json: bool) -> None:
+    """Sync and tell."""
+    tell(with_bar(Repository.open(folder).sync, "reading"), json)
+
+
+def with_bar(work: Callable[[Callable[[int, int], None]], SyncReport], label: str) -> SyncReport:
+    """Run long work with a progress bar on stderr, where that is a terminal."""
+    if not sys.stderr.isatty():
+        return work(lambda done, total: None)
+    import click  # its progress bar; a terminal has a person before it, who does not notice 50 ms
+
+    with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.length = max(total, 1)
+            bar.update(done - bar.pos)
+
+        return work(progress)
+
+
+def tell(report: SyncReport, json: bool) -> None:
+    """What a sync did."""
+    if json:
+        say_json(as_dict(report))
+    else:
+        say(f"{report.files} files, {report.read} read, {report.seconds:.2f} s")

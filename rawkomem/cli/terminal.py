@@ -1,0 +1,58 @@
+"""What commands print: colours on a terminal only, errors as one line, JSON for programs."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..model.errors import RawkoError
+
+STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+def paint(text: str, style: str) -> str:
+    """Text in a style, where stdout is a terminal and NO_COLOR is not set."""
+    if not text or os.environ.get("NO_COLOR") or not sys.stdout.isatty():
+        return text
+    return f"\x1b[{STYLES[style]}m{text}\x1b[0m"
+
+
+def say(text: str = "") -> None:
+    """One line, or several, on stdout."""
+    sys.stdout.write(text + "\n")
+
+
+def say_json(value: object) -> None:
+    """Data for programs."""
+    import json  # only with --json
+
+    say(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def complain(failure: RawkoError) -> int:
+    """One clear line on stderr, and the exit code."""
+    hint = f" ({failure.hint})" if failure.hint else ""
+    sys.stderr.write(f"rawkomem: {failure.message}{hint}\n")
+    return failure.exit_code
+
+
+def note(text: str) -> None:
+    """A remark for people on stderr, so that stdout stays data."""
+    sys.stderr.write(f"rawkomem: {text}\n")
+
+
+def wide() -> int:
+    """Columns of the terminal."""
+    try:
+        return max(40, os.get_terminal_size().columns)
+    except OSError:
+        return 100
+
+
+def day(at: int) -> str:
+    """The date of a time, or blanks."""
+    from ..model.clock import iso
+
+    return iso(at)[:10] or "-" * 10

@@ -1,0 +1,41 @@
+"""The vectors of the texts embedded last, for embedders slower than a dictionary."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .protocol import Embedder
+
+SIZE = 1_000  # texts: a long session's queries; some 5 MB with 1,024 dimensions
+
+
+class Cached:
+    """An embedder that asks another one only for texts it has not seen lately; one caller at a time."""
+
+    def __init__(self, inner: Embedder, size: int = SIZE):
+        self.name = inner.name
+        self.dims = inner.dims
+        self.inner = inner
+        self._size = size
+        self._known: dict[str, bytes] = {}  # least recently used first
+        self._lock = threading.Lock()
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """As Embedder.embed."""
+        with self._lock:
+            missing = list(dict.fromkeys(text for text in texts if text not in self._known))
+            fresh = dict(zip(missing, self.inner.embed(missing), strict=True)) if missing else {}
+            vectors = [fresh[text] if text in fresh else self._known[text] for text in texts]
+            for text, vector in zip(texts, vectors, strict=True):
+                self._keep(text, vector)
+            return vectors
+
+    def _keep(self, text: str, vector: bytes) -> None:
+        self._known.pop(text, None)
+        self._known[text] = vector
+        if len(self._known) > self._size:
+            del self._known[next(iter(self._known))]

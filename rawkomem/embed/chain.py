@@ -1,0 +1,66 @@
+"""Which embedder is used: the configured one, or the bundled one with a warning when that fails to open."""
+
+from __future__ import annotations
+
+from ..model.errors import BadInput, RawkoError
+from ..model.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .protocol import Embedder
+
+BUNDLED = "static"
+ENDPOINT = "rawkomem.embed.endpoint:EndpointEmbedder"
+PROVIDERS = {  # name → "module:class", imported on use; a class takes the settings
+    "sentence-transformers": "rawkomem.embed.transformer:TransformerEmbedder",
+    "openai": ENDPOINT,  # or anything that speaks its /v1/embeddings
+    "ollama": ENDPOINT,
+    "lmstudio": ENDPOINT,
+    "cohere": ENDPOINT,
+}
+
+
+@record
+class EmbedderSettings:
+    """What the user's own config says. A repository's config must not set it: it names hosts, keys and a command."""
+
+    provider: str = BUNDLED
+    model: str = ""
+    url: str = ""  # of an OpenAI-compatible API, as far as /v1; empty: the provider's usual one
+    key_env: str = ""  # the NAME of the environment variable that holds the key
+    start: str = ""  # a command that starts a local server which is not up
+    dims: int = 0  # 0: as many as the model gives
+    timeout: float = 30.0  # seconds for one request: a local model may have to be loaded first
+
+
+def open_embedder(settings: EmbedderSettings, warn: Callable[[str], None]) -> Embedder:
+    """The configured embedder; the bundled one, after exactly one warning, when that cannot be opened."""
+    if settings.provider == BUNDLED:
+        return bundled()
+    if settings.provider not in PROVIDERS:
+        names = ", ".join((BUNDLED, *PROVIDERS))
+        raise BadInput(f"there is no embedder {settings.provider!r}", f"Choose one of: {names}.")
+    try:
+        return configured(settings)
+    except RawkoError as error:
+        text = f"embedder {settings.provider!r} not used, the bundled one instead: {error.message}. {error.hint}"
+        warn(" ".join(text.split()))
+        return bundled()
+
+
+def bundled() -> Embedder:
+    """The static vectors that come with rawkomem."""
+    from .static import StaticEmbedder  # a search by words alone never needs it
+
+    return StaticEmbedder()
+
+
+def configured(settings: EmbedderSettings) -> Embedder:
+    """The provider's embedder, remembering what it embedded last."""
+    from .cache import Cached  # for slow providers only
+
+    module, _, name = PROVIDERS[settings.provider].partition(":")
+    made: Embedder = getattr(__import__(module, fromlist=[name]), name)(settings)
+    return Cached(made)

@@ -1,0 +1,122 @@
+"""An OpenAI-compatible /v1/embeddings endpoint: OpenAI, Cohere, Ollama, LM Studio and the like."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import TYPE_CHECKING, Any
+
+from .failure import EmbedderFailed, NotListening
+from .http_post import PAUSES, JsonPost
+from .local_server import start_server
+from .static import pack
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Sequence
+
+    from .chain import EmbedderSettings
+
+BATCH = 64  # texts in one request; Cohere takes at most 96
+URLS = {  # where each provider is found when the settings name no url
+    "openai": "https://api.openai.com/v1",
+    "cohere": "https://api.cohere.ai/compatibility/v1",
+    "ollama": "http://localhost:11434/v1",
+    "lmstudio": "http://localhost:1234/v1",
+}
+PROBE = "memory"  # any word: shows that the server answers, and with how many numbers
+
+
+class EndpointEmbedder:
+    """Embeds by request. Opening it sends one word, so that a server that is down is known before any work."""
+
+    def __init__(self, settings: EmbedderSettings, pauses: tuple[float, ...] = PAUSES):
+        if not settings.model:
+            raise EmbedderFailed("no model is named", "Set model, for example text-embedding-3-small.")
+        self._model = settings.model
+        self._asked = settings.dims
+        self.dims = settings.dims
+        key = read_key(settings.key_env)
+        self._post = JsonPost(embeddings_url(settings), key, settings.timeout, pauses)
+        self.server: subprocess.Popen[bytes] | None = None
+        self._probe(settings.start)
+        self.name = f"openai:{self._post.host}:{self._post.port}/{self._model}:{self.dims}"
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """As Embedder.embed; blank texts are not sent, since OpenAI refuses them."""
+        vectors = [bytes(4 * self.dims)] * len(texts)
+        wanted = [place for place, text in enumerate(texts) if text.strip()]
+        for start in range(0, len(wanted), BATCH):
+            places = wanted[start : start + BATCH]
+            for place, numbers in zip(places, self._ask([texts[place] for place in places]), strict=True):
+                vectors[place] = self._pack(numbers)
+        return vectors
+
+    def _probe(self, start: str) -> None:
+        try:
+            answer = self._ask([PROBE])
+        except NotListening:
+            if not start:
+                raise
+            self.server = start_server(start, self._post.host, self._post.port)
+            answer = self._ask([PROBE])
+        self.dims = self.dims or len(answer[0])
+        self._pack(answer[0])
+
+    def _ask(self, texts: list[str]) -> list[list[Any]]:
+        body: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
+        if self._asked:
+            body["dimensions"] = self._asked
+        return read_vectors(self._post(body), len(texts))
+
+    def _pack(self, numbers: list[Any]) -> bytes:
+        if not numbers or len(numbers) != self.dims:
+            raise unusable(f"a vector of {len(numbers)} numbers instead of {self.dims or 'some'}")
+        try:
+            vector = [float(number) for number in numbers if type(number) in (int, float)]
+        except OverflowError:
+            vector = [math.inf]
+        if len(vector) != self.dims or not all(map(math.isfinite, vector)):
+            raise unusable("a vector with something else than finite numbers")
+        largest = max(map(abs, vector)) or 1.0  # squares of very large or small numbers would leave the range of floats
+        return pack([number / largest for number in vector])
+
+
+def embeddings_url(settings: EmbedderSettings) -> str:
+    """The address to post to; a url without a path gets the usual /v1."""
+    url = (settings.url or URLS[settings.provider]).rstrip("/")
+    if url.endswith("/embeddings"):
+        return url
+    return f"{url}/embeddings" if "/" in url.partition("://")[2] else f"{url}/v1/embeddings"
+
+
+def read_key(variable: str) -> str:
+    """The key from the environment. A name in lower case is not shown: it might be a key put in the wrong place."""
+    if not variable:
+        return ""
+    shown = variable if variable.isupper() and variable.isidentifier() else "that key_env names"
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise EmbedderFailed(f"the environment variable {shown} is not set", "Set it to the key, not key_env itself.")
+    if not (key.isascii() and key.isprintable()):
+        raise EmbedderFailed(f"the environment variable {shown} holds no usable key", "Copy the key again.")
+    return key
+
+
+def read_vectors(answer: Any, count: int) -> list[list[Any]]:
+    """The vectors of an answer in the order of the texts."""
+    items = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise unusable("no list of vectors")
+    if len(items) != count:
+        raise unusable(f"{len(items)} vectors for {count} texts")
+    placed = {str(item.get("index", place)): item.get("embedding") for place, item in enumerate(items)}
+    vectors = [vector for place in range(count) if isinstance(vector := placed.get(str(place)), list)]
+    if len(vectors) != count:
+        raise unusable("something else than one vector for each text")
+    return vectors
+
+
+def unusable(what: str) -> EmbedderFailed:
+    """The error for an answer that cannot be trusted."""
+    return EmbedderFailed(f"the endpoint answered with {what}", "Check url, model and dims against the server.")

@@ -1,0 +1,60 @@
+"""Starts the user's own embedding server when it is not up, and waits until it listens. It is left running."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import socket
+import subprocess
+import time
+
+from .failure import EmbedderFailed
+
+LIMIT = 60.0  # seconds: loading a model of some gigabytes from a slow disk
+LOOK = 0.1  # seconds between two looks
+
+
+def start_server(command: str, host: str, port: int, limit: float = LIMIT) -> subprocess.Popen[bytes]:
+    """Run the command, without a shell, in a session of its own; returns once host:port accepts connections."""
+    words = split_command(command)
+    process = launch(words)
+    deadline = time.monotonic() + limit
+    while not listens(host, port):
+        if process.poll():  # 0 is no failure: some launchers return once their server is on its way
+            raise EmbedderFailed(f"{words[0]} ended with code {process.returncode}", "Try the start command by hand.")
+        if time.monotonic() > deadline:
+            process.terminate()
+            raise EmbedderFailed(
+                f"{words[0]} runs, but {host}:{port} did not open within {limit:g} s", "Do url and start agree?"
+            )
+        time.sleep(LOOK)
+    return process
+
+
+def split_command(command: str) -> list[str]:
+    """The words of a command line."""
+    try:
+        words = shlex.split(command, posix=os.name == "posix")
+    except ValueError:  # a quote that is not closed
+        words = []
+    if not words:
+        raise EmbedderFailed("the start command is empty or has an open quote", "Write it as in a terminal.")
+    return words
+
+
+def launch(words: list[str]) -> subprocess.Popen[bytes]:
+    """The running command; its words are not shown beyond the first: they may hold a secret."""
+    nowhere = subprocess.DEVNULL
+    try:
+        return subprocess.Popen(words, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
+    except OSError as error:
+        raise EmbedderFailed(f"cannot run {words[0]}: {type(error).__name__}", "Give start a full path.")
+
+
+def listens(host: str, port: int) -> bool:
+    """Whether something accepts connections there."""
+    try:
+        with socket.create_connection((host, port), timeout=1.0):
+            return True
+    except OSError:
+        return False

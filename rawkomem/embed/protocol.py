@@ -1,0 +1,19 @@
+"""What every embedder offers. Imported for typing only: `typing` is too slow a start for a cold command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one space."""
+
+    name: str  # of the vector space; kept with every index, so that vectors of two models are never compared
+    dims: int
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """Per text a normalised float32 little-endian vector of dims * 4 bytes; all zeros where nothing is known."""
+        ...

@@ -1,0 +1,99 @@
+"""Any sentence-transformers model, by name or from a local folder. Needs the extra of that name."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .failure import EmbedderFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .chain import EmbedderSettings
+
+DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # the teacher of the bundled vectors
+SAMPLE = 2**20  # bytes from either end of a weights file: training changes them all
+WEIGHTS = (".safetensors", ".bin")
+
+
+class TransformerEmbedder:
+    """Embeds with torch in this process: seconds to open, then tens of texts a second."""
+
+    def __init__(self, settings: EmbedderSettings):
+        model = settings.model or DEFAULT_MODEL
+        self._model = load(model, settings.dims)
+        self.dims = dimensions(self._model)
+        self.name = f"sentence-transformers:{label(model)}:{self.dims}"
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """As Embedder.embed."""
+        wanted = [place for place, text in enumerate(texts) if text.strip()]
+        vectors = [bytes(4 * self.dims)] * len(texts)
+        if wanted:
+            for place, row in zip(wanted, self._encode([texts[place] for place in wanted]), strict=True):
+                vectors[place] = row.tobytes()
+        return vectors
+
+    def _encode(self, texts: list[str]) -> Any:
+        import numpy as np  # comes with torch; kept out of the module so that a missing extra is told as such
+
+        try:
+            rows = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
+        except Exception as error:  # torch and the tokenizers raise many kinds, none of them ours
+            raise EmbedderFailed(f"the model failed: {first_line(error)}", "Try a smaller model, or the bundled one.")
+        if rows.shape != (len(texts), self.dims) or not np.isfinite(rows).all():
+            raise EmbedderFailed("the model gave vectors that cannot be used", "Try another model.")
+        return rows.astype("<f4")
+
+
+def load(model: str, dims: int) -> Any:
+    """The model, cut to so many dimensions where that is asked."""
+    try:
+        from sentence_transformers import SentenceTransformer
+
+        import_module("transformers.utils.logging").disable_progress_bar()  # it writes over the face's own output
+    except ImportError as error:
+        raise EmbedderFailed(
+            f"{error.name or 'sentence-transformers'} is not installed",
+            "Run: pip install 'rawkomem[sentence-transformers]'",
+        )
+    try:
+        return SentenceTransformer(model, truncate_dim=dims or None)
+    except Exception as error:  # a hub that is away, a folder that is no model, weights that do not fit
+        raise EmbedderFailed(f"cannot load {model}: {first_line(error)}", "Check the name or folder in model.")
+
+
+def dimensions(model: Any) -> int:
+    """How many numbers its vectors have; later versions renamed the method."""
+    ask = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+    return ask() or len(model.encode(["memory"])[0])  # a model may not say
+
+
+def label(model: str) -> str:
+    """The model's name; for a folder also a hash of its weights, since the same folder may be trained further."""
+    if not os.path.isdir(model):
+        return model
+    digest = hashlib.sha256()
+    for folder, folders, files in os.walk(model):
+        folders.sort()
+        for name in sorted(files):
+            if name.endswith(WEIGHTS):
+                digest.update(sample(os.path.join(folder, name)))
+    return f"{os.path.basename(os.path.abspath(model))}#{digest.hexdigest()[:12]}"
+
+
+def sample(path: str) -> bytes:
+    """The size and both ends of a file."""
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        start = file.read(SAMPLE)
+        file.seek(max(0, size - SAMPLE))
+        return b"%d " % size + start + file.read(SAMPLE)
+
+
+def first_line(error: Exception) -> str:
+    """The error on one line."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,108 @@
+"""The file of token vectors: pieces in sorted order, a scale and an int8 row for each; never read whole.
+
+Layout, little-endian, without gaps:
+    header    magic, version, number of pieces n, dimensions d (a multiple of 8), characters of the longest piece,
+              bytes of the names
+    offsets   n + 1 uint32: where each piece starts in the names
+    scales    n float32
+    names     the pieces as UTF-8 in byte order, each ended by a newline
+    rows      n * d int8: a vector is its row times its scale
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+
+from ..model.errors import RawkoError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from io import FileIO
+
+MAGIC = b"rawkovec"
+VERSION = 1
+HEADER = struct.Struct("<8sIIIII")
+SPAN = struct.Struct("<II")  # where a piece starts, where the next one does
+SCALE = struct.Struct("<f")
+HAS_PREAD = hasattr(os, "pread")  # not on Windows
+
+
+class TokenVectors:
+    """An open file: find a piece by binary search over the map, read the rows that are needed."""
+
+    def __init__(self, path: str):
+        self._file, header = open_file(path)
+        self.count, self.dims, self.longest, names = header
+        self._scales = HEADER.size + 4 * (self.count + 1)
+        self._names = self._scales + 4 * self.count
+        self._rows = self._names + names
+        size = os.fstat(self._file.fileno()).st_size
+        if size != self._rows + self.count * self.dims:
+            raise broken(path, f"its {size} bytes do not fit its header")
+        # Only what is searched: kernels with large folios would count every touched megabyte of rows as ours.
+        self._map = mmap.mmap(self._file.fileno(), self._rows, access=mmap.ACCESS_READ)
+
+    def find(self, piece: str) -> int:
+        """The row of a piece, or -1."""
+        wanted = piece.encode()
+        low, high = 0, self.count
+        while low < high:
+            middle = (low + high) // 2
+            name = self._name(middle)
+            if name < wanted:
+                low = middle + 1
+            elif name == wanted:
+                return middle
+            else:
+                high = middle
+        return -1
+
+    def _name(self, row: int) -> bytes:
+        start, after = SPAN.unpack_from(self._map, HEADER.size + 4 * row)
+        return self._map[self._names + start : self._names + after - 1]
+
+    def index(self) -> dict[str, int]:
+        """Every piece with its row: 4 MB and some milliseconds, then a look-up is fifty times quicker."""
+        names = self._map[self._names : self._rows].decode().split("\n")
+        return dict(zip(names, range(self.count), strict=False))  # after the last newline is nothing
+
+    def scale(self, row: int) -> float:
+        """What the numbers of a row are multiplied by."""
+        scale: float = SCALE.unpack_from(self._map, self._scales + 4 * row)[0]
+        return scale
+
+    def row(self, row: int) -> bytes:
+        """The int8 numbers of a row."""
+        start = self._rows + row * self.dims
+        if HAS_PREAD:
+            return os.pread(self._file.fileno(), self.dims, start)
+        return self._map_all()[start : start + self.dims]
+
+    def table(self) -> tuple[memoryview, memoryview]:
+        """All scales and all rows, as bytes."""
+        return memoryview(self._map)[self._scales : self._names], memoryview(self._map_all())[self._rows :]
+
+    def _map_all(self) -> mmap.mmap:
+        if len(self._map) == self._rows:
+            self._map = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        return self._map
+
+
+def open_file(path: str) -> tuple[FileIO, tuple[int, int, int, int]]:
+    """The open file and what its header says: pieces, dimensions, longest piece, bytes of the names."""
+    try:
+        file = open(path, "rb", buffering=0)  # noqa: SIM115 (stays open as long as the vectors are in use)
+        start = file.read(HEADER.size)
+    except OSError as error:
+        raise broken(path, error.strerror or str(error))
+    if len(start) < HEADER.size or HEADER.unpack(start)[:2] != (MAGIC, VERSION):
+        file.close()
+        raise broken(path, f"it does not start with {MAGIC.decode()} {VERSION}")
+    return file, HEADER.unpack(start)[2:]
+
+
+def broken(path: str, why: str) -> RawkoError:
+    """The error for a file that cannot be used."""
+    return RawkoError(f"cannot use the token vectors {path}: {why}", "Install rawkomem again: the file comes with it.")

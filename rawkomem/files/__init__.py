@@ -1,0 +1,1 @@
+"""Layout, reading, the only writer, scanning, watching and checking."""

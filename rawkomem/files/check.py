@@ -1,0 +1,148 @@
+"""What is wrong with each file: the reader's Problems, the content rules, names that clash, references to nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ..model.ids import RESERVED
+from ..model.problem import Problem, error, style, warning
+from ..model.record import record, replace
+from .read import Reading, read_file
+from .scan import is_text, stamps, sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..model.entry import Entry
+    from .layout import Layout
+
+IDEAL = (200, 500)  # words: SPEC-0009
+MOST = 2_000
+KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:_[a-z0-9-]+)?\.md|\d{4}-\d\d-\d\dT[0-9A-Za-z_-]+\.md")
+UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')  # what Windows refuses
+LONGEST_NAME = 200  # bytes; some tools add a suffix, and 255 is the limit of most file systems
+
+
+@record
+class Checked:
+    """One file's verdict."""
+
+    file: str
+    verdict: str
+    entries: int
+    titles: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+
+def check_files(paths: Sequence[str]) -> list[Checked]:
+    """Check single files or folders of Markdown files, inside a repository or not."""
+    return [_checked(_with_rules(read_file(file, file)), ()) for path in paths for file in _markdown_in(path)]
+
+
+def check_repository(layout: Layout) -> list[Checked]:
+    """Check every file, and what only shows across files: clashing names, ids used twice, references to nothing."""
+    seen = sweep(layout)
+    readings = {path: _with_rules(read_file(layout.path(path), path)) for path in stamps(seen.listing)}
+    across = [*seen.problems, *_clashes(readings), *_ids_twice(readings.values()), *_dangling(readings.values())]
+    extra: dict[str, list[Problem]] = {}
+    for problem in across:
+        extra.setdefault(problem.path, []).append(problem)
+    checked = [_checked(reading, extra.pop(path, [])) for path, reading in readings.items()]
+    checked += [_checked(Reading(path), problems) for path, problems in extra.items()]
+    return sorted(checked, key=lambda item: item.file)
+
+
+def _checked(reading: Reading, more: Iterable[Problem]) -> Checked:
+    problems = sorted([*reading.problems, *more], key=lambda problem: problem.line)
+    whole = replace(reading, problems=tuple(problems))
+    good = [entry for entry in reading.entries if not entry.draft]
+    titles = tuple(entry.title for entry in good if entry.title)
+    return Checked(reading.path, whole.verdict, len(good), titles, whole.problems)
+
+
+def _markdown_in(path: str) -> list[str]:
+    if not os.path.isdir(path):
+        return [path]
+    found = []
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(name for name in folders if name != "local" and not name.startswith("."))
+        found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".md")]
+    return found
+
+
+def _with_rules(reading: Reading) -> Reading:
+    name = os.path.basename(reading.path)
+    problems = [*_name_problems(name), *(p for entry in reading.entries for p in _content_problems(entry))]
+    return replace(reading, problems=(*reading.problems, *(replace(p, path=reading.path) for p in problems)))
+
+
+def _name_problems(name: str) -> list[Problem]:
+    if not is_text(name):
+        return [error(f"file name {printable(name)!r} is not UTF-8: the file is not indexed", "rename it")]
+    if UNSAFE_NAME.search(name) or name.partition(".")[0].lower() in RESERVED:
+        return [warning(f"file name {printable(name)!r} is not allowed on Windows", "use a kebab-case name")]
+    if len(os.fsencode(name)) > LONGEST_NAME:
+        return [warning(f"file name is longer than {LONGEST_NAME} bytes", "shorten it")]
+    if not KEBAB.fullmatch(name):
+        return [style(f"file name {printable(name)!r} is not kebab-case", "use-words-like-this.md")]
+    return []
+
+
+def _content_problems(entry: Entry) -> list[Problem]:
+    if not entry.creates or entry.draft:
+        return []
+    count = len(entry.body.split())
+    if count > MOST:
+        return [style(f"{count:,} words: at most {MOST:,}", "split it into several memories", entry.line)]
+    if count < IDEAL[0]:
+        return [style(f"{count} words: {IDEAL[0]}–{IDEAL[1]} are ideal", "say why and when it matters", entry.line)]
+    if count > IDEAL[1]:
+        return [style(f"{count} words: {IDEAL[0]}–{IDEAL[1]} are ideal", "shorten it", entry.line)]
+    return []
+
+
+def _clashes(paths: Iterable[str]) -> list[Problem]:
+    """Names that are one name on macOS or Windows."""
+    groups: dict[str, list[str]] = {}
+    for path in paths:
+        groups.setdefault(unicodedata.normalize("NFC", path).casefold(), []).append(path)
+    return [
+        replace(
+            warning(f"same name as {printable(other)!r} on macOS and Windows", "rename one of them"),
+            path=path,
+        )
+        for group in groups.values()
+        for path, other in zip(group, group[1:] + group[:1], strict=True)
+        if len(group) > 1
+    ]
+
+
+def _ids_twice(readings: Iterable[Reading]) -> list[Problem]:
+    entries = [entry for reading in readings for entry in reading.entries]
+    counts = Counter(entry.id for entry in entries)
+    return [
+        replace(error(f"id {entry.id!r} is used {counts[entry.id]} times", "give each entry its own id"),
+                path=entry.path, line=entry.line)
+        for entry in entries
+        if counts[entry.id] > 1
+    ]  # fmt: skip
+
+
+def _dangling(readings: Iterable[Reading]) -> list[Problem]:
+    entries = [entry for reading in readings for entry in reading.entries]
+    known = {entry.id for entry in entries if entry.creates}
+    return [
+        replace(warning(f"about {entry.about!r}: no such memory", "correct the id"), path=entry.path, line=entry.line)
+        for entry in entries
+        if entry.changes and entry.about and entry.about not in known
+    ]
+
+
+def printable(name: str) -> str:
+    """A file name for logs and messages: no line breaks, no control characters, no broken bytes."""
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

@@ -1,0 +1,80 @@
+"""Where things lie: the repository's folders, its local folder, the user's folders."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ..model.errors import NotFound
+from ..model.record import record
+
+FOLDER = ".rawko"
+AREAS = ("memories", "traces", "log", "archive")  # what the index follows, in the order people read it
+
+
+@record
+class Layout:
+    """The paths of one repository. Plain strings: pathlib costs a cold command one start."""
+
+    root: str  # the .rawko folder itself
+
+    @property
+    def local(self) -> str:
+        """Git-ignored: index, usage, locks, caches."""
+        return os.path.join(self.root, "local")
+
+    @property
+    def config(self) -> str:
+        """Committed settings."""
+        return os.path.join(self.root, "config.yaml")
+
+    @property
+    def templates(self) -> str:
+        """The project's own templates, before the shipped ones."""
+        return os.path.join(self.root, "templates")
+
+    @property
+    def project(self) -> str:
+        """The folder that holds .rawko."""
+        return os.path.dirname(self.root)
+
+    def path(self, relative: str) -> str:
+        """The file of a path as entries and the index name it."""
+        return os.path.join(self.root, *relative.split("/"))
+
+    def relative(self, path: str) -> str:
+        """How entries and the index name a file: below .rawko, with forward slashes."""
+        return os.path.relpath(path, self.root).replace(os.sep, "/")
+
+
+def find_layout(start: str = "") -> Layout:
+    """The repository of a folder or one of its parents; RAWKOMEM_DIR names another start."""
+    start = os.path.abspath(start or os.environ.get("RAWKOMEM_DIR") or os.getcwd())
+    folder = start
+    while True:
+        if os.path.basename(folder) == FOLDER and os.path.isdir(os.path.join(folder, AREAS[0])):
+            return Layout(folder)
+        root = os.path.join(folder, FOLDER)
+        if os.path.isdir(root):
+            return Layout(root)
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            raise NotFound(f"no {FOLDER} folder in {start} or above it", "run 'rawkomem init' in your project")
+        folder = parent
+
+
+def user_config() -> str:
+    """The user's own settings: endpoints, keys, commands. Never read from a repository."""
+    base = os.environ.get("XDG_CONFIG_HOME") or _home("AppData/Roaming", "Library/Application Support", ".config")
+    return os.path.join(base, "rawkomem", "config.yaml")
+
+
+def user_cache() -> str:
+    """The user's cache folder, for indexes that cannot stand beside their files."""
+    base = os.environ.get("XDG_CACHE_HOME") or _home("AppData/Local", "Library/Caches", ".cache")
+    return os.path.join(base, "rawkomem")
+
+
+def _home(windows: str, mac: str, other: str) -> str:
+    choice = windows if os.name == "nt" else mac if sys.platform == "darwin" else other
+    return os.path.join(os.path.expanduser("~"), *choice.split("/"))

@@ -1,0 +1,80 @@
+"""The only rewriter: cuts every entry about one memory out of its files, for good. For leaked secrets."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ..model.errors import Refused, Unwritable
+from .append import repository_lock, write_file
+from .contents import read_bytes
+from .read import read_data
+
+if TYPE_CHECKING:
+    from ..model.entry import Entry
+    from .layout import Layout
+
+
+def purge(layout: Layout, id: str, paths: list[str]) -> list[str]:
+    """Cut the entries about `id` out of these files, removing a file left empty. Returns what changed."""
+    changed = []
+    with repository_lock(layout):
+        for path in paths:
+            if _purge_file(layout, path, id):
+                changed.append(path)
+    return changed
+
+
+def _purge_file(layout: Layout, path: str, id: str) -> bool:
+    try:
+        return _rewrite(layout, path, id)
+    except OSError as failure:
+        raise Unwritable(f"cannot purge {path}: {failure.strerror}", "check its permissions") from None
+
+
+def _rewrite(layout: Layout, path: str, id: str) -> bool:
+    file = layout.path(path)
+    stat = os.lstat(file)
+    data = read_bytes(file)
+    entries = read_data(data, path).entries
+    kept = [entry for entry in entries if entry.target != id]
+    if len(kept) == len(entries):
+        return False
+    if not kept:
+        os.unlink(file)
+        return True
+    if any(entry.id.startswith(f"{_stem(entries)}#") or entry.id == _stem(entries) for entry in kept):
+        kept_ids = [entry.id for entry in kept]
+        if kept_ids != [entry.id for entry in read_data(_without(data, entries, id), path).entries]:
+            raise Refused(
+                f"{path} holds entries without ids that would change their names",
+                "give them an 'id:' line first, or edit the file by hand",
+            )
+    expected = (stat.st_size, stat.st_mtime_ns, stat.st_ino)
+    if not write_file(layout, file, _without(data, entries, id), expected):
+        raise Refused(f"{path} changed while we read it", "try again")
+    return True
+
+
+def _stem(entries: tuple[Entry, ...]) -> str:
+    return entries[0].path.partition("/")[2].removesuffix(".md")
+
+
+def _without(data: bytes, entries: tuple[Entry, ...], id: str) -> bytes:
+    """The file's bytes without the lines of these entries; the others keep theirs to the byte."""
+    lines = data.splitlines(keepends=True)
+    starts = [entry.line - 1 for entry in entries] + [len(lines)]
+    pieces = [b"".join(lines[a:b]) for a, b in pairwise(starts)]
+    kept = [piece for piece, entry in zip(pieces, entries, strict=True) if entry.target != id]
+    text = b"".join(kept)
+    last = entries[-1].target == id
+    return _trim_separator(text) if last else text
+
+
+def _trim_separator(data: bytes) -> bytes:
+    """Without the separator that led to an entry which is no longer there."""
+    stripped = data.rstrip()
+    if not stripped.endswith(b"\n---"):
+        return data
+    return stripped[: -len(b"---")].rstrip() + b"\n"

@@ -1,0 +1,124 @@
+"""Reads one memory file: bytes → text → entries with ids and places, and a verdict. Never raises on bad content."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from ..model.problem import ERROR, WARNING, Problem, error, warning
+from ..model.record import record, replace
+from ..text.entries import read_entries
+from .contents import MAX_FILE, read_bytes
+from .layout import AREAS
+
+if TYPE_CHECKING:
+    from ..model.entry import Entry
+
+RETRY_AFTER = 0.02  # seconds: a file that ends inside a character is probably being written
+MAGIC = (b"\x7fELF", b"\x1f\x8b", b"PK\x03\x04", b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"MZ\x90", b"SQLite")
+LFS = b"version https://git-lfs"
+
+ACCEPT, ACCEPT_WARN, QUARANTINE = "accept", "accept_warn", "quarantine"
+
+
+@record
+class Reading:
+    """What one file holds."""
+
+    path: str
+    entries: tuple[Entry, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    readable: bool = True  # False: permission or I/O error, so what the file says is unknown
+
+    @property
+    def verdict(self) -> str:
+        """quarantine with any error, accept_warn with any warning; content rules do not count."""
+        levels = {problem.level for problem in self.problems}
+        return QUARANTINE if ERROR in levels else ACCEPT_WARN if WARNING in levels else ACCEPT
+
+
+def read_file(file: str, path: str) -> Reading:
+    """Read the file; `path` is the name its entries carry."""
+    try:
+        reading = read_data(read_bytes(file), path)
+        if reading.problems and "ends inside" in reading.problems[0].message:
+            time.sleep(RETRY_AFTER)
+            reading = read_data(read_bytes(file), path)
+    except OSError as failure:
+        problem = error(f"cannot be read: {failure.strerror}", "check its permissions")
+        return Reading(path, (), (replace(problem, path=path),), readable=False)
+    return reading
+
+
+def read_data(data: bytes, path: str) -> Reading:
+    """Entries and Problems of a file's bytes."""
+    text, refused, odd = decode(data)
+    if refused:
+        return Reading(path, (), (replace(refused, path=path),))
+    entries, problems = read_entries(text)
+    if not entries:
+        problems = [error("the file is empty", "add a memory or remove the file")]
+    return Reading(path, _placed(entries, path), tuple(replace(p, path=path) for p in [*odd, *problems]))
+
+
+def decode(data: bytes) -> tuple[str, Problem | None, list[Problem]]:
+    """The text with \\n line ends, or why these bytes are no text, and what was odd about them."""
+    refused = _refused(data)
+    if refused:
+        return "", refused, []
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as failure:
+        return "", _not_utf8(data, failure), []
+    odd = []
+    if text.startswith("\ufeff"):
+        text = text.lstrip("\ufeff")
+        odd.append(warning("more than one byte order mark", "save the file as UTF-8 without any"))
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+        if "\r" in text:
+            text = text.replace("\r", "\n")
+            odd.append(warning("lone carriage returns read as line ends", "save with \\n line ends"))
+    return text, None, odd
+
+
+def _refused(data: bytes) -> Problem | None:
+    if len(data) > MAX_FILE:
+        return error("larger than 5 MiB: skipped", "split it, or keep it outside the repository")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return error("UTF-16, not UTF-8", "save the file as UTF-8")
+    if data.startswith(MAGIC):
+        return error("a binary file", "keep only Markdown here")
+    nul = data.find(b"\0")
+    if nul >= 0:
+        return error(f"NUL byte at offset {nul}: binary or wrong encoding", "save the file as UTF-8 text")
+    if data.startswith(LFS):
+        return error("a Git LFS pointer, not the file itself", "run 'git lfs pull', or keep memories out of LFS")
+    return None
+
+
+def _not_utf8(data: bytes, failure: UnicodeDecodeError) -> Problem:
+    line = data.count(b"\n", 0, failure.start) + 1
+    if failure.end >= len(data) and "unexpected end" in failure.reason:
+        return error("the file ends inside a character: being written, or cut off", "save it again as UTF-8", line)
+    return error(f"not UTF-8 at byte {failure.start}", "save the file as UTF-8", line)
+
+
+def _placed(entries: list[Entry], path: str) -> tuple[Entry, ...]:
+    """The entries with their path, and an id and time for those that name none: `stem`, then `stem#2`."""
+    stem = implicit_id(path)
+    placed: list[Entry] = []
+    latest = 0
+    for number, entry in enumerate(entries, 1):
+        at = entry.at or (latest if entry.changes else 0)
+        latest = at or latest
+        name = entry.id or (stem if number == 1 else f"{stem}#{number}")
+        placed.append(replace(entry, id=name, at=at, path=path))
+    return tuple(placed)
+
+
+def implicit_id(path: str) -> str:
+    """The id of a file's first entry when it names none: its path below its area, without `.md`."""
+    area, _, rest = path.partition("/")
+    name = rest if area in AREAS and rest else path
+    return name.removesuffix(".md")

@@ -1,0 +1,116 @@
+"""The freshness sweep: which memory files there are and whether any of them may have changed.
+
+A listing names each file with its stamp: size, mtime, inode and ctime (which also tells a changed permission or a
+forged mtime). Equal listings mean that nothing changed: a cold command compares two byte strings, not 10,000 rows.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..model.problem import Problem, warning
+from ..model.record import record, replace
+from .layout import AREAS, Layout
+
+BETWEEN = "\0"  # between path and stamp and between files: the one character that no path holds
+
+
+@record
+class Sweep:
+    """What a walk over the repository saw."""
+
+    listing: bytes
+    problems: tuple[Problem, ...] = ()
+    unreadable: tuple[str, ...] = ()  # folders that could not be listed: what they held is unknown, not gone
+
+    @property
+    def files(self) -> int:
+        """How many files were seen."""
+        return (self.listing.count(BETWEEN.encode()) + 1) // 2
+
+
+def sweep(layout: Layout) -> Sweep:
+    """Walk the areas once, without following folder links. Cheap: one stat for each Markdown file."""
+    lines: list[str] = []
+    problems: list[Problem] = []
+    unreadable: list[str] = []
+    stack = [(os.path.join(layout.root, area), area) for area in reversed(AREAS)]
+    while stack:
+        folder, relative = stack.pop()
+        try:
+            if os.path.islink(folder):
+                raise OSError(0, "it is a link, and folder links are not followed")
+            with os.scandir(folder) as entries:
+                _sweep_folder(entries, relative, lines, stack, problems, layout.root)
+        except FileNotFoundError:
+            continue
+        except OSError as failure:
+            unreadable.append(relative)
+            problems.append(_problem(relative, f"folder cannot be read: {failure.strerror}", "check its permissions"))
+    return Sweep(BETWEEN.join(lines).encode("utf-8", "surrogateescape"), tuple(problems), tuple(unreadable))
+
+
+def _sweep_folder(
+    entries: os._ScandirIterator[str],
+    relative: str,
+    lines: list[str],
+    stack: list[tuple[str, str]],
+    problems: list[Problem],
+    root: str,
+) -> None:
+    prefix = relative + "/"
+    for entry in entries:
+        name = entry.name
+        if name[-3:] == ".md" and name[0] != ".":
+            try:
+                if entry.is_file(follow_symlinks=False):
+                    stat = entry.stat(follow_symlinks=False)
+                    lines.append(f"{prefix}{name}\0{stat.st_size} {stat.st_mtime_ns} {stat.st_ino} {stat.st_ctime_ns}")
+                    continue
+                problem = _odd_file(entry, prefix + name, root)
+            except FileNotFoundError:
+                continue  # gone since we listed it
+            except OSError as failure:
+                problem = _problem(prefix + name, f"cannot be read: {failure.strerror}", "check it")
+            if problem:
+                problems.append(problem)
+        elif name[0] != "." and entry.is_dir(follow_symlinks=False):
+            stack.append((entry.path, prefix + name))
+
+
+def _odd_file(entry: os.DirEntry[str], path: str, root: str) -> Problem | None:
+    """Links and devices are never indexed; a link to a memory of this repository is just its other name."""
+    if not entry.is_symlink():
+        if entry.is_dir(follow_symlinks=False):
+            return _problem(path, "a folder with the name of a memory file", "rename it")
+        return _problem(path, "not a regular file", "remove it")
+    target = os.path.realpath(entry.path)
+    if not os.path.exists(target):
+        return _problem(path, "a link to nowhere", "remove it or mend it")
+    if not os.path.isfile(target) or not target.startswith(os.path.realpath(root) + os.sep):
+        return _problem(path, "a link out of the repository: not followed", "put the file itself here")
+    return None
+
+
+def _problem(path: str, message: str, hint: str) -> Problem:
+    return replace(warning(message, hint), path=path)
+
+
+def is_text(path: str) -> bool:
+    """Whether a file name is text at all; others are reported by `check` and left alone."""
+    try:
+        path.encode()
+        return True
+    except UnicodeEncodeError:
+        return False
+
+
+def changed_at(stamp: str) -> int:
+    """When the file last changed, in nanoseconds: ctime, which nobody can forge (Windows has only mtime)."""
+    return int(stamp.split(" ")[1 if os.name == "nt" else 3])
+
+
+def stamps(listing: bytes) -> dict[str, str]:
+    """path → stamp of each file in a listing."""
+    parts = listing.decode("utf-8", "surrogateescape").split(BETWEEN)
+    return dict(zip(parts[::2], parts[1::2], strict=True)) if len(parts) > 1 else {}

@@ -1,0 +1,65 @@
+"""The files of a new repository."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ..model.errors import Unwritable
+from ..model.record import record
+from .layout import FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+CONFIG = """\
+# Settings of this repository; every line is optional. See docs/format.md.
+# Endpoints, keys and commands belong into your own config, never here.
+
+# embedder: static        # the bundled vectors: no download, no server
+"""
+
+IGNORE = """\
+# The index, usage counts and locks of this machine: safe to delete, never to be committed.
+/local/
+"""
+
+ATTRIBUTES = """\
+# Memories have the same bytes on every system.
+*.md text eol=lf
+"""
+
+
+@record
+class Step:
+    """One file that init writes; existing ones stay as they are."""
+
+    path: str
+    text: str
+    exists: bool
+
+
+def plan_start(project: str) -> list[Step]:
+    """What `init` will write into a project."""
+    root = os.path.join(project, FOLDER)
+    files = {
+        "config.yaml": CONFIG,
+        ".gitignore": IGNORE,
+        ".gitattributes": ATTRIBUTES,
+        os.path.join("memories", ".gitkeep"): "",
+    }
+    paths = {os.path.normpath(os.path.join(root, name)): text for name, text in files.items()}
+    return [Step(path, text, os.path.lexists(path)) for path, text in paths.items()]
+
+
+def write_start(steps: Iterable[Step]) -> None:
+    """Write what is not there yet."""
+    for step in steps:
+        if step.exists:
+            continue
+        try:
+            os.makedirs(os.path.dirname(step.path), exist_ok=True)
+            with open(step.path, "x", encoding="utf-8", newline="\n") as stream:
+                stream.write(step.text)
+        except OSError as failure:
+            raise Unwritable(f"cannot write {step.path}: {failure.strerror}", "check permissions") from None

@@ -1,0 +1,43 @@
+"""Templates for new memories: the project's own in .rawko/templates/, else the shipped ones."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import frontmatter
+
+from ..model.errors import BadInput
+from ..text.frontmatter import Unreadable
+from ..text.handler import RawkoHandler
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..model.entry import Value
+    from .layout import Layout
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SHIPPED = (os.path.join(PACKAGE, "templates"), os.path.join(os.path.dirname(PACKAGE), "templates"))  # wheel, checkout
+
+
+def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str:
+    """The template of a kind with these frontmatter values, ready for an editor."""
+    file = find_template(layout, kind)
+    handler = RawkoHandler()
+    try:
+        with open(file, encoding="utf-8") as stream:
+            post = frontmatter.loads(stream.read(), handler=handler)
+    except Unreadable as failure:
+        raise BadInput(f"template {file}: {failure.problem.message}", failure.problem.hint) from None
+    post.metadata.update({key: value for key, value in values.items() if value})
+    return str(frontmatter.dumps(post, handler=handler)) + "\n"
+
+
+def find_template(layout: Layout, kind: str) -> str:
+    """The file of a kind's template."""
+    for folder in (layout.templates, *SHIPPED):
+        file = os.path.join(folder, f"{kind}.md")
+        if os.path.isfile(file):
+            return file
+    raise BadInput(f"no template for kind {kind!r}", f"put {kind}.md into {layout.templates}")

@@ -1,0 +1,134 @@
+"""Watches the repository's folder. Events are hints: whatever they say, one reconcile finds out what changed.
+
+A sweep runs anyway every few seconds, because event queues overflow, editors save by rename, folders are deleted and
+made again, and some file systems send no events at all.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.observers import Observer
+
+from ..model.errors import RawkoError
+from .layout import AREAS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from watchdog.observers.api import BaseObserver
+
+    from .layout import Layout
+
+QUIET = 0.03  # seconds without events before a reconcile: editors save in several steps
+PATIENCE = 0.3  # seconds at most, for storms that never get quiet
+SWEEP = 2.0  # seconds between sweeps without any event
+SWEEP_SHARE = 50  # … and never more than 1/50 of the time spent sweeping while nothing happens
+SWEEP_MOST = 30.0  # seconds, however many files there are
+
+
+class Watch:
+    """Runs `reconcile` whenever files may have changed, until `stop` is called."""
+
+    def __init__(self, layout: Layout, reconcile: Callable[[], object], say: Callable[[str], None]):
+        self.layout = layout
+        self.reconcile = reconcile
+        self.say = say
+        self.hint = threading.Event()
+        self.stopping = threading.Event()
+        self.observer: BaseObserver | None = None
+        self.watched: list[tuple[int, int] | None] = []
+        self.polling = False
+        self.complaint = ""
+
+    def stop(self) -> None:
+        """End the loop soon; safe from a signal handler."""
+        self.stopping.set()
+        self.hint.set()
+
+    def run(self) -> None:
+        """Reconcile now, then after every burst of events and every few seconds."""
+        idle = False  # nothing happened since the last sweep; otherwise its time says nothing of what a sweep takes
+        try:
+            while not self.stopping.is_set():
+                self._keep_observing()
+                spent = self._reconcile()
+                idle = not self.hint.wait(min(SWEEP_MOST, max(SWEEP, SWEEP_SHARE * spent)) if idle else SWEEP)
+                self._wait_for_quiet()
+        finally:
+            self._stop_observing()
+
+    def _wait_for_quiet(self) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while self.hint.is_set() and not self.stopping.is_set() and time.monotonic() < deadline:
+            self.hint.clear()
+            self.hint.wait(QUIET)
+        self.hint.clear()
+
+    def _reconcile(self) -> float:
+        started = time.monotonic()
+        try:
+            self.reconcile()
+            self.complaint = ""
+        except RawkoError as failure:
+            if failure.message != self.complaint:
+                self.say(f"{failure.message} ({failure.hint})")
+            self.complaint = failure.message
+        return time.monotonic() - started
+
+    def _keep_observing(self) -> None:
+        """Watch the folders that are there now: after a checkout they may be others under the same names."""
+        if self.polling:
+            return
+        folders = [self.layout.root, *(os.path.join(self.layout.root, area) for area in AREAS)]
+        identities = [_identity(folder) for folder in folders]
+        if identities == self.watched and self.observer and self.observer.is_alive():
+            return
+        self._stop_observing()
+        try:
+            self.observer = Observer()
+            for folder, identity in zip(folders, identities, strict=True):
+                if identity:  # the root itself is watched for areas that come and go, not for our own index
+                    self.observer.schedule(_Hints(self), folder, recursive=folder != self.layout.root)
+            self.observer.start()
+            self.watched = identities
+        except FileNotFoundError:  # a folder went away just now: the next round looks again
+            self._stop_observing()
+        except OSError as failure:
+            self._stop_observing()
+            self.polling = True
+            self.say(f"no file events here ({failure.strerror or failure}): looking every {SWEEP:g} s instead")
+
+    def _stop_observing(self) -> None:
+        if self.observer is not None and self.observer.is_alive():
+            self.observer.stop()
+            self.observer.join(timeout=2)
+        self.observer = None
+        self.watched = []
+
+
+class _Hints(FileSystemEventHandler):
+    """Turns events on memory files and folders into a hint; our own index and temporaries are none."""
+
+    def __init__(self, watch: Watch):
+        self.watch = watch
+        self.local = watch.layout.local + os.sep
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        if event.event_type in ("opened", "closed_no_write"):
+            return
+        paths = [os.fsdecode(path) for path in (event.src_path, event.dest_path) if path]
+        if any(not path.startswith(self.local) and path + os.sep != self.local for path in paths):
+            self.watch.hint.set()
+
+
+def _identity(folder: str) -> tuple[int, int] | None:
+    try:
+        stat = os.stat(folder)
+    except OSError:
+        return None
+    return (stat.st_dev, stat.st_ino)

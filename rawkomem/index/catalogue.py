@@ -1,0 +1,176 @@
+"""The catalogue: what the index knows of files, entries and memories, and whether it is still true.
+
+meta      fingerprint (schema, chunker, embedder), listing (the sweep it was made from), settings, the file's own inode
+files     one row for each Markdown file: its stamp, the hash of its bytes, what `check` would say
+entries   one row for each entry: which memory it is about, in which file. A changed file re-folds just those
+memories  one row for each folded memory: columns for lists and filters, `doc` the whole Memory as JSON
+
+Nothing lives only here: a missing, foreign, corrupt or outdated database is thrown away and made again from files.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..model.record import record
+from .database import first, rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+
+    from ..model.entry import Entry, Memory
+
+SCHEMA_VERSION = "1"
+UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
+
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE files (path TEXT PRIMARY KEY, stamp TEXT, hash TEXT, verdict TEXT, entries INTEGER) WITHOUT ROWID;
+CREATE TABLE entries (path TEXT, number INTEGER, id TEXT, target TEXT, PRIMARY KEY (path, number)) WITHOUT ROWID;
+CREATE INDEX entries_target ON entries (target);
+CREATE TABLE memories (id TEXT PRIMARY KEY, kind TEXT, status TEXT, title TEXT, importance TEXT, created INTEGER,
+                       updated INTEGER, by TEXT, path TEXT, line INTEGER, doc TEXT) WITHOUT ROWID;
+"""
+
+
+@record
+class Row:
+    """A memory as lists and searches show it."""
+
+    id: str
+    kind: str
+    status: str
+    title: str
+    importance: str
+    created: int
+    updated: int
+    by: str
+    path: str
+    line: int
+
+
+COLUMNS = "id, kind, status, title, importance, created, updated, by, path, line"
+
+
+class Catalogue:
+    """Reads and writes the catalogue's tables on an open connection; transactions are the caller's."""
+
+    def __init__(self, connection: apsw.Connection):
+        self.db = connection
+
+    def create(self) -> None:
+        """Make the tables."""
+        self.db.execute(SCHEMA)
+
+    def erase(self) -> None:
+        """Drop and make the tables anew."""
+        for table in ("meta", "files", "entries", "memories"):
+            self.db.execute(f"DROP TABLE IF EXISTS {table}")
+        self.create()
+
+    def meta(self) -> dict[str, bytes | str]:
+        """Everything in `meta`."""
+        return dict(rows(self.db, "SELECT key, value FROM meta"))
+
+    def set_meta(self, key: str, value: bytes | str) -> None:
+        """Write one row of `meta`."""
+        self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def stamps(self) -> dict[str, str]:
+        """path → stamp of every file known."""
+        return dict(rows(self.db, "SELECT path, stamp FROM files"))
+
+    def hashes(self) -> dict[str, str]:
+        """path → hash of every file known."""
+        return dict(rows(self.db, "SELECT path, hash FROM files"))
+
+    def hash_of(self, path: str) -> str:
+        """The hash of one file as it was read; empty when unknown."""
+        found = first(self.db, "SELECT hash FROM files WHERE path = ?", (path,))
+        return found[0] if found else ""
+
+    def unread(self) -> list[str]:
+        """The files that must be read again: they could not be read, or changed while we looked."""
+        return [row[0] for row in rows(self.db, "SELECT path FROM files WHERE stamp = ? ORDER BY path", (UNREAD,))]
+
+    def put_file(self, path: str, stamp: str, hash: str, verdict: str, entries: Sequence[Entry]) -> None:
+        """Remember a file and the entries it holds."""
+        self.forget_file(path)
+        self.db.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", (path, stamp, hash, verdict, len(entries)))
+        self.db.executemany(
+            "INSERT INTO entries VALUES (?, ?, ?, ?)",
+            [(path, number, entry.id, entry.target) for number, entry in enumerate(entries)],
+        )
+
+    def set_stamp(self, path: str, stamp: str) -> None:
+        """A file was touched but says the same."""
+        self.db.execute("UPDATE files SET stamp = ? WHERE path = ?", (stamp, path))
+
+    def forget_file(self, path: str) -> None:
+        """A file is gone."""
+        self.db.execute("DELETE FROM entries WHERE path = ?", (path,))
+        self.db.execute("DELETE FROM files WHERE path = ?", (path,))
+
+    def targets_of(self, path: str) -> set[str]:
+        """The memories that a file's entries are about."""
+        return {row[0] for row in rows(self.db, "SELECT target FROM entries WHERE path = ?", (path,))}
+
+    def paths_about(self, target: str) -> set[str]:
+        """The files that hold entries about a memory."""
+        return {row[0] for row in rows(self.db, "SELECT path FROM entries WHERE target = ?", (target,))}
+
+    def put_memory(self, memory: Memory, doc: str) -> None:
+        """Store a folded memory."""
+        values = [getattr(memory, name) for name in Row.__fields__]  # type: ignore[attr-defined]
+        self.db.execute(f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 11)})", (*values, doc))
+
+    def forget_memory(self, id: str) -> None:
+        """No entry creates this memory any more."""
+        self.db.execute("DELETE FROM memories WHERE id = ?", (id,))
+
+    def row(self, id: str) -> Row | None:
+        """One memory's columns."""
+        found = first(self.db, f"SELECT {COLUMNS} FROM memories WHERE id = ?", (id,))
+        return Row(*found) if found else None
+
+    def all(self) -> list[Row]:
+        """All memories, newest first."""
+        return [Row(*row) for row in rows(self.db, f"SELECT {COLUMNS} FROM memories ORDER BY updated DESC, id")]
+
+    def doc(self, id: str) -> str:
+        """The whole memory as JSON; empty when unknown."""
+        found = first(self.db, "SELECT doc FROM memories WHERE id = ?", (id,))
+        return found[0] if found else ""
+
+    def resolve(self, name: str) -> list[str]:
+        """The ids a person may mean: the id itself, else ids that start with it, else the memory of a file stem."""
+        if self.row(name):
+            return [name]
+        if self.row(name.removesuffix(".md")):
+            return [name.removesuffix(".md")]
+        like = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        starts = self._ids("SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", like + "%")
+        stem = like.removesuffix(".md")
+        return starts or self._ids(
+            "SELECT id FROM memories WHERE path LIKE ? ESCAPE '\\' ORDER BY line LIMIT 20", f"%/{stem}.md"
+        )
+
+    def _ids(self, sql: str, *values: str) -> list[str]:
+        return [row[0] for row in rows(self.db, sql, values)]
+
+    def counts(self) -> dict[str, int]:
+        """How many files, entries, and memories by status."""
+        counts = {table: first(self.db, f"SELECT count(*) FROM {table}")[0] for table in ("files", "entries")}
+        by_status = rows(self.db, "SELECT status, count(*) FROM memories GROUP BY status ORDER BY status")
+        return counts | {f"memories.{status}": count for status, count in by_status}
+
+
+def own_inode(path: str) -> str:
+    """Binds a database to its file: one that came with a clone or a copy is foreign and made anew."""
+    try:
+        return str(os.stat(path).st_ino)
+    except FileNotFoundError:
+        return "gone"

@@ -1,0 +1,51 @@
+"""One hash over everything the index answers from. Law 3: after any history it is the hash of a rebuild from files."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from .database import rows
+
+if TYPE_CHECKING:
+    import apsw
+
+    from .index import Index
+
+# Row numbers and time stamps depend on history; what they lead to does not.
+PARTS = {
+    "fingerprint": "SELECT value FROM meta WHERE key = 'fingerprint'",
+    "files": "SELECT path, hash, verdict, entries FROM files",
+    "entries": "SELECT path, number, id, target FROM entries",
+    "memories": "SELECT * FROM memories",
+    "documents": "SELECT id, kind, status, importance, created, by, tags FROM documents",
+    "passages": "SELECT d.id, p.number, p.field, p.heading, p.line, p.text"
+    " FROM passages p LEFT JOIN documents d ON d.n = p.document",
+    "fine": "SELECT d.id, p.number, f.vector FROM fine f"
+    " LEFT JOIN passages p ON p.n = f.n LEFT JOIN documents d ON d.n = p.document",
+    "coarse": "SELECT d.id, p.number, c.bits FROM coarse c"
+    " LEFT JOIN passages p ON p.n = c.n LEFT JOIN documents d ON d.n = p.document",
+    "words": "SELECT d.id, p.number, t.term, t.col, t.offset FROM temp.terms t"
+    " LEFT JOIN passages p ON p.n = t.doc LEFT JOIN documents d ON d.n = p.document",
+}
+
+
+def digest(index: Index) -> str:
+    """The hash of the index as it stands, without looking at files."""
+    return sha256("\n".join(f"{name} {value}" for name, value in parts(index).items()).encode()).hexdigest()
+
+
+def parts(index: Index) -> dict[str, str]:
+    """The hash of each part: tells where two indexes differ."""
+    connection = index.reading()
+    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab(main, words, instance)")
+    connection.execute("BEGIN")
+    try:
+        return {name: _hash(connection, sql) for name, sql in PARTS.items()}
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _hash(connection: apsw.Connection, sql: str) -> str:
+    lines = sorted(repr(row) for row in rows(connection, sql))
+    return sha256("\n".join(lines).encode("utf-8", "backslashreplace")).hexdigest()

@@ -1,0 +1,54 @@
+"""What goes into a search store and what comes out of it."""
+
+from __future__ import annotations
+
+from ..model.record import record
+
+BODY, WHEN = "body", "when"  # fields of a memory that passages come from
+
+
+@record
+class Passage:
+    """A piece of a memory that is matched and embedded on its own. `vector`: float32 bytes, normalised."""
+
+    text: str
+    vector: bytes
+    field: str = BODY
+    heading: str = ""
+    line: int = 1
+
+
+@record
+class Document:
+    """A memory as a store keeps it: the columns that filters look at, and its passages."""
+
+    id: str
+    kind: str
+    status: str
+    title: str
+    importance: int
+    created: int
+    tags: tuple[str, ...]
+    by: str
+    passages: tuple[Passage, ...]
+
+
+@record
+class Filter:
+    """A closed set of conditions; empty means any. Never raw SQL."""
+
+    kinds: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    importance: int = 0  # at least
+    since: int = 0
+    until: int = 0
+
+
+@record
+class Hit:
+    """One passage that a store found, with the store's own score: cosine for nearest, BM25 (positive) for matching."""
+
+    id: str
+    passage: int
+    score: float

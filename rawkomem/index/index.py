@@ -1,0 +1,261 @@
+"""The index: opened or made anew, never repaired; brought up to date by one reconcile loop before every answer.
+
+One loop serves the first run, `sync`, the watcher and every recall: sweep the files, compare with the listing the index
+was made from, re-read what differs. Events and clocks are never trusted to say that nothing changed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import apsw
+
+from ..files.contents import hash_of
+from ..files.layout import AREAS, Layout
+from ..files.lock import Lock
+from ..files.scan import BETWEEN, Sweep, changed_at, is_text, stamps, sweep
+from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
+from ..model.record import record
+from ..text.chunk import CHUNKER
+from .catalogue import SCHEMA_VERSION, UNREAD, Catalogue, own_inode
+from .database import index_path, open_database, remove_database
+from .sqlite_store import SqliteStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..embed.protocol import Embedder
+
+BATCH = 256  # files a transaction: an abort repeats at most this much
+RACY = 20_000_000  # nanoseconds: a file changed this shortly before the sweep may change again under the same stamp
+LOSS = 0.3  # a sync that would drop more than this share of the files first makes sure that the folder is there
+BROKEN = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.FormatError, apsw.IOError, apsw.CantOpenError)
+
+
+@record
+class SyncReport:
+    """What a sync did."""
+
+    read: int = 0  # files that said something new, or are gone
+    files: int = 0
+    rebuilt: str = ""  # why the index was made anew; empty when it was not
+    seconds: float = 0.0
+
+
+class Index:
+    """Catalogue and store of one repository. `embedder` is opened only when something must be embedded."""
+
+    def __init__(self, layout: Layout, open_embedder: Callable[[], Embedder], warn: Callable[[str], None]):
+        self.layout = layout
+        self.open_embedder = open_embedder
+        self.warn = warn
+        self.path = index_path(layout)
+        self.told = False  # whether the caller has warned already that the index is being made anew
+        self._embedder: Embedder | None = None
+        self._db: apsw.Connection | None = None
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder of this index's vector space."""
+        if self._embedder is None:
+            self._embedder = self.open_embedder()
+        return self._embedder
+
+    @property
+    def fingerprint(self) -> str:
+        """What the index was made with; any difference means: made anew."""
+        return f"schema {SCHEMA_VERSION}, chunker {CHUNKER}, embedder {self.embedder.name}"
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The catalogue, as of the last `refresh`."""
+        return Catalogue(self._connection())
+
+    @property
+    def store(self) -> SqliteStore:
+        """The search store, as of the last `refresh`."""
+        return SqliteStore(self._connection(), self.embedder.dims)
+
+    def _connection(self) -> apsw.Connection:
+        if self._db is None:
+            self._db = open_database(self.path, readonly=True)
+        return self._db
+
+    def reading(self) -> apsw.Connection:
+        """The connection that catalogue and store read from; BEGIN on it to see one state, whoever writes meanwhile."""
+        return self._connection()
+
+    def discard(self) -> None:
+        """Throw a broken database away; the next refresh makes a new one."""
+        self.close()
+        with Lock(os.path.join(os.path.dirname(self.path), "index.lock"), wait=600):
+            remove_database(self.path)
+        self.told = True
+
+    def close(self) -> None:
+        """Let go of the database."""
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    def refresh(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
+        """Make sure that the index says what the files say; nearly free when nothing changed."""
+        started = time.monotonic()
+        seen = sweep(self.layout)
+        if self.is_fresh(seen):
+            return SyncReport(files=seen.files, seconds=time.monotonic() - started)
+        return self.sync(progress)
+
+    def is_fresh(self, seen: Sweep) -> bool:
+        """Whether the index was made from exactly these files, with today's schema and embedder."""
+        try:
+            meta = Catalogue(self._connection()).meta()
+        except BROKEN:
+            self.close()
+            return False
+        return not self._why_rebuild(meta) and meta.get("listing") == seen.listing
+
+    def _why_rebuild(self, meta: dict[str, bytes | str]) -> str:
+        if not meta:
+            return "there is none yet"
+        if meta.get("inode") != own_inode(self.path):
+            return "it was copied from elsewhere"
+        if meta.get("fingerprint") != self.fingerprint:
+            return f"it was made with {meta.get('fingerprint')!s}"
+        return ""
+
+    def sync(self, progress: Callable[[int, int], None] | None = None, rebuild: bool = False) -> SyncReport:
+        """Reconcile with the files under the index lock. With `rebuild`, forget everything first."""
+        started = time.monotonic()
+        self.close()
+        if not os.path.isdir(self.layout.root):
+            raise NotFound(f"{self.layout.root} is gone", "run 'rawkomem init', or go to another folder")
+        try:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            with Lock(os.path.join(os.path.dirname(self.path), "index.lock"), wait=600):
+                report = self._sync_locked(progress, rebuild)
+        except apsw.FullError:
+            raise Unwritable("the disk is full: the index was not updated", "free some space, then try again") from None
+        except apsw.ReadOnlyError:
+            raise Unwritable(f"cannot write {self.path}", "check permissions") from None
+        except (apsw.BusyError, apsw.LockedError):
+            raise Busy(f"another program holds {self.path}", "close it, then try again") from None
+        except BROKEN as failure:
+            raise IndexBroken(f"cannot make the index: {failure}", "check permissions and free space") from None
+        except OSError as failure:
+            raise Unwritable(f"cannot write the index: {failure.strerror}", "check permissions and space") from None
+        finally:
+            self.close()
+        return SyncReport(report.read, report.files, report.rebuilt, time.monotonic() - started)
+
+    def _sync_locked(self, progress: Callable[[int, int], None] | None, rebuild: bool) -> SyncReport:
+        """Reconcile; a database that turns out to be broken, at whatever step, is thrown away first."""
+        try:
+            return self._reconcile(progress, "asked for" if rebuild else "")
+        except BROKEN as failure:
+            remove_database(self.path)
+            return self._reconcile(progress, f"it cannot be read ({failure})")
+
+    def _reconcile(self, progress: Callable[[int, int], None] | None, why: str) -> SyncReport:
+        existed = os.path.exists(self.path)
+        writer = open_database(self.path)
+        try:
+            why = why or self._why_rebuild(Catalogue(writer).meta() if existed else {})
+            if why:
+                self._make_tables(writer)
+            return _Reconcile(self, writer, why).run(progress)
+        finally:
+            writer.close()
+
+    def _make_tables(self, writer: apsw.Connection) -> None:
+        with writer:
+            Catalogue(writer).erase()
+            SqliteStore(writer, self.embedder.dims).erase()
+            Catalogue(writer).set_meta("inode", own_inode(self.path))
+            Catalogue(writer).set_meta("fingerprint", self.fingerprint)
+
+
+class _Reconcile:
+    """Walk, diff against the stamps, re-read what changed: in batches, each a transaction."""
+
+    def __init__(self, index: Index, writer: apsw.Connection, why: str):
+        self.index = index
+        self.db = writer
+        self.why = why
+        self.known: dict[str, str] = {}
+        self.catalogue = Catalogue(writer)
+
+    def run(self, progress: Callable[[int, int], None] | None) -> SyncReport:
+        started = time.time_ns()
+        seen = sweep(self.index.layout)
+        found = {path: stamp for path, stamp in stamps(seen.listing).items() if is_text(path)}
+        self.known = known = self.catalogue.stamps()
+        changed = [path for path, stamp in found.items() if known.get(path) != stamp]
+        gone = [path for path in known if path not in found and not _below(path, seen.unreadable)]
+        self._guard(len(gone), len(known), seen)
+        if found and self.why and self.why != "asked for" and not self.index.told:
+            self.index.warn(f"making the index from {len(found)} files: {self.why}")
+        changed = self._really_changed(sorted(changed), found)
+        read = self._batches(changed, gone, found, progress) if changed or gone else 0
+        self._finish(seen, found, started)
+        self.index.told = False
+        return SyncReport(read, len(found), self.why)
+
+    def _really_changed(self, paths: list[str], found: dict[str, str]) -> list[str]:
+        """The files whose bytes differ from those that were read; the others were touched, or are still unreadable."""
+        if not paths:
+            return []
+        hashes = self.catalogue.hashes()
+        now = {path: hash_of(self.index.layout.path(path)) for path in paths if path in hashes}
+        unread = {path for path in now if self.known[path] == UNREAD}
+        touched = {path for path in now if now[path] == hashes[path]} - unread
+        with self.db:
+            for path in touched:
+                self.catalogue.set_stamp(path, found[path])
+        skipped = touched | {path for path in unread if not now[path]}
+        return [path for path in paths if path not in skipped]
+
+    def _batches(
+        self, changed: list[str], gone: list[str], found: dict[str, str], progress: Callable[[int, int], None] | None
+    ) -> int:
+        from .ingest import Ingest  # parsing and folding load much: only when a file changed
+
+        read = 0
+        for start in range(0, max(len(changed), 1), BATCH):
+            batch = {path: found[path] for path in changed[start : start + BATCH]}
+            with self.db:
+                self.db.execute("DELETE FROM meta WHERE key = 'listing'")
+                store = SqliteStore(self.db, self.index.embedder.dims)
+                ingest = Ingest(self.index.layout, self.catalogue, store, self.index.embedder)
+                read += ingest.run(batch, gone if start == 0 else ())
+            if progress:
+                progress(min(start + BATCH, len(changed)), len(changed))
+        return read
+
+    def _finish(self, seen: Sweep, found: dict[str, str], started: int) -> None:
+        """Remember the listing; files that changed a moment ago get a stamp that no sweep will see again."""
+        unread = self.catalogue.unread()
+        recent = [path for path, stamp in found.items() if changed_at(stamp) > started - RACY and path not in unread]
+        passing = recent or unread or seen.unreadable
+        with self.db:
+            for path in recent:
+                self.catalogue.set_stamp(path, "recent")
+            self.catalogue.set_meta("listing", seen.listing + BETWEEN.encode() if passing else seen.listing)
+
+    def _guard(self, gone: int, known: int, seen: Sweep) -> None:
+        """Law of least loss: an unmounted or unreadable folder must not look like a mass deletion."""
+        if gone <= LOSS * known:
+            return
+        root = self.index.layout.root
+        areas = [area for area in AREAS if os.path.isdir(os.path.join(root, area))]
+        if seen.unreadable or "memories" not in areas:
+            raise Refused(
+                f"{gone} of {known} indexed files seem to be gone and {root} cannot be read fully",
+                "make the folder readable; if they are really gone, run 'rawkomem rebuild'",
+            )
+
+
+def _below(path: str, folders: tuple[str, ...]) -> bool:
+    return any(path.startswith(folder + "/") for folder in folders)

@@ -1,0 +1,30 @@
+"""What every search store can do. SQLite implements it here; other engines pass the same contract tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from .documents import Document, Filter, Hit
+
+
+class SearchStore(Protocol):
+    """Holds passages with their vectors. Disposable: everything in it comes from files."""
+
+    def put(self, documents: Sequence[Document]) -> None:
+        """Store these memories, replacing what was held of them."""
+
+    def drop(self, ids: Sequence[str]) -> None:
+        """Forget these memories; unknown ids are fine."""
+
+    def nearest(self, vector: bytes, limit: int, only: Filter) -> list[Hit]:
+        """The passages closest to a vector, best first, with their cosine."""
+
+    def matching(self, words: Sequence[str], limit: int, only: Filter) -> list[Hit]:
+        """The passages that hold any of these words, best first by BM25."""
+
+    def passage(self, id: str, number: int) -> str:
+        """The text of one passage."""
+
+    def erase(self) -> None:
+        """Forget everything."""

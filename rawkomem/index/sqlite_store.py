@@ -1,0 +1,212 @@
+"""The SQLite search store: FTS5 for words, sqlite-vec for vectors, in the index's own database.
+
+documents  one row for each memory: the columns that filters look at
+passages   its pieces, in order; `n` is the row number in the two tables below
+words      FTS5 over passages (Porter stems); contentless, since passages hold the text
+fine       each passage's vector as int8, for distances
+coarse     the same with one bit for each dimension, which narrows a large index down to candidates for `fine`
+
+Distances are sqlite-vec's functions over plain tables: its vec0 tables took eight times as long to fill and no less to
+search, because they keep the k best of a scan in a list that is searched k times.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+
+from .database import first, rows
+from .documents import Document, Filter, Hit, Passage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import apsw
+
+RANGE = 0.3  # components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
+SCALE = 127 / RANGE
+EXACT_UP_TO = 4_000  # passages; an exact scan of more takes longer than all the rest of a search
+COARSE = 200  # candidates that get an exact distance: they hold 98 % of the true top 10 and 99.7 % of the top 1
+SPARE = 32  # rows asked for beyond the limit: enough to see the end of most ties
+MOST_ROWS = 4_096  # what sqlite-vec answers at most
+BULK = 64  # vectors; below it importing numpy costs more than it saves
+
+SCHEMA = """
+CREATE TABLE documents (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT, status TEXT, importance INTEGER,
+                        created INTEGER, by TEXT, tags TEXT);
+CREATE INDEX documents_status ON documents (status);
+CREATE TABLE passages (n INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER, field TEXT, heading TEXT,
+                       line INTEGER, text TEXT);
+CREATE INDEX passages_document ON passages (document);
+CREATE VIRTUAL TABLE words USING fts5 (head, text, content='', contentless_delete=1, tokenize='porter unicode61');
+CREATE TABLE fine (n INTEGER PRIMARY KEY, vector BLOB);
+CREATE TABLE coarse (n INTEGER PRIMARY KEY, bits BLOB);
+"""
+
+
+class SqliteStore:
+    """Implements SearchStore on an open connection; transactions are the caller's."""
+
+    def __init__(self, connection: apsw.Connection, dims: int):
+        self.db = connection
+        self.dims = dims
+
+    def create(self) -> None:
+        """Make the tables."""
+        self.db.execute(SCHEMA)
+
+    def erase(self) -> None:
+        """Drop and make the tables anew, for vectors of `dims` dimensions."""
+        for table in ("documents", "passages", "words", "fine", "coarse"):
+            self.db.execute(f"DROP TABLE IF EXISTS {table}")
+        self.create()
+
+    def put(self, documents: Sequence[Document]) -> None:
+        """Store these memories, replacing what was held of them."""
+        self.drop([document.id for document in documents])
+        passages = [passage for document in documents for passage in document.passages]
+        packed = iter(_pack_all([passage.vector for passage in passages]))
+        for document in documents:
+            self._put_one(document, packed)
+
+    def _put_one(self, document: Document, packed: Iterable[tuple[bytes, bytes]]) -> None:
+        tags = "\n".join(["", *(tag.lower() for tag in document.tags), ""])
+        self.db.execute(
+            "INSERT INTO documents (id, kind, status, importance, created, by, tags) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (document.id, document.kind, document.status, document.importance, document.created, document.by, tags),
+        )
+        owner = self.db.last_insert_rowid()
+        for number, (passage, vectors) in enumerate(zip(document.passages, packed, strict=False)):
+            self._put_passage(document, owner, number, passage, vectors)
+
+    def _put_passage(
+        self, document: Document, owner: int, number: int, passage: Passage, packed: tuple[bytes, bytes]
+    ) -> None:
+        self.db.execute(
+            "INSERT INTO passages (document, number, field, heading, line, text) VALUES (?, ?, ?, ?, ?, ?)",
+            (owner, number, passage.field, passage.heading, passage.line, passage.text),
+        )
+        n = self.db.last_insert_rowid()
+        head = f"{document.title} {passage.heading} {' '.join(document.tags)}"
+        self.db.execute("INSERT INTO words (rowid, head, text) VALUES (?, ?, ?)", (n, head, passage.text))
+        self.db.execute("INSERT INTO fine (n, vector) VALUES (?, ?)", (n, packed[0]))
+        self.db.execute("INSERT INTO coarse (n, bits) VALUES (?, ?)", (n, packed[1]))
+
+    def drop(self, ids: Sequence[str]) -> None:
+        """Forget these memories; unknown ids are fine."""
+        for id in ids:
+            owner = first(self.db, "SELECT n FROM documents WHERE id = ?", (id,))
+            if owner is None:
+                continue
+            for (n,) in rows(self.db, "SELECT n FROM passages WHERE document = ?", owner):
+                self.db.execute("DELETE FROM words WHERE rowid = ?", (n,))
+                self.db.execute("DELETE FROM fine WHERE n = ?", (n,))
+                self.db.execute("DELETE FROM coarse WHERE n = ?", (n,))
+            self.db.execute("DELETE FROM passages WHERE document = ?", owner)
+            self.db.execute("DELETE FROM documents WHERE n = ?", owner)
+
+    def nearest(self, vector: bytes, limit: int, only: Filter) -> list[Hit]:
+        """The passages closest to a vector, best first, with their cosine."""
+        fine, bits = _pack(vector)
+        inside, values = self._inside(only)
+        if self._is_large():
+            inside, values = f"AND n IN ({', '.join(self._candidates(bits, max(COARSE, limit), inside, values))})", []
+        sql = (
+            "SELECT n, vec_distance_l2(vec_int8(vector), vec_int8(?)) AS d"
+            f" FROM fine WHERE true {inside} ORDER BY d LIMIT ?"
+        )
+        found = _with_ties(lambda most: rows(self.db, sql, (fine, *values, most)), limit)
+        return self._hits(((n, 1 - distance * distance / (2 * SCALE * SCALE)) for n, distance in found), limit)
+
+    def _candidates(self, bits: bytes, limit: int, inside: str, values: Sequence[str | int | bytes]) -> list[str]:
+        """The row numbers of the passages that differ least in their bits."""
+        sql = (
+            "SELECT n, vec_distance_hamming(vec_bit(bits), vec_bit(?)) AS d"
+            f" FROM coarse WHERE true {inside} ORDER BY d LIMIT ?"
+        )
+        return [str(n) for n, _ in _with_ties(lambda most: rows(self.db, sql, (bits, *values, most)), limit)]
+
+    def _is_large(self) -> bool:
+        (count,) = first(self.db, f"SELECT count(*) FROM (SELECT 1 FROM coarse LIMIT {EXACT_UP_TO + 1})")
+        return bool(count > EXACT_UP_TO)
+
+    def matching(self, words: Sequence[str], limit: int, only: Filter) -> list[Hit]:
+        """The passages that hold any of these words, best first by BM25."""
+        if not words:
+            return []
+        query = " OR ".join('"' + word.replace('"', "") + '"' for word in words)
+        inside, values = self._inside(only, "rowid")
+        sql = f"SELECT rowid, -rank FROM words WHERE words MATCH ? {inside} ORDER BY rank LIMIT ?"
+        return self._hits(_with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit), limit)
+
+    def passage(self, id: str, number: int) -> str:
+        """The text of one passage."""
+        sql = "SELECT p.text FROM passages p JOIN documents d ON d.n = p.document WHERE d.id = ? AND p.number = ?"
+        row = first(self.db, sql, (id, number))
+        return row[0] if row else ""
+
+    def _inside(self, only: Filter, column: str = "n") -> tuple[str, list[str | int | bytes]]:
+        """An SQL condition that keeps a query inside the filter; empty where nothing stands outside of it."""
+        where, values = _conditions(only)
+        if not where:
+            return "", []
+        if not first(self.db, f"SELECT 1 FROM documents d WHERE NOT ({where}) LIMIT 1", values):
+            return "", []
+        select = f"SELECT p.n FROM passages p JOIN documents d ON d.n = p.document WHERE {where}"
+        return f"AND {column} IN ({select})", values
+
+    def _hits(self, found: Iterable[tuple[int, float]], limit: int) -> list[Hit]:
+        owner = "SELECT d.id, p.number FROM passages p JOIN documents d ON d.n = p.document WHERE p.n = ?"
+        places = [(first(self.db, owner, (n,)), score) for n, score in found]
+        hits = [Hit(id, number, score) for (id, number), score in places]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
+
+
+def _with_ties(ask: Callable[[int], list[tuple[int, float]]], limit: int) -> list[tuple[int, float]]:
+    """The best rows and all that equal the last of them: which of equals a query would cut depends on row numbers."""
+    most = min(limit + SPARE, MOST_ROWS)
+    found = ask(most)
+    while limit and len(found) == most < MOST_ROWS and found[limit - 1][1] == found[-1][1]:
+        most = min(4 * most, MOST_ROWS)
+        found = ask(most)
+    last = found[limit - 1][1] if 0 < limit <= len(found) else None
+    return found[:limit] + [row for row in found[limit:] if row[1] == last]
+
+
+def _conditions(only: Filter) -> tuple[str, list[str | int | bytes]]:
+    where: list[str] = []
+    values: list[str | int | bytes] = []
+    for column, wanted in (("kind", only.kinds), ("status", only.statuses)):
+        if wanted:
+            where.append(f"d.{column} IN ({', '.join('?' * len(wanted))})")
+            values.extend(wanted)
+    for tag in only.tags:
+        where.append("instr(d.tags, ?) > 0")
+        values.append(f"\n{tag.lower()}\n")
+    for condition, bound in (("importance >=", only.importance), ("created >=", only.since), ("created <", only.until)):
+        if bound:
+            where.append(f"d.{condition} ?")
+            values.append(bound)
+    return " AND ".join(where), values
+
+
+def _pack_all(vectors: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
+    if len(vectors) < BULK and "numpy" not in sys.modules:
+        return [_pack(vector) for vector in vectors]
+    import numpy as np  # many vectors: worth its start-up time
+
+    if not vectors:
+        return []
+    matrix = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1)
+    fine = np.clip(np.rint(matrix * SCALE), -127, 127).astype(np.int8)
+    coarse = np.packbits(matrix > 0, axis=1)
+    return [(f.tobytes(), c.tobytes()) for f, c in zip(fine, coarse, strict=True)]
+
+
+def _pack(vector: bytes) -> tuple[bytes, bytes]:
+    """A float32 vector as int8 and as bits, as the tables `fine` and `coarse` hold it."""
+    numbers = array("f", vector)
+    fine = array("b", [max(-127, min(127, round(number * SCALE))) for number in numbers])
+    bits = int("".join("1" if number > 0 else "0" for number in numbers), 2)
+    return fine.tobytes(), bits.to_bytes(len(numbers) // 8, "big")

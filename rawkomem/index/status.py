@@ -1,0 +1,86 @@
+"""Proves how fresh the index is: hashes every file and compares with what the index was made from."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ..files.contents import hash_of
+from ..files.scan import is_text, stamps, sweep
+from ..model.record import record
+from .database import first
+from .index import BROKEN
+
+if TYPE_CHECKING:
+    from ..model.problem import Problem
+    from .index import Index
+
+
+@record
+class Status:
+    """Files against index."""
+
+    root: str
+    index: str
+    bytes: int
+    fingerprint: str
+    files: int
+    indexed: int
+    entries: int
+    memories: dict[str, int]
+    files_hash: str  # over every path and the hash of its bytes, as they are now
+    index_hash: str  # the same, as the index remembers them
+    behind: tuple[str, ...]  # files that differ
+    stale: tuple[str, ...]  # files that cannot be read: the index keeps what they said
+    quarantined: int
+    problems: tuple[Problem, ...]
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the index says exactly what the files say."""
+        return self.files_hash == self.index_hash and not self.behind
+
+
+def status(index: Index) -> Status:
+    """Catch up, then prove it: nothing here trusts a time stamp. A database that cannot be read is made anew."""
+    try:
+        return _status(index)
+    except BROKEN as failure:
+        index.warn(f"the index cannot be read ({failure}): making it anew")
+        index.discard()
+        return _status(index)
+
+
+def _status(index: Index) -> Status:
+    index.refresh()
+    catalogue = index.catalogue
+    counts = catalogue.counts()
+    seen = sweep(index.layout)
+    known = catalogue.hashes()
+    stale = catalogue.unread()
+    actual = {path: hash_of(index.layout.path(path)) for path in stamps(seen.listing) if is_text(path)}
+    actual |= {path: known[path] for path in stale}
+    behind = sorted(path for path in actual.keys() | known.keys() if actual.get(path) != known.get(path))
+    quarantined = first(catalogue.db, "SELECT count(*) FROM files WHERE verdict = 'quarantine'")[0]
+    return Status(
+        root=index.layout.root,
+        index=index.path,
+        bytes=os.path.getsize(index.path),
+        fingerprint=index.fingerprint,
+        files=len(actual),
+        indexed=counts["files"],
+        entries=counts["entries"],
+        memories={key.removeprefix("memories."): n for key, n in counts.items() if key.startswith("memories.")},
+        files_hash=_digest(actual),
+        index_hash=_digest(known),
+        behind=tuple(behind),
+        stale=tuple(stale),
+        quarantined=quarantined,
+        problems=seen.problems,
+    )
+
+
+def _digest(hashes: dict[str, str]) -> str:
+    lines = "\n".join(f"{path}\0{hash}" for path, hash in sorted(hashes.items()))
+    return sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()[:16]

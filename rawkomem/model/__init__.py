@@ -1,0 +1,1 @@
+"""Data types, kinds, ids, errors and the clock. Standard library only."""

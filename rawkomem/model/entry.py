@@ -1,0 +1,99 @@
+"""Entry: one frontmatter + body block of a file. Memory: the fold of all entries about one id."""
+
+from __future__ import annotations
+
+from .kinds import ACTIVE, CHANGES, CREATES, DEFAULT_IMPORTANCE
+from .record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Value = str | list["Value"] | dict[str, "Value"]
+
+NOTHING: Mapping[str, Value] = {}  # shared, never changed: entries are frozen
+
+
+@record
+class Entry:
+    """What one block of a file says. `path` and `line` tell where; they are not part of what it says."""
+
+    kind: str = "memory"
+    id: str = ""
+    about: str = ""
+    title: str = ""
+    when: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    importance: str = DEFAULT_IMPORTANCE
+    at: int = 0  # milliseconds since 1970, UTC; 0 = the file does not say
+    by: str = ""
+    found_in: str = ""
+    source: str = ""
+    related: tuple[str, ...] = ()
+    extra: Mapping[str, Value] = NOTHING  # every other key, in file order
+    body: str = ""
+    given: tuple[str, ...] = ()  # which keys the file really holds: an amend changes only those
+    draft: bool = False
+    conflicted: bool = False  # git conflict markers in the body
+    leaks: bool = False  # holds a secret: every copy of it is redacted
+    path: str = ""  # relative to .rawko/, with forward slashes
+    line: int = 0
+
+    @property
+    def creates(self) -> bool:
+        """Whether this entry starts a memory of its own."""
+        return self.kind in CREATES
+
+    @property
+    def changes(self) -> bool:
+        """Whether this entry changes the memory that `about` names."""
+        return self.kind in CHANGES
+
+    @property
+    def target(self) -> str:
+        """The id of the memory this entry is about."""
+        return self.id if self.creates else self.about
+
+
+@record
+class Memory:
+    """Facts and counts folded from entries; whatever depends on the clock or on weights is computed by a factor."""
+
+    id: str
+    kind: str = "memory"
+    status: str = ACTIVE
+    title: str = ""
+    when: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    importance: str = DEFAULT_IMPORTANCE
+    created: int = 0
+    updated: int = 0
+    by: str = ""
+    found_in: str = ""
+    source: str = ""
+    related: tuple[str, ...] = ()
+    body: str = ""
+    helpful: int = 0
+    harmful: int = 0
+    reinforcements: int = 0
+    corroborations: int = 0
+    disputes: int = 0
+    valid_from: int = 0
+    valid_until: int = 0
+    supersedes: tuple[str, ...] = ()
+    superseded_by: str = ""
+    links: tuple[tuple[str, str], ...] = ()  # (type, id)
+    heritage: tuple[str, ...] = ()
+    reason: str = ""  # of the last change of status
+    extra: Mapping[str, Value] = NOTHING
+    entries: int = 1
+    path: str = ""
+    line: int = 0
+
+
+@record
+class Plan:
+    """Entries to append, and why. Every decision returns one; one module writes it."""
+
+    entries: tuple[Entry, ...]
+    why: str

@@ -1,0 +1,48 @@
+"""Ids of entries and names of files."""
+
+from __future__ import annotations
+
+import os
+
+from .clock import now
+from .kinds import CREATES
+
+SLUG_LENGTH = 64  # SPEC-0009; all ASCII, so also 64 bytes
+BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def new_id(kind: str, at: int = 0) -> str:
+    """`mem_<ms>_<6 hex>`; traces are written `trace-<ms>-<6 base36>` as their seed asks."""
+    at = at or now()
+    if kind == "trace":
+        return f"trace-{at}-{''.join(BASE36[byte % 36] for byte in os.urandom(6))}"
+    prefix = CREATES[kind][0] if kind in CREATES else kind
+    return f"{prefix}_{at}_{os.urandom(3).hex()}"
+
+
+def slug(title: str) -> str:
+    """A kebab-case file stem: ASCII letters, digits and single hyphens; a short hash where nothing is left."""
+    import unicodedata
+    from hashlib import sha256
+
+    plain = unicodedata.normalize("NFKD", title).lower()
+    words = "".join(c if c.isascii() and c.isalnum() else " " if c in " \t\n-" else "" for c in plain).split()
+    stem = "-".join(words)[:SLUG_LENGTH].strip("-")
+    if not stem or (len(stem) < 3 and not title.isascii()):
+        return f"memory-{sha256(title.encode()).hexdigest()[:8]}"
+    return stem if stem not in RESERVED else f"{stem}-memory"
+
+
+RESERVED = {
+    "con",
+    "prn",
+    "aux",
+    "nul",
+    *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)),
+}  # Windows devices
+
+
+def order_key(at: int, id: str) -> tuple[int, str, int]:
+    """The order of the fold: by time, then id, with `stem#10` after `stem#2`."""
+    stem, _, number = id.rpartition("#")
+    return (at, stem, int(number)) if stem and number.isdecimal() else (at, id, 0)

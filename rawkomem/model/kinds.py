@@ -1,0 +1,37 @@
+"""The closed vocabularies of the format: kinds, importance, status."""
+
+from __future__ import annotations
+
+# kind → (prefix of its ids, folder of its files below .rawko/)
+CREATES = {
+    "memory": ("mem", "memories"),
+    "lesson": ("lesson", "memories/lessons"),
+    "skill": ("skill", "memories/skills"),
+    "learning": ("learning", "memories/learnings"),
+    "reflection": ("reflection", "memories/reflections"),
+    "trace": ("trace", "traces"),
+    "experience": ("exp", "log"),
+}
+
+CHANGES = (
+    "amend",
+    "feedback",
+    "reinforce",
+    "corroborate",
+    "dispute",
+    "supersede",
+    "quarantine",
+    "review",
+    "link",
+    "heritage",
+    "validity",
+    "archive",
+    "delete",
+)
+
+IMPORTANCE = ("low", "medium", "high", "critical")
+DEFAULT_IMPORTANCE = "medium"
+
+ACTIVE = "active"
+DRAFT = "draft"  # no title or no frontmatter: searchable, never injected
+STATUSES = (ACTIVE, DRAFT, "conflicted", "superseded", "disputed", "quarantined", "archived", "deleted")

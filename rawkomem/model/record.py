@@ -1,0 +1,61 @@
+"""Frozen records: the few parts of dataclasses we use, without the two starts that importing it would cost."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any, TypeVar, dataclass_transform
+
+    T = TypeVar("T")
+
+    @dataclass_transform(frozen_default=True)
+    def record(cls: type[T]) -> type[T]: ...
+
+    def replace(item: T, **changes: Any) -> T: ...
+
+    def as_dict(item: Any) -> dict[str, Any]: ...
+
+else:
+    MISSING = object()
+
+    def record(cls):
+        """Turn an annotated class into an immutable value with ==, hash and repr."""
+        names = tuple(cls.__annotations__)
+        defaults = {name: getattr(cls, name, MISSING) for name in names}
+        args = ", ".join(name if defaults[name] is MISSING else f"{name}=_d[{name!r}]" for name in names)
+        body = "; ".join(f"_set({name!r}, {name})" for name in names)
+        scope: dict = {"_d": defaults}
+        exec(f"def __init__(self, {args}):\n _set = self.__dict__.__setitem__; {body}", scope)
+        cls.__init__ = scope["__init__"]
+        cls.__fields__ = names
+        cls.__setattr__ = cls.__delattr__ = _refuse
+        cls.__eq__ = _equal
+        cls.__hash__ = _hash
+        cls.__repr__ = _repr
+        cls.__match_args__ = names
+        return cls
+
+    def replace(item, **changes):
+        """A copy of a record with some fields changed."""
+        return type(item)(**{**item.__dict__, **changes})
+
+    def as_dict(item):
+        """A record's fields as a new dictionary."""
+        return dict(item.__dict__)
+
+    def _refuse(self, name, *value):
+        raise AttributeError(f"{type(self).__name__} is frozen: cannot change {name!r}; use replace()")
+
+    def _equal(self, other):
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def _hash(self):
+        return hash(tuple(_hashable(value) for value in self.__dict__.values()))
+
+    def _hashable(value):
+        return repr(value) if isinstance(value, (dict, list)) else value
+
+    def _repr(self):
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items())
+        return f"{type(self).__name__}({fields})"

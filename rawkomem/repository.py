@@ -1,0 +1,220 @@
+"""Repository: the library's front door. Wiring only: each method makes one or two calls into the layers below.
+
+Modules that only writing, checking or parsing need are imported inside the methods that use them: a cold search answers
+in the time that importing them would take.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from .embed.chain import open_embedder
+from .files.layout import Layout, find_layout
+from .index.documents import Filter
+from .index.index import BROKEN, Index, SyncReport
+from .model.errors import BadInput, IndexBroken, NotFound
+from .model.kinds import ACTIVE, DRAFT, IMPORTANCE, STATUSES
+from .model.record import record
+from .recall.search import search
+from .settings import Settings, load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeVar
+
+    from .embed.protocol import Embedder
+    from .files.append import Written
+    from .files.check import Checked
+    from .index.catalogue import Row
+    from .index.status import Status
+    from .model.entry import Entry, Memory, Plan
+
+    T = TypeVar("T")
+
+LIMIT = 10  # search results when nobody says how many
+READABLE = (ACTIVE, DRAFT, "conflicted")  # what a search shows by default; the rest is history
+
+
+@record
+class Found:
+    """A search result: the memory's columns, its score, its absolute relevance and the passage that matched."""
+
+    row: Row
+    score: float
+    relevance: float
+    text: str
+
+
+def warn_on_stderr(message: str) -> None:
+    """The default for warnings: one line on stderr."""
+    print(f"rawkomem: {message}", file=sys.stderr)
+
+
+class Repository:
+    """A project's memories: files in `.rawko/` and the index that follows them."""
+
+    def __init__(self, layout: Layout, warn: Callable[[str], None] = warn_on_stderr):
+        self.layout = layout
+        self.warn = warn
+        self.index = Index(layout, self._open_embedder, warn)
+        self._settings: Settings | None = None
+
+    @classmethod
+    def open(cls, start: str = "", warn: Callable[[str], None] = warn_on_stderr) -> Repository:
+        """The repository of a folder or of one of its parents."""
+        return cls(find_layout(start), warn)
+
+    @property
+    def settings(self) -> Settings:
+        """Settings of this repository for this user."""
+        if self._settings is None:
+            self._settings = load_settings(self.layout, self.warn)
+        return self._settings
+
+    def _open_embedder(self) -> Embedder:
+        return open_embedder(self.settings.embedder, self.warn)
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self.index.close()
+
+    # Reading
+
+    def search(self, text: str, limit: int = LIMIT, only: Filter | None = None) -> Sequence[Found]:
+        """The memories that fit a question best, best first."""
+        only = only or Filter(statuses=READABLE)
+        return self._answer(lambda: self._search(text, limit, only))
+
+    def _search(self, text: str, limit: int, only: Filter) -> Sequence[Found]:
+        catalogue, store = self.index.catalogue, self.index.store
+        found = []
+        for scored in search(store, self.index.embedder, text, limit, only):
+            row = catalogue.row(scored.id)
+            if row:
+                found.append(Found(row, scored.score, scored.relevance, store.passage(scored.id, scored.passage)))
+        return found
+
+    def list(self, only: Filter | None = None) -> Sequence[Row]:
+        """All memories that pass a filter, the last changed first."""
+        from .index.lists import passes
+
+        only = only or Filter(statuses=READABLE)
+        return self._answer(lambda: [row for row in self.index.catalogue.all() if passes(row, self._tags(row), only)])
+
+    def _tags(self, row: Row) -> Sequence[str]:
+        from .index.lists import tags_in
+
+        return tags_in(self.index.catalogue.doc(row.id))
+
+    def get(self, name: str) -> Memory:
+        """The memory of an id, of the start of one, or of a file stem."""
+        from .index.lists import memory_of
+
+        def find() -> Memory:
+            return memory_of(self.index.catalogue.doc(self._resolve(name)))
+
+        return self._answer(find)
+
+    def _resolve(self, name: str) -> str:
+        ids = self.index.catalogue.resolve(name)
+        if not ids:
+            raise NotFound(f"no memory {name!r}", "'rawkomem list' shows them all")
+        if len(ids) > 1:
+            raise BadInput(f"{name!r} may be {', '.join(ids[:5])}", "give more of the id")
+        return ids[0]
+
+    def _answer(self, ask: Callable[[], T]) -> T:
+        """Answer from a fresh index; one that turns out to be broken is made anew and asked once more."""
+        try:
+            return self._ask(ask)
+        except BROKEN as failure:
+            self.warn(f"the index cannot be read ({failure}): making it anew")
+            self.index.discard()
+        try:
+            return self._ask(ask)
+        except BROKEN as failure:
+            raise IndexBroken(f"the index cannot be read: {failure}", "run 'rawkomem doctor'") from None
+
+    def _ask(self, ask: Callable[[], T]) -> T:
+        self.index.refresh()
+        database = self.index.reading()
+        database.execute("BEGIN")
+        try:
+            return ask()
+        finally:
+            database.execute("ROLLBACK")
+
+    # Writing
+
+    def add(self, entry: Entry) -> Written:
+        """Store a new memory; secrets are redacted, the entry gets an id and a time if it has none."""
+        from .state.decide import plan_add
+
+        return self._write(plan_add(entry))[0]
+
+    def amend(self, name: str, entry: Entry) -> Written:
+        """Append an entry that changes what a memory says."""
+        from .state.decide import plan_amend
+
+        return self._write(plan_amend(self.get(name), entry))[0]
+
+    def delete(self, name: str, reason: str = "", by: str = "") -> Written:
+        """Append a tombstone; the text stays in the file and in history."""
+        from .state.decide import plan_delete
+
+        return self._write(plan_delete(self.get(name), reason, by))[0]
+
+    def _write(self, plan: Plan) -> Sequence[Written]:
+        from .files.append import write_plan
+
+        return write_plan(self.layout, plan)
+
+    def purge(self, name: str) -> Sequence[str]:
+        """Rewrite files without any entry about this memory. Returns the paths that changed."""
+        from .files.purge import purge
+
+        memory = self.get(name)
+        paths = sorted(self.index.catalogue.paths_about(memory.id))
+        changed = purge(self.layout, memory.id, paths)
+        self.index.sync()
+        return changed
+
+    # Keeping
+
+    def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
+        """Bring the index up to date with the files."""
+        return self.index.refresh(progress)
+
+    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
+        """Make the index anew from the files."""
+        return self.index.sync(progress, rebuild=True)
+
+    def status(self) -> Status:
+        """Files against index, proven by hashes."""
+        from .index.status import status
+
+        return status(self.index)
+
+    def check(self) -> Sequence[Checked]:
+        """What is wrong with each file."""
+        from .files.check import check_repository
+
+        return check_repository(self.layout)
+
+
+def filter_of(
+    kinds: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    importance: str = "",
+    include: Sequence[str] = (),
+) -> Filter:
+    """A Filter from the words of a face; says which word is wrong."""
+    if importance and importance not in IMPORTANCE:
+        raise BadInput(f"unknown importance {importance!r}", "one of " + ", ".join(IMPORTANCE))
+    wrong = [status for status in include if status not in (*STATUSES, "all")]
+    if wrong:
+        raise BadInput(f"unknown status {wrong[0]!r}", "one of " + ", ".join((*STATUSES, "all")))
+    statuses = () if "all" in include else tuple(dict.fromkeys((*READABLE, *include)))
+    least = IMPORTANCE.index(importance) if importance else 0
+    return Filter(kinds=tuple(kinds), statuses=statuses, tags=tuple(tags), importance=least)

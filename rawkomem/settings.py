@@ -1,0 +1,133 @@
+"""Settings: few, from the repository's config.yaml and the user's. What could do harm is the user's alone.
+
+A cold command cannot afford a YAML parser, so the parsed settings are kept in the user's cache folder, under the stamps
+of the files they came from.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .embed.chain import EmbedderSettings
+from .files.layout import Layout, user_cache, user_config
+from .model.errors import BadInput
+from .model.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+# key → who may set it. A repository is untrusted: it cannot name endpoints, keys or commands.
+KEYS = {
+    "embedder.provider": "both",
+    "embedder.model": "both",
+    "embedder.dims": "both",
+    "embedder.url": "user",
+    "embedder.keyEnv": "user",
+    "embedder.start": "user",
+    "embedder.timeout": "user",
+}
+
+
+@record
+class Settings:
+    """All settings of one repository for this user."""
+
+    embedder: EmbedderSettings = EmbedderSettings()
+
+
+def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
+    """The repository's settings over the user's over the defaults."""
+    files = (user_config(), layout.config)
+    stamp = " ".join(_stamp(file) for file in files)
+    if stamp.strip("- ") == "":
+        return Settings()
+    cache = os.path.join(user_cache(), "settings", "".join(c if c.isalnum() else "-" for c in layout.root)[-150:])
+    values = _cached(cache, stamp)
+    if values is None:
+        values = {**_read(files[0], "user", warn), **_read(files[1], "repository", warn)}
+        _keep(cache, stamp, values)
+    return _settings(values)
+
+
+def _stamp(file: str) -> str:
+    try:
+        stat = os.stat(file)
+    except OSError:
+        return "-"
+    return f"{stat.st_size}.{stat.st_mtime_ns}.{stat.st_ino}.{stat.st_ctime_ns}"
+
+
+def _cached(cache: str, stamp: str) -> dict[str, str] | None:
+    try:
+        with open(cache, encoding="utf-8") as stream:
+            lines = stream.read().split("\n")
+    except OSError:
+        return None
+    if lines[0] != stamp:
+        return None
+    return dict(line.split("\t", 1) for line in lines[1:] if "\t" in line)
+
+
+def _keep(cache: str, stamp: str, values: Mapping[str, str]) -> None:
+    """Best effort: without a cache folder the next command reads YAML again."""
+    try:
+        os.makedirs(os.path.dirname(cache), mode=0o700, exist_ok=True)
+        temporary = f"{cache}.{os.getpid()}"
+        with open(temporary, "w", encoding="utf-8") as stream:
+            stream.write("\n".join([stamp, *(f"{key}\t{value}" for key, value in values.items())]))
+        os.replace(temporary, cache)
+    except OSError:
+        pass
+
+
+def _read(file: str, who: str, warn: Callable[[str], None]) -> dict[str, str]:
+    """The known keys of one file as `section.key` → text; others are reported and ignored."""
+    from .text.frontmatter import Unreadable, read_frontmatter  # YAML: only when a settings file changed
+
+    try:
+        with open(file, encoding="utf-8") as stream:
+            fields, _ = read_frontmatter(stream.read())
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as failure:
+        raise BadInput(f"cannot read {file}: {failure}", "mend or remove it") from None
+    except Unreadable as failure:
+        raise BadInput(f"{file}:{failure.problem.line}: {failure.problem.message}", failure.problem.hint) from None
+    flat = _flatten({key: field.value for key, field in fields.items()})
+    if "embedder" in flat:
+        flat["embedder.provider"] = flat.pop("embedder")  # `embedder: static` in one word
+    allowed = {key: value for key, value in flat.items() if KEYS.get(key) in ("both", who)}
+    for key in flat.keys() - allowed.keys():
+        why = "may be set in your own config only" if key in KEYS else "is not a setting"
+        warn(f"{os.path.basename(os.path.dirname(file))}/config.yaml: {key} {why}")
+    return allowed
+
+
+def _flatten(value: object, prefix: str = "") -> dict[str, str]:
+    if not isinstance(value, dict):
+        return {prefix: " ".join(str(value).split())}
+    flat: dict[str, str] = {}
+    for key, item in value.items():
+        flat |= _flatten(item, f"{prefix}.{key}" if prefix else key)
+    return flat
+
+
+def _settings(values: Mapping[str, str]) -> Settings:
+    embedder = EmbedderSettings(
+        provider=values.get("embedder.provider", "static"),
+        model=values.get("embedder.model", ""),
+        url=values.get("embedder.url", ""),
+        key_env=values.get("embedder.keyEnv", ""),
+        start=values.get("embedder.start", ""),
+        dims=int(_number(values, "embedder.dims", 0)),
+        timeout=_number(values, "embedder.timeout", 30.0),
+    )
+    return Settings(embedder)
+
+
+def _number(values: Mapping[str, str], key: str, default: float) -> float:
+    try:
+        return float(values.get(key, default))
+    except ValueError:
+        raise BadInput(f"setting {key} must be a number, not {values[key]!r}", "correct config.yaml") from None

@@ -1,0 +1,1 @@
+"""Pure functions from entries to state. No I/O."""

@@ -1,0 +1,59 @@
+"""The plain decisions: add, amend, delete. Each returns a Plan; nothing is written here."""
+
+from __future__ import annotations
+
+from ..model.clock import now
+from ..model.entry import Entry, Memory, Plan
+from ..model.errors import BadInput, Refused
+from ..model.ids import new_id
+from ..model.kinds import CHANGES, CREATES, IMPORTANCE
+from ..model.record import replace
+
+TITLE_LENGTH = 300  # characters; longer is a body
+BODY_WORDS = 20_000  # ten times what the content rules allow: surely not one memory
+
+
+def plan_add(entry: Entry) -> Plan:
+    """Store a new memory: checks what a person can get wrong, gives it an id and a time."""
+    if entry.kind not in CREATES:
+        raise BadInput(f"unknown kind {entry.kind!r}", "one of " + ", ".join(CREATES))
+    if not entry.title.strip():
+        raise BadInput("a memory needs a title", "give --title, or a '# Heading' as the first line")
+    _check(entry)
+    at = entry.at or now()
+    return Plan((replace(entry, id=entry.id or new_id(entry.kind, at), at=at),), f"add {entry.title!r}")
+
+
+def plan_amend(memory: Memory, entry: Entry) -> Plan:
+    """Change what a memory says: only the keys that are `given`, and the body where there is one."""
+    if memory.status == "deleted":
+        raise Refused(f"{memory.id} is deleted", "add it anew")
+    if not entry.given and not entry.body.strip() and not entry.extra:
+        raise BadInput("nothing to amend", "give a field to change, or a new body")
+    _check(entry)
+    return _about(memory, replace(entry, kind="amend"), f"amend {memory.id}")
+
+
+def plan_delete(memory: Memory, reason: str, by: str) -> Plan:
+    """A tombstone: the memory is no longer shown, its text stays in the file."""
+    if memory.status == "deleted":
+        raise Refused(f"{memory.id} is deleted already", "'rawkomem purge' removes its text for good")
+    extra = {"reason": reason} if reason else {}
+    return _about(memory, Entry(kind="delete", extra=extra, by=by), f"delete {memory.id}")
+
+
+def _about(memory: Memory, entry: Entry, why: str) -> Plan:
+    """An entry about a memory, later than everything it says so far, for the file the memory lives in."""
+    assert entry.kind in CHANGES
+    at = entry.at or max(now(), memory.updated + 1)
+    id = entry.id or new_id(entry.kind, at)
+    return Plan((replace(entry, id=id, at=at, about=memory.id, path=memory.path),), why)
+
+
+def _check(entry: Entry) -> None:
+    if len(entry.title) > TITLE_LENGTH:
+        raise BadInput(f"the title is longer than {TITLE_LENGTH} characters", "put the text into the body")
+    if len(entry.body.split()) > BODY_WORDS:
+        raise BadInput(f"the body has more than {BODY_WORDS:,} words", "split it into several memories")
+    if entry.importance not in IMPORTANCE:
+        raise BadInput(f"unknown importance {entry.importance!r}", "one of " + ", ".join(IMPORTANCE))

@@ -1,0 +1,162 @@
+"""State is a fold: the entries about one id, ordered by (at, id), reduced to a Memory. Every reducer is on this page.
+
+Order of arrival cannot matter: entries are a set keyed by id, sorted before they are reduced. A reducer takes the
+memory's fields so far and one entry, and returns the fields that change. Nothing here looks at a clock or a weight.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..model.clock import read_time
+from ..model.entry import Entry, Memory
+from ..model.ids import order_key
+from ..model.kinds import ACTIVE, DRAFT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Fields = dict[str, Any]
+    Reducer = Callable[[Fields, Entry], Fields]
+
+# frontmatter key → field of Memory, for the keys an amend may change
+AMENDABLE = {
+    "title": "title",
+    "whenToUse": "when",
+    "tags": "tags",
+    "importance": "importance",
+    "discoveredIn": "found_in",
+    "source": "source",
+    "relatedMemories": "related",
+}
+
+
+def fold(entries: Iterable[Entry]) -> Memory | None:
+    """The memory that these entries about one id make; None while no entry creates it."""
+    ordered = sorted(_as_set(entries), key=lambda entry: order_key(entry.at, entry.id))
+    creating = next((entry for entry in ordered if entry.creates), None)
+    if creating is None:
+        return None
+    fields = _create(creating)
+    for entry in ordered:
+        if entry.draft:
+            continue
+        reducer = REDUCERS.get(entry.kind)
+        if reducer:
+            fields |= reducer(fields, entry)
+            fields["updated"] = max(fields["updated"], entry.at)
+            fields["entries"] += 1
+    return Memory(**fields)
+
+
+def _as_set(entries: Iterable[Entry]) -> Iterable[Entry]:
+    """One entry for each id; of two that differ under one id, the same one whatever the order."""
+    kept: dict[str, Entry] = {}
+    for entry in entries:
+        other = kept.get(entry.id)
+        if other is None or _rank(entry) < _rank(other):
+            kept[entry.id] = entry
+    return kept.values()
+
+
+def _rank(entry: Entry) -> tuple[int, str, int, str, str]:
+    return (entry.at, entry.path, entry.line, entry.body, repr(entry))
+
+
+def _create(entry: Entry) -> Fields:
+    status = DRAFT if entry.draft else "conflicted" if entry.conflicted else ACTIVE
+    return {
+        "id": entry.id,
+        "kind": entry.kind,
+        "status": status,
+        "title": entry.title,
+        "when": entry.when,
+        "tags": entry.tags,
+        "importance": entry.importance,
+        "created": entry.at,
+        "updated": entry.at,
+        "by": entry.by,
+        "found_in": entry.found_in,
+        "source": entry.source,
+        "related": entry.related,
+        "body": entry.body,
+        "valid_from": _time(entry, "validFrom"),
+        "valid_until": _time(entry, "validUntil"),
+        "supersedes": _ids(entry, "supersedes"),
+        "extra": entry.extra,
+        "entries": 1,
+        "path": entry.path,
+        "line": entry.line,
+    }
+
+
+def _amend(fields: Fields, entry: Entry) -> Fields:
+    named = {AMENDABLE[key]: getattr(entry, AMENDABLE[key]) for key in entry.given if key in AMENDABLE}
+    body = {"body": entry.body} if entry.body else {}
+    return {**named, **body, "extra": {**fields["extra"], **entry.extra}}
+
+
+def _feedback(fields: Fields, entry: Entry) -> Fields:
+    signal = entry.extra.get("signal")
+    return {signal: fields.get(signal, 0) + 1} if signal in ("helpful", "harmful") else {}
+
+
+def _count(name: str) -> Reducer:
+    return lambda fields, entry: {name: fields.get(name, 0) + 1}
+
+
+def _status(status: str) -> Reducer:
+    return lambda fields, entry: {"status": status, "reason": str(entry.extra.get("reason", ""))}
+
+
+def _supersede(fields: Fields, entry: Entry) -> Fields:
+    newer = str(entry.extra.get("supersededBy", ""))
+    return {**_status("superseded")(fields, entry), "superseded_by": newer} if newer else {}
+
+
+def _review(fields: Fields, entry: Entry) -> Fields:
+    status = {"activate": ACTIVE, "reject": "archived"}.get(str(entry.extra.get("action")))
+    return _status(status)(fields, entry) if status else {}
+
+
+def _link(fields: Fields, entry: Entry) -> Fields:
+    kind = str(entry.extra.get("type", "related"))
+    link = (kind, str(entry.extra.get("to", "")))
+    others = tuple(known for known in fields.get("links", ()) if known != link)
+    return {"links": others if entry.extra.get("removed") == "true" else (*others, link)}
+
+
+def _heritage(fields: Fields, entry: Entry) -> Fields:
+    return {"heritage": tuple(dict.fromkeys((*fields.get("heritage", ()), *_ids(entry, "from"))))}
+
+
+def _validity(fields: Fields, entry: Entry) -> Fields:
+    keys = {"validFrom": "valid_from", "validUntil": "valid_until"}
+    return {field: _time(entry, key) for key, field in keys.items() if key in entry.given}
+
+
+def _ids(entry: Entry, key: str) -> tuple[str, ...]:
+    value = entry.extra.get(key, [])
+    return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if item)
+
+
+def _time(entry: Entry, key: str) -> int:
+    value = entry.extra.get(key)
+    return (read_time(value)[0] or 0) if isinstance(value, str) and value else 0
+
+
+REDUCERS: dict[str, Reducer] = {
+    "amend": _amend,
+    "feedback": _feedback,
+    "reinforce": _count("reinforcements"),
+    "corroborate": _count("corroborations"),
+    "dispute": _count("disputes"),
+    "supersede": _supersede,
+    "quarantine": _status("quarantined"),
+    "review": _review,
+    "link": _link,
+    "heritage": _heritage,
+    "validity": _validity,
+    "archive": _status("archived"),
+    "delete": _status("deleted"),
+}

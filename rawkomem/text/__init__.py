@@ -1,0 +1,1 @@
+"""Frontmatter, splitting, chunking, cleaning, redaction and whenToUse conditions. No I/O."""

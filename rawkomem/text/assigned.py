@@ -1,0 +1,309 @@
+"""Secrets known by what they are assigned to: `password = …`, `"apiKey": "…"`, `--token …`, `Authorization: …`."""
+
+from __future__ import annotations
+
+from .secretlike import NO_VALUES, is_code, is_placeholder, is_random, is_strong, letter_runs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    Hit = tuple[int, int, str]  # start, end, name of the rule
+
+LONGEST_KEY = 48  # characters before the telling word that still belong to the key
+BADGE_REACH = 24  # characters from "badge" to the token in a badge's address
+SHORTEST_PASSWORD = 4  # `root` is one; shorter values are flags
+BETWEEN = ",;:)]}+"  # a value that starts so lies between two strings
+BRACKETS = {b")": b"(", b"]": b"[", b"}": b"{"}
+QUOTES = ("'", '"', "`")
+SYMBOLS = "!@#$%^&*?+~"  # in a quoted secret: names and sentences have none
+UNQUOTED_ENDS = b" \t\r\n\"'`<,;"
+JUDGED = 160  # characters of a value that are looked at: a longer one is as random at its beginning
+TRAILING = b".,;:)]}*_\\"  # punctuation after an unquoted value
+
+SHORTEST_OF_PROVIDER = 14  # characters, where only the provider's name is said
+LONG_NAMES = range(6, 13)  # letters of a provider that may begin a longer name; `sumo` begins `sumOfExposures` as well
+
+PASSWORDS = frozenset(("password", "passwd", "passwort", "passphrase", "passcode", "pwd", "pass", "pw"))
+SECRETS = frozenset(("secret", "secrete", "secrets", "credential", "credentials", "creds", "jwtsecret"))
+TOKENS = frozenset(("token", "authtoken", "auth", "authorization", "apikey", "pat", "accesskey"))
+KEY_OWNERS = frozenset(
+    """
+    access account admin anon api app application auth authorization client cloud consumer crypt decryption deploy dev
+    developer encryption fernet hmac iam insert jwt license licence live master preshared private prod production psk
+    rest secret server service session shared signing ssh storage subscription user webhook write
+    """.split()  # noqa: SIM905 - a list of quoted words reads worse
+)
+BETWEEN_WORDS = frozenset((b"and", b"or", b"&", b"with", b"+", b"/"))  # between the words user and password: prose
+MESSAGE_WORDS = frozenset(
+    """
+    your the must enter please password invalid incorrect required should cannot not
+    """.split()  # noqa: SIM905 - as above
+)
+PUBLIC = frozenset(("public", "pub", "publishable", "primary", "foreign", "partition", "sort", "cache", "unique"))
+NOT_THE_SECRET = frozenset(
+    """
+    alias algorithm arn attempts class cli config count counter dir dirs duration endpoint env error expiration expires
+    expiry field file filename format generator hash header hint host id ids index info input issuer label
+    length level limit lifetime limits list location manager max message method min mode model name names path paths
+    placeholder policy prefix provider ref refs regex required rotation rule scope service size source status store
+    suffix table template tiktoken tokenizer ttl type types uri url usage user username validator version
+    """.split()  # noqa: SIM905 - as above
+)
+PROVIDERS = frozenset(
+    """
+    adafruit adobe airtable algolia alibaba artifactory asana atlassian auth0 beamer bittrex clickhouse cloudflare
+    codecov cohere coinbase confluent contentful datadog digitalocean discord droneci dropbox easypost etsy facebook
+    fastly finicity finnhub flickr freshbooks gitter gocardless grafana heroku hubspot intercom jfrog jira kraken
+    kucoin launchdarkly linkedin looker mailchimp mailgun mapbox mattermost maxmind meraki messagebird netlify newrelic
+    nytimes okta plaid postmark privateai rapidapi sendbird shodan snyk softlayer sonar sourcegraph squarespace sumo
+    sumologic telegram travis trello twitch twitter typeform yandex zendesk
+    """.split()  # noqa: SIM905 - as above
+)  # services whose name on a random value says enough
+
+SPACED = "(?:api|access|secret|private|license|auth|account|encryption) key"
+WORD = r"passw(?:or)?d|passwort|passphrase|pwd|pass|pw|secrete?|token|key|credential|creds|auth|pat|login"
+OPERATOR = (
+    r"[:?.!]{0,3}={1,3}>?|:|,|\(|>\s*|\s\|{1,2}\s|\s(?:is|was)[ :]"  # assignments, comparisons, arguments, XML, prose
+    r"|\s+value[\"']?\s*[:=]|,\s*\"value\":"  # name and value side by side
+)
+
+# Group 1 the telling word, 2 the rest of the key, 3 the operator; the value comes right after.
+ASSIGNMENT = (
+    rf"(?i)({SPACED}|{WORD}|{'|'.join(sorted(PROVIDERS))})([\w.-]{{0,40}})"
+    r"(?:\[\w*\])?[\\\"'`)*\]]{0,4}(?: string\b)?[ \t]{0,20}"
+    rf"({OPERATOR})[ \t]{{0,20}}[*\\]{{0,2}}[^\s<,;]"
+)
+
+# Other places for a password: how it is tested, what must occur, and the pattern with the value in the last group.
+USER = r"(?:user ?id|uid|user_?name|user|login)"
+PASSWORD = r"(?:password|passwd|pwd|pass|pw)"
+PLACES = (
+    ("sure", b"=", rf"(?i){USER}\s*=[^;\n]*;[\s\"&+]*{PASSWORD}\s*=\s*([^;\"'\s]+)"),
+    ("any", b"p", rf"(?im)^\W{{0,4}}{USER}\s*[:=]\s*\S+[^\n]*\n(?:[ \t]*(?:#|//)[^\n]*\n){{0,3}}"
+            rf"\W{{0,4}}{PASSWORD}\s*[:=]\s*(\S+)$"),
+    ("any", b"machine", r"(?i)machine\s+\S+\s+login\s+\S+\s+password\s+(\S+)"),
+    ("pair", b"p", rf"(?i)\b{USER}\s+([^\s:=,]+)\s+{PASSWORD}\s+([^\s:=,|]+)"),
+    ("any", b" -p", r"(?i)(?:sshpass\s+-p\s*|psexec[^\n]*\s-p\s+)['\"]?([^\s'\"]+)"),
+    ("any", b"password", r"(?m)^\s*password\s+[\"']([^\"'\n]+)[\"']"),
+    ("any", b"==", r"(?i)[\"']([^\"'\n]{4,})[\"']\s*[!=]==?\s*[\w.]*(?:passw|pwd|secret)"),
+    ("strong", b"-u",
+     r"(?:curl|wget|http)[^\n]*(?:\\\s*\n[^\n]*)*\s(?:-u|--user)[ =]+[\"']?[^\s:\"'$]+:[\"']?([^\s\"']+)"),
+    ("strong", b"-",
+     r"(?i)(?:^|\s)--?[\w-]*(?:password|passwd|pass|token|api-?key|secret|auth)[ =]+[\"']?([^\s\"']+)"),
+)  # fmt: skip
+
+# Group 1 the scheme, 2 the value.
+HEADER = (
+    r"(?i)(?:authorization[\"']?\s*[:=]\s*[\"']?|\b)(bearer |basic |token |api-?token |apikey )\s*([\w.~+/=:-]{8,})"
+)
+URL = r"[A-Za-z][A-Za-z0-9+.-]*://[^\s:/@\"'`<>]*:([^\s/\"'`<>]+)@[\w\[]"
+
+
+def find_assigned(data: bytes, compiled: Callable[..., Any]) -> Iterator[Hit]:
+    """Every secret that its surroundings give away."""
+    lower = data.lower()
+    yield from _assignments(data, compiled(ASSIGNMENT, False), compiled(ASSIGNMENT))
+    if any(word in lower for word in (b"pass", b"pwd", b"pw ", b"psexec", b"--", b"curl", b"wget", b"http", b"secret")):
+        yield from _in_places(data, lower, compiled)
+    if any(word in lower for word in (b"bearer", b"basic ", b"token ", b"apikey ")):
+        yield from _in_headers(data, compiled(HEADER))
+    if b"://" in data:
+        for found in compiled(URL).finditer(data):
+            if not is_placeholder(_text(data, *found.span(1))):
+                yield *found.span(1), "url-password"
+
+
+def _in_places(data: bytes, lower: bytes, compiled: Callable[..., Any]) -> Iterator[Hit]:
+    for test, word, pattern in PLACES:
+        for found in compiled(pattern).finditer(data) if word in lower else ():
+            start, end = found.span(2 if test == "pair" else 1)
+            end = end if _text(data, start - 1, start) in QUOTES and start else _trim(data, start, end)
+            if _fits(_text(data, start, end), test) and (test != "pair" or found.group(1).lower() not in BETWEEN_WORDS):
+                yield start, end, "password"
+
+
+def _in_headers(data: bytes, pattern: Any) -> Iterator[Hit]:
+    for found in pattern.finditer(data):
+        if _header_fits(_text(data, *found.span(1)).strip().lower(), _text(data, *found.span(2))):
+            yield *found.span(2), "authorization"
+
+
+def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
+    """`quick` finds the place; `pattern`, the same with groups, is slower and sees that place only."""
+    at = 0
+    while spot := quick.search(data, at):
+        found = pattern.match(data, *spot.span())
+        operator = _text(data, *found.span(3)).strip()
+        start, quoted = _opening(data, found.end() - 1)
+        judged = _closing(data, start, quoted, min(len(data), start + JUDGED))
+        key = _key_start(data, found.start(1))
+        kind = _verdict(data, key, _text(data, key, found.end(2)), operator, _text(data, start, judged), quoted)
+        end = _closing(data, start, quoted, len(data)) if kind else 0
+        if kind and (operator != ">" or _closes_element(data, key, end)):
+            yield start, end, kind
+        at = max(end, found.start(3), found.start() + 1)
+
+
+def _opening(data: bytes, at: int) -> tuple[int, str]:
+    """Where a value begins, and the quote it stands in."""
+    quote = _text(data, at, at + 1)
+    return (at + 1, quote) if quote in QUOTES else (at, "")
+
+
+def _closing(data: bytes, start: int, quote: str, limit: int) -> int:
+    """Where a value ends: at its quote, the end of the line, or what cannot belong to it."""
+    if quote:
+        ends = (data.find(mark, start, limit) for mark in (quote.encode(), b"\n"))
+        return _cut(data, start, min((end for end in ends if end >= 0), default=limit))
+    end = start
+    while end < limit and data[end] not in UNQUOTED_ENDS:
+        end += 1
+    return _trim(data, start, end)
+
+
+def _closes_element(data: bytes, key: int, end: int) -> bool:
+    """Whether a value between angle brackets is the text of the XML element that the key names."""
+    return data[key - 1 : key] == b"<" and data[end : end + LONGEST_KEY].lstrip().startswith(b"</")
+
+
+def _text(data: bytes, start: int, end: int) -> str:
+    return data[start:end].decode("latin-1")
+
+
+def _key_start(data: bytes, start: int) -> int:
+    """Where the key begins whose telling word begins here."""
+    first = start
+    while first > max(0, start - LONGEST_KEY) and (data[first - 1 : first].isalnum() or data[first - 1] in b"_-."):
+        first -= 1
+    return first
+
+
+def _cut(data: bytes, start: int, end: int) -> int:
+    """A value ends before an escaped quote or line break: JSON within JSON."""
+    for escape in (b'\\"', b"\\n", b"\\r"):
+        spot = data.find(escape, start, end)
+        end = spot if spot > start else end
+    return end
+
+
+def _trim(data: bytes, start: int, end: int) -> int:
+    """An unquoted value ends before the punctuation after it, the next URL parameter, or an escaped line break."""
+    end = _cut(data, start, end)
+    spot = data.find(b"&", start, end)
+    if spot > start and data.find(b"=", spot, end) > 0:
+        end = spot
+    while end > start and data[end - 1] in TRAILING and not _balanced(data[start:end]):
+        end -= 1
+    return end
+
+
+def _balanced(value: bytes) -> bool:
+    """Whether a value ends with a bracket that it also opens."""
+    opening = BRACKETS.get(value[-1:], b"")
+    return opening != b"" and value.count(opening) >= value.count(value[-1:])
+
+
+# --- the key ------------------------------------------------------------------------------------------------------
+
+
+def kind_of(key: str) -> str:
+    """What a key names: a password, a secret, a token, a provider's something, or nothing of interest."""
+    parts = letter_runs(key)
+    if not parts or PUBLIC.intersection(parts):
+        return ""
+    if parts[-1] in NOT_THE_SECRET:
+        return "provider" if parts[-2:] == ["access", "id"] and _has_provider(parts) else ""
+    if PASSWORDS.intersection(parts) or parts[-1].endswith(("password", "passwd", "pwd")):
+        return "password"
+    if SECRETS.intersection(parts) or parts[-1].endswith("secret"):
+        return "secret"
+    if TOKENS.intersection(parts) or parts[-1].endswith(("token", "apikey")):
+        return "token"
+    if "key" in parts:
+        owner = parts[parts.index("key") - 1] if parts[0] != "key" else ""
+        return "token" if owner in KEY_OWNERS or (owner and key.isupper()) or _has_provider(parts) else ""
+    return "provider" if _has_provider(parts) else ""
+
+
+def _has_provider(parts: list[str]) -> bool:
+    """Whether a part, or two in a row, names a provider: `messagebird`, `message_bird`, `softlayerapikey`."""
+    names = parts + [parts[at] + parts[at + 1] for at in range(len(parts) - 1)]
+    return any(name in PROVIDERS or any(name[:end] in PROVIDERS for end in LONG_NAMES) for name in names)
+
+
+# --- the value ----------------------------------------------------------------------------------------------------
+
+
+def _verdict(data: bytes, at: int, key: str, operator: str, value: str, quoted: str) -> str:
+    """The rule an assignment falls under; empty when it holds no secret."""
+    kind = "" if _harmless(data, at) else kind_of(key)
+    if not kind or not _plausible(key, value) or (not quoted and is_code(value)):
+        return ""
+    if kind == "provider" and not quoted and "=" in value[:-2]:
+        return ""  # the value holds an assignment of its own
+    argument = operator in (",", "(")
+    if argument and not quoted:
+        return ""
+    if kind == "password" and not argument:
+        taken = is_strong(value) or is_random(value) or (quoted != "" and _quoted_password(value))
+    elif kind in ("password", "secret"):
+        taken = is_random(value) or is_strong(value) or (quoted != "" and any(c in value[1:] for c in SYMBOLS))
+    else:
+        taken = is_random(value) and operator != "(" and (kind == "token" or len(value) >= SHORTEST_OF_PROVIDER)
+    return ("password" if kind == "password" else "secret") if taken else ""
+
+
+def _harmless(data: bytes, at: int) -> bool:
+    """`/etc/passwd`, and the tokens of badges, which are public."""
+    return data[at - 1 : at] == b"/" or b"badge" in data[max(0, at - BADGE_REACH) : at]
+
+
+def _plausible(key: str, value: str) -> bool:
+    plain = value.strip().lower()
+    return (
+        len(plain) >= SHORTEST_PASSWORD
+        and plain[0] not in BETWEEN
+        and plain not in NO_VALUES
+        and not _echoes(key, plain)
+        and not is_placeholder(value)
+    )
+
+
+def _echoes(key: str, value: str) -> bool:
+    """Whether a value only repeats its key: `challengePassword: "challenge_password"`."""
+    name, said = ("".join(c for c in text.lower() if c.isalnum()) for text in (key, value))
+    return (len(said) >= SHORTEST_PASSWORD and said in name) or (len(letter_runs(key)) > 1 and name in said)
+
+
+def _quoted_password(value: str) -> bool:
+    """Plain lower-case words are taken; messages to users start with a capital or speak of passwords."""
+    if " " not in value:
+        return value[0] != "."
+    plain = value == value.lower() and value.replace(" ", "").isalpha()
+    return plain and not MESSAGE_WORDS.intersection(value.split())
+
+
+def _fits(value: str, test: str) -> bool:
+    if len(value) < SHORTEST_PASSWORD or is_placeholder(value) or (test != "sure" and value.lower() in NO_VALUES):
+        return False
+    return test != "strong" or is_strong(value) or is_random(value)
+
+
+def _header_fits(scheme: str, value: str) -> bool:
+    if is_placeholder(value) or value.lower() in NO_VALUES:
+        return False
+    if scheme == "basic":
+        return _is_user_and_password(value) or is_random(value)
+    return is_random(value) or (is_strong(value) and len(value) >= 12)
+
+
+def _is_user_and_password(value: str) -> bool:
+    from base64 import b64decode
+
+    try:
+        plain = b64decode(value + "=" * (-len(value) % 4))
+    except ValueError:
+        return False
+    return b":" in plain and plain.isascii()

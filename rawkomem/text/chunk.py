@@ -1,0 +1,78 @@
+"""Cuts a body into chunks along its headings and paragraphs, each small enough for one vector."""
+
+from __future__ import annotations
+
+from ..model.record import record
+
+CHUNKER = "headings-1"  # part of the index's fingerprint: change it when chunks change
+SIZE = 1_200  # characters; about 250 word pieces, what a sentence model reads at once
+SMALL = 400  # a heading starts a new chunk only when the one before has at least this much
+
+
+@record
+class Chunk:
+    """A piece of a body under its headings; `line` counts from the body's first line."""
+
+    text: str
+    heading: str = ""
+    line: int = 1
+
+
+def chunk(body: str) -> list[Chunk]:
+    """The chunks of a body in order; none for an empty one. Joined, they hold every word."""
+    chunks: list[Chunk] = []
+    lines: list[str] = []
+    size, start, opened = 0, 1, ""
+
+    def close() -> None:
+        nonlocal lines, size
+        text = "\n".join(lines).strip("\n")
+        if text.strip():
+            chunks.extend(_cut(text, opened, start))
+        lines, size = [], 0
+
+    trail: list[str] = []
+    fence = ""
+    for number, line in enumerate(body.split("\n"), 1):
+        sign = line[:1]
+        if sign in ("`", "~", " "):
+            fence = _fence_after(fence, line)
+        level = _heading_level(line) if sign == "#" and not fence else 0
+        if level:
+            trail = [*trail[: level - 1], line[level:].strip(" #\t")]
+        if size and ((level and size >= SMALL) or (size + len(line) > SIZE and (not line.strip() or not fence))):
+            close()
+        if not lines:
+            start, opened = number, " > ".join(part for part in trail if part)
+        lines.append(line)
+        size += len(line) + 1
+    close()
+    return chunks
+
+
+def _heading_level(line: str) -> int:
+    level = len(line) - len(line.lstrip("#"))
+    return level if level <= 6 and line[level : level + 1] in (" ", "\t", "") else 0
+
+
+def _fence_after(fence: str, line: str) -> str:
+    """The code fence that is open after this line."""
+    mark = line.lstrip(" ")
+    if len(line) - len(mark) > 3 or mark[:3] not in ("```", "~~~"):
+        return fence
+    run = mark[: len(mark) - len(mark.lstrip(mark[0]))]
+    if not fence:
+        return run
+    return "" if run[0] == fence[0] and len(run) >= len(fence) and not mark[len(run) :].strip() else fence
+
+
+def _cut(text: str, heading: str, line: int) -> list[Chunk]:
+    """One chunk, or several where a single paragraph, table row or code block is longer than a chunk may be."""
+    pieces: list[Chunk] = []
+    while len(text) > 2 * SIZE:
+        cut = max(text.rfind("\n", SIZE // 2, SIZE), text.rfind(" ", SIZE // 2, SIZE))
+        cut = cut if cut > 0 else SIZE
+        pieces.append(Chunk(text[:cut], heading, line))
+        line += text.count("\n", 0, cut)
+        text = text[cut:]
+    return [*pieces, Chunk(text, heading, line)]

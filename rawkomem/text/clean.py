@@ -1,0 +1,145 @@
+"""Text as a reader sees it: invisible, direction and control characters go; emoji and living scripts stay."""
+
+from __future__ import annotations
+
+from .alike import confusable_with, mixed_script
+from .escapes import sequences, without_sequences
+from .unseen import DROP, EMOJI, JOIN, JOINING, LINE, MARK, STYLE, TAG, name, what, within
+
+__all__ = ["clean", "confusable_with", "hidden", "mixed_script", "one_line", "visible"]
+
+MARKS_PER_BASE = 4  # no living spelling stacks more on one letter; zalgo stacks dozens
+HIDDEN_ROWS = 10  # a file full of them needs one look, not a thousand lines
+TITLE_LENGTH = 120  # one line of a usual terminal
+
+JOINER, BLACK_FLAG, END_TAG = "\u200d", "\U0001f3f4", "\U000e007f"
+TEXT_STYLE, EMOJI_STYLE, BYTE_ORDER_MARK = "\ufe0e", "\ufe0f", "\ufeff"
+KEYCAP_BASES = "0123456789#*"
+FLAG_TAGS = range(3, 7)  # country and subdivision: gbsct, usca
+VIRAMA = 9  # the combining class of the sign that asks for a joined form, even at the end of a word
+
+_ASCII = {code: None for code in (*range(32), 127) if code not in (9, 10)}
+_ASCII_BUT_RETURN = {code: None for code in _ASCII if code != 13}
+
+
+def clean(text: str) -> str:
+    """The text without what no reader can see. Doing it twice changes nothing more."""
+    if "\x1b" in text or not text.isascii():
+        text = without_sequences(text)
+    if "\r" in text:
+        text = _newlines(text)
+    return text.translate(_ASCII) if text.isascii() else _clean_wide(text)
+
+
+def hidden(text: str) -> list[tuple[int, str]]:
+    """Line and name of what `clean` would take out, each kind once per line; nothing for ordinary text and emoji."""
+    plain = _newlines(text.removeprefix(BYTE_ORDER_MARK))
+    if clean(plain) == plain:
+        return []
+    lines = enumerate(plain.split("\n"), 1)
+    return [(number, kind) for number, line in lines for kind in _taken_out(line)][:HIDDEN_ROWS]
+
+
+def one_line(text: str, limit: int = TITLE_LENGTH) -> str:
+    """The text as one clean line, cut with an ellipsis: for titles on a terminal and in prompts."""
+    line = " ".join(clean(text).split())
+    if len(line) <= limit:
+        return line
+    return clean(line[: limit - 1]).rstrip(JOINER + " ") + "…"
+
+
+def visible(text: str) -> tuple[str, list[int] | None]:
+    """The text without any invisible character, and where each character stood (None: nothing is taken out)."""
+    if text.isascii() and len(text.translate(_ASCII_BUT_RETURN)) == len(text):
+        return text, None
+    unseen = {character for character in set(text) if what(character) in (DROP, STYLE, JOIN, TAG)} - {"\r"}
+    if not unseen:
+        return text, None
+    skipped = {at for start, end in sequences(text) for at in range(start, end)}
+    kept = [at for at, character in enumerate(text) if character not in unseen and at not in skipped]
+    return "".join([text[at] for at in kept]), kept
+
+
+def _newlines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _clean_wide(text: str) -> str:
+    seen = {character: what(character) for character in set(text)}
+    table: dict[int, str | None] = {}
+    for character, verdict in seen.items():
+        if verdict == DROP or (verdict == TAG and BLACK_FLAG not in seen):
+            table[ord(character)] = None
+        elif verdict == LINE:
+            table[ord(character)] = "\n"
+    if table:
+        text = text.translate(table)
+    return _in_context(text) if {STYLE, JOIN, TAG, MARK} & set(seen.values()) else text
+
+
+def _in_context(text: str) -> str:
+    """Selectors, joiners, tags and marks stay or go by their neighbours."""
+    out: list[str] = []
+    marks = at = 0
+    while at < len(text):
+        verdict = what(text[at])
+        length = 1
+        if verdict == TAG:
+            length = _flag_length(text, at)
+        elif verdict == STYLE:
+            length = _style_fits(text[at], out)
+        elif verdict == JOIN:
+            length = _joint_fits(text[at], out, text[at + 1 : at + 2])
+        elif verdict == MARK:
+            marks += 1
+            length = marks <= MARKS_PER_BASE
+        else:
+            marks = 0
+        if length:
+            out.append(text[at : at + length])
+        at += max(1, length)
+    return "".join(out)
+
+
+def _style_fits(character: str, out: list[str]) -> bool:
+    before = out[-1] if out else " "
+    return character in (TEXT_STYLE, EMOJI_STYLE) and (before in KEYCAP_BASES or within(before[-1], EMOJI))
+
+
+def _joint_fits(character: str, out: list[str], after: str) -> bool:
+    before = out[-1][-1] if out else ""
+    if within(before, JOINING):
+        from unicodedata import combining
+
+        return combining(before) == VIRAMA or within(after, JOINING)
+    if before == EMOJI_STYLE and len(out) > 1:
+        before = out[-2][-1]
+    return character == JOINER and within(before, EMOJI) and within(after, EMOJI)
+
+
+def _flag_length(text: str, at: int) -> int:
+    """How many tag characters after a black flag spell a region; 0 where they spell nothing."""
+    if text[at - 1 : at] != BLACK_FLAG:
+        return 0
+    end = at
+    while end - at < FLAG_TAGS.stop and _region_tag(text[end : end + 1]):
+        end += 1
+    return end - at + 1 if end - at in FLAG_TAGS and text[end : end + 1] == END_TAG else 0
+
+
+def _region_tag(character: str) -> bool:
+    return within(character, ((0xE0030, 0xE0039), (0xE0061, 0xE007A)))  # the tags for 0-9 and a-z
+
+
+def _taken_out(line: str) -> list[str]:
+    """The kinds of things `clean` takes out of one line, in order of appearance."""
+    names = []
+    if sequences(line):
+        names.append("terminal escape sequence")
+        line = without_sequences(line)
+    kept = clean(line)
+    for character in dict.fromkeys(line):
+        if line.count(character) > kept.count(character):
+            stacked = what(character) == MARK
+            names.append("stacked combining marks" if stacked else f"{name(character)} U+{ord(character):04X}")
+    return list(dict.fromkeys(names))

@@ -1,0 +1,225 @@
+"""Frontmatter, read at YAML event level: nothing is constructed, resolved or expanded, and every scalar stays text.
+
+PyYAML's loaders would run tags, expand aliases, keep the last of two equal keys and turn `no`, `010` or `12:30` into
+something else. Here aliases, directives, foreign tags, duplicate or complex keys and second documents are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NoReturn
+
+import yaml
+from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
+
+from ..model.problem import Problem, error, warning
+from ..model.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..model.entry import Value
+
+try:
+    from yaml import CSafeLoader as Loader
+except ImportError:  # a PyYAML built without libyaml: slower, same events
+    from yaml import SafeLoader as Loader  # type: ignore[assignment]
+
+MAX_BYTES = 64 * 1024  # a frontmatter is a label, not a document; checked before parsing
+MAX_DEPTH = 8  # deeper than any honest value
+MAX_NODES = 4_000  # bounds the work on flat but endless mappings
+MAX_REPAIRS = 16  # empty items of a flow list that we drop before giving up
+STANDARD_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "timestamp", "binary")}
+UNICODE_BREAKS = re.compile("[\u0085\u2028\u2029]")  # line breaks for YAML, not for an editor
+# Without the ======= in the middle, which underlines headings too: the lines around it never go missing alone.
+CONFLICT = re.compile(r"^(?:<{7}|\|{7}|>{7})(?: |$)", re.MULTILINE)
+NULLS = {"", "~", "null", "Null", "NULL"}
+
+
+@record
+class Field:
+    """A top-level value with the line it stands on; `plain` tells `~` from `"~"`."""
+
+    value: Value
+    line: int
+    plain: bool = False
+
+    @property
+    def missing(self) -> bool:
+        """Whether the value is YAML's null."""
+        return self.plain and self.value in NULLS
+
+
+class Unreadable(Exception):
+    """This frontmatter cannot be used; `problem` says why and where."""
+
+    def __init__(self, problem: Problem):
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+def read_frontmatter(text: str, line: int = 1) -> tuple[dict[str, Field], list[Problem]]:
+    """The top-level keys of a frontmatter whose first line is `line`, and what was odd. Raises Unreadable."""
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise Unreadable(error("frontmatter is larger than 64 KiB", "move the text into the body", line))
+    conflict = CONFLICT.search(text)
+    if conflict:
+        at = line + text.count("\n", 0, conflict.start())
+        raise Unreadable(error("merge conflict markers in the frontmatter", "resolve the conflict, then save", at))
+    problems: list[Problem] = []
+    if UNICODE_BREAKS.search(text):
+        text = UNICODE_BREAKS.sub(" ", text)
+        problems.append(warning("Unicode line separator in the frontmatter: read as a space", "remove it", line))
+    return _read_mapping(text, line, problems), problems
+
+
+def _read_mapping(text: str, line: int, problems: list[Problem]) -> dict[str, Field]:
+    for _ in range(MAX_REPAIRS):
+        try:
+            return _Builder(line, problems).build(yaml.parse(text, Loader=Loader))
+        except yaml.MarkedYAMLError as failure:
+            repaired = _without_empty_item(text, failure)
+            if repaired is None:
+                raise Unreadable(_explain(failure, line)) from None
+            problems.append(warning("empty item in a list dropped", "remove the extra comma", line + _line_of(failure)))
+            text = repaired
+        except (yaml.YAMLError, UnicodeEncodeError) as failure:
+            raise Unreadable(_explain_characters(failure, text, line)) from None
+    raise Unreadable(error("too many empty items in a list", "remove the extra commas", line))
+
+
+def _line_of(failure: yaml.MarkedYAMLError) -> int:
+    return failure.problem_mark.line if failure.problem_mark else 0
+
+
+def _without_empty_item(text: str, failure: yaml.MarkedYAMLError) -> str | None:
+    """The text without the comma that an empty list item left behind, where that is what failed."""
+    mark = failure.problem_mark
+    if mark is None or "node content" not in (failure.problem or "") or text[mark.index : mark.index + 1] != ",":
+        return None
+    return text[: mark.index] + " " + text[mark.index + 1 :]
+
+
+HINTS = (
+    ("unknown escape", "use single quotes around patterns with a backslash"),
+    ("cannot start any token", "put the value in quotes; indent with spaces, not tabs"),
+    ("mapping values are not allowed", "put a value that holds ': ' in quotes"),
+    ("document start", "one mapping between two --- lines, no '...' inside"),
+    ("simple key", "a key is at most 1,024 characters and stands on one line"),
+    ("end of stream", "close the quote or the bracket"),
+)
+
+
+def _explain(failure: yaml.MarkedYAMLError, line: int) -> Problem:
+    message = failure.problem or failure.context or "not valid YAML"
+    column = failure.problem_mark.column + 1 if failure.problem_mark else 1
+    hint = next((hint for sign, hint in HINTS if sign in message), "check the YAML near this place")
+    return error(f"not valid YAML: {message} (column {column})", hint, line + _line_of(failure))
+
+
+def _explain_characters(failure: Exception, text: str, line: int) -> Problem:
+    position = getattr(failure, "position", None) or getattr(failure, "start", 0) or 0
+    return error(
+        "a character that YAML does not allow in the frontmatter",
+        "remove control characters",
+        line + text.count("\n", 0, position),
+    )
+
+
+class _Builder:
+    """Builds plain text, lists and dictionaries from YAML events, refusing everything that is not just that."""
+
+    def __init__(self, line: int, problems: list[Problem]):
+        self.first = line
+        self.problems = problems
+        self.nodes = 0
+
+    def build(self, events: Iterator[yaml.Event]) -> dict[str, Field]:
+        self.events = events
+        next(events)  # stream start
+        start = next(events)
+        if isinstance(start, yaml.StreamEndEvent):
+            return {}
+        self._refuse_directives(start)
+        root = next(events)
+        if isinstance(root, ScalarEvent) and root.value == "" and not root.style:
+            return {}
+        if not isinstance(root, MappingStartEvent):
+            self._refuse(root, "frontmatter must be a mapping of keys to values", "write 'title: …' lines")
+        self._check_node(root)
+        fields = self._mapping_fields(root)
+        next(events)  # document end
+        after = next(events)
+        if not isinstance(after, yaml.StreamEndEvent):
+            self._refuse(after, "a second YAML document in the frontmatter", "keep one mapping")
+        return fields
+
+    def _refuse(self, event: yaml.Event, message: str, hint: str = "") -> NoReturn:
+        raise Unreadable(error(message, hint, self._line(event)))
+
+    def _line(self, event: yaml.Event) -> int:
+        return self.first + (event.start_mark.line if event.start_mark else 0)
+
+    def _refuse_directives(self, start: yaml.Event) -> None:
+        if getattr(start, "version", None) or getattr(start, "tags", None):
+            self._refuse(start, "YAML directives are not allowed", "remove the % line")
+
+    def _mapping_fields(self, root: yaml.Event) -> dict[str, Field]:
+        fields: dict[str, Field] = {}
+        for key, event in self._keys(root, fields):
+            value = self._value(event, 1)
+            plain = isinstance(event, ScalarEvent) and not event.style
+            fields[key] = Field(value, self._line(event), plain)
+        return fields
+
+    def _keys(self, parent: yaml.Event, seen: dict[str, Field] | dict[str, Value]) -> Iterator[tuple[str, yaml.Event]]:
+        for event in self.events:
+            if isinstance(event, MappingEndEvent):
+                return
+            if isinstance(event, AliasEvent):
+                self._refuse(event, "YAML aliases are not allowed", "write the value out")
+            if not isinstance(event, ScalarEvent):
+                self._refuse(event, "a key must be plain text", "put a value that starts with { or [ in quotes")
+            self._check_node(event)
+            if event.value in seen:
+                self._refuse(event, f"duplicate key {event.value[:40]!r}", "keep one of them")
+            yield event.value, next(self.events)
+        self._refuse(parent, "mapping never ends")
+
+    def _value(self, event: yaml.Event, depth: int) -> Value:
+        if isinstance(event, AliasEvent):
+            self._refuse(event, "YAML aliases are not allowed", "write the value out")
+        if depth > MAX_DEPTH:
+            self._refuse(event, f"nested deeper than {MAX_DEPTH} levels", "flatten the value")
+        self._check_node(event)
+        if isinstance(event, ScalarEvent):
+            return str(event.value)
+        if isinstance(event, SequenceStartEvent):
+            return self._sequence(depth)
+        mapping: dict[str, Value] = {}
+        for key, inner in self._keys(event, mapping):
+            mapping[key] = self._value(inner, depth + 1)
+        return mapping
+
+    def _sequence(self, depth: int) -> list[Value]:
+        items: list[Value] = []
+        for event in self.events:
+            if isinstance(event, SequenceEndEvent):
+                break
+            null = isinstance(event, ScalarEvent) and not event.style and event.value in NULLS
+            value = self._value(event, depth + 1)
+            items.append("" if null else value)
+        return items
+
+    def _check_node(self, event: yaml.Event) -> None:
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            self._refuse(event, f"more than {MAX_NODES} values in the frontmatter", "move data into the body")
+        line = self._line(event)
+        tag = getattr(event, "tag", None)
+        if tag and not (tag in STANDARD_TAGS and isinstance(event, ScalarEvent)):
+            self._refuse(event, f"YAML tag {tag[:60]!r} is not allowed", "remove the tag")
+        if tag:
+            self.problems.append(warning("a YAML tag is ignored: the value is kept as text", "remove the tag", line))
+        if getattr(event, "anchor", None):
+            self.problems.append(warning("an unused YAML anchor is ignored", "remove the & name", line))

@@ -1,0 +1,27 @@
+"""The hardened reader behind python-frontmatter's handler interface, for single documents such as templates."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from frontmatter.default_handlers import BaseHandler
+
+from .emit import emit_fields
+from .frontmatter import read_frontmatter
+
+
+class RawkoHandler(BaseHandler):
+    """`frontmatter.loads(text, handler=RawkoHandler())`: same call, no aliases, tags, duplicates or surprises."""
+
+    FM_BOUNDARY = re.compile(r"^---[ \t]*$", re.MULTILINE)
+    START_DELIMITER = END_DELIMITER = "---"
+
+    def load(self, fm: str, **kwargs: object) -> dict[str, Any]:
+        """The frontmatter's keys, every scalar as text; raises Unreadable."""
+        fields, _ = read_frontmatter(fm.strip("\n"))
+        return {key: field.value for key, field in fields.items()}
+
+    def export(self, metadata: dict[str, Any], **kwargs: object) -> str:
+        """The keys as YAML that reads back as the same text."""
+        return emit_fields(metadata).rstrip("\n")

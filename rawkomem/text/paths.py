@@ -1,0 +1,88 @@
+"""File globs such as `src/**/*.py` against the paths a task mentions. No regex engine."""
+
+from __future__ import annotations
+
+QUOTES = "\"'`,;:!?()[]{}<>*."  # what prose puts around a path; a leading dot is handled by segments
+LONGEST_PATH = 512  # longer words are no paths
+MOST_PATTERNS = 32  # one pattern's braces may spell out no more than this
+
+PLAIN = "-_./*?{},@~+# |"  # besides letters and digits: anything else is a regex, not a file glob
+
+
+def is_file_glob(text: str) -> bool:
+    """Whether a pattern is a file glob: a star, a slash or a leading `*.`, and nothing only a regex would hold."""
+    if "*" not in text or " " in text.strip() or ".*" in text.replace("*.*", ""):
+        return False
+    pathlike = "/" in text or any(part.strip().startswith("*.") for part in text.replace(",", "|").split("|"))
+    return pathlike and all(c.isalnum() or c in PLAIN for c in text)
+
+
+def spell_out(text: str) -> list[str]:
+    """The alternatives of a file glob: `*.{ts,tsx}|*.js` is three of them, in lower case."""
+    pending = _split(text.lower())
+    done: list[str] = []
+    while pending and len(done) < MOST_PATTERNS:
+        pattern = pending.pop(0)
+        start, end = pattern.find("{"), pattern.find("}")
+        if 0 <= start < end and len(pending) < MOST_PATTERNS:
+            options = pattern[start + 1 : end].split(",")
+            pending += [pattern[:start] + option + pattern[end + 1 :] for option in options]
+        elif pattern.strip("*/ "):
+            done.append(pattern)
+    return done
+
+
+def _split(text: str) -> list[str]:
+    """At `|`, and at commas outside braces."""
+    pieces, depth = [""], 0
+    for c in text:
+        depth += (c == "{") - (c == "}")
+        if c == "|" or (c == "," and depth <= 0):
+            pieces.append("")
+        else:
+            pieces[-1] += c
+    return [piece.strip() for piece in pieces if piece.strip()]
+
+
+def mentioned(task: str) -> list[str]:
+    """The words of a lower-case task that could be paths or file names."""
+    found = (word.strip(QUOTES) or word for word in task.split() if "." in word or "/" in word)
+    return [path for path in found if len(path) <= LONGEST_PATH]
+
+
+def fits(pattern: str, path: str) -> bool:
+    """Whether a path, or the end of it from some folder on, fits a glob. `**` stands for any number of folders."""
+    wanted = pattern.removeprefix("./").strip("/").split("/")
+    given = path.removeprefix("./").strip("/").split("/")
+    return any(_segments(wanted, given[start:]) for start in range(len(given)))
+
+
+def _segments(wanted: list[str], given: list[str]) -> bool:
+    """Row by row: which prefixes of the path the first n segments of the glob can cover."""
+    reach = [True] + [False] * len(given)
+    for segment in wanted:
+        if segment == "**":
+            for at in range(1, len(reach)):
+                reach[at] = reach[at] or reach[at - 1]
+        else:
+            reach = [False] + [reach[at] and _segment(segment, name) for at, name in enumerate(given)]
+    return reach[-1]
+
+
+def _segment(pattern: str, name: str) -> bool:
+    """One segment: `*` stands for any characters, `?` for one. Backs up to the last star only."""
+    at = star = mark = 0
+    seen = False
+    spot = 0
+    while spot < len(name):
+        if at < len(pattern) and pattern[at] in ("?", name[spot]) and pattern[at] != "*":
+            at, spot = at + 1, spot + 1
+        elif at < len(pattern) and pattern[at] == "*":
+            star, mark, seen = at, spot, True
+            at += 1
+        elif seen:
+            mark += 1
+            at, spot = star + 1, mark
+        else:
+            return False
+    return pattern[at:].strip("*") == ""

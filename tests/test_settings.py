@@ -1,0 +1,67 @@
+"""Settings: the repository's over the user's; what could do harm is the user's alone."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from rawkomem.files.layout import Layout, user_config
+from rawkomem.model.errors import BadInput
+from rawkomem.settings import Settings, load_settings
+
+
+def load(project, repository: str = "", user: str = ""):
+    warnings: list[str] = []
+    layout = Layout(str(project / ".rawko"))
+    (project / ".rawko" / "config.yaml").write_text(repository)
+    os.makedirs(os.path.dirname(user_config()), exist_ok=True)
+    with open(user_config(), "w") as stream:
+        stream.write(user)
+    return load_settings(layout, warnings.append), warnings
+
+
+def test_defaults(project):
+    settings, warnings = load(project)
+    assert settings == Settings() and settings.embedder.provider == "static" and not warnings
+
+
+def test_one_word_names_the_provider(project):
+    assert load(project, "embedder: openai\n")[0].embedder.provider == "openai"
+
+
+def test_a_repository_cannot_set_endpoints_keys_or_commands(project):
+    settings, warnings = load(project, "embedder: {url: 'http://evil', keyEnv: AWS_SECRET, start: 'rm -rf x', model: m}\n")
+    assert (settings.embedder.url, settings.embedder.key_env, settings.embedder.start) == ("", "", "")
+    assert settings.embedder.model == "m" and sum("your own config only" in warning for warning in warnings) == 3
+
+
+def test_the_user_can(project):
+    settings, warnings = load(project, user="embedder: {provider: openai, url: 'http://127.0.0.1:1234/v1', timeout: 5}\n")
+    assert (settings.embedder.url, settings.embedder.timeout) == ("http://127.0.0.1:1234/v1", 5.0) and not warnings
+
+
+def test_what_is_not_a_setting_is_named(project):
+    assert "colour is not a setting" in load(project, "colour: red\n")[1][0]
+
+
+def test_settings_are_read_once_and_again_when_a_file_changes(project, monkeypatch):
+    load(project, "embedder: openai\n")
+    layout = Layout(str(project / ".rawko"))
+    import rawkomem.settings as module
+
+    def no_yaml(*args):
+        raise AssertionError("the cache was not used")
+
+    monkeypatch.setattr(module, "_read", no_yaml)
+    assert load_settings(layout, print).embedder.provider == "openai"
+    monkeypatch.undo()
+    (project / ".rawko" / "config.yaml").write_text("embedder: static\n")
+    assert load_settings(layout, print).embedder.provider == "static"
+
+
+@pytest.mark.parametrize("text", ["embedder: {dims: many}\n", "a: 1\na: 2\n", "- x\n"])
+def test_a_broken_file_says_where(project, text):
+    with pytest.raises(BadInput) as failure:
+        load(project, text)
+    assert failure.value.hint

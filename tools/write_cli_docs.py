@@ -1,0 +1,53 @@
+"""Writes docs/cli.md from the commands themselves; a test fails when the file is out of date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rawkomem.cli.commands import COMMANDS, cli
+
+DOCS = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
+
+HEAD = """\
+# The command line
+
+Generated from the commands by `make docs`; do not edit.
+
+`rawkomem` (short: `rawko`) works on the `.rawko/` folder of the current folder or of one of its parents; `-C FOLDER` or
+the environment variable `RAWKOMEM_DIR` names another start. Data goes to stdout, remarks and errors to stderr. Exit
+codes: 0 done, 1 failed or "no", 2 wrong usage. Colours appear on a terminal only, and never with `NO_COLOR`.
+
+Shell completion, for your shell's start-up file:
+
+```sh
+eval "$(_RAWKOMEM_COMPLETE=bash_source rawkomem)"     # bash
+eval "$(_RAWKOMEM_COMPLETE=zsh_source rawkomem)"      # zsh
+_RAWKOMEM_COMPLETE=fish_source rawkomem | source      # fish
+```
+"""
+
+
+def write() -> str:
+    """The whole page."""
+    context = click.Context(cli, info_name="rawkomem")
+    overview = "\n".join(f"| [`{name}`](#rawkomem-{name}) | {text} |" for name, (_, text) in COMMANDS.items())
+    parts = [HEAD, f"| command | what it does |\n|---|---|\n{overview}\n"]
+    for name in COMMANDS:
+        command = cli.get_command(context, name)
+        assert command is not None
+        parts.append(_section(command, click.Context(command, info_name=name, parent=context)))
+    return "\n".join(parts)
+
+
+def _section(command: click.Command, context: click.Context) -> str:
+    text = f"## {context.command_path}\n\n```\n{command.get_help(context)}\n```\n"
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            text += "\n" + _section(inner, click.Context(inner, info_name=name, parent=context))
+    return text
+
+
+if __name__ == "__main__":
+    DOCS.write_text(write(), encoding="utf-8")
