@@ -15,7 +15,7 @@ from .index.index import BROKEN, Index, SyncReport
 from .model.errors import BadInput, IndexBroken, NotFound
 from .model.kinds import ACTIVE, DRAFT, IMPORTANCE, STATUSES
 from .model.record import record
-from .recall.search import search
+from .recall.candidates import gather
 from .settings import Settings, load_settings
 
 TYPE_CHECKING = False
@@ -89,10 +89,10 @@ class Repository:
     def _search(self, text: str, limit: int, only: Filter) -> Sequence[Found]:
         catalogue, store = self.index.catalogue, self.index.store
         found = []
-        for scored in search(store, self.index.embedder, text, limit, only):
-            row = catalogue.row(scored.id)
+        for signals in gather(store, self.index.embedder, text, only)[:limit]:
+            row = catalogue.row(signals.id)
             if row:
-                found.append(Found(row, scored.score, scored.relevance, store.passage(scored.id, scored.passage)))
+                found.append(Found(row, signals.score, signals.relevance, store.passage(signals.id, signals.passage)))
         return found
 
     def list(self, only: Filter | None = None) -> Sequence[Row]:

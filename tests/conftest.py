@@ -65,6 +65,7 @@ def rawkomem(project):
             encoding="utf-8",
             env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
             timeout=120,
+            check=False,
         )
         if check is not None:
             assert result.returncode == check, f"exit {result.returncode}: {result.stdout}\n{result.stderr}"

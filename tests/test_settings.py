@@ -31,13 +31,17 @@ def test_one_word_names_the_provider(project):
 
 
 def test_a_repository_cannot_set_endpoints_keys_or_commands(project):
-    settings, warnings = load(project, "embedder: {url: 'http://evil', keyEnv: AWS_SECRET, start: 'rm -rf x', model: m}\n")
+    settings, warnings = load(
+        project, "embedder: {url: 'http://evil', keyEnv: AWS_SECRET, start: 'rm -rf x', model: m}\n"
+    )
     assert (settings.embedder.url, settings.embedder.key_env, settings.embedder.start) == ("", "", "")
     assert settings.embedder.model == "m" and sum("your own config only" in warning for warning in warnings) == 3
 
 
 def test_the_user_can(project):
-    settings, warnings = load(project, user="embedder: {provider: openai, url: 'http://127.0.0.1:1234/v1', timeout: 5}\n")
+    settings, warnings = load(
+        project, user="embedder: {provider: openai, url: 'http://127.0.0.1:1234/v1', timeout: 5}\n"
+    )
     assert (settings.embedder.url, settings.embedder.timeout) == ("http://127.0.0.1:1234/v1", 5.0) and not warnings
 
 

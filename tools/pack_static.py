@@ -1,6 +1,6 @@
 """Pack trained token vectors and their vocabulary into the one file that rawkomem maps.
 
-    python tools/pack_static.py static-384.npz vocab.txt rawkomem/embed/static-384.bin
+Usage: python tools/pack_static.py static-384.npz vocab.txt rawkomem/embed/static-384.bin
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run from a checkout, installed or not
 
 from rawkomem.embed.lanes import LANE
-from rawkomem.embed.vectors import HEADER, MAGIC, VERSION
+from rawkomem.embed.vectors import HEADER, LARGEST, MAGIC, VERSION
 from rawkomem.embed.wordpiece import INNER, words
 
 
@@ -34,14 +34,15 @@ def pack(vectors: Path, vocabulary: Path, out: Path) -> int:
     """Write the file; returns how many pieces it holds."""
     tokens = vocabulary.read_text("utf-8").rstrip("\n").split("\n")
     with np.load(vectors) as trained:
-        i8, scale = trained["i8"], trained["scale"].astype("<f4").reshape(-1)
+        i8, scale = trained["i8"], trained["scale"].astype(np.float64).reshape(-1)
     if i8.shape[1] % LANE:
         raise SystemExit(f"{i8.shape[1]} dimensions: the plain-Python sum needs a multiple of {LANE}")
     if not len(tokens) == len(i8) == len(scale):
         raise SystemExit(f"{len(tokens)} tokens, {len(i8)} rows and {len(scale)} scales do not belong together")
     kept = sorted((token.encode(), row) for row, token in enumerate(tokens) if reachable(token))
     rows = np.array([row for _, row in kept])
-    out.write_bytes(layout([name for name, _ in kept], scale[rows], i8[rows]))
+    weights = np.rint(scale[rows] * (LARGEST / scale[rows].max())).astype("<u4")
+    out.write_bytes(layout([name for name, _ in kept], weights, i8[rows]))
     return len(kept)
 
 
@@ -52,12 +53,12 @@ def reachable(token: str) -> bool:
     return words(f"a{name}" if inner else name) == [f"a{name}" if inner else name]
 
 
-def layout(names: list[bytes], scales: NDArray[np.float32], rows: NDArray[np.int8]) -> bytes:
+def layout(names: list[bytes], weights: NDArray[np.uint32], rows: NDArray[np.int8]) -> bytes:
     """The bytes of the file, as rawkomem/embed/vectors.py describes them."""
     longest = max(len(name.decode().removeprefix(INNER)) for name in names)
     offsets = np.cumsum([0] + [len(name) + 1 for name in names]).astype("<u4")
     header = HEADER.pack(MAGIC, VERSION, len(names), rows.shape[1], longest, int(offsets[-1]))
-    return b"".join((header, offsets.tobytes(), scales.tobytes(), b"\n".join(names) + b"\n", rows.tobytes()))
+    return b"".join((header, offsets.tobytes(), weights.tobytes(), b"\n".join(names) + b"\n", rows.tobytes()))
 
 
 if __name__ == "__main__":

@@ -100,7 +100,9 @@ def _append_to(layout: Layout, path: str, entry: str) -> bool:
     for _ in range(MEDDLED):
         before = _stamp(file)
         if before is None:
-            return write_file(layout, file, entry.encode(), expected=None)
+            if write_file(layout, file, entry.encode(), expected=None):
+                return True
+            continue
         if os.path.islink(file) or not os.path.isfile(file):
             return False
         data = read_bytes(file)

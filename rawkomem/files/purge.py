@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from .read import read_data
 if TYPE_CHECKING:
     from ..model.entry import Entry
     from .layout import Layout
+
+SEPARATOR_AT_END = re.compile(rb"\r?\n---[ \t]*(?:\r?\n)*\Z")
 
 
 def purge(layout: Layout, id: str, paths: list[str]) -> list[str]:
@@ -74,7 +77,5 @@ def _without(data: bytes, entries: tuple[Entry, ...], id: str) -> bytes:
 
 def _trim_separator(data: bytes) -> bytes:
     """Without the separator that led to an entry which is no longer there."""
-    stripped = data.rstrip()
-    if not stripped.endswith(b"\n---"):
-        return data
-    return stripped[: -len(b"---")].rstrip() + b"\n"
+    trimmed = SEPARATOR_AT_END.sub(b"", data)
+    return trimmed if trimmed.endswith(b"\n") else trimmed + b"\n"

@@ -50,12 +50,12 @@ def read_file(file: str, path: str) -> Reading:
     return reading
 
 
-def read_data(data: bytes, path: str) -> Reading:
-    """Entries and Problems of a file's bytes."""
+def read_data(data: bytes, path: str, advice: bool = True) -> Reading:
+    """Entries and Problems of a file's bytes; without `advice`, only Problems that matter to an index."""
     text, refused, odd = decode(data)
     if refused:
         return Reading(path, (), (replace(refused, path=path),))
-    entries, problems = read_entries(text)
+    entries, problems = read_entries(text, advice)
     if not entries:
         problems = [error("the file is empty", "add a memory or remove the file")]
     return Reading(path, _placed(entries, path), tuple(replace(p, path=path) for p in [*odd, *problems]))

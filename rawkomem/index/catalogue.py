@@ -3,7 +3,11 @@
 meta      fingerprint (schema, chunker, embedder), listing (the sweep it was made from), settings, the file's own inode
 files     one row for each Markdown file: its stamp, the hash of its bytes, what `check` would say
 entries   one row for each entry: which memory it is about, in which file. A changed file re-folds just those
-memories  one row for each folded memory: columns for lists and filters, `doc` the whole Memory as JSON
+memories  one row for each folded memory: columns for lists and filters, `doc` the whole Memory as JSON, `digest` over
+          what the store was given of it: a memory whose digest is the same is not embedded again
+conditions  one row for each whenToUse condition: its memory, and the condition, read and packed
+triggers  texts of which one must occur in a task for a condition to fire; empty: it must be tried every time
+stems     stems of which some must occur, for conditions that are sentences
 
 Nothing lives only here: a missing, foreign, corrupt or outdated database is thrown away and made again from files.
 """
@@ -17,13 +21,13 @@ from .database import first, rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import apsw
 
     from ..model.entry import Entry, Memory
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
 
 SCHEMA = """
@@ -32,8 +36,16 @@ CREATE TABLE files (path TEXT PRIMARY KEY, stamp TEXT, hash TEXT, verdict TEXT, 
 CREATE TABLE entries (path TEXT, number INTEGER, id TEXT, target TEXT, PRIMARY KEY (path, number)) WITHOUT ROWID;
 CREATE INDEX entries_target ON entries (target);
 CREATE TABLE memories (id TEXT PRIMARY KEY, kind TEXT, status TEXT, title TEXT, importance TEXT, created INTEGER,
-                       updated INTEGER, by TEXT, path TEXT, line INTEGER, doc TEXT) WITHOUT ROWID;
+                       updated INTEGER, by TEXT, path TEXT, line INTEGER, doc TEXT, digest TEXT) WITHOUT ROWID;
+CREATE INDEX memories_path ON memories (path, line);
+CREATE TABLE conditions (n INTEGER PRIMARY KEY, memory TEXT, packed TEXT);
+CREATE INDEX conditions_memory ON conditions (memory);
+CREATE TABLE triggers (condition INTEGER, key TEXT);
+CREATE INDEX triggers_condition ON triggers (condition);
+CREATE TABLE stems (stem TEXT, condition INTEGER, PRIMARY KEY (stem, condition)) WITHOUT ROWID;
+CREATE INDEX stems_condition ON stems (condition);
 """
+TABLES = ("meta", "files", "entries", "memories", "conditions", "triggers", "stems")
 
 
 @record
@@ -67,7 +79,7 @@ class Catalogue:
 
     def erase(self) -> None:
         """Drop and make the tables anew."""
-        for table in ("meta", "files", "entries", "memories"):
+        for table in TABLES:
             self.db.execute(f"DROP TABLE IF EXISTS {table}")
         self.create()
 
@@ -123,9 +135,27 @@ class Catalogue:
         return {row[0] for row in rows(self.db, "SELECT path FROM entries WHERE target = ?", (target,))}
 
     def put_memory(self, memory: Memory, doc: str) -> None:
-        """Store a folded memory."""
+        """Store a folded memory; of a deleted one the store holds nothing."""
         values = [getattr(memory, name) for name in Row.__fields__]  # type: ignore[attr-defined]
-        self.db.execute(f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 11)})", (*values, doc))
+        kept = first(self.db, "SELECT digest FROM memories WHERE id = ?", (memory.id,)) or ("",)
+        kept = ("",) if memory.status == "deleted" else kept
+        self.db.execute(f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 12)})", (*values, doc, *kept))
+
+    def is_new(self, id: str, digest: str) -> bool:
+        """Whether the store holds something else of this memory; if so, remember that it is given this now."""
+        if first(self.db, "SELECT 1 FROM memories WHERE id = ? AND digest = ?", (id, digest)):
+            return False
+        self.db.execute("UPDATE memories SET digest = ? WHERE id = ?", (digest, id))
+        return True
+
+    def paths_of(self, ids: Iterable[str]) -> set[str]:
+        """The files in which these memories start."""
+        found = (first(self.db, "SELECT path FROM memories WHERE id = ?", (id,)) for id in ids)
+        return {row[0] for row in found if row}
+
+    def memories_in(self, path: str) -> list[tuple[str, str]]:
+        """(id, whole memory as JSON) of the memories that start in a file, in its order."""
+        return rows(self.db, "SELECT id, doc FROM memories WHERE path = ? ORDER BY line, id", (path,))
 
     def forget_memory(self, id: str) -> None:
         """No entry creates this memory any more."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from .index import Index
 
+WORDS = ("words", "around")  # full-text tables
 # Row numbers and time stamps depend on history; what they lead to does not.
 PARTS = {
     "fingerprint": "SELECT value FROM meta WHERE key = 'fingerprint'",
@@ -25,8 +26,11 @@ PARTS = {
     " LEFT JOIN passages p ON p.n = f.n LEFT JOIN documents d ON d.n = p.document",
     "coarse": "SELECT d.id, p.number, c.bits FROM coarse c"
     " LEFT JOIN passages p ON p.n = c.n LEFT JOIN documents d ON d.n = p.document",
-    "words": "SELECT d.id, p.number, t.term, t.col, t.offset FROM temp.terms t"
-    " LEFT JOIN passages p ON p.n = t.doc LEFT JOIN documents d ON d.n = p.document",
+    **{
+        table: f"SELECT d.id, p.number, t.term, t.col, t.offset FROM temp.terms_of_{table} t"
+        " LEFT JOIN passages p ON p.n = t.doc LEFT JOIN documents d ON d.n = p.document"
+        for table in WORDS
+    },
 }
 
 
@@ -38,7 +42,9 @@ def digest(index: Index) -> str:
 def parts(index: Index) -> dict[str, str]:
     """The hash of each part: tells where two indexes differ."""
     connection = index.reading()
-    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab(main, words, instance)")
+    for table in WORDS:
+        made = f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms_of_{table} USING fts5vocab(main, {table}, instance)"
+        connection.execute(made)
     connection.execute("BEGIN")
     try:
         return {name: _hash(connection, sql) for name, sql in PARTS.items()}

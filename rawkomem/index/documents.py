@@ -16,6 +16,7 @@ class Passage:
     field: str = BODY
     heading: str = ""
     line: int = 1
+    around: str = ""  # the passage with its surroundings in the file; empty where it stands alone
 
 
 @record
@@ -52,3 +53,5 @@ class Hit:
     id: str
     passage: int
     score: float
+    field: str = BODY
+    alone: bool = True  # whether the passage has no surroundings

@@ -12,10 +12,12 @@ from ..model.entry import Memory
 from ..model.kinds import IMPORTANCE
 from ..model.record import as_dict
 from ..state.fold import fold
-from ..text.chunk import chunk
 from ..text.redact_entry import redact_entry
 from .catalogue import UNREAD
-from .documents import BODY, WHEN, Document, Passage
+from .conditions import drop_conditions, put_conditions
+from .documents import WHEN, Document, Passage
+from .lists import memory_of
+from .passages import Piece, embedded_text, lean, pieces_of, searchable_title, with_surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,6 +38,7 @@ class Ingest:
         self.store = store
         self.embedder = embedder
         self.readings: dict[str, Reading] = {}
+        self.folded: dict[str, Memory] = {}
 
     def run(self, changed: dict[str, str], gone: Iterable[str]) -> int:
         """Bring the index up to date with these files (path → stamp); returns how many it read or forgot."""
@@ -68,7 +71,7 @@ class Ingest:
             data = read_bytes(self.layout.path(path))
         except OSError:
             return read_file(self.layout.path(path), path), ""
-        reading = read_data(data, path)
+        reading = read_data(data, path, advice=False)
         self.readings[path] = reading
         return reading, sha256(data).hexdigest()
 
@@ -79,7 +82,8 @@ class Ingest:
             self.catalogue.forget_file(path)
 
     def _refold(self, targets: set[str]) -> None:
-        documents: list[tuple[Memory, list[tuple[str, str, str, int]]]] = []
+        """Fold these memories anew, and put what differs: them, and those beside them in the same files."""
+        paths = self.catalogue.paths_of(targets)
         dropped: list[str] = []
         for target in sorted(targets):
             entries, complete = self._entries_about(target)
@@ -87,16 +91,25 @@ class Ingest:
                 continue  # a file could not be read: what is known stays
             memory = fold(entries)
             if memory is None:
-                dropped.append(target)
                 self.catalogue.forget_memory(target)
-                continue
-            self.catalogue.put_memory(memory, json.dumps(as_dict(memory), ensure_ascii=False, sort_keys=True))
-            if memory.status == "deleted":
-                dropped.append(target)
+                drop_conditions(self.catalogue.db, target)
             else:
-                documents.append((memory, passages_of(memory)))
+                put_conditions(self.catalogue.db, target, memory.when)
+                self.catalogue.put_memory(memory, json.dumps(as_dict(memory), ensure_ascii=False, sort_keys=True))
+                self.folded[target] = memory
+                paths.add(memory.path)
+            if memory is None or memory.status == "deleted":
+                dropped.append(target)
         self.store.drop(dropped)
-        self.store.put(self._embedded(documents))
+        self.store.put(self._embedded([pair for path in sorted(paths) for pair in self._differing(path)]))
+
+    def _differing(self, path: str) -> list[tuple[Memory, list[Piece]]]:
+        """The memories of a file, with their pieces, whose pieces or columns are not what the store holds."""
+        known = [self.folded.get(id) or memory_of(doc) for id, doc in self.catalogue.memories_in(path)]
+        memories = [memory for memory in known if memory.status != "deleted"]
+        pieces = with_surroundings([pieces_of(memory) for memory in memories])
+        pairs = zip(memories, pieces, strict=True)
+        return [(memory, own) for memory, own in pairs if self.catalogue.is_new(memory.id, _digest(memory, own))]
 
     def _entries_about(self, target: str) -> tuple[list[Entry], bool]:
         entries: list[Entry] = []
@@ -115,34 +128,32 @@ class Ingest:
             self.catalogue.set_stamp(path, UNREAD)
         return reading
 
-    def _embedded(self, documents: list[tuple[Memory, list[tuple[str, str, str, int]]]]) -> Sequence[Document]:
-        texts = [embedded_text(memory, *piece[:3]) for memory, pieces in documents for piece in pieces]
-        vectors = iter(self.embedder.embed(texts) if texts else [])
+    def _embedded(self, documents: list[tuple[Memory, list[Piece]]]) -> Sequence[Document]:
+        texts = [embedded_text(memory, piece) for memory, pieces in documents for piece in pieces]
+        titled = [memory.title for memory, _ in documents if memory.when]
+        vectors = self.embedder.embed(texts + [searchable_title(title) for title in titled]) if texts else []
+        own, titles = iter(vectors[: len(texts)]), iter(vectors[len(texts) :])
         return [
-            document_of(
-                memory, [Passage(text, next(vectors), field, heading, line) for text, heading, field, line in pieces]
-            )
+            document_of(memory, _passages(pieces, [next(own) for _ in pieces], next(titles) if memory.when else b""))
             for memory, pieces in documents
         ]
 
 
-def passages_of(memory: Memory) -> list[tuple[str, str, str, int]]:
-    """(text, heading, field, line) of each piece: the body's chunks, then each condition; the title where both lack."""
-    pieces = [(piece.text, piece.heading, BODY, piece.line) for piece in chunk(memory.body)]
-    pieces += [(condition_text(condition), "", WHEN, memory.line) for condition in memory.when]
-    return pieces or [(memory.title, "", BODY, 1)]
+def _passages(pieces: list[Piece], vectors: list[bytes], title: bytes) -> list[Passage]:
+    conditions = [number for number, piece in enumerate(pieces) if piece.field == WHEN]
+    if conditions:
+        leaning = lean([vectors[number] for number in conditions], title)
+        vectors[conditions[0] : conditions[-1] + 1] = leaning  # conditions stand together, after the body
+    return [
+        Passage(piece.text, vector, piece.field, piece.heading, piece.line, piece.around)
+        for piece, vector in zip(pieces, vectors, strict=True)
+    ]
 
 
-def condition_text(condition: str) -> str:
-    """A condition as words: `auth|log.*in` → `auth log in`."""
-    return " ".join("".join(c if c.isalnum() or c in "'-_/." else " " for c in condition.replace(".*", " ")).split())
-
-
-def embedded_text(memory: Memory, text: str, heading: str, field: str) -> str:
-    """What the vector of a passage is made from: a chunk under its title and headings, a condition by itself."""
-    if field == WHEN:
-        return text
-    return "\n".join(part for part in (memory.title, heading if heading != memory.title else "", text) if part)
+def _digest(memory: Memory, pieces: list[Piece]) -> str:
+    """Over everything that goes into a document."""
+    columns = (memory.kind, memory.status, memory.title, memory.importance, memory.created, memory.tags, memory.by)
+    return sha256(repr((columns, [as_dict(piece) for piece in pieces])).encode()).hexdigest()
 
 
 def document_of(memory: Memory, passages: Iterable[Passage]) -> Document:
@@ -151,7 +162,7 @@ def document_of(memory: Memory, passages: Iterable[Passage]) -> Document:
         id=memory.id,
         kind=memory.kind,
         status=memory.status,
-        title=memory.title,
+        title=searchable_title(memory.title),
         importance=IMPORTANCE.index(memory.importance),
         created=memory.created,
         tags=memory.tags,

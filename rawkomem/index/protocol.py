@@ -20,8 +20,8 @@ class SearchStore(Protocol):
     def nearest(self, vector: bytes, limit: int, only: Filter) -> list[Hit]:
         """The passages closest to a vector, best first, with their cosine."""
 
-    def matching(self, words: Sequence[str], limit: int, only: Filter) -> list[Hit]:
-        """The passages that hold any of these words, best first by BM25."""
+    def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
+        """The passages that hold any of these words, or stand beside them with `around`; best first by BM25."""
 
     def passage(self, id: str, number: int) -> str:
         """The text of one passage."""

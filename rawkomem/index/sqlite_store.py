@@ -3,6 +3,7 @@
 documents  one row for each memory: the columns that filters look at
 passages   its pieces, in order; `n` is the row number in the two tables below
 words      FTS5 over passages (Porter stems); contentless, since passages hold the text
+around     the same over body passages together with their surroundings
 fine       each passage's vector as int8, for distances
 coarse     the same with one bit for each dimension, which narrows a large index down to candidates for `fine`
 
@@ -29,17 +30,17 @@ SCALE = 127 / RANGE
 EXACT_UP_TO = 4_000  # passages; an exact scan of more takes longer than all the rest of a search
 COARSE = 200  # candidates that get an exact distance: they hold 98 % of the true top 10 and 99.7 % of the top 1
 SPARE = 32  # rows asked for beyond the limit: enough to see the end of most ties
-MOST_ROWS = 4_096  # what sqlite-vec answers at most
 BULK = 64  # vectors; below it importing numpy costs more than it saves
 
 SCHEMA = """
 CREATE TABLE documents (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT, status TEXT, importance INTEGER,
                         created INTEGER, by TEXT, tags TEXT);
 CREATE INDEX documents_status ON documents (status);
-CREATE TABLE passages (n INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER, field TEXT, heading TEXT,
-                       line INTEGER, text TEXT);
+CREATE TABLE passages (n INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER, field TEXT, alone INTEGER,
+                       heading TEXT, line INTEGER, text TEXT);
 CREATE INDEX passages_document ON passages (document);
 CREATE VIRTUAL TABLE words USING fts5 (head, text, content='', contentless_delete=1, tokenize='porter unicode61');
+CREATE VIRTUAL TABLE around USING fts5 (head, text, content='', contentless_delete=1, tokenize='porter unicode61');
 CREATE TABLE fine (n INTEGER PRIMARY KEY, vector BLOB);
 CREATE TABLE coarse (n INTEGER PRIMARY KEY, bits BLOB);
 """
@@ -58,7 +59,7 @@ class SqliteStore:
 
     def erase(self) -> None:
         """Drop and make the tables anew, for vectors of `dims` dimensions."""
-        for table in ("documents", "passages", "words", "fine", "coarse"):
+        for table in ("documents", "passages", "words", "around", "fine", "coarse"):
             self.db.execute(f"DROP TABLE IF EXISTS {table}")
         self.create()
 
@@ -84,12 +85,14 @@ class SqliteStore:
         self, document: Document, owner: int, number: int, passage: Passage, packed: tuple[bytes, bytes]
     ) -> None:
         self.db.execute(
-            "INSERT INTO passages (document, number, field, heading, line, text) VALUES (?, ?, ?, ?, ?, ?)",
-            (owner, number, passage.field, passage.heading, passage.line, passage.text),
+            "INSERT INTO passages (document, number, field, alone, heading, line, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (owner, number, passage.field, not passage.around, passage.heading, passage.line, passage.text),
         )
         n = self.db.last_insert_rowid()
         head = f"{document.title} {passage.heading} {' '.join(document.tags)}"
         self.db.execute("INSERT INTO words (rowid, head, text) VALUES (?, ?, ?)", (n, head, passage.text))
+        if passage.around:
+            self.db.execute("INSERT INTO around (rowid, head, text) VALUES (?, ?, ?)", (n, head, passage.around))
         self.db.execute("INSERT INTO fine (n, vector) VALUES (?, ?)", (n, packed[0]))
         self.db.execute("INSERT INTO coarse (n, bits) VALUES (?, ?)", (n, packed[1]))
 
@@ -101,6 +104,7 @@ class SqliteStore:
                 continue
             for (n,) in rows(self.db, "SELECT n FROM passages WHERE document = ?", owner):
                 self.db.execute("DELETE FROM words WHERE rowid = ?", (n,))
+                self.db.execute("DELETE FROM around WHERE rowid = ?", (n,))
                 self.db.execute("DELETE FROM fine WHERE n = ?", (n,))
                 self.db.execute("DELETE FROM coarse WHERE n = ?", (n,))
             self.db.execute("DELETE FROM passages WHERE document = ?", owner)
@@ -131,13 +135,14 @@ class SqliteStore:
         (count,) = first(self.db, f"SELECT count(*) FROM (SELECT 1 FROM coarse LIMIT {EXACT_UP_TO + 1})")
         return bool(count > EXACT_UP_TO)
 
-    def matching(self, words: Sequence[str], limit: int, only: Filter) -> list[Hit]:
-        """The passages that hold any of these words, best first by BM25."""
+    def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
+        """The passages that hold any of these words, or stand beside them with `around`; best first by BM25."""
         if not words:
             return []
         query = " OR ".join('"' + word.replace('"', "") + '"' for word in words)
         inside, values = self._inside(only, "rowid")
-        sql = f"SELECT rowid, -rank FROM words WHERE words MATCH ? {inside} ORDER BY rank LIMIT ?"
+        table = "around" if around else "words"
+        sql = f"SELECT rowid, -rank FROM {table} WHERE {table} MATCH ? {inside} ORDER BY rank LIMIT ?"
         return self._hits(_with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit), limit)
 
     def passage(self, id: str, number: int) -> str:
@@ -157,18 +162,20 @@ class SqliteStore:
         return f"AND {column} IN ({select})", values
 
     def _hits(self, found: Iterable[tuple[int, float]], limit: int) -> list[Hit]:
-        owner = "SELECT d.id, p.number FROM passages p JOIN documents d ON d.n = p.document WHERE p.n = ?"
-        places = [(first(self.db, owner, (n,)), score) for n, score in found]
-        hits = [Hit(id, number, score) for (id, number), score in places]
+        place = (
+            "SELECT d.id, p.number, p.field, p.alone FROM passages p JOIN documents d ON d.n = p.document WHERE p.n = ?"
+        )
+        places = [(first(self.db, place, (n,)), score) for n, score in found]
+        hits = [Hit(id, number, score, field, bool(alone)) for (id, number, field, alone), score in places]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
 
 
 def _with_ties(ask: Callable[[int], list[tuple[int, float]]], limit: int) -> list[tuple[int, float]]:
     """The best rows and all that equal the last of them: which of equals a query would cut depends on row numbers."""
-    most = min(limit + SPARE, MOST_ROWS)
+    most = limit + SPARE
     found = ask(most)
-    while limit and len(found) == most < MOST_ROWS and found[limit - 1][1] == found[-1][1]:
-        most = min(4 * most, MOST_ROWS)
+    while limit and len(found) == most and found[limit - 1][1] == found[-1][1]:
+        most *= 4
         found = ask(most)
     last = found[limit - 1][1] if 0 < limit <= len(found) else None
     return found[:limit] + [row for row in found[limit:] if row[1] == last]
@@ -199,7 +206,8 @@ def _pack_all(vectors: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
     if not vectors:
         return []
     matrix = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1)
-    fine = np.clip(np.rint(matrix * SCALE), -127, 127).astype(np.int8)
+    exact = matrix.astype(np.float64) * SCALE  # as `_pack` reckons, so that both round alike
+    fine = np.clip(np.rint(exact), -127, 127).astype(np.int8)
     coarse = np.packbits(matrix > 0, axis=1)
     return [(f.tobytes(), c.tobytes()) for f, c in zip(fine, coarse, strict=True)]
 

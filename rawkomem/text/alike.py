@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from .unseen import DROP, JOIN, STYLE, TAG, what, within
+from .unseen import DROP, JOIN, STYLE, TAG, ranges, what, within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-LATIN = (
+LATIN = ranges(
     (0x41, 0x5A), (0x61, 0x7A), (0xC0, 0x24F), (0x250, 0x2AF), (0x1E00, 0x1EFF), (0xFF21, 0xFF3A), (0xFF41, 0xFF5A)
 )  # fmt: skip
 OTHERS = (
-    ("Cyrillic", ((0x400, 0x52F), (0x1C80, 0x1C8F), (0x2DE0, 0x2DFF), (0xA640, 0xA69F))),
-    ("Greek", ((0x370, 0x3FF), (0x1F00, 0x1FFF))),
+    ("Cyrillic", ranges((0x400, 0x52F), (0x1C80, 0x1C8F), (0x2DE0, 0x2DFF), (0xA640, 0xA69F))),
+    ("Greek", ranges((0x370, 0x3FF), (0x1F00, 0x1FFF))),
 )
 LATIN_FOR_GREEK = 2  # kΩ, Δt and μSv mix a letter or two in good faith; a disguised word has more
 
@@ -44,7 +44,7 @@ def confusable_with(key: str, known: Iterable[str]) -> str:
 
 def _mix(word: str) -> str:
     latin = sum(within(c, LATIN) for c in word)
-    others = [name for name, ranges in OTHERS if any(within(c, ranges) for c in word)]
+    others = [name for name, edges in OTHERS if any(within(c, edges) for c in word)]
     if not latin or not others:
         return ""
     if others == ["Greek"] and latin <= LATIN_FOR_GREEK and not _disguised(word):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .alike import confusable_with, mixed_script
 from .escapes import sequences, without_sequences
-from .unseen import DROP, EMOJI, JOIN, JOINING, LINE, MARK, STYLE, TAG, name, what, within
+from .unseen import DROP, EMOJI, JOIN, JOINING, LINE, MARK, STYLE, TAG, name, ranges, what, within
 
 __all__ = ["clean", "confusable_with", "hidden", "mixed_script", "one_line", "visible"]
 
@@ -15,6 +15,7 @@ TITLE_LENGTH = 120  # one line of a usual terminal
 JOINER, BLACK_FLAG, END_TAG = "\u200d", "\U0001f3f4", "\U000e007f"
 TEXT_STYLE, EMOJI_STYLE, BYTE_ORDER_MARK = "\ufe0e", "\ufe0f", "\ufeff"
 KEYCAP_BASES = "0123456789#*"
+REGION_TAGS = ranges((0xE0030, 0xE0039), (0xE0061, 0xE007A))  # for 0-9 and a-z
 FLAG_TAGS = range(3, 7)  # country and subdivision: gbsct, usca
 VIRAMA = 9  # the combining class of the sign that asks for a joined form, even at the end of a word
 
@@ -122,13 +123,9 @@ def _flag_length(text: str, at: int) -> int:
     if text[at - 1 : at] != BLACK_FLAG:
         return 0
     end = at
-    while end - at < FLAG_TAGS.stop and _region_tag(text[end : end + 1]):
+    while end - at < FLAG_TAGS.stop and within(text[end : end + 1], REGION_TAGS):
         end += 1
     return end - at + 1 if end - at in FLAG_TAGS and text[end : end + 1] == END_TAG else 0
-
-
-def _region_tag(character: str) -> bool:
-    return within(character, ((0xE0030, 0xE0039), (0xE0061, 0xE007A)))  # the tags for 0-9 and a-z
 
 
 def _taken_out(line: str) -> list[str]:

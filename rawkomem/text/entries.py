@@ -31,28 +31,32 @@ MAX_PATTERNS = 32  # each is matched against every task
 LONG_VALUE = 10_000  # characters: kept, but it belongs into the body
 FUTURE_SLACK = DAY  # clocks and time zones differ
 TITLE_LENGTH = 300
+ID_LENGTH = 250  # people type and read ids; a file stem, which serves as one, is no longer
 
 
-def read_entries(text: str) -> tuple[list[Entry], list[Problem]]:
-    """All entries of a text with \\n line ends, ids as written, and all Problems in order of lines."""
+def read_entries(text: str, advice: bool = True) -> tuple[list[Entry], list[Problem]]:
+    """All entries of a text with \\n line ends, ids as written, and all Problems in order of lines.
+
+    Without `advice`, warnings that change nothing about an entry are not looked for: an index does not need them.
+    """
     entries, problems = [], []
     for block in split(text):
-        entry, odd = _read_block(block)
+        entry, odd = _read_block(block, advice)
         entries.append(entry)
         problems.extend(odd)
     return entries, sorted(problems, key=lambda problem: problem.line)
 
 
-def _read_block(block: Block) -> tuple[Entry, list[Problem]]:
+def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
     problems = list(block.problems)
     body = clean(block.body)
     conflicted = bool(CONFLICT.search(body))
-    problems += _body_problems(block, conflicted)
+    problems += _body_problems(block, conflicted) if advice else []
     secrets = _secrets(block)
     if block.fields is None:
         entry = Entry(body=body, draft=True, line=block.line)
     else:
-        entry = _FieldReader(block.fields, block.line, problems).entry(body)
+        entry = _FieldReader(block.fields, block.line, problems, advice).entry(body)
     return replace(entry, conflicted=conflicted, leaks=bool(secrets)), problems + secrets
 
 
@@ -75,7 +79,7 @@ def _body_problems(block: Block, conflicted: bool) -> list[Problem]:
 def _secrets(block: Block) -> list[Problem]:
     """Secrets in frontmatter and body, looked for in one go."""
     front = [f"{key}: {' '.join(str(field.value).split())}" for key, field in (block.fields or {}).items()]
-    found = [secret for secret in find_secrets("\n".join([*front, block.body]), pii=False)]
+    found = find_secrets("\n".join([*front, block.body]), pii=False)
     return [
         warning(
             f"a secret in the {'body' if secret.line > len(front) else 'frontmatter'}: {secret.rule}",
@@ -89,21 +93,22 @@ def _secrets(block: Block) -> list[Problem]:
 class _FieldReader:
     """Reads the known keys of one frontmatter, collecting Problems."""
 
-    def __init__(self, fields: Mapping[str, Field], line: int, problems: list[Problem]):
+    def __init__(self, fields: Mapping[str, Field], line: int, problems: list[Problem], advice: bool):
         self.fields = fields
+        self.advice = advice
         self.line = line
         self.problems = problems
 
     def entry(self, body: str) -> Entry:
         kind = self._kind()
-        about = self._text("about")
+        about = self._id("about")
         creates = kind not in CHANGES
         title = self._title(required=kind in CREATES)
         if not creates and not about:
             self._add(error, "about", f"a {kind} entry needs 'about: <id>'", "name the memory it is about")
         entry = Entry(
             kind=kind,
-            id=self._text("id"),
+            id=self._id("id"),
             about=about,
             title=title,
             when=self._when(),
@@ -144,11 +149,18 @@ class _FieldReader:
                       "quotes is a backspace: use single quotes")  # fmt: skip
         return " ".join(text.split())
 
+    def _id(self, key: str) -> str:
+        id = self._text(key)
+        if len(id) > ID_LENGTH:
+            self._add(error, key, f"{key} is longer than {ID_LENGTH} characters", "shorten it")
+            return ""
+        return id
+
     def _title(self, required: bool) -> str:
         field = self._present("title")
         title = self._text("title")
         if not title:
-            if required:
+            if required and (field is None or isinstance(field.value, str)):  # otherwise it has been told already
                 self._add(error, "title", "no title", "add 'title: …'")
             return ""
         assert field is not None
@@ -225,7 +237,7 @@ class _FieldReader:
             self._add(warning, "whenToUse", "control or invisible characters in a condition",
                       "\\b in double quotes is a backspace: use single quotes")  # fmt: skip
         line = self.fields["whenToUse"].line if "whenToUse" in self.fields else self.line
-        self.problems.extend(problems_of(cleaned, line))
+        self.problems.extend(problems_of(cleaned, line) if self.advice else ())
         return tuple(pattern for pattern in cleaned if pattern)
 
     def _patterns(self) -> list[str]:

@@ -12,14 +12,15 @@ LIMITS = (" unless ", " except ", " but not ", " not for ", " not when ")  # wha
 
 # Words any task may hold: alone they say nothing about its subject. Kept as words; compared as stems.
 GENERIC = """
-add allow also answer app application approach area ask assist available based basic begin best better build call case
-certain change check code come common consider content context create current data day deal decide detail develop
-different easy ensure example existing explain feature file find first fix follow general give good handle happen help
-implement important improve include information interest involve issue item keep know last learn list long look lot made
-main make manage mention modify month name new next number old open part people person place possible problem process
-project proper provide put question read recommend relate request require result right run said say see select set show
-similar simple solve specific start step stop suggest support system take talk task tell text thank thing think time
-today tool touch try turn type understand update use user various week word work write wrong year
+add adding allow also answer app application approach area ask assist available based basic begin best better build
+call case certain change check code come common consider content context create current data day deal decide detail
+develop different easy ensure example existing explain feature file find first fix follow general gave give given good
+handle happen help implement important improve include information interest involve issue item keep know last learn
+list long look lot made main make manage mention modify month name new next number old open part people person place
+possible problem process project proper provide put question read recommend relate request require result right run
+said say see select set show similar simple solve specific start step stop suggest support system take talk task tell
+text thank thing think time today tool touch try turn type understand update use user various week word work write
+written wrong wrote year
 """
 
 # Short forms people write for the same word, as stems.
@@ -80,8 +81,8 @@ def named(text: str, stems: frozenset[str]) -> str:
 def enough(stems: int) -> int:
     """How many of a clause's specific words a task must hold.
 
-    One of one; two of two or three; half of more. Over two sets of requests, asking for one of two or three let the
-    wrong conditions in three times as often, and what words miss, embeddings find later.
+    One of one; two of two or three; half of more. Over two sets of requests, asking for one of two or three fired
+    wrongly five to ten times as often for twice the hits, and what words miss, embeddings find later.
     """
     return stems if stems < 3 else max(2, (stems + 1) // 2)
 

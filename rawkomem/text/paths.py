@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-QUOTES = "\"'`,;:!?()[]{}<>*."  # what prose puts around a path; a leading dot is handled by segments
+QUOTES = "\"'`,;:!?()[]{}<>*"  # what prose puts around a path; a full stop only after it
 LONGEST_PATH = 512  # longer words are no paths
+MOST_FOLDERS = 24  # deeper paths and globs are not compared: the work grows with both
+MOST_PATHS = 64  # of one task: a pasted listing says no more with thousands
 MOST_PATTERNS = 32  # one pattern's braces may spell out no more than this
 
 PLAIN = "-_./*?{},@~+# |"  # besides letters and digits: anything else is a regex, not a file glob
@@ -46,21 +48,19 @@ def _split(text: str) -> list[str]:
 
 def mentioned(task: str) -> list[str]:
     """The words of a lower-case task that could be paths or file names."""
-    found = (word.strip(QUOTES) or word for word in task.split() if "." in word or "/" in word)
-    return [path for path in found if len(path) <= LONGEST_PATH]
+    found = (word.lstrip(QUOTES).rstrip(QUOTES + ".") for word in task.split() if "." in word or "/" in word)
+    fine = (path for path in found if path and len(path) <= LONGEST_PATH and path.count("/") < MOST_FOLDERS)
+    return list(dict.fromkeys(fine))[:MOST_PATHS]
 
 
 def fits(pattern: str, path: str) -> bool:
     """Whether a path, or the end of it from some folder on, fits a glob. `**` stands for any number of folders."""
     wanted = pattern.removeprefix("./").strip("/").split("/")
     given = path.removeprefix("./").strip("/").split("/")
-    return any(_segments(wanted, given[start:]) for start in range(len(given)))
-
-
-def _segments(wanted: list[str], given: list[str]) -> bool:
-    """Row by row: which prefixes of the path the first n segments of the glob can cover."""
-    reach = [True] + [False] * len(given)
-    for segment in wanted:
+    if len(wanted) > MOST_FOLDERS:
+        return False
+    reach = [True] + [False] * len(given)  # which beginnings of the path the segments so far can cover
+    for segment in ("**", *wanted):
         if segment == "**":
             for at in range(1, len(reach)):
                 reach[at] = reach[at] or reach[at - 1]

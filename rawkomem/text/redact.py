@@ -148,6 +148,7 @@ def _occurs(rule: Rule, data: bytes) -> bool:
 def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
     for found in _compile(rule.pattern).finditer(data):
         start, end = found.span(1)
+        end -= data[start:end].endswith(b".") and not rule.pii  # the sentence's full stop
         value = data[start:end].decode("latin-1")
         if rule.check in TRIMMED:
             end = start + len(TRIMMED[rule.check](value))

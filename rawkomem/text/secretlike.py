@@ -6,6 +6,7 @@ SHORTEST_STRONG = 6  # shorter ones cannot be told from abbreviations
 SHORTEST_RANDOM = 10  # shorter ones cannot be told from names
 ENTROPY = 2.8  # bits a character: 16 random hex digits have about 3.4, `aaaaaaaaaa1111111111` has 1
 ENTROPY_OF_DIGITS = 2.2  # a random number of 16 digits has about 2.9
+LONG_NAME = 20  # letters: an attribute with a longer name is made of words
 LONG_NUMBER = 14  # digits: times in milliseconds have 13
 WORDY = 0.55  # share of common letter pairs: English has about .85, random letters .25
 WORD_RUN = 4  # letters in a row before they can be a word
@@ -30,13 +31,15 @@ FILLED_IN = (
     "todo", "replace", "not-set", "not_set", "notset", "password_here", "key_here", "token_here", "some-", "my-token",
     "sample", "jbswy3dpehpk3pxp",  # the last is the one-time password seed of every tutorial
 )  # fmt: skip
+# Words that stand where a value would: types, states, prose, and what the key is called itself.
 NO_VALUES = frozenset(
     """
     none null nil true false undefined required optional string str text bytes int integer number boolean bool any
-    object varchar char void self this default unknown empty is are was and or not for to the a an of in on with from
-    see use set get has have must should can will field fields input value values type name label param parameter
-    argument password passwd passwords pass pwd secret secrets token tokens key keys auth credentials username user login
-    email basic bearer digest oauth oauth2 disabled enabled hidden prompt ask env file vault stdin
+    object varchar char void self this default unknown empty is are was and or not for to the a an of in on with
+    from see use set get has have must should can will field fields input value values type name label param
+    parameter argument password passwd passwords pass pwd secret secrets token tokens key keys auth credentials
+    username user login email basic bearer digest oauth oauth2 disabled enabled hidden prompt ask env file vault
+    stdin
     """.split()  # noqa: SIM905 - as above
 )
 
@@ -143,4 +146,4 @@ def is_code(value: str) -> bool:
     if value[name : name + 1] in ("(", "[") or any(mark in value for mark in ("->", "::", "=>", "==", "()")):
         return True
     parts = value.rstrip(";,").split(".")
-    return len(parts) > 1 and all(part.isidentifier() for part in parts)
+    return len(parts) > 1 and all(part.isidentifier() and (len(part) <= LONG_NAME or is_wordy(part)) for part in parts)

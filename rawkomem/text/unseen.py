@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 # What to do with a character: take it out, make it a line break, or look at its neighbours.
 DROP, LINE, STYLE, JOIN, TAG, MARK = "drop", "line", "style", "join", "tag", "mark"
 
@@ -39,15 +41,21 @@ INVISIBLE = (
     (0xE0080, 0xE0FFF, "invisible format character"),
 )
 
+
+def ranges(*pairs: tuple[int, int]) -> tuple[int, ...]:
+    """Ranges from first to last, ascending, as the edges between inside and outside."""
+    return tuple(edge for first, last in pairs for edge in (first, last + 1))
+
+
 # What may carry an emoji style selector or stand in a joined emoji: the blocks that hold emoji.
-EMOJI = (
+EMOJI = ranges(
     (0xA9, 0xA9), (0xAE, 0xAE), (0x203C, 0x203C), (0x2049, 0x2049), (0x2122, 0x2122), (0x2139, 0x2139),
     (0x2190, 0x21FF), (0x2300, 0x23FF), (0x24C2, 0x24C2), (0x25A0, 0x27BF), (0x2934, 0x2935), (0x2B00, 0x2BFF),
     (0x3030, 0x3030), (0x303D, 0x303D), (0x3297, 0x3297), (0x3299, 0x3299), (0x1F000, 0x1FAFF),
 )  # fmt: skip
 
 # Scripts whose spelling needs the joiners: Arabic to Mandaic, the Indic family, Myanmar, Khmer, Mongolian and kin.
-JOINING = (
+JOINING = ranges(
     (0x0600, 0x08FF), (0x0900, 0x0DFF), (0x1000, 0x109F), (0x1780, 0x18AF), (0x1A20, 0x1AAF), (0x1B00, 0x1C4F),
     (0xA800, 0xA8FF), (0xA980, 0xA9FF), (0xAA00, 0xAAFF), (0xABC0, 0xABFF), (0xFB50, 0xFDCF), (0xFDF0, 0xFDFF),
     (0xFE70, 0xFEFC), (0x10A00, 0x10AFF), (0x11000, 0x11FFF), (0x1E900, 0x1E95F),
@@ -72,9 +80,9 @@ def name(character: str) -> str:
     return next((name for first, last, name in INVISIBLE if first <= code <= last), "")
 
 
-def within(character: str, ranges: tuple[tuple[int, int], ...]) -> bool:
+def within(character: str, edges: tuple[int, ...]) -> bool:
     """Whether a character belongs to one of the ranges; the empty string belongs to none."""
-    return character != "" and any(first <= ord(character) <= last for first, last in ranges)
+    return character != "" and bisect_right(edges, ord(character)) % 2 == 1
 
 
 def _classify(character: str) -> str:

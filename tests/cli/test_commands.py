@@ -44,11 +44,17 @@ def test_add_show_search_amend_delete(rawkomem, memories):
     rawkomem("amend", added["id"], "--title", "Why apsw and not sqlite3", "-t", "db", "-t", "python")
     assert (memories / "why-apsw.md").read_text().startswith(before)
     shown = json.loads(rawkomem("show", "why-apsw", "--json").stdout)
-    assert (shown["title"], shown["tags"], shown["importance"]) == ("Why apsw and not sqlite3", ["db", "python"], "high")
+    assert (shown["title"], shown["tags"], shown["importance"]) == (
+        "Why apsw and not sqlite3",
+        ["db", "python"],
+        "high",
+    )
     rawkomem("delete", added["id"], "--reason", "test")
     assert json.loads(rawkomem("search", "load an extension", "--json").stdout) == []
     assert json.loads(rawkomem("list", "--json").stdout) == []
-    assert [row["status"] for row in json.loads(rawkomem("list", "--include", "deleted", "--json").stdout)] == ["deleted"]
+    assert [row["status"] for row in json.loads(rawkomem("list", "--include", "deleted", "--json").stdout)] == [
+        "deleted"
+    ]
     assert "Many Pythons" in (memories / "why-apsw.md").read_text()
 
 
@@ -66,7 +72,9 @@ def test_add_from_flags_file_and_editor(rawkomem, memories, project):
     (project / "note.md").write_text("# From a file\n\nText.\n")
     rawkomem("add", "--file", "note.md")
     editor = project / "editor.py"
-    editor.write_text("import sys\np = sys.argv[1]\nt = open(p).read().replace('title: \"\"', 'title: From the editor')\nopen(p, 'w').write(t)\n")
+    editor.write_text(
+        "import sys\np = sys.argv[1]\nt = open(p).read().replace('title: \"\"', 'title: From the editor')\nopen(p, 'w').write(t)\n"
+    )
     rawkomem("add", "--edit", "--kind", "lesson", env={"EDITOR": f"{sys.executable} {editor}", "VISUAL": ""})
     titles = {row["title"]: row["kind"] for row in json.loads(rawkomem("list", "--json").stdout)}
     assert titles == {"From flags": "memory", "From a file": "memory", "From the editor": "lesson"}
@@ -161,5 +169,7 @@ def test_a_closed_pipe_is_no_error(project, memories):
     for number in range(300):
         (memories / f"m-{number}.md").write_text(MEMORY)
     command = f"{sys.executable} -m rawkomem list | head -n 1"
-    result = subprocess.run(command, shell=True, cwd=project, capture_output=True, text=True, env=os.environ, check=True)
+    result = subprocess.run(
+        command, shell=True, cwd=project, capture_output=True, text=True, env=os.environ, check=True
+    )
     assert "Traceback" not in result.stderr and "Broken" not in result.stderr

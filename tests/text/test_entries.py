@@ -18,7 +18,13 @@ def test_every_key_of_the_format():
         "discoveredBy: planner\ndiscoveredIn: Task\nsource: s\nrelatedMemories: [x, y.md]\nx-custom: {a: 1}"
     )
     assert not problems
-    assert (entry.id, entry.title, entry.when, entry.tags, entry.importance) == ("mem_1", "T", ("auth|login",), ("a", "b"), "high")
+    assert (entry.id, entry.title, entry.when, entry.tags, entry.importance) == (
+        "mem_1",
+        "T",
+        ("auth|login",),
+        ("a", "b"),
+        "high",
+    )
     assert (entry.at, entry.by, entry.found_in, entry.source) == (1769144400000, "planner", "Task", "s")
     assert (entry.related, entry.extra, entry.body) == (("x", "y.md"), {"x-custom": {"a": "1"}}, "body")
 
@@ -71,7 +77,9 @@ def test_conflict_markers_in_the_body():
     assert entry.conflicted and "merge conflict markers in the body" in problems
 
 
-@pytest.mark.parametrize("way_out", ["../x", "/etc/x", "C:\\x", "..\\x", "a/../../b", "file:///x", "%2e%2e/x", "x\0", ""])
+@pytest.mark.parametrize(
+    "way_out", ["../x", "/etc/x", "C:\\x", "..\\x", "a/../../b", "file:///x", "%2e%2e/x", "x\0", ""]
+)
 def test_references_stay_inside(way_out):
     assert not is_inside(way_out)
 

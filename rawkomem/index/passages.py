@@ -1,0 +1,124 @@
+"""Cuts a memory into passages, and gives each the context it is matched and embedded with.
+
+A body passage is also matched together with its surroundings: the passages beside it in the same file, which may belong
+to other entries (a conversation with one entry a turn). That is worth 13 points of recall@5 on conversations. A
+condition's vector leans towards the memory's title and its other conditions: one short sentence alone is easily missed.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from array import array
+from typing import TYPE_CHECKING
+
+from ..model.record import record, replace
+from ..text.chunk import chunk
+from .documents import BODY, WHEN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..model.entry import Memory
+
+REACH = 2  # neighbours on each side; one loses 4 points of recall@5, three gain nothing
+REACH_SIZE = 1_000  # characters of a passage with its neighbours: more blurs what it is about
+TITLE_SHARE = 0.5  # of the title in a condition's vector
+KIN_SHARE = 1.0  # of the direction of all the memory's conditions, from two conditions on
+COMPOUND = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+|(?:[A-Z][a-z0-9]+){2,}|[A-Z]{2,}[a-z]+")
+PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+@record
+class Piece:
+    """A passage before it has a vector."""
+
+    text: str
+    heading: str
+    field: str
+    line: int
+    around: str = ""  # the passage with its surroundings; empty where it stands alone
+
+
+def pieces_of(memory: Memory) -> list[Piece]:
+    """The body's chunks, then each condition; the title where both lack."""
+    pieces = [Piece(part.text, part.heading, BODY, part.line) for part in chunk(memory.body)]
+    pieces += [Piece(condition_text(condition), "", WHEN, memory.line) for condition in memory.when]
+    return pieces or [Piece(memory.title, "", BODY, 1)]
+
+
+def with_surroundings(memories: Sequence[list[Piece]]) -> list[list[Piece]]:
+    """The pieces of one file's memories, in order, each body piece with its neighbours' text."""
+    flat = [piece for pieces in memories for piece in pieces if piece.field == BODY]
+    around = iter([_around(flat, at) for at in range(len(flat))])
+    return [
+        [replace(piece, around=next(around)) if piece.field == BODY else piece for piece in pieces]
+        for pieces in memories
+    ]
+
+
+def _around(pieces: list[Piece], at: int) -> str:
+    low = high = at
+    size = len(pieces[at].text)
+    for reach in range(1, REACH + 1):
+        for other in (at - reach, at + reach):
+            if not 0 <= other < len(pieces) or other not in (low - 1, high + 1):
+                continue
+            if size + len(pieces[other].text) <= REACH_SIZE:
+                low, high = min(low, other), max(high, other)
+                size += len(pieces[other].text)
+    return "\n".join(piece.text for piece in pieces[low : high + 1]) if high > low else ""
+
+
+def condition_text(condition: str) -> str:
+    """A condition as words: `auth|log.*in` → `auth log in`."""
+    return " ".join("".join(c if c.isalnum() or c in "'-_/." else " " for c in condition.replace(".*", " ")).split())
+
+
+def searchable_title(title: str) -> str:
+    """The title, with the parts of its compound names: `AuthFlow` is also `Auth Flow`."""
+    parts = [part for compound in COMPOUND.findall(title) for part in PART.findall(compound)]
+    return " ".join([title, *parts]) if parts else title
+
+
+def embedded_text(memory: Memory, piece: Piece) -> str:
+    """What the vector of a passage is made from: a chunk under its title and headings, a condition by itself."""
+    if piece.field == WHEN:
+        return piece.text
+    heading = piece.heading if piece.heading != memory.title else ""
+    return "\n".join(part for part in (memory.title, heading, piece.text) if part)
+
+
+def lean(vectors: list[bytes], title: bytes) -> list[bytes]:
+    """The vectors of a memory's conditions, each leaning towards the title and towards their common direction."""
+    if "numpy" in sys.modules:
+        return _lean_with_numpy(vectors, title)
+    own = [array("f", vector) for vector in vectors]
+    towards = [TITLE_SHARE * number for number in array("f", title)]
+    if len(own) > 1:
+        common = _unit([sum(column) for column in zip(*own, strict=True)])
+        towards = [number + KIN_SHARE * share for number, share in zip(towards, common, strict=True)]
+    return [
+        array("f", _unit([number + share for number, share in zip(vector, towards, strict=True)])).tobytes()
+        for vector in own
+    ]
+
+
+def _unit(vector: Sequence[float]) -> list[float]:
+    length = sum(number * number for number in vector) ** 0.5
+    return [number / length for number in vector] if length else list(vector)
+
+
+def _lean_with_numpy(vectors: list[bytes], title: bytes) -> list[bytes]:
+    """The same in double precision, as plain Python reckons, so that both ways give the same bytes."""
+    import numpy as np
+
+    own = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1).astype(np.float64)
+    towards = TITLE_SHARE * np.frombuffer(title, "<f4").astype(np.float64)
+    if len(own) > 1:
+        common = own.sum(axis=0)
+        towards = towards + KIN_SHARE * common / (np.linalg.norm(common) or 1.0)
+    leaning = own + towards
+    lengths = np.linalg.norm(leaning, axis=1, keepdims=True)
+    lengths[lengths == 0] = 1
+    return [vector.tobytes() for vector in (leaning / lengths).astype("<f4")]

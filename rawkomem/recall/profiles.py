@@ -1,0 +1,79 @@
+"""Profiles: which factors count, how much, and whether they add up or multiply. Data only: a new one adds no code."""
+
+from __future__ import annotations
+
+from ..model.errors import BadInput
+from ..model.record import record
+
+SUM, PRODUCT = "sum", "product"
+
+
+@record
+class Profile:
+    """A formula over factors. `gate`: what a memory needs to be considered at all."""
+
+    name: str
+    about: str
+    combine: str
+    weights: tuple[tuple[str, float], ...]
+    gate: str = "relevant"  # "relevant": a condition fired or it is relevant enough; "fired": only if a condition fired
+    floor: float = 0.0  # least similarity, where the seed names one
+    most: float = 0.0  # cap of the score; 0: none
+    limit: int = 0  # results when nobody says how many; 0: the caller's own default
+
+
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            "fit",
+            "default: words and meaning of the passage, its surroundings and the conditions; measured best on all sets",
+            SUM,
+            (("fit", 1.0), ("when_to_use", 0.15)),
+        ),
+        Profile(
+            "rawko",
+            "SPEC-0009: points for importance, recency, title words, the agent's specialty and who found it",
+            SUM,
+            (
+                ("importance", 30.0),
+                ("recency_steps", 10.0),
+                ("title_words", 20.0),
+                ("specialty", 15.0),
+                ("same_discoverer", 10.0),
+            ),
+            gate="fired",
+            most=100.0,
+        ),
+        Profile("mesh", "RFC-0011: reciprocal ranks of words and meaning, k = 60", SUM, (("ranks", 1.0),)),
+        Profile(
+            "composite",
+            "neolata: similarity, trust, recency and importance as a weighted sum",
+            SUM,
+            (("semantic", 0.40), ("trust", 0.25), ("recency", 0.20), ("importance", 0.15)),
+        ),
+        Profile(
+            "lane",
+            "Memory Lane: similarity times type, decay, feedback and intent",
+            PRODUCT,
+            (("semantic", 1.0), ("taxonomy", 1.0), ("decay", 1.0), ("feedback", 1.0), ("intent", 1.0)),
+            floor=0.2,
+        ),
+        Profile(
+            "llmos",
+            "LLMos: similarity alone, three results of at least 0.3",
+            SUM,
+            (("semantic", 1.0),),
+            floor=0.3,
+            limit=3,
+        ),
+    )
+}
+DEFAULT = "fit"
+
+
+def profile_of(name: str) -> Profile:
+    """The profile of that name."""
+    if name and name not in PROFILES:
+        raise BadInput(f"unknown profile {name!r}", "one of " + ", ".join(PROFILES))
+    return PROFILES[name or DEFAULT]

@@ -1,0 +1,106 @@
+"""What `check` says of single files, and what shows only across files."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawkomem.files.check import check_files, check_repository
+from rawkomem.files.layout import Layout
+
+from .odd_more import front
+
+IDEAL = "word " * 300
+
+
+def told(checked) -> list[str]:
+    return [f"{item.file.rpartition('/')[2]}:{p.line} {p.level} {p.message}" for item in checked for p in item.problems]
+
+
+def check(project) -> list:
+    return check_repository(Layout(str(project / ".rawko")))
+
+
+def test_nothing_is_wrong_with_a_good_file(project, memories):
+    (memories / "good.md").write_text(front() + IDEAL, "utf-8")
+    (checked,) = check(project)
+    assert (checked.file, checked.verdict, checked.entries, checked.titles, checked.problems) == (
+        "memories/good.md", "accept", 1, ("T",), (),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (199, "199 words: 200–500 are ideal"),
+        (200, ""),
+        (500, ""),
+        (501, "501 words"),
+        (2001, "2,001 words: at most 2,000"),
+    ],
+)
+def test_content_rules_never_change_a_verdict(tmp_path, words, said):
+    file = tmp_path / "long.md"
+    file.write_text(front() + "word " * words, "utf-8")
+    (checked,) = check_files([str(file)])
+    assert checked.verdict == "accept"
+    assert [p.message for p in checked.problems] == [p.message for p in checked.problems if said and said in p.message]
+    assert bool(checked.problems) == bool(said)
+
+
+@pytest.mark.parametrize("name", ["Not Kebab.md", "snake_Case.md", "UPPER.md", "a--b.md", "ünïcode.md"])
+def test_a_name_that_is_not_kebab_case_is_a_matter_of_style(tmp_path, name):
+    (tmp_path / name).write_text(front() + IDEAL, "utf-8")
+    (checked,) = check_files([str(tmp_path / name)])
+    assert checked.verdict == "accept" and "not kebab-case" in checked.problems[0].message
+
+
+def test_a_folder_is_checked_with_all_its_files(tmp_path):
+    for name in ("b.md", "a.md", "deep/c.md", ".hidden/d.md", "local/e.md", "notes.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(front() + IDEAL, "utf-8")
+    assert [item.file.rpartition("/")[2] for item in check_files([str(tmp_path)])] == ["a.md", "b.md", "c.md"]
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    (checked,) = check_files([str(tmp_path / "nowhere.md")])
+    assert checked.verdict == "quarantine" and "No such file" in checked.problems[0].message
+
+
+def test_an_id_used_twice_is_an_error_in_both_places(project, memories):
+    for name in ("a.md", "b.md"):
+        (memories / name).write_text(front("id: same") + IDEAL, "utf-8")
+    assert told(check(project)) == [
+        "a.md:1 error id 'same' is used 2 times",
+        "b.md:1 error id 'same' is used 2 times",
+    ]
+
+
+def test_a_change_about_nothing_is_a_warning(project, memories):
+    (memories / "a.md").write_text("---\nid: x\nkind: amend\nabout: nobody\n---\n\nnew\n", "utf-8")
+    assert told(check(project)) == ["a.md:1 warning about 'nobody': no such memory"]
+
+
+def test_a_change_about_another_file_is_fine(project, memories):
+    (memories / "a.md").write_text(front() + IDEAL, "utf-8")
+    (memories / "b.md").write_text("---\nid: x\nkind: amend\nabout: a\n---\n\nnew\n", "utf-8")
+    assert told(check(project)) == []
+
+
+def test_problems_come_in_the_order_of_lines(project, memories):
+    text = front(importance="huge", tags='[""]') + IDEAL + "\n\n---\n\n" + front(importance="vast", title="[a]") + IDEAL
+    (memories / "a.md").write_text(text, "utf-8")
+    (checked,) = check(project)
+    lines = [problem.line for problem in checked.problems]
+    assert lines == sorted(lines) and len(lines) == 4 and checked.verdict == "quarantine" and checked.entries == 1
+
+
+def test_every_area_is_checked(project):
+    for area in ("memories/lessons", "traces/2026-01", "log", "archive/2025"):
+        folder = project / ".rawko" / area
+        folder.mkdir(parents=True)
+        (folder / "x.md").write_text("no frontmatter", "utf-8")
+    (project / ".rawko" / "local").mkdir()
+    (project / ".rawko" / "local" / "x.md").write_text("not checked", "utf-8")
+    assert [item.file for item in check(project)] == [
+        "archive/2025/x.md", "log/x.md", "memories/lessons/x.md", "traces/2026-01/x.md",
+    ]  # fmt: skip

@@ -1,0 +1,244 @@
+"""Odd and hostile files: every row of the shared corpus, a small copy that is always at hand, and many of our own."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from rawkomem.files.check import check_files
+from rawkomem.files.contents import MAX_FILE
+from rawkomem.files.read import QUARANTINE, decode, read_file
+from rawkomem.model.problem import STYLE
+from rawkomem.model.record import replace
+
+from ..conftest import SHARED, shared
+from .odd_more import ODD, SECRET_PEM, SECRETS, SLOWEST, front
+
+CORPUS = SHARED / "data" / "odd_md"
+COPY = Path(__file__).parent / "data" / "odd"
+
+
+def rows_of(folder: Path) -> list[dict]:
+    index = folder / "index.json"
+    rows = json.loads(index.read_text("utf-8")) if index.exists() else []
+    return [row for row in rows if row["file"]]
+
+
+def names(row: dict | None) -> str:
+    return row["file"] if row else "none"
+
+
+# --- what a row of a corpus says ----------------------------------------------------------------------------------
+
+
+def at_most(seconds: float, ask):
+    """The answer; fails when three tries in a row take longer. One slow try may be the machine's fault."""
+    for _ in range(3):
+        started = time.perf_counter()
+        answer = ask()
+        took = time.perf_counter() - started
+        if took <= seconds:
+            return answer
+    pytest.fail(f"took {took:.3f} s three times: at most {seconds:.3f} s")
+
+
+def assert_told(problems, data: bytes) -> None:
+    """Every Problem has a line of the file, a message and a hint."""
+    lines = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n") + 1
+    for problem in problems:
+        assert problem.message and problem.hint, problem
+        assert 1 <= problem.line <= lines, problem
+
+
+def assert_row(row: dict, file: Path, folder: Path) -> None:
+    data = file.read_bytes()
+    before = (sha256(data).digest(), file.stat().st_mtime_ns)
+    (checked,) = at_most(row.get("max_ms", 3000) / 1000, lambda: check_files([str(file)]))
+    reading = read_file(str(file), f"memories/{file.name}")
+    assert checked.verdict == row["verdict"], checked.problems
+    assert (sha256(file.read_bytes()).digest(), file.stat().st_mtime_ns) == before
+    told = [problem for problem in checked.problems if problem.level != STYLE]
+    assert bool(told) == (row["verdict"] != "accept")
+    assert_told(checked.problems, data)
+    if "entries" in row:
+        assert checked.entries == row["entries"]
+    if row["verdict"] != QUARANTINE:
+        assert checked.entries >= 1
+    for key in ("title", "tags", "when"):
+        if key in row:
+            value = getattr(reading.entries[0], key)
+            assert (value if key == "title" else list(value)) == row[key]
+    if "same_as" in row:
+        assert_same(file, folder / row["same_as"])
+    detail = DETAILS.get(file.name[:3])
+    if detail:
+        detail(reading, " / ".join(f"{problem.message} ({problem.hint})" for problem in told))
+
+
+def assert_same(file: Path, other: Path) -> None:
+    """The same text and the same entries, but for the name of the file."""
+    assert decode(file.read_bytes())[0] == decode(other.read_bytes())[0]
+    ours, theirs = (read_file(str(path), "memories/x.md").entries for path in (file, other))
+    assert ours == theirs
+
+
+def first(reading):
+    return reading.entries[0]
+
+
+def is_true(*conditions: object) -> None:
+    assert all(conditions), conditions
+
+
+# What `expect` says in words, as far as reading a file can show it.
+DETAILS = {
+    "001": lambda r, told: is_true(first(r).when == ("auth|login",)),
+    "005": lambda r, told: is_true(first(r).extra == {"x-custom": {"a": "1"}, "future": ["1", "2"]}),
+    "007": lambda r, told: is_true(first(r).draft, "just text" in first(r).body),
+    "011": lambda r, told: is_true(first(r).importance == "low", "importance" in told),
+    "012": lambda r, told: is_true(first(r).importance == "high"),
+    "018": lambda r, told: is_true(first(r).tags == ("a",)),
+    "019": lambda r, told: is_true("never closed" in told),
+    "025": lambda r, told: is_true(first(r).title == "T", "title" not in first(r).body),
+    "027": lambda r, told: is_true(first(r).body == ""),
+    "028": lambda r, told: is_true("part one" in first(r).body, "part two" in first(r).body),
+    "031": lambda r, told: is_true("FAKE" in first(r).body),
+    "035": lambda r, told: is_true("hidden content" in told),
+    "039": lambda r, told: is_true("TOML" in told),
+    "043": lambda r, told: is_true(first(r).draft, first(r).title == "A", len(r.entries) == 1),
+    "051": lambda r, told: is_true("anchor" in told),
+    "053": lambda r, told: is_true("python/object/apply" in told),
+    "058": lambda r, told: is_true(r.problems[0].line == 2),
+    "059": lambda r, told: is_true(first(r).extra == {"x": "aGVsbG8="}),
+    "062": lambda r, told: is_true("duplicate key 'title'" in told),
+    "063": lambda r, told: is_true(first(r).extra == {"Title": "EVIL"}),
+    "065": lambda r, told: is_true("looks like 'title'" in told),
+    "076": lambda r, told: is_true(first(r).at == 1769126400000),
+    "077": lambda r, told: is_true(first(r).at == 1769144400000),
+    "078": lambda r, told: is_true(first(r).at == 1769164200000, "UTC" in told),
+    "081": lambda r, told: is_true("future" in told),
+    "082": lambda r, told: is_true(first(r).at == 1769164200000),
+    "092": lambda r, told: is_true(len(first(r).extra["x"]) >= 60_000),
+    "093": lambda r, told: is_true(r.problems[0].line == 4, "column 1" in told, "tabs" in told),
+    "102": lambda r, told: is_true("single quotes" in told),
+    "105": lambda r, told: is_true(first(r).when == ("auth.*",)),
+    "107": lambda r, told: is_true(first(r).title == "line1 line2"),
+    "109": lambda r, told: is_true(first(r).extra == {"1": "a", "true": "b", "~": "c"}),
+    "110": lambda r, told: is_true(not first(r).extra),
+    "113": lambda r, told: is_true(first(r).title == "ared"),
+    "119": lambda r, told: is_true(first(r).body.count("\n") == 2),
+    "125": lambda r, told: is_true("byte 15" in told),
+    "126": lambda r, told: is_true("ends inside a character" in told),
+    "135": lambda r, told: is_true(first(r).conflicted),
+    "136": lambda r, told: is_true("merge conflict" in told),
+    "137": lambda r, told: is_true("LFS" in told),
+    "147": lambda r, told: is_true("\n" not in first(r).title),
+    "150": lambda r, told: is_true(first(r).body == "payload  here"),
+    "151": lambda r, told: is_true(first(r).body == "x"),
+    "154": lambda r, told: is_true(first(r).body == "red"),
+    "164": lambda r, told: is_true(first(r).leaks),
+    "166": lambda r, told: is_true(first(r).leaks),
+    "167": lambda r, told: is_true(first(r).leaks),
+    "168": lambda r, told: is_true(first(r).related == ()),
+    "171": lambda r, told: is_true(told.count("whenToUse") >= 6),
+    "179": lambda r, told: is_true(len(first(r).body) < 100),
+}
+
+
+@pytest.mark.parametrize("row", rows_of(CORPUS) or [None], ids=names)
+def test_row_of_the_shared_corpus(row, tmp_path, monkeypatch):
+    folder = shared("data/odd_md")
+    monkeypatch.chdir(tmp_path)
+    file = folder / row["file"]
+    if row.get("generate"):
+        assert row["generate"] == "frontmatter + 6 MiB body"
+        file = tmp_path / row["file"]
+        file.write_bytes(front().encode() + b"x" * (6 * 1024 * 1024))
+    assert_row(row, file, folder)
+    assert not list(tmp_path.rglob("rawko_pwned")) and not os.path.exists("/tmp/rawko_pwned")
+
+
+@pytest.mark.parametrize("row", rows_of(COPY), ids=names)
+def test_row_of_the_small_copy(row):
+    assert_row(row, COPY / row["file"], COPY)
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_file(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    item = ODD[name]
+    file = tmp_path / f"{name}.md"
+    file.write_bytes(item.data)
+    (checked,) = at_most(SLOWEST, lambda: check_files([str(file)]))
+    told = [problem for problem in checked.problems if problem.level != STYLE]
+    assert checked.verdict == item.verdict, told
+    assert item.entries is None or checked.entries == item.entries
+    assert not item.says or any(item.says in f"{problem.message} ({problem.hint})" for problem in told), told
+    assert not item.line or item.line in {problem.line for problem in told}, told
+    assert_told(told, item.data)
+    if item.entry:
+        entry = read_file(str(file), f"memories/{name}.md").entries[0]
+        assert {key: getattr(entry, key) for key in item.entry} == item.entry
+    assert file.read_bytes() == item.data and os.listdir(tmp_path) == [file.name]
+
+
+def test_exactly_five_mebibytes_are_read(tmp_path):
+    file = tmp_path / "edge.md"
+    file.write_bytes(front().encode().ljust(MAX_FILE, b"x"))
+    assert check_files([str(file)])[0].entries == 1
+    file.write_bytes(front().encode().ljust(MAX_FILE + 1, b"x"))
+    assert check_files([str(file)])[0].verdict == QUARANTINE
+
+
+# --- all of them in one repository --------------------------------------------------------------------------------
+
+
+def test_one_repository_of_odd_files(memories, repository):
+    """One bad file never blocks the rest; drafts are listed as such; files stay as they are; no secret is indexed."""
+    items = {name: item for name, item in ODD.items() if len(item.data) < 300_000}
+    for name, item in items.items():
+        (memories / f"{name}.md").write_bytes(item.data)
+    (memories / "good.md").write_text(front(title="A good one") + "\nAbout zebra crossings.\n", "utf-8")
+    assert [found.row.id for found in repository.search("zebra crossings", limit=1)] == ["good"]
+    status = repository.status()
+    assert status.fresh and status.indexed == len(items) + 1
+    assert all((memories / f"{name}.md").read_bytes() == item.data for name, item in items.items())
+    rows = {row.id: row for row in repository.index.catalogue.all()}
+    for name, item in items.items():
+        if item.verdict != QUARANTINE and "conflict" not in name and "kind-" not in name:
+            assert rows[name].status == "active", name
+        elif item.verdict == QUARANTINE and item.entries == 0 and name in rows:
+            assert rows[name].status == "draft", name
+    assert rows["bytes-conflict-diff3"].status == "conflicted"
+    stored = stored_text(repository)
+    for name, secret in {**SECRETS, "pem": SECRET_PEM.split("\n")[1]}.items():
+        assert secret not in stored, f"{name} is in the index"
+
+
+def stored_text(repository) -> str:
+    """All text that the index holds."""
+    database = repository.index.catalogue.db
+    docs = [doc for (doc,) in database.execute("SELECT doc FROM memories")]
+    docs += [f"{heading} {text}" for heading, text in database.execute("SELECT heading, text FROM passages")]
+    return "\n".join(docs)
+
+
+def test_a_conflicted_memory_is_active_once_it_is_solved(memories, repository):
+    file = memories / "a.md"
+    file.write_bytes(ODD["bytes-conflict-diff3"].data)
+    assert [row.status for row in repository.list()] == ["conflicted"]
+    file.write_text(front() + "theirs\n", "utf-8")
+    assert [row.status for row in repository.list()] == ["active"]
+
+
+def test_line_ends_make_no_difference_to_what_is_said(memories, repository):
+    text = front() + "one\n\ntwo\n"
+    (memories / "lf.md").write_bytes(text.encode())
+    (memories / "crlf.md").write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    lf, crlf = repository.get("lf"), repository.get("crlf")
+    assert replace(crlf, id="lf", path=lf.path) == lf
