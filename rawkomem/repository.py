@@ -16,6 +16,8 @@ from .model.errors import BadInput, IndexBroken, NotFound
 from .model.kinds import ACTIVE, DRAFT, IMPORTANCE, STATUSES
 from .model.record import record
 from .recall.candidates import gather
+from .recall.inject import Sources, Task, inject
+from .recall.pack import Limits
 from .settings import Settings, load_settings
 
 TYPE_CHECKING = False
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from .index.catalogue import Row
     from .index.status import Status
     from .model.entry import Entry, Memory, Plan
+    from .recall.inject import Injection
+    from .recall.rank import Scored
 
     T = TypeVar("T")
 
@@ -144,6 +148,57 @@ class Repository:
             return ask()
         finally:
             database.execute("ROLLBACK")
+
+    # Injecting
+
+    def inject(
+        self,
+        task: Task,
+        profile: str = "",
+        form: str = "rawko",
+        most: int = 0,
+        least_importance: str = "",
+        budget: int = 0,
+    ) -> Injection:
+        """The few memories that belong into the prompt of a task; zero and empty mean: the agent's setting."""
+        limits = self.settings.limits(task.agent)
+        limits = Limits(most or limits.most, least_importance or limits.least_importance, budget or limits.budget)
+        if limits.least_importance not in IMPORTANCE:
+            raise BadInput(f"unknown importance {limits.least_importance!r}", "one of " + ", ".join(IMPORTANCE))
+        return self._answer(lambda: inject(self._sources(), task, profile, limits, form, Filter(statuses=(ACTIVE,))))
+
+    def explain(self, name: str, task: Task, profile: str = "") -> tuple[Scored, bool]:
+        """How a memory scores for a task, and whether it would be injected."""
+        injection = self.inject(task, profile)
+        id = self.get(name).id
+        for item in (*injection.items, *injection.left_out):
+            if item.memory.id == id:
+                return item, not item.out
+        raise NotFound(f"{id} shares neither words nor meaning nor a condition with this task", "reword its whenToUse")
+
+    def note_use(self, injection: Injection, session: str) -> None:
+        """Count an injection in the local usage file."""
+        from .files.usage import note_use
+        from .model.clock import now
+
+        if injection.items:
+            note_use(self.layout, now(), session, injection.tokens, [item.memory.id for item in injection.items])
+
+    def _sources(self) -> Sources:
+        from .files.usage import last_access
+        from .index.conditions import fired_by
+        from .index.lists import memory_of
+
+        catalogue = self.index.catalogue
+
+        def fired(task: str) -> dict[str, str]:
+            return {id: part for id, (_, part) in fired_by(catalogue.db, task).items()}
+
+        def memory(id: str) -> Memory | None:
+            doc = catalogue.doc(id)
+            return memory_of(doc) if doc else None
+
+        return Sources(self.index.store, self.index.embedder, fired, memory, lambda: last_access(self.layout))
 
     # Writing
 

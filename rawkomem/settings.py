@@ -11,17 +11,19 @@ import os
 from .embed.chain import EmbedderSettings
 from .files.layout import Layout, user_cache, user_config
 from .model.errors import BadInput
-from .model.record import record
+from .model.record import record, replace
+from .recall.factors import SPECIALTIES
+from .recall.pack import Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-# key → who may set it. A repository is untrusted: it cannot name endpoints, keys or commands.
+# key → who may set it. A repository is untrusted: it cannot name endpoints, keys, commands, models or folders.
 KEYS = {
     "embedder.provider": "both",
-    "embedder.model": "both",
-    "embedder.dims": "both",
+    "embedder.model": "user",
+    "embedder.dims": "user",
     "embedder.url": "user",
     "embedder.keyEnv": "user",
     "embedder.start": "user",
@@ -29,11 +31,23 @@ KEYS = {
 }
 
 
+LOCAL = ("static", "minilm")  # providers that a repository may ask for: they send nothing and load nothing
+AGENT_KEYS = {"maxInjected": "most", "minImportance": "least_importance", "budget": "budget"}
+
+
 @record
 class Settings:
     """All settings of one repository for this user."""
 
     embedder: EmbedderSettings = EmbedderSettings()
+    agents: tuple[tuple[str, Limits], ...] = ()
+
+    def limits(self, agent: str) -> Limits:
+        """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
+        known = {**dict.fromkeys(SPECIALTIES, Limits()), **dict(self.agents)}
+        if agent and agent not in known:
+            raise BadInput(f"unknown agent {agent!r}", f"one of {', '.join(known)}; or add it to config.yaml")
+        return known.get(agent, Limits())
 
 
 def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
@@ -97,11 +111,19 @@ def _read(file: str, who: str, warn: Callable[[str], None]) -> dict[str, str]:
     flat = _flatten({key: field.value for key, field in fields.items()})
     if "embedder" in flat:
         flat["embedder.provider"] = flat.pop("embedder")  # `embedder: static` in one word
-    allowed = {key: value for key, value in flat.items() if KEYS.get(key) in ("both", who)}
+    if who == "repository" and flat.get("embedder.provider", LOCAL[0]) not in LOCAL:
+        warn(f"{file}: a repository may ask for the embedders {' and '.join(LOCAL)} only")
+        del flat["embedder.provider"]
+    allowed = {key: value for key, value in flat.items() if KEYS.get(key) in ("both", who) or _is_agent_key(key)}
     for key in flat.keys() - allowed.keys():
         why = "may be set in your own config only" if key in KEYS else "is not a setting"
         warn(f"{os.path.basename(os.path.dirname(file))}/config.yaml: {key} {why}")
     return allowed
+
+
+def _is_agent_key(key: str) -> bool:
+    parts = key.split(".")
+    return parts[0] == "agents" and len(parts) >= 3 and parts[-1] in AGENT_KEYS and parts[2:-1] in ([], ["memory"])
 
 
 def _flatten(value: object, prefix: str = "") -> dict[str, str]:
@@ -123,7 +145,20 @@ def _settings(values: Mapping[str, str]) -> Settings:
         dims=int(_number(values, "embedder.dims", 0)),
         timeout=_number(values, "embedder.timeout", 30.0),
     )
-    return Settings(embedder)
+    return Settings(embedder, tuple(sorted(_agents(values).items())))
+
+
+def _agents(values: Mapping[str, str]) -> dict[str, Limits]:
+    """`agents.developer.maxInjected` and its like; the `memory.` of SPEC-0009 may stand before the key."""
+    agents: dict[str, Limits] = {}
+    for key, value in values.items():
+        parts = key.split(".")
+        if parts[0] != "agents" or len(parts) < 3:
+            continue
+        name, field = parts[1], AGENT_KEYS[parts[-1]]
+        changed = value.lower() if field == "least_importance" else int(_number(values, key, 0))
+        agents[name] = replace(agents.get(name, Limits()), **{field: changed})
+    return agents
 
 
 def _number(values: Mapping[str, str], key: str, default: float) -> float:

@@ -27,7 +27,24 @@ def test_defaults(project):
 
 
 def test_one_word_names_the_provider(project):
-    assert load(project, "embedder: openai\n")[0].embedder.provider == "openai"
+    assert load(project, user="embedder: openai\n")[0].embedder.provider == "openai"
+    assert load(project, "embedder: minilm\n")[0].embedder.provider == "minilm"
+
+
+def test_a_repository_cannot_send_texts_anywhere(project):
+    settings, warnings = load(project, "embedder: openai\n")
+    assert settings.embedder.provider == "static" and "may ask for" in warnings[0]
+
+
+def test_what_agents_get(project):
+    settings, warnings = load(
+        project, "agents: {developer: {memory: {maxInjected: 3, minImportance: High}}, me: {budget: 9}}\n"
+    )
+    assert not warnings
+    developer, me = settings.limits("developer"), settings.limits("me")
+    assert (developer.most, developer.least_importance, me.budget, me.most) == (3, "high", 9, 5)
+    with pytest.raises(BadInput, match="unknown agent 'x'"):
+        settings.limits("x")
 
 
 def test_a_repository_cannot_set_endpoints_keys_or_commands(project):
@@ -35,7 +52,7 @@ def test_a_repository_cannot_set_endpoints_keys_or_commands(project):
         project, "embedder: {url: 'http://evil', keyEnv: AWS_SECRET, start: 'rm -rf x', model: m}\n"
     )
     assert (settings.embedder.url, settings.embedder.key_env, settings.embedder.start) == ("", "", "")
-    assert settings.embedder.model == "m" and sum("your own config only" in warning for warning in warnings) == 3
+    assert settings.embedder.model == "" and sum("your own config only" in warning for warning in warnings) == 4
 
 
 def test_the_user_can(project):
@@ -50,7 +67,7 @@ def test_what_is_not_a_setting_is_named(project):
 
 
 def test_settings_are_read_once_and_again_when_a_file_changes(project, monkeypatch):
-    load(project, "embedder: openai\n")
+    load(project, "embedder: minilm\n")
     layout = Layout(str(project / ".rawko"))
     import rawkomem.settings as module
 
@@ -58,13 +75,13 @@ def test_settings_are_read_once_and_again_when_a_file_changes(project, monkeypat
         raise AssertionError("the cache was not used")
 
     monkeypatch.setattr(module, "_read", no_yaml)
-    assert load_settings(layout, print).embedder.provider == "openai"
+    assert load_settings(layout, print).embedder.provider == "minilm"
     monkeypatch.undo()
     (project / ".rawko" / "config.yaml").write_text("embedder: static\n")
     assert load_settings(layout, print).embedder.provider == "static"
 
 
-@pytest.mark.parametrize("text", ["embedder: {dims: many}\n", "a: 1\na: 2\n", "- x\n"])
+@pytest.mark.parametrize("text", ["agents: {me: {budget: many}}\n", "a: 1\na: 2\n", "- x\n"])
 def test_a_broken_file_says_where(project, text):
     with pytest.raises(BadInput) as failure:
         load(project, text)

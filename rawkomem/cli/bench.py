@@ -30,3 +30,27 @@ def speed_command(files: int, as_json: bool) -> None:
     for measure in measures:
         value = f"{measure.mb:8.1f} MB" if measure.mb else f"{measure.ms:8.1f} ms  {measure.starts:6.1f} starts"
         say(f"{measure.name:40} {value}")
+
+
+@bench_command.command("recall")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@click.option("--profile", "-p", default="", help="How to score; default: fit.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def recall_command(files: tuple[str, ...], profile: str, as_json: bool) -> None:
+    """How well search and injection find what questions need.
+
+    Each of FILES is JSON with memories and queries; see docs/recall.md. Figures are means with 95 % intervals.
+    """
+    from ..bench.recall import measure_recall
+
+    reports = [measure_recall(file, profile, note) for file in files]
+    if as_json:
+        say_json(reports)
+        return
+    for report in reports:
+        say(f"{report['file']}, {report['questions']} questions, profile {report['profile']}, {report['embedder']}")
+        for name, value in report["all"].items():
+            say(f"  {name:10} {value['mean']:.3f}  [{value['low']:.3f}, {value['high']:.3f}]")
+        say(f"  injected within 2,000 tokens: {report['within_budget']}")
+        if "unanswerable" in report:
+            say(f"  unanswerable: {report['unanswerable']}")

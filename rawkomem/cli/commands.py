@@ -20,6 +20,11 @@ COMMANDS = {
     "init": ("init", "Start a memory repository in this project."),
     "add": ("write", "Store a memory."),
     "search": ("", "Find the memories that fit a question."),
+    "inject": ("", "Print the memories that belong into the prompt of a task, or nothing."),
+    "why": ("why", "Tell how a memory scores for a task."),
+    "why-not": ("why", "Tell why a memory is not injected for a task."),
+    "context": ("why", "Pack what is known about a subject into a budget."),
+    "tokens": ("why", "Tell what injection has cost, by session."),
     "list": ("read", "List memories, the last changed first."),
     "show": ("read", "Show one memory."),
     "amend": ("write", "Change what a memory says, by appending."),
@@ -42,6 +47,10 @@ HELP = {
     "search": """Find the memories that fit a question.
 
     QUERY '-' reads it from standard input. By words and by meaning; drafts are shown, history only with --include.""",
+    "inject": """Print the memories that belong into the prompt of a task, or nothing.
+
+    TASK '-' reads it from standard input. A memory is eligible when one of its conditions fires or when it is relevant
+    enough; nothing relevant is a good answer: empty output, exit code 0.""",
     "sync": """Bring the index up to date with the files.
 
     Every search does this by itself; run it to pay for a large change at a time you choose.""",
@@ -66,7 +75,7 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         module = import_module(f"rawkomem.cli.{COMMANDS[name][0]}")
-        command: click.Command = getattr(module, f"{name}_command")
+        command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

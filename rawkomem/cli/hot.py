@@ -50,8 +50,23 @@ class Hot:
     argument: str = ""
 
 
+INJECT = (
+    Option(
+        ("--agent", "-a"), "text", "Who works on it: planner, developer, tester, reviewer, or one of config.yaml.", ""
+    ),
+    Option(("--plan",), "text", "The plan so far, as further context.", ""),
+    Option(("--session",), "text", "Name of the session, for 'rawkomem tokens'.", ""),
+    Option(("--max", "-n"), "number", "How many at most (default: the agent's setting, else 5).", 0),
+    Option(("--min-importance", "-i"), "text", "Only at least this important: low, medium, high or critical.", ""),
+    Option(("--budget", "-b"), "number", "Tokens at most (default: the agent's setting, else 2,000).", 0),
+    Option(("--profile", "-p"), "text", "How to score: fit, rawko, mesh, composite, lane or llmos.", ""),
+    Option(("--format", "-f"), "text", "rawko, mesh, xml, json or plain.", "rawko"),
+    Option(("--explain",), "flag", "Also tell why, and what is left out, on stderr.", False),
+)
+
 HOT = {
     "search": Hot(SEARCH, "rawkomem.cli.search", "query"),
+    "inject": Hot(INJECT, "rawkomem.cli.inject", "task"),
     "sync": Hot((JSON,), "rawkomem.cli.sync"),
 }
 

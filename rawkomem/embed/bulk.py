@@ -1,4 +1,8 @@
-"""Many texts at once with numpy: gather a text's rows, then one product with their scales sums them up."""
+"""Many texts at once with numpy, to the very bytes of the plain sums: an index is the same however it was filled.
+
+Weights and rows are whole numbers, and so is every sum of their products: float64 holds them exactly, in whatever order
+the processor adds. Only the last division rounds, and both ways it rounds alike.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,37 @@ import numpy as np
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from .vectors import TokenVectors
+
+BLOCK = 256  # texts that are divided together: a few MB of sums
+HALF = 26  # bits: a sum of up to 53 is squared in two parts, so that no sum of products leaves 63
 
 
 def sums(vectors: TokenVectors, texts: list[list[int]]) -> list[bytes]:
     """One packed vector per list of rows."""
-    scales, rows = vectors.table()
-    factors = np.frombuffer(scales, "<f4")
+    weights, rows = vectors.table()
+    factors = np.frombuffer(weights, "<u4").astype(np.float64)
     table = np.frombuffer(rows, np.int8).reshape(vectors.count, vectors.dims)
-    totals = np.zeros((len(texts), vectors.dims), "<f4")
+    packed: list[bytes] = []
+    for start in range(0, len(texts), BLOCK):
+        packed += _block(factors, table, texts[start : start + BLOCK])
+    return packed
+
+
+def _block(factors: NDArray[np.float64], table: NDArray[np.int8], texts: list[list[int]]) -> list[bytes]:
+    totals = np.zeros((len(texts), table.shape[1]))
     for number, text in enumerate(texts):
         if text:
-            places = np.array(text)
-            totals[number] = factors[places] @ table.take(places, axis=0).astype(np.float32)
-    lengths = np.linalg.norm(totals, axis=1, keepdims=True)
-    lengths[lengths == 0] = 1
-    return [vector.tobytes() for vector in totals / lengths]
+            rows = np.array(text)
+            totals[number] = factors[rows] @ table.take(rows, axis=0).astype(np.float64)
+    lengths = np.array([square**0.5 or 1.0 for square in _squares(totals.astype(np.int64))])
+    return [vector.tobytes() for vector in (totals / lengths[:, None]).astype("<f4")]
+
+
+def _squares(totals: NDArray[np.int64]) -> list[int]:
+    """The sum of the squares of each row, exact."""
+    high, low = totals >> HALF, totals & (2**HALF - 1)
+    parts = zip((high * high).sum(axis=1), (high * low).sum(axis=1), (low * low).sum(axis=1), strict=True)
+    return [(int(a) << 2 * HALF) + (int(b) << HALF + 1) + int(c) for a, b, c in parts]

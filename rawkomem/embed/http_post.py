@@ -98,6 +98,7 @@ class JsonPost:
             if size > MAX_ANSWER:
                 self.close()
                 raise EmbedderFailed(f"{self.host} sent more than {MAX_ANSWER} bytes", "Is the address right?")
+        response.close()  # read1 does not notice the end, and the connection would refuse its next request
         if response.will_close:
             self.close()
         return b"".join(parts)

@@ -12,26 +12,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LANE = 8  # bytes
+LANE = 8  # bytes: weights may add up to 2**56
 SHIFTS = range(0, 8 * LANE, 8)
-LARGEST = 2**30  # weights become integers up to this: nine digits, and 2**26 rows fit a lane
 OFFSET = 128  # lanes hold no negative numbers: -128..127 are summed as 0..255
 
 
-def weighted_sum(rows: Sequence[bytes], weights: Sequence[float]) -> list[int]:
-    """The sum of weight * row, up to a common factor; the rows' length is a multiple of LANE."""
+def weighted_sum(rows: Sequence[bytes], weights: Sequence[int]) -> list[int]:
+    """The sum of weight * row, exact; the rows' length is a multiple of LANE."""
     size = len(rows[0])
     flip = int.from_bytes(b"\x80" * size, "little")  # turns int8 into uint8 + OFFSET
     mask = int.from_bytes((b"\xff" + bytes(LANE - 1)) * (size // LANE), "little")
-    unit = LARGEST / max(weights)
     sums = [0] * LANE
-    taken = 0
     for row, weight in zip(rows, weights, strict=True):
-        times = int(weight * unit)
-        taken += times
         shifted = int.from_bytes(row, "little") ^ flip
-        sums = [have + (shifted >> shift & mask) * times for have, shift in zip(sums, SHIFTS, strict=True)]
-    return _unfold(sums, size, OFFSET * taken)
+        sums = [have + (shifted >> shift & mask) * weight for have, shift in zip(sums, SHIFTS, strict=True)]
+    return _unfold(sums, size, OFFSET * sum(weights))
 
 
 def _unfold(sums: list[int], size: int, offset: int) -> list[int]:

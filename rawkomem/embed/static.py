@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-NAME = "static-384-v1"
+NAME = "static-384-v2"
 FILE = os.path.join(os.path.dirname(__file__), "static-384.bin")
 INDEX_CHARS = 3_000  # from about here the index of pieces is quicker to build than searching the map word by word
 NUMPY_TOKENS = 15_000  # from about here importing numpy is quicker than plain Python
@@ -44,7 +44,7 @@ class StaticEmbedder:
         rows = [self._cutter.rows(text) for text in texts]
         if sum(map(len, rows)) < (LOADED_TOKENS if "numpy" in sys.modules else NUMPY_TOKENS):
             return [self._sum(each) for each in rows]
-        from .bulk import sums  # numpy: a fifth of a second that only bulk work repays
+        from .bulk import sums  # numpy: a tenth of a second that only bulk work repays
 
         return sums(self._vectors, rows)
 
@@ -52,7 +52,7 @@ class StaticEmbedder:
         if not rows:
             return bytes(4 * self.dims)
         times = count(rows)
-        weights = [number * self._vectors.scale(row) for row, number in times.items()]
+        weights = [number * self._vectors.weight(row) for row, number in times.items()]
         return pack(weighted_sum([self._vectors.row(row) for row in times], weights))
 
 

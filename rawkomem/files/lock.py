@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 WAIT = 30.0  # seconds; a write takes milliseconds, so longer means that somebody hangs
-PAUSE = 0.002  # seconds between tries at first; grows to PAUSE_MAX
-PAUSE_MAX = 0.02
+PAUSE = 0.003  # seconds between tries, however long it takes: with growing pauses, newcomers starve those who wait
 
 
 class Lock:
@@ -37,14 +36,13 @@ class Lock:
     def acquire(self, wait: float) -> bool:
         """Take the lock within `wait` seconds; False when it stays taken."""
         self._open()
-        deadline, pause = time.monotonic() + wait, PAUSE
+        deadline = time.monotonic() + wait
         while not self._try_current():
             if time.monotonic() >= deadline:
                 os.close(self.descriptor)
                 self.descriptor = -1
                 return False
-            time.sleep(pause)
-            pause = min(PAUSE_MAX, pause * 1.5)
+            time.sleep(PAUSE)
         return True
 
     def _open(self) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+
 def put_conditions(db: apsw.Connection, memory: str, patterns: Sequence[str]) -> None:
     """Keep a memory's conditions instead of those it had."""
     drop_conditions(db, memory)

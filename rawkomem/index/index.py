@@ -220,18 +220,24 @@ class _Reconcile:
     def _batches(
         self, changed: list[str], gone: list[str], found: dict[str, str], progress: Callable[[int, int], None] | None
     ) -> int:
+        from .ahead import ReadAhead
         from .ingest import Ingest  # parsing and folding load much: only when a file changed
 
-        read = 0
-        for start in range(0, max(len(changed), 1), BATCH):
-            batch = {path: found[path] for path in changed[start : start + BATCH]}
-            with self.db:
-                self.db.execute("DELETE FROM meta WHERE key = 'listing'")
-                store = SqliteStore(self.db, self.index.embedder.dims)
-                ingest = Ingest(self.index.layout, self.catalogue, store, self.index.embedder)
-                read += ingest.run(batch, gone if start == 0 else ())
-            if progress:
-                progress(min(start + BATCH, len(changed)), len(changed))
+        read = done = 0
+        batches = [changed[start : start + BATCH] for start in range(0, len(changed), BATCH)] or [[]]
+        ahead = ReadAhead(self.index.layout, batches)
+        try:
+            for batch in batches:
+                with self.db:
+                    self.db.execute("DELETE FROM meta WHERE key = 'listing'")
+                    store = SqliteStore(self.db, self.index.embedder.dims)
+                    ingest = Ingest(self.index.layout, self.catalogue, store, self.index.embedder, ahead.take())
+                    read += ingest.run({path: found[path] for path in batch}, () if done else gone)
+                done += len(batch)
+                if progress:
+                    progress(done, len(changed))
+        finally:
+            ahead.close()
         return read
 
     def _finish(self, seen: Sweep, found: dict[str, str], started: int) -> None:

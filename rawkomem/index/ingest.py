@@ -6,13 +6,13 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from ..files.contents import read_bytes
-from ..files.read import QUARANTINE, Reading, read_data, read_file
+from ..files.read import QUARANTINE, Reading, read_file
 from ..model.entry import Memory
 from ..model.kinds import IMPORTANCE
 from ..model.record import as_dict
 from ..state.fold import fold
 from ..text.redact_entry import redact_entry
+from .ahead import read_for_index
 from .catalogue import UNREAD
 from .conditions import drop_conditions, put_conditions
 from .documents import WHEN, Document, Passage
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..embed.protocol import Embedder
     from ..files.layout import Layout
     from ..model.entry import Entry
+    from .ahead import Read
     from .catalogue import Catalogue
     from .protocol import SearchStore
 
@@ -32,8 +33,11 @@ if TYPE_CHECKING:
 class Ingest:
     """One batch of changed and vanished files. Store first, catalogue last; the caller holds the transaction."""
 
-    def __init__(self, layout: Layout, catalogue: Catalogue, store: SearchStore, embedder: Embedder):
+    def __init__(
+        self, layout: Layout, catalogue: Catalogue, store: SearchStore, embedder: Embedder, ahead: Read | None = None
+    ):
         self.layout = layout
+        self.ahead = ahead or {}
         self.catalogue = catalogue
         self.store = store
         self.embedder = embedder
@@ -68,12 +72,11 @@ class Ingest:
     def _read(self, path: str) -> tuple[Reading, str]:
         """The file's reading and the hash of the very bytes it was made from."""
         try:
-            data = read_bytes(self.layout.path(path))
+            reading, digest = self.ahead.get(path) or read_for_index(self.layout, path)
         except OSError:
             return read_file(self.layout.path(path), path), ""
-        reading = read_data(data, path, advice=False)
         self.readings[path] = reading
-        return reading, sha256(data).hexdigest()
+        return reading, digest
 
     def _record(self, fresh: list[tuple[Reading, str, str]], vanished: list[str]) -> None:
         for reading, stamp, digest in fresh:

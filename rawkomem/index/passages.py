@@ -26,6 +26,7 @@ REACH_SIZE = 1_000  # characters of a passage with its neighbours: more blurs wh
 TITLE_SHARE = 0.5  # of the title in a condition's vector
 KIN_SHARE = 1.0  # of the direction of all the memory's conditions, from two conditions on
 COMPOUND = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+|(?:[A-Z][a-z0-9]+){2,}|[A-Z]{2,}[a-z]+")
+SIGNS = re.compile(r"[^\w'/.-]+")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -72,7 +73,7 @@ def _around(pieces: list[Piece], at: int) -> str:
 
 def condition_text(condition: str) -> str:
     """A condition as words: `auth|log.*in` → `auth log in`."""
-    return " ".join("".join(c if c.isalnum() or c in "'-_/." else " " for c in condition.replace(".*", " ")).split())
+    return " ".join(SIGNS.sub(" ", condition.replace(".*", " ")).split())
 
 
 def searchable_title(title: str) -> str:

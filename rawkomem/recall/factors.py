@@ -86,7 +86,10 @@ def _ranks(memory: Memory, signals: Signals, context: Context) -> tuple[float, s
 
 
 def _when_to_use(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    return (1.0, f"whenToUse fired: {signals.fired}") if signals.fired else (0.0, "no condition fired")
+    if not signals.fired:
+        return 0.0, "no condition fired"
+    value = 0.0 if signals.fired.startswith("words:") else 1.0  # the words of a sentence count in the fit already
+    return value, f"whenToUse fired: {signals.fired}"
 
 
 def _importance(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:

@@ -29,7 +29,7 @@ PROFILES = {
             "fit",
             "default: words and meaning of the passage, its surroundings and the conditions; measured best on all sets",
             SUM,
-            (("fit", 1.0), ("when_to_use", 0.15)),
+            (("fit", 1.0), ("when_to_use", 0.05)),
         ),
         Profile(
             "rawko",

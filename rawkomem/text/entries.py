@@ -49,7 +49,7 @@ def read_entries(text: str, advice: bool = True) -> tuple[list[Entry], list[Prob
 
 def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
     problems = list(block.problems)
-    body = clean(block.body)
+    body = clean(block.body).strip("\n").rstrip()  # what goes may leave blanks at the edges
     conflicted = bool(CONFLICT.search(body))
     problems += _body_problems(block, conflicted) if advice else []
     secrets = _secrets(block)

@@ -211,7 +211,7 @@ def test_one_repository_of_odd_files(memories, repository):
     rows = {row.id: row for row in repository.index.catalogue.all()}
     for name, item in items.items():
         if item.verdict != QUARANTINE and "conflict" not in name and "kind-" not in name:
-            assert rows[name].status == "active", name
+            assert rows[item.entry.get("id", name)].status == "active", name
         elif item.verdict == QUARANTINE and item.entries == 0 and name in rows:
             assert rows[name].status == "draft", name
     assert rows["bytes-conflict-diff3"].status == "conflicted"

@@ -97,13 +97,13 @@ def check_law(operations) -> None:
 ANYTHING = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
-@settings(max_examples=40, **ANYTHING)
+@settings(max_examples=100, **ANYTHING)
 @given(st.lists(OPERATIONS, max_size=16))
 def test_any_history_ends_in_the_index_of_a_rebuild(operations):
     check_law(operations)
 
 
-@settings(max_examples=20, **ANYTHING)
+@settings(max_examples=40, **ANYTHING)
 @given(st.lists(OPERATIONS, min_size=4, max_size=16))
 def test_so_it_does_in_batches_of_one_file(operations):
     batch, indexing.BATCH = indexing.BATCH, 1
@@ -114,7 +114,7 @@ def test_so_it_does_in_batches_of_one_file(operations):
 
 
 @pytest.mark.slow
-@settings(max_examples=400, **ANYTHING)
+@settings(max_examples=600, **ANYTHING)
 @given(st.lists(OPERATIONS, min_size=5, max_size=40))
 def test_any_long_history_ends_in_the_index_of_a_rebuild(operations):
     check_law(operations)

@@ -1,0 +1,43 @@
+"""`rawkomem inject`: the memories that belong into the prompt of a task."""
+
+from __future__ import annotations
+
+import sys
+
+from ..recall.inject import Injection, Task, explain
+from ..repository import Repository
+from ..text.clean import one_line
+
+
+def run(
+    folder: str,
+    arguments: list[str],
+    agent: str,
+    plan: str,
+    session: str,
+    max: int,
+    min_importance: str,
+    budget: int,
+    profile: str,
+    format: str,
+    explain: bool,
+) -> None:
+    """Inject and print."""
+    text = sys.stdin.read() if arguments == ["-"] else " ".join(arguments)
+    repository = Repository.open(folder)
+    task = Task(text, agent, plan, session)
+    injection = repository.inject(task, profile, format, max, min_importance.lower(), budget)
+    sys.stdout.write(injection.text)
+    repository.note_use(injection, session)
+    if explain:
+        tell(injection)
+
+
+def tell(injection: Injection) -> None:
+    """Why each memory is in or out, on stderr: stdout is for the prompt."""
+    sys.stderr.write(f"profile {injection.profile}: {len(injection.items)} injected, {injection.tokens} tokens\n")
+    for item in injection.items:
+        sys.stderr.write(f"\nin   {item.score:.3f}  {one_line(item.memory.title)}  {item.memory.id}\n")
+        sys.stderr.writelines(f"       {line}\n" for line in explain(item))
+    for item in injection.left_out[:20]:
+        sys.stderr.write(f"out  {item.score:.3f}  {one_line(item.memory.title, 60)}: {item.out}\n")

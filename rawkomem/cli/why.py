@@ -1,0 +1,84 @@
+"""`rawkomem why`, `why-not`, `context`, `tokens`: what injection does, in the open."""
+
+from __future__ import annotations
+
+import click
+
+from ..files.usage import uses
+from ..recall.inject import Task, explain
+from ..text.clean import one_line
+from .commands import open_repository
+from .inject import tell
+from .terminal import note, paint, say, say_json
+
+PROFILE = click.option("--profile", "-p", default="", help="How to score; default: fit.")
+AGENT = click.option("--agent", "-a", default="", help="Who works on it.")
+
+
+@click.command("why")
+@click.argument("id")
+@click.argument("task", nargs=-1, required=True)
+@PROFILE
+@AGENT
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def why_command(folder: str, /, id: str, task: tuple[str, ...], profile: str, agent: str, as_json: bool) -> int:
+    """Tell how a memory scores for a task.
+
+    Every factor with its value, its weight and the reason. Exit code 0 when it is injected, 1 when it is not.
+    """
+    item, inside = open_repository(folder).explain(id, Task(" ".join(task), agent), profile)
+    if as_json:
+        factors = [{"name": f.name, "value": f.value, "weight": f.weight, "why": f.why} for f in item.factors]
+        say_json({"id": item.memory.id, "injected": inside, "score": item.score, "why_not": item.out,
+                  "relevance": item.signals.relevance, "fired": item.signals.fired, "factors": factors})  # fmt: skip
+        return 0 if inside else 1
+    say(f"{paint(one_line(item.memory.title), 'bold')}  score {item.score:.3f}")
+    for line in explain(item):
+        say(f"  {line}")
+    say(paint("injected", "green") if inside else f"{paint('not injected', 'yellow')}: {item.out}")
+    return 0 if inside else 1
+
+
+@click.command("why-not")
+@click.argument("id")
+@click.argument("task", nargs=-1, required=True)
+@PROFILE
+@AGENT
+@click.pass_obj
+def why_not_command(folder: str, /, id: str, task: tuple[str, ...], profile: str, agent: str) -> None:
+    """Tell why a memory is not injected for a task."""
+    item, inside = open_repository(folder).explain(id, Task(" ".join(task), agent), profile)
+    say("it is injected" if inside else item.out)
+
+
+@click.command("context")
+@click.argument("query", nargs=-1, required=True)
+@click.option("--budget", default=2_000, show_default=True, type=click.IntRange(1), help="Tokens at most.")
+@click.option("--max", "most", default=20, show_default=True, type=click.IntRange(1), help="Memories at most.")
+@click.option("--explain", "explained", is_flag=True, help="Also tell why, and what is left out, on stderr.")
+@click.pass_obj
+def context_command(folder: str, /, query: tuple[str, ...], budget: int, most: int, explained: bool) -> None:
+    """Pack what is known about a subject into a budget."""
+    injection = open_repository(folder).inject(Task(" ".join(query)), form="plain", most=most, budget=budget)
+    say(injection.text.rstrip("\n"))
+    if explained:
+        tell(injection)
+
+
+@click.command("tokens")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def tokens_command(folder: str, /, as_json: bool) -> None:
+    """Tell what injection has cost, by session."""
+    totals: dict[str, list[int]] = {}
+    for use in uses(open_repository(folder).layout):
+        total = totals.setdefault(use.session or "(no session)", [0, 0, 0])
+        totals[use.session or "(no session)"] = [total[0] + 1, total[1] + len(use.ids), total[2] + use.tokens]
+    if as_json:
+        say_json([{"session": s, "injections": n, "memories": m, "tokens": t} for s, (n, m, t) in totals.items()])
+        return
+    for session, (count, memories, tokens) in totals.items():
+        say(f"{tokens:8} tokens  {count:5} injections  {memories:5} memories  {session}")
+    if not totals:
+        note("nothing was injected yet")

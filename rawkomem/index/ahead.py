@@ -1,0 +1,109 @@
+"""Reads files ahead in a second process while this one folds, embeds and stores: a first index takes a third less time.
+
+A process of our own rather than multiprocessing, which would run the caller's main module again. Whatever goes wrong
+with it, the files are simply read here.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+import subprocess
+import sys
+from hashlib import sha256
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING
+
+from ..files.contents import read_bytes
+from ..files.layout import Layout
+from ..files.read import Reading, read_data
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Read = dict[str, tuple[Reading, str]]  # path → reading, hash of the bytes it was made from
+
+WORTHWHILE = 500  # files; below it the second process starts in vain
+SIZE = struct.Struct("<Q")
+
+
+class ReadAhead:
+    """Hands out one batch of readings after the other; an empty one where the caller must read by itself."""
+
+    def __init__(self, layout: Layout, batches: Sequence[Sequence[str]]):
+        self.batches = list(batches)
+        self.process: subprocess.Popen[bytes] | None = None
+        if sum(map(len, self.batches)) >= WORTHWHILE and (os.cpu_count() or 1) > 1 and sys.executable:
+            self._start(layout)
+
+    def _start(self, layout: Layout) -> None:
+        # -P: no module is taken from the current folder, which is a project that nobody vouches for.
+        command = [sys.executable, "-P", "-m", __name__, layout.root]
+        try:
+            with TemporaryFile() as wanted:  # not a pipe: with pipes both ways, each side may wait for the other
+                for batch in self.batches:
+                    _write(wanted, list(batch))
+                wanted.seek(0)
+                self.process = subprocess.Popen(
+                    command, stdin=wanted, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                )
+        except OSError:
+            self.close()
+
+    def take(self) -> Read:
+        """The next batch."""
+        if self.process is None or self.process.stdout is None:
+            return {}
+        try:
+            return _read(self.process.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError, struct.error):
+            self.close()
+            return {}
+
+    def close(self) -> None:
+        """End the second process."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+            self.process = None
+
+
+def read_for_index(layout: Layout, path: str) -> tuple[Reading, str]:
+    """What one file says, and the hash of the very bytes that say it. Raises OSError."""
+    data = read_bytes(layout.path(path))
+    return read_data(data, path, advice=False), sha256(data).hexdigest()
+
+
+def _write(stream: IO[bytes], value: object) -> None:
+    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    stream.write(SIZE.pack(len(data)) + data)
+    stream.flush()
+
+
+def _read(stream: IO[bytes]) -> Read:
+    head = stream.read(SIZE.size)
+    if len(head) < SIZE.size:
+        raise EOFError
+    return pickle.loads(stream.read(*SIZE.unpack(head)))  # type: ignore[no-any-return]
+
+
+def serve() -> None:
+    """The second process: batches of paths come in, batches of readings go out."""
+    layout = Layout(sys.argv[1])
+    while True:
+        try:
+            paths = _read(sys.stdin.buffer)
+        except EOFError:
+            return
+        batch: Read = {}
+        for path in paths:
+            try:
+                batch[path] = read_for_index(layout, path)
+            except OSError:
+                continue  # the first process will find out, and say so
+        _write(sys.stdout.buffer, batch)
+
+
+if __name__ == "__main__":
+    serve()

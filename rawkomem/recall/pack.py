@@ -1,0 +1,76 @@
+"""Packs ranked memories into a prompt's budget. What is left out is listed with the reason, never in silence."""
+
+from __future__ import annotations
+
+from ..model.kinds import IMPORTANCE
+from ..model.record import record, replace
+from ..text.stem import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .rank import Scored
+
+MAX_INJECTED = 5  # SPEC-0009
+BUDGET = 2_000  # tokens: injected text is read again on every later turn
+TWINS = 0.9  # share of common words from which two memories say the same
+
+
+@record
+class Limits:
+    """How much may be injected."""
+
+    most: int = MAX_INJECTED
+    least_importance: str = IMPORTANCE[0]
+    budget: int = BUDGET
+
+
+@record
+class Packed:
+    """What goes in, in the order of the ranking, and what stays out with the reason."""
+
+    items: tuple[Scored, ...]
+    left_out: tuple[Scored, ...]
+    tokens: int
+
+
+def pack(ranked: Sequence[Scored], limits: Limits, cost: Callable[[Scored], int]) -> Packed:
+    """Take what passed the gate: no twins, important enough, at most so many, greedily by value for each token."""
+    left = [item for item in ranked if item.out]
+    kept: list[Scored] = []
+    for item in (item for item in ranked if not item.out):
+        reason = _unwanted(item, kept, limits)
+        (left if reason else kept).append(replace(item, out=reason))
+    left += [replace(item, out=f"only {limits.most} are injected") for item in kept[limits.most :]]
+    chosen, over, tokens = _fit(kept[: limits.most], limits.budget, cost)
+    return Packed(tuple(chosen), tuple(left + over), tokens)
+
+
+def _unwanted(item: Scored, before: list[Scored], limits: Limits) -> str:
+    least = IMPORTANCE.index(limits.least_importance)
+    if IMPORTANCE.index(item.memory.importance) < least:
+        return f"importance {item.memory.importance} is below {limits.least_importance}"
+    twin = next((other for other in before if _alike(item, other)), None)
+    return f"says the same as {twin.memory.id}" if twin else ""
+
+
+def _alike(a: Scored, b: Scored) -> bool:
+    if not a.memory.body or not b.memory.body:
+        return a.memory.title == b.memory.title and a.memory.body == b.memory.body and a.memory.when == b.memory.when
+    ours, theirs = set(words(a.memory.body)), set(words(b.memory.body))
+    return len(ours & theirs) >= TWINS * max(1, len(ours | theirs))
+
+
+def _fit(items: list[Scored], budget: int, cost: Callable[[Scored], int]) -> tuple[list[Scored], list[Scored], int]:
+    """Greedy by value density; the best one goes first whatever it costs, unless it alone is over the budget."""
+    costs = {item.memory.id: cost(item) for item in items}
+    by_density = sorted(items[1:], key=lambda item: -item.score / max(1, costs[item.memory.id]))
+    chosen, over, tokens = set(), [], 0
+    for item in items[:1] + by_density:
+        if tokens + costs[item.memory.id] <= budget:
+            chosen.add(item.memory.id)
+            tokens += costs[item.memory.id]
+        else:
+            over.append(replace(item, out=f"needs {costs[item.memory.id]} tokens, {budget - tokens} are left"))
+    return [item for item in items if item.memory.id in chosen], over, tokens

@@ -1,0 +1,85 @@
+"""Ranks candidates by a profile's factors, and says of each memory why it is in or out."""
+
+from __future__ import annotations
+
+from ..model.record import record, replace
+from .candidates import Signals
+from .factors import Context, Factor, factor
+from .profiles import PRODUCT, Profile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ..model.entry import Memory
+
+FLOOR = 0.43  # least relevance of the best memory to inject anything: 15 % of requests that nothing fits pass it
+KEEP = 0.5  # the others need this share of the best one's relevance
+SENTENCE_FLOOR = 0.41  # least relevance where words of a sentence fired: such conditions are right four times in ten
+PHRASE_FLOOR = 0.38  # … where a lone phrase occurs in a short task; alternatives, patterns and globs need none
+LONG = 40  # words of a task from which a phrase needs no relevance: the cosine of a long text says little about a word
+
+
+@record
+class Scored:
+    """A memory with its score, the factors that make it up, and why it is not considered (empty when it is)."""
+
+    memory: Memory
+    signals: Signals
+    score: float
+    factors: tuple[Factor, ...]
+    out: str = ""
+
+
+def rank(
+    candidates: Iterable[tuple[Memory, Signals]], profile: Profile, context: Context, accessed: Mapping[str, int]
+) -> list[Scored]:
+    """Score every candidate, the best first; ties keep a stable order."""
+    scored = [_score(memory, signals, profile, context, accessed) for memory, signals in candidates]
+    return sorted(scored, key=lambda item: (-item.score, item.memory.id))
+
+
+def _score(memory: Memory, signals: Signals, profile: Profile, context: Context, accessed: Mapping[str, int]) -> Scored:
+    own = replace(context, accessed=accessed.get(memory.id, 0))
+    factors = tuple(factor(name, weight, memory, signals, own) for name, weight in profile.weights)
+    return Scored(memory, signals, combine(factors, profile), factors)
+
+
+def combine(factors: Iterable[Factor], profile: Profile) -> float:
+    """The profile's formula."""
+    if profile.combine == PRODUCT:
+        score = 1.0
+        for item in factors:
+            score *= item.value
+        return score
+    score = sum(item.value * item.weight for item in factors)
+    return min(score, profile.most) if profile.most else score
+
+
+def gate(scored: list[Scored], profile: Profile, limit: int, words: int) -> list[Scored]:
+    """Mark what must not be injected: nothing fired and nothing relevant enough, by the profile's own rule."""
+    best = max((item.signals.relevance for item in scored[:limit]), default=0.0)
+    return [replace(item, out=_why_out(item.signals, profile, best, words)) for item in scored]
+
+
+def _fired(signals: Signals, words: int) -> bool:
+    """Whether what fired suffices by itself; sentences and lone phrases must also be somewhat relevant."""
+    if signals.fired.startswith("words:"):
+        return signals.relevance >= SENTENCE_FLOOR
+    if signals.fired.startswith("phrase"):
+        return words > LONG or signals.relevance >= PHRASE_FLOOR
+    return bool(signals.fired)
+
+
+def _why_out(signals: Signals, profile: Profile, best: float, words: int) -> str:
+    if profile.gate == "fired":
+        return "" if signals.fired else "no whenToUse condition fired"
+    if profile.floor and signals.cosine < profile.floor:
+        return f"similarity {signals.cosine:.2f} is below the profile's {profile.floor:g}"
+    if _fired(signals, words):
+        return ""
+    if best < FLOOR:
+        return f"nothing is relevant enough: the best has {best:.2f}, the floor is {FLOOR:g}"
+    if signals.relevance < KEEP * best:
+        return f"relevance {signals.relevance:.2f} is below half of the best one's {best:.2f}"
+    return ""

@@ -1,0 +1,53 @@
+"""The cache asks once, forgets what was used least lately, and keeps the space's name."""
+
+from __future__ import annotations
+
+from rawkomem.embed.cache import SIZE, Cached
+
+
+class Counting:
+    """An embedder of one dimension that notes what it is asked."""
+
+    name = "counting"
+    dims = 1
+
+    def __init__(self):
+        self.asked: list[str] = []
+
+    def embed(self, texts):
+        self.asked += texts
+        return [text.encode() for text in texts]
+
+
+def test_a_text_is_asked_for_once():
+    inner = Counting()
+    cached = Cached(inner)
+    assert cached.embed(["a", "b", "a"]) == [b"a", b"b", b"a"]
+    assert cached.embed(["b", "c"]) == [b"b", b"c"]
+    assert inner.asked == ["a", "b", "c"]
+
+
+def test_the_least_recently_used_goes_first():
+    inner = Counting()
+    cached = Cached(inner, size=2)
+    cached.embed(["a", "b"])
+    cached.embed(["a"])  # now b is the older one
+    cached.embed(["c"])
+    cached.embed(["a", "b"])
+    assert inner.asked == ["a", "b", "c", "b"]
+
+
+def test_more_texts_than_fit_are_all_answered():
+    inner = Counting()
+    cached = Cached(inner)
+    texts = [str(number) for number in range(2 * SIZE)]
+    assert cached.embed(texts) == [text.encode() for text in texts]
+    cached.embed(texts[-SIZE:])
+    assert len(inner.asked) == 2 * SIZE
+    cached.embed(texts[:1])
+    assert len(inner.asked) == 2 * SIZE + 1
+
+
+def test_it_is_the_inner_space():
+    cached = Cached(Counting())
+    assert (cached.name, cached.dims) == ("counting", 1)

@@ -1,0 +1,141 @@
+"""Our WordPiece gives the ids of the `tokenizers` library: on a committed sample, on real texts, on nasty Unicode."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import unicodedata
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import BertWordPieceTokenizer
+
+from rawkomem.embed import wordpiece
+from rawkomem.embed.static import FILE, finder
+from rawkomem.embed.vectors import TokenVectors
+from rawkomem.embed.wordpiece import WordPiece, words
+from tests.conftest import shared
+
+SAMPLE = json.loads((Path(__file__).parent / "data" / "tokens.json").read_text("ascii"))
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+RECLASSIFIED = "\u166d\u1734\u1885\u1886"  # other categories in the library's Unicode tables than in Python's
+OLD = [  # assigned since Unicode 3.2: the library's tables and those of any Python agree on them, but for the above
+    chr(code)
+    for code in (*range(0x3400), *range(0x3400, 0xF900, 29), *range(0xF900, 0x20000), *range(0x20000, 0x110000, 499))
+    if unicodedata.ucd_3_2_0.category(chr(code)) not in ("Cn", "Cs") and chr(code) not in RECLASSIFIED
+]
+NASTY = "\x00\x0b\x1c\x85\xa0\u200b\u0301\u0345\u3099\u1112\u1161\u11ab\ufffd\u2028\uff01ΣςσİıẞK한中\U0002f800😀🇩_'#[]"
+
+
+def bundled_pieces() -> dict[str, int]:
+    vectors = TokenVectors(FILE)
+    return vectors.index()
+
+
+PIECES = bundled_pieces() | {name: 1_000_000 + place for place, name in enumerate(SPECIAL)}
+UNKNOWN = PIECES["[UNK]"]
+THEIRS = BertWordPieceTokenizer(PIECES, lowercase=True)
+OURS = WordPiece(finder(PIECES), 18, (UNKNOWN,))
+
+
+def test_the_committed_sample():
+    names = {row: name for name, row in PIECES.items()}
+    for case in SAMPLE:
+        assert [names[row] for row in OURS.rows(case["text"])] == case["tokens"], case["text"]
+
+
+def test_the_committed_sample_by_the_id_of_bert():
+    vocabulary = read_vocabulary()
+    ours = WordPiece(finder(vocabulary), 18, (vocabulary["[UNK]"],))
+    for case in SAMPLE:
+        assert ours.rows(case["text"]) == case["ids"], case["text"]
+
+
+def test_real_texts():
+    texts = training_texts(6_000)
+    for path in sorted(shared("data/eval").glob("*.json")):
+        texts += strings(json.loads(path.read_text("utf-8")))[::3]
+    assert len(texts) > 10_000
+    compare(texts, read_vocabulary())
+
+
+@pytest.mark.slow
+def test_all_training_texts():
+    compare(training_texts(None), read_vocabulary())
+
+
+def test_every_character():
+    compare([f"x{char}y{char} {char}" for char in OLD], PIECES)
+
+
+@given(st.text(st.sampled_from(OLD) | st.sampled_from(NASTY) | st.characters(max_codepoint=127), max_size=40))
+def test_any_text(text):
+    if not any(name in text for name in SPECIAL):
+        assert OURS.rows(text) == THEIRS.encode(text, add_special_tokens=False).ids
+
+
+@given(st.text())
+def test_any_text_at_all_gives_words_without_spaces(text):
+    assert all(word and not any(char.isspace() for char in word) for word in words(text))
+
+
+def test_the_quick_way_for_ascii_is_the_general_one():
+    for char in map(chr, range(128)):
+        assert words(f"x{char}Y") == "".join(wordpiece.plain(ord(each)) for each in f"x{char}Y").split()
+
+
+def test_a_lone_surrogate_is_dropped():
+    assert words("a\ud800b") == ["ab"]
+
+
+def test_special_tokens_are_plain_text():
+    assert words("[MASK] it") == ["[", "mask", "]", "it"]
+
+
+def test_the_caches_are_bounded(monkeypatch):
+    monkeypatch.setattr(wordpiece, "MAX_WORDS", 50)
+    ours = WordPiece(finder(PIECES), 18)
+    texts = [f"word{number} and word{number + 1}" for number in range(200)]
+    fresh = [WordPiece(finder(PIECES), 18).rows(text) for text in texts]
+    assert [ours.rows(text) for text in texts] == fresh
+    assert len(ours._cut) <= 50
+    words("".join(chr(code) for code in range(0x3000, 0x9000)))
+    assert len(wordpiece.PLAIN) <= wordpiece.MAX_PLAIN
+
+
+@pytest.mark.parametrize("piece", ["the", "##ing", "zyx", "", "~", "##", "\U0010ffff"])
+def test_searching_the_map_equals_the_index(piece):
+    assert TokenVectors(FILE).find(piece) == bundled_pieces().get(piece, -1)
+
+
+def test_every_piece_is_found_in_the_map():
+    vectors = TokenVectors(FILE)
+    assert all(vectors.find(name) == row for name, row in vectors.index().items())
+
+
+def compare(texts: list[str], vocabulary: dict[str, int]) -> None:
+    theirs = BertWordPieceTokenizer(vocabulary, lowercase=True)
+    ours = WordPiece(finder(vocabulary), 18, (vocabulary["[UNK]"],))
+    encodings = theirs.encode_batch(texts, add_special_tokens=False)
+    assert [text for text, found in zip(texts, encodings, strict=True) if ours.rows(text) != found.ids] == []
+
+
+def training_texts(limit: int | None) -> list[str]:
+    with lzma.open(shared("model/train-text.xz"), "rt", encoding="utf-8") as file:
+        lines = [line.rstrip("\n") for line in islice(file, limit)]
+    return [line for line in lines if not any(name in line for name in SPECIAL)]
+
+
+def read_vocabulary() -> dict[str, int]:
+    names = shared("model/vocab.txt").read_text("utf-8").rstrip("\n").split("\n")
+    return {name: row for row, name in enumerate(names)}
+
+
+def strings(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for each in inner for text in strings(each)]
