@@ -1,1 +1,32 @@
-"""rawkomem: a Markdown-first memory repository."""
+"""rawkomem: a Markdown-first memory repository for coding agents and their people.
+
+from rawkomem import Repository, Task
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .model.entry import Entry, Memory
+    from .recall.inject import Injection, Task
+    from .repository import Filter, Found, Repository
+
+__all__ = ["Entry", "Filter", "Found", "Injection", "Memory", "Repository", "Task"]
+
+_HOMES = {
+    "Entry": "rawkomem.model.entry",
+    "Memory": "rawkomem.model.entry",
+    "Injection": "rawkomem.recall.inject",
+    "Task": "rawkomem.recall.inject",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first used: `import rawkomem` itself costs nothing."""
+    if name not in __all__:
+        raise AttributeError(f"module 'rawkomem' has no attribute {name!r}")
+    import sys
+
+    home = _HOMES.get(name, "rawkomem.repository")
+    __import__(home)
+    return getattr(sys.modules[home], name)

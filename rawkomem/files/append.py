@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..model.entry import Entry, Plan
     from .layout import Layout
 
-FILE_SIZE = 256 * 1024  # bytes; above it the next entry starts a sibling file: pleasant in an editor, cheap to re-read
+FILE_SIZE = 64 * 1024  # bytes; above it the next entry starts a sibling file: a change reads and folds a whole file
 SIBLINGS = 10_000  # tries for a free name before we give up
 TEMPORARY = ".writing"  # what our own temporary files end with; nothing else is ever cleaned away
 MEDDLED = 20  # tries when somebody else saves the file between our read and our rename

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..model.errors import Refused, Unwritable
 from .append import repository_lock, write_file
 from .contents import read_bytes
-from .read import read_data
+from .read import implicit_id, read_data
 
 if TYPE_CHECKING:
     from ..model.entry import Entry
@@ -47,7 +47,8 @@ def _rewrite(layout: Layout, path: str, id: str) -> bool:
     if not kept:
         os.unlink(file)
         return True
-    if any(entry.id.startswith(f"{_stem(entries)}#") or entry.id == _stem(entries) for entry in kept):
+    stem = implicit_id(path)
+    if any(entry.id.startswith(f"{stem}#") or entry.id == stem for entry in kept):
         kept_ids = [entry.id for entry in kept]
         if kept_ids != [entry.id for entry in read_data(_without(data, entries, id), path).entries]:
             raise Refused(
@@ -58,10 +59,6 @@ def _rewrite(layout: Layout, path: str, id: str) -> bool:
     if not write_file(layout, file, _without(data, entries, id), expected):
         raise Refused(f"{path} changed while we read it", "try again")
     return True
-
-
-def _stem(entries: tuple[Entry, ...]) -> str:
-    return entries[0].path.partition("/")[2].removesuffix(".md")
 
 
 def _without(data: bytes, entries: tuple[Entry, ...], id: str) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 from typing import TYPE_CHECKING
 
 from ..model.problem import ERROR, WARNING, Problem, error, warning
@@ -118,7 +119,10 @@ def _placed(entries: list[Entry], path: str) -> tuple[Entry, ...]:
 
 
 def implicit_id(path: str) -> str:
-    """The id of a file's first entry when it names none: its path below its area, without `.md`."""
+    """The id of a file's first entry when it names none: its path below its area, without `.md`.
+
+    In normal form C: macOS may hand the same name out with its accents apart, and an id is the same everywhere.
+    """
     area, _, rest = path.partition("/")
     name = rest if area in AREAS and rest else path
-    return name.removesuffix(".md")
+    return unicodedata.normalize("NFC", name.removesuffix(".md"))

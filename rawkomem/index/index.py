@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from ..embed.protocol import Embedder
 
+REDACTION = "1"  # raise it with text/redact_rules.py: the index holds redacted copies, and answers come from them
 BATCH = 256  # files a transaction: an abort repeats at most this much
 RACY = 20_000_000  # nanoseconds: a file changed this shortly before the sweep may change again under the same stamp
 LOSS = 0.3  # a sync that would drop more than this share of the files first makes sure that the folder is there
@@ -66,7 +67,7 @@ class Index:
     @property
     def fingerprint(self) -> str:
         """What the index was made with; any difference means: made anew."""
-        return f"schema {SCHEMA_VERSION}, chunker {CHUNKER}, embedder {self.embedder.name}"
+        return f"schema {SCHEMA_VERSION}, chunker {CHUNKER}, redaction {REDACTION}, embedder {self.embedder.name}"
 
     @property
     def catalogue(self) -> Catalogue:

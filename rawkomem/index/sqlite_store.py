@@ -30,6 +30,7 @@ SCALE = 127 / RANGE
 EXACT_UP_TO = 4_000  # passages; an exact scan of more takes longer than all the rest of a search
 COARSE = 200  # candidates that get an exact distance: they hold 98 % of the true top 10 and 99.7 % of the top 1
 SPARE = 32  # rows asked for beyond the limit: enough to see the end of most ties
+COARSE_TIES = 400  # bits that differ are few whole numbers: many passages tie with the last candidate
 BULK = 64  # vectors; below it importing numpy costs more than it saves
 
 SCHEMA = """
@@ -129,7 +130,9 @@ class SqliteStore:
             "SELECT n, vec_distance_hamming(vec_bit(bits), vec_bit(?)) AS d"
             f" FROM coarse WHERE true {inside} ORDER BY d LIMIT ?"
         )
-        return [str(n) for n, _ in _with_ties(lambda most: rows(self.db, sql, (bits, *values, most)), limit)]
+        return [
+            str(n) for n, _ in _with_ties(lambda most: rows(self.db, sql, (bits, *values, most)), limit, COARSE_TIES)
+        ]
 
     def _is_large(self) -> bool:
         (count,) = first(self.db, f"SELECT count(*) FROM (SELECT 1 FROM coarse LIMIT {EXACT_UP_TO + 1})")
@@ -162,17 +165,21 @@ class SqliteStore:
         return f"AND {column} IN ({select})", values
 
     def _hits(self, found: Iterable[tuple[int, float]], limit: int) -> list[Hit]:
-        place = (
-            "SELECT d.id, p.number, p.field, p.alone FROM passages p JOIN documents d ON d.n = p.document WHERE p.n = ?"
+        scores = dict(found)
+        places = rows(
+            self.db,
+            "SELECT p.n, d.id, p.number, p.field, p.alone FROM passages p JOIN documents d ON d.n = p.document"
+            f" WHERE p.n IN ({', '.join(map(str, scores))})",
         )
-        places = [(first(self.db, place, (n,)), score) for n, score in found]
-        hits = [Hit(id, number, score, field, bool(alone)) for (id, number, field, alone), score in places]
+        hits = [Hit(id, number, scores[n], field, bool(alone)) for n, id, number, field, alone in places]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
 
 
-def _with_ties(ask: Callable[[int], list[tuple[int, float]]], limit: int) -> list[tuple[int, float]]:
+def _with_ties(
+    ask: Callable[[int], list[tuple[int, float]]], limit: int, spare: int = SPARE
+) -> list[tuple[int, float]]:
     """The best rows and all that equal the last of them: which of equals a query would cut depends on row numbers."""
-    most = limit + SPARE
+    most = limit + spare
     found = ask(most)
     while limit and len(found) == most and found[limit - 1][1] == found[-1][1]:
         most *= 4

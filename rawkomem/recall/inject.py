@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..index.protocol import SearchStore
     from ..model.entry import Memory
 
-CONSIDERED = 50  # candidates whose factors are computed: no profile lifts a memory from below that
+CONSIDERED = 30  # candidates whose factors are computed: no profile lifts a memory from below that
 
 
 @record

@@ -150,7 +150,7 @@ class _FieldReader:
         return " ".join(text.split())
 
     def _id(self, key: str) -> str:
-        id = self._text(key)
+        id = unicodedata.normalize("NFC", self._text(key))
         if len(id) > ID_LENGTH:
             self._add(error, key, f"{key} is longer than {ID_LENGTH} characters", "shorten it")
             return ""

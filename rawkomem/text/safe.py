@@ -30,7 +30,7 @@ TITLE_LENGTH = 120
 def safe_title(title: str) -> str:
     """One line of at most 120 characters that starts no heading, list, quote or code."""
     line = _break_tags(_break_tokens(one_line(title, TITLE_LENGTH)))
-    return line.lstrip("#>-*`~=| ").replace("`", "'") or "untitled"
+    return _defuse(line.lstrip("#>-*`~=| \\").replace("`", "'")) or "untitled"
 
 
 def safe_body(text: str) -> str:
@@ -43,7 +43,7 @@ def safe_body(text: str) -> str:
         if fence:
             if mark and mark[0] == fence[0] and len(mark) >= len(fence) and not line.strip().strip(mark[0]):
                 fence = ""
-            lines.append("\\" + line if line.lstrip().startswith("##") else line)
+            lines.append(_defuse(line, code=True))
             continue
         fence = mark if mark and not (mark[0] == "`" and "`" in line.strip().lstrip("`")) else ""
         lines.append(line if fence else _defuse(line))
@@ -59,17 +59,23 @@ def _fence(line: str) -> str:
     return mark[: len(mark) - len(mark.lstrip(mark[0]))]
 
 
-def _defuse(line: str) -> str:
-    """A backslash before whatever would start a heading, an underline of one, a metadata line or a role."""
+def _defuse(line: str, code: bool = False) -> str:
+    """A backslash before whatever would start a heading, an underline of one, a metadata line or a role.
+
+    In code, a single # is a comment and a row of dashes is a row of dashes.
+    """
     bare = line.lstrip(" \t>")
     lower = bare.lower()
     head, colon, _ = lower.partition(":")
-    role = bool(colon) and head.strip(" *_[]()") in ROLES
-    rule = (len(bare) >= 3 and set(bare.strip()) <= {"="}) or (set(bare.strip()) == {"-"} and len(bare.strip()) >= 3)
-    if bare.startswith("#") or role or rule or lower.startswith(FRAME):
-        at = len(line) - len(bare)
-        return line[:at] + "\\" + bare
+    role = bool(colon) and head.strip(" *_[]()#-") in ROLES
+    sign = bare.startswith("##") if code else bare.startswith("#") or _is_rule(bare.strip())
+    if sign or role or lower.startswith(FRAME):
+        return line[: len(line) - len(bare)] + "\\" + bare
     return line
+
+
+def _is_rule(line: str) -> bool:
+    return len(line) >= 3 and set(line) in ({"="}, {"-"})
 
 
 def _break_tokens(text: str) -> str:

@@ -23,7 +23,7 @@ LOOKS_LIKE_ENTRY = re.compile(r"^(?:title|kind)[ \t]*:|\A\s*\{[^\n]*\"(?:title|k
 TRAILING_SEPARATOR = re.compile(r"(?:\A|\n)[ \t]*\n?---[ \t]*\n*\Z")
 RULE = error("a rule, not an entry")  # what `_open` answers for any other `---`
 SEPARATOR = "\n---\n\n"  # SPEC-0009: entries are appended below a rule
-MAX_ENTRIES = 5_000  # a file of 256 KiB, where the writer starts another, holds 2,000; bounds the work on hostile ones
+MAX_ENTRIES = 5_000  # ten times what a file holds where the writer starts another; bounds the work on hostile ones
 
 
 @record
@@ -53,8 +53,24 @@ def split(text: str) -> list[Block]:
 
 
 def append_holds(text: str, entry: str) -> bool:
-    """The append law, proven for this very text: split(text + entry) == split(text) + split(entry)."""
-    return _said(split(join(text, entry))) == _said(split(text)) + _said(split(entry))
+    """The append law, proven for this very text: split(text + entry) == split(text) + split(entry).
+
+    Only the last block is split again: what stands above it neither sees nor shapes what is appended.
+    """
+    tail = _last_block(text)
+    return tail is not None and _said(split(join(tail, entry))) == _said(split(tail)) + _said(split(entry))
+
+
+def _last_block(text: str) -> str | None:
+    """The text from where its last block starts; None where no further block would be read."""
+    lines = _Lines(text)
+    opening = DELIMITER.match(text)
+    following = _open(text, lines, opening, [], first=True) if opening else None
+    start = count = 0
+    while isinstance(following, _Opened):
+        start, count = following.start, count + 1
+        _, following = _body_end(text, lines, following.body)
+    return text[start:] if count < MAX_ENTRIES else None
 
 
 def _said(blocks: list[Block]) -> list[tuple[object, str]]:

@@ -311,17 +311,19 @@ def test_a_full_disk_is_told_and_files_stay(tmp_path):
     try:
         write_start(plan_start(str(tmp_path)))
         layout = Layout(str(tmp_path / ".rawko"))
-        write_plan(layout, Plan((entry("T", "x" * 100_000),), "fits"))
-        file = tmp_path / ".rawko" / "memories" / "t.md"
+        write_plan(layout, Plan((entry("T", "x" * 50_000),), "fits"))
+        file, filler = tmp_path / ".rawko" / "memories" / "t.md", tmp_path / "filler"
         before = file.read_bytes()
+        filler.write_bytes(b"f" * 160_000)
         with pytest.raises(Unwritable, match="No space left"):
-            write_plan(layout, Plan((entry("T", "y" * 80_000, id="mem_2"),), "does not"))
+            write_plan(layout, Plan((entry("T", "y" * 5_000, id="mem_2"),), "does not"))
         with pytest.raises(Unwritable, match="No space left"):
-            write_plan(layout, Plan((entry("Other", "y" * 200_000, id="mem_3"),), "neither"))
+            write_plan(layout, Plan((entry("Other", "y" * 60_000, id="mem_3"),), "neither"))
         assert file.read_bytes() == before and sorted(os.listdir(file.parent)) == [".gitkeep", "t.md"]
         assert os.listdir(os.path.join(layout.local, "tmp")) == []
-        write_plan(layout, Plan((entry("Small", "z", id="mem_4"),), "fits again"))
-        assert len(entries_of(file.parent / "small.md")) == 1
+        filler.unlink()
+        write_plan(layout, Plan((entry("T", "y" * 5_000, id="mem_4"),), "fits again"))
+        assert [e.id for e in entries_of(file)] == ["mem_1_aaaaaa", "mem_4"]
     finally:
         subprocess.run(["umount", "-l", str(tmp_path)], check=True)
 

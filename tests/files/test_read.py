@@ -37,6 +37,13 @@ def test_the_first_entry_is_named_by_its_path_below_the_area(path, id):
     assert read_data(front().encode(), path).entries[0].id == id
 
 
+def test_an_id_is_the_same_however_its_accents_are_spelt():
+    apart, together = "cafe\u0301", "caf\u00e9"
+    assert read_data(front().encode(), f"memories/{apart}.md").entries[0].id == together
+    about = read_data(front("kind: amend", f"about: {apart}").encode(), "memories/x.md").entries[0].about
+    assert about == together
+
+
 def test_a_change_without_a_time_happened_after_what_stands_above_it():
     text = front() + "\n---\n\n---\nkind: amend\nabout: t\n---\n\nnew\n"
     created, changed = read_data(text.encode(), "memories/t.md").entries

@@ -1,0 +1,178 @@
+"""Injection end to end: real files, real index, the library's own calls."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rawkomem.model.errors import BadInput, NotFound
+from rawkomem.recall.inject import Task
+from rawkomem.recall.pack import Limits, pack
+from tests.recall.helpers import item, memory
+
+AUTH = """---
+title: Authentication Module Structure
+whenToUse: ["auth|login|security"]
+tags: [auth, patterns]
+importance: high
+discoveredAt: 2026-01-23T10:30:00Z
+discoveredBy: planner
+relatedMemories: [tokens]
+---
+
+All login code lives in src/auth. Sessions are JWT cookies.
+"""
+TOKENS = "---\ntitle: Token lifetime\nimportance: low\n---\n\nTokens expire after fifteen minutes.\n"
+CAKE = "---\ntitle: Cake for birthdays\nwhenToUse: birthday|cake\n---\n\nWe buy chocolate cake for birthdays of team members.\n"
+
+
+@pytest.fixture
+def filled(memories, repository):
+    for name, text in {"auth": AUTH, "tokens": TOKENS, "cake": CAKE}.items():
+        (memories / f"{name}.md").write_text(text)
+    return repository
+
+
+def titles(injection) -> list[str]:
+    return [item.memory.title for item in injection.items]
+
+
+def test_a_fired_condition_brings_its_memory_and_what_it_names(filled):
+    injection = filled.inject(Task("fix the login page", agent="developer"))
+    assert titles(injection) == ["Authentication Module Structure", "Token lifetime"]
+    assert injection.items[0].signals.fired == "alternative 'login'"
+    assert (
+        "### Authentication Module Structure\n*Importance: HIGH*\n*Discovered by: planner, 2026-01-23*"
+        in injection.text
+    )
+    assert injection.tokens > 50
+
+
+def test_nothing_relevant_is_a_good_answer(filled):
+    injection = filled.inject(Task("compile the kernel for a toaster"))
+    assert (injection.text, injection.items) == ("", ()) and all(item.out for item in injection.left_out)
+
+
+def test_relevance_alone_is_enough(filled):
+    assert "Cake for birthdays" in titles(
+        filled.inject(Task("which chocolate dessert do we buy for a team member who has birthday"))
+    )
+
+
+def test_only_so_many_so_important_so_long(filled):
+    task = Task("fix the login page")
+    assert len(filled.inject(task, most=1).items) == 1
+    assert titles(filled.inject(task, least_importance="critical")) == []
+    tight = filled.inject(task, budget=10)
+    assert not tight.items and "tokens" in tight.left_out[-1].out
+
+
+def test_deleted_and_draft_memories_are_never_injected(filled, memories):
+    filled.delete("auth")
+    (memories / "draft.md").write_text("login login login\n")
+    assert titles(filled.inject(Task("fix the login page"))) == []
+
+
+def test_the_plan_and_the_agent_count_as_task(filled, memories):
+    (memories / "for-testers.md").write_text(
+        "---\ntitle: For testers\nwhenToUse: tester|qa\n---\n\nRun the suite twice.\n"
+    )
+    assert "For testers" in titles(filled.inject(Task("anything at all", agent="tester")))
+    assert "Cake for birthdays" in titles(filled.inject(Task("go on", plan="then order the cake")))
+
+
+@pytest.mark.parametrize("profile", ["fit", "rawko", "mesh", "composite", "lane", "llmos"])
+def test_every_profile_answers(filled, profile):
+    injection = filled.inject(Task("fix the login page", agent="developer"), profile=profile)
+    assert injection.profile == profile and titles(injection)[:1] == ["Authentication Module Structure"]
+
+
+def test_explain(filled):
+    item, inside = filled.explain("auth", Task("fix the login page"))
+    assert inside and {factor.name for factor in item.factors} == {"fit", "when_to_use"}
+    item, inside = filled.explain("cake", Task("fix the login page"))
+    assert not inside and "relevance" in item.out
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"profile": "best"}, "fit, rawko, mesh"),
+        ({"form": "html"}, "rawko, mesh, xml"),
+        ({"least_importance": "urgent"}, "low, medium"),
+    ],
+)
+def test_mistakes_name_the_valid_words(filled, wrong, says):
+    with pytest.raises(BadInput) as failure:
+        filled.inject(Task("x"), **wrong)
+    assert says in failure.value.hint
+    with pytest.raises(BadInput, match="unknown agent"):
+        filled.inject(Task("x", agent="butler"))
+    with pytest.raises(NotFound):
+        filled.explain("nope", Task("x"))
+
+
+def test_twins_are_dropped_and_the_best_is_never_dropped_in_silence():
+    body = "one two three four five six seven eight nine ten"
+    ranked = [
+        item(memory("a", body=body), 0.9),
+        item(memory("b", body=body + "."), 0.8),
+        item(memory("c", body="other words here"), 0.7),
+    ]
+    packed = pack(ranked, Limits(), lambda scored: 10)
+    assert [kept.memory.id for kept in packed.items] == ["a", "c"]
+    assert [(left.memory.id, left.out) for left in packed.left_out] == [("b", "says the same as a")]
+    packed = pack(ranked, Limits(budget=15), lambda scored: 30 if scored.memory.id == "a" else 10)
+    assert [kept.memory.id for kept in packed.items] == ["c"] and "needs 30 tokens" in packed.left_out[-1].out
+
+
+def test_the_command(rawkomem, memories):
+    (memories / "auth.md").write_text(AUTH)
+    assert "### Authentication Module Structure" in rawkomem("inject", "fix the login page").stdout
+    assert (
+        rawkomem("inject", "-", input="fix the login page").stdout
+        == rawkomem("inject", "fix", "the", "login", "page").stdout
+    )
+    assert rawkomem("inject", "compile the kernel").stdout == ""
+    items = json.loads(rawkomem("inject", "fix the login page", "--format", "json", "--session", "s1").stdout)
+    assert items[0]["fired"] == "alternative 'login'" and items[0]["source"] == "memories/auth.md:1"
+    explained = rawkomem("inject", "fix the login page", "--explain")
+    assert "when_to_use" in explained.stderr and "when_to_use" not in explained.stdout
+    assert "when_to_use" in rawkomem("why", "auth", "fix the login page").stdout
+    assert "floor" in rawkomem("why-not", "auth", "compile the kernel").stdout
+    assert "All login code" in rawkomem("context", "login", "--budget", "500").stdout
+    used = {row["session"]: row for row in json.loads(rawkomem("tokens", "--json").stdout)}
+    assert used["s1"]["injections"] == 1 and used["s1"]["tokens"] > 50
+    assert "one of" in rawkomem("inject", "x", "--agent", "butler", check=2).stderr
+
+
+def test_an_empty_repository_says_how_to_start(rawkomem):
+    assert "rawkomem add" in rawkomem("search", "anything").stderr
+    assert rawkomem("inject", "anything").stdout == ""
+
+
+def test_inject_imports_nothing_heavy(rawkomem, memories):
+    import subprocess
+    import sys
+
+    (memories / "auth.md").write_text(AUTH)
+    rawkomem("sync")
+    result = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "rawkomem", "inject", "fix the login page"],
+        cwd=memories, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    imported = {line.rsplit("|", 1)[-1].strip() for line in result.stderr.splitlines() if "|" in line}
+    assert "### Authentication" in result.stdout
+    assert not imported & {
+        "numpy",
+        "torch",
+        "http.client",
+        "watchdog",
+        "asyncio",
+        "yaml",
+        "click",
+        "re2",
+        "dataclasses",
+        "typing",
+    }
