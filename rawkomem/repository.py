@@ -226,12 +226,16 @@ class Repository:
         return write_plan(self.layout, plan)
 
     def purge(self, name: str) -> Sequence[str]:
-        """Rewrite files without any entry about this memory. Returns the paths that changed."""
+        """Rewrite files without any entry about this memory. Returns the paths that changed.
+
+        The index is made anew, not updated: freed pages of a database still hold what was in them.
+        """
         from .files.purge import purge
 
         memory = self.get(name)
         paths = sorted(self.index.catalogue.paths_about(memory.id))
         changed = purge(self.layout, memory.id, paths)
+        self.index.discard()
         self.index.sync()
         return changed
 

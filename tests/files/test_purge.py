@@ -133,7 +133,6 @@ def test_a_read_only_folder_is_told_and_the_file_stays(memories, layout, text):
     assert (memories / "x.md").read_text("utf-8") == text
 
 
-@pytest.mark.xfail(strict=True, reason="Repository.purge syncs; it would have to call index.discard() first")
 def test_the_text_of_a_purged_memory_is_in_no_file_of_the_repository(repository, project):
     """Also not in the free pages of the index: purge is for what must not be found again."""
     repository.add(Entry(title="Launch", body="The codename is quixotic-zebra.", by="me"))
