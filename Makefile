@@ -12,11 +12,11 @@ OTHER_PYTHONS ?= 3.12 3.13
 	$(BIN)/python -m compileall -q rawkomem  # pip does this for an installed package, not for an editable one
 	touch $@
 
-demo: .venv/ready            ## index this project's own memories, search them, check them
+demo: .venv/ready            ## index this project's own memories, search them, inject them for a task
 	$(BIN)/rawkomem sync
 	$(BIN)/rawkomem status
 	$(BIN)/rawkomem search "why do we not use the standard sqlite3 module"
-	$(BIN)/rawkomem match "sqlite|apsw" "upgrade sqlite to the next release"
+	$(BIN)/rawkomem inject "add a dependency to the search command" --agent developer --explain
 
 test: lint types layers suite  ## everything that must be green before a commit
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .index.documents import Filter
     from .model.entry import Entry, Memory
     from .recall.inject import Injection, Task
-    from .repository import Filter, Found, Repository
+    from .repository import Found, Repository
 
 __all__ = ["Entry", "Filter", "Found", "Injection", "Memory", "Repository", "Task"]
 
 _HOMES = {
     "Entry": "rawkomem.model.entry",
+    "Filter": "rawkomem.index.documents",
     "Memory": "rawkomem.model.entry",
     "Injection": "rawkomem.recall.inject",
     "Task": "rawkomem.recall.inject",
