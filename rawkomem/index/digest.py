@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .index import Index
 
 WORDS = ("words", "around")  # full-text tables
+CONDITIONS = "SELECT *, row_number() OVER (PARTITION BY memory ORDER BY n) AS place FROM conditions"
 # Row numbers and time stamps depend on history; what they lead to does not.
 PARTS = {
     "fingerprint": "SELECT value FROM meta WHERE key = 'fingerprint'",
@@ -20,8 +21,11 @@ PARTS = {
     "entries": "SELECT path, number, id, target FROM entries",
     "memories": "SELECT * FROM memories",
     "documents": "SELECT id, kind, status, importance, created, by, tags FROM documents",
-    "passages": "SELECT d.id, p.number, p.field, p.heading, p.line, p.text"
+    "passages": "SELECT d.id, p.number, p.field, p.alone, p.heading, p.line, p.text"
     " FROM passages p LEFT JOIN documents d ON d.n = p.document",
+    "conditions": f"SELECT memory, place, packed FROM ({CONDITIONS})",
+    "triggers": f"SELECT memory, place, key FROM triggers LEFT JOIN ({CONDITIONS}) c ON c.n = condition",
+    "stems": f"SELECT memory, place, stem FROM stems LEFT JOIN ({CONDITIONS}) c ON c.n = condition",
     "fine": "SELECT d.id, p.number, f.vector FROM fine f"
     " LEFT JOIN passages p ON p.n = f.n LEFT JOIN documents d ON d.n = p.document",
     "coarse": "SELECT d.id, p.number, c.bits FROM coarse c"

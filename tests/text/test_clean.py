@@ -122,9 +122,12 @@ def test_visible_says_where_each_character_stood(text):
 def test_time_is_linear(unit):
     def seconds(length: int) -> float:
         text = unit * (length // len(unit))
-        began = time.thread_time()
-        clean(text)
-        return time.thread_time() - began
+        times = []
+        for _ in range(4):  # the best of four: a busy machine doubles single ones
+            began = time.thread_time()
+            clean(text)
+            times.append(time.thread_time() - began)
+        return min(times)
 
     assert seconds(80_000) < 12 * max(seconds(20_000), 0.002)
 

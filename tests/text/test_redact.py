@@ -317,9 +317,12 @@ def test_any_text_is_taken(text):
 def test_time_is_linear(unit):
     def seconds(length: int) -> float:
         text = unit * (length // len(unit))
-        began = time.thread_time()
-        find_secrets(text)
-        return time.thread_time() - began
+        times = []
+        for _ in range(4):  # the best of four: a busy machine doubles single ones
+            began = time.thread_time()
+            find_secrets(text)
+            times.append(time.thread_time() - began)
+        return min(times)
 
     seconds(1_000)
     assert seconds(32_000) < 12 * max(seconds(8_000), 0.002)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rawkomem.embed.chain import bundled
 from rawkomem.files.contents import hash_of
 from rawkomem.files.scan import is_text, stamps, sweep
+from rawkomem.index.conditions import fired_by
 from rawkomem.index.digest import parts
 from rawkomem.index.documents import Filter
 from rawkomem.index.index import Index
@@ -57,7 +58,8 @@ def answers(index: Index) -> list[object]:
     for query, vector in zip(QUERIES, index.embedder.embed(QUERIES), strict=True):
         found.append(store.nearest(vector, 20, Filter()))
         found += [store.matching(query.split(), 20, Filter(), around=around) for around in (False, True)]
-    return [found, index.catalogue.all(), index.catalogue.counts()]
+    fired = [fired_by(index.reading(), query) for query in QUERIES]
+    return [found, fired, index.catalogue.all(), index.catalogue.counts()]
 
 
 def assert_equals_rebuild(index: Index) -> None:
