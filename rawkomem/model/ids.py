@@ -45,4 +45,4 @@ RESERVED = {
 def order_key(at: int, id: str) -> tuple[int, str, int]:
     """The order of the fold: by time, then id, with `stem#10` after `stem#2`."""
     stem, _, number = id.rpartition("#")
-    return (at, stem, int(number)) if stem and number.isdecimal() else (at, id, 0)
+    return (at, stem, int(number)) if stem and number.isdecimal() and len(number) < 10 else (at, id, 0)

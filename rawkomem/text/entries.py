@@ -26,6 +26,7 @@ KEYS = {
     "discoveredIn", "source", "relatedMemories",
 }  # fmt: skip
 DROPPED = {"__proto__", "constructor", "prototype"}  # RFC-0011: never metadata keys
+ASKED_FOR = ("memory", "lesson")  # kinds that SPEC-0009 expects to say when they are of use
 MAX_TAGS = 64  # a memory with more is a dump, not a label
 MAX_PATTERNS = 32  # each is matched against every task
 LONG_VALUE = 10_000  # characters: kept, but it belongs into the body
@@ -124,6 +125,8 @@ class _FieldReader:
             given=tuple(key for key, field in self.fields.items() if not field.missing),
             line=self.line,
         )
+        if self.advice and kind in ASKED_FOR and not entry.when and not entry.draft:
+            self._add(warning, "whenToUse", "no whenToUse: found by its content only", "say which tasks need it")
         failed = any(problem.level == ERROR for problem in self.problems)
         return replace(entry, draft=failed)
 

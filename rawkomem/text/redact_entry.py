@@ -18,6 +18,7 @@ def redact_entry(entry: Entry) -> Entry:
         title=redact(entry.title),
         when=tuple(redact(item) for item in entry.when),
         tags=tuple(redact(item) for item in entry.tags),
+        by=redact(entry.by, pii=False),  # a person's address says who found it
         found_in=redact(entry.found_in),
         source=redact(entry.source),
         extra={key: _redact_value(value) for key, value in entry.extra.items()},
