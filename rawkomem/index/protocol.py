@@ -24,7 +24,7 @@ class SearchStore(Protocol):
         """The passages that hold any of these words, or stand beside them with `around`; best first by BM25."""
 
     def passage(self, id: str, number: int) -> str:
-        """The text of one passage; for a condition, how the memory's body begins, where it has one."""
+        """The text of one passage."""
 
     def erase(self) -> None:
         """Forget everything."""

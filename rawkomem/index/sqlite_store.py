@@ -149,12 +149,9 @@ class SqliteStore:
         return self._hits(_with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit), limit)
 
     def passage(self, id: str, number: int) -> str:
-        """The text of one passage; for a condition, how the memory's body begins, where it has one."""
-        sql = (
-            "SELECT p.text FROM passages p JOIN documents d ON d.n = p.document WHERE d.id = ?"
-            " AND (p.number = ? OR p.number = 0) ORDER BY p.field = 'body' DESC, p.number = ? DESC LIMIT 1"
-        )
-        row = first(self.db, sql, (id, number, number))
+        """The text of one passage."""
+        sql = "SELECT p.text FROM passages p JOIN documents d ON d.n = p.document WHERE d.id = ? AND p.number = ?"
+        row = first(self.db, sql, (id, number))
         return row[0] if row else ""
 
     def _inside(self, only: Filter, column: str = "n") -> tuple[str, list[str | int | bytes]]:

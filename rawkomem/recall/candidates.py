@@ -36,7 +36,7 @@ class Signals:
     """What is known about one memory for one question."""
 
     id: str
-    passage: int = 0  # the one that fits best
+    passage: int = 0  # the one to show: the best one, or how the body begins where a condition is
     score: float = 0.0  # ranks candidates of one question
     relevance: float = 0.0  # compares across questions: the cosine of the closest passage
     cosine: float = 0.0  # of the best passage
@@ -80,10 +80,10 @@ def fuse(own: Sequence[Hit], around: Sequence[Hit], near: Sequence[Hit]) -> list
         if not hit.alone:
             score = (score + weight * by_window.get(key, 0.0)) / 2
         if hit.id not in best or (score, -hit.passage) > (best[hit.id].score, -best[hit.id].passage):
-            best[hit.id] = Signals(
-                hit.id, hit.passage, score, closest.get(hit.id, low), cosine.get(key, low), by_words.get(key, 0.0),
-                ranks.get(hit.id, 0.0),
-            )  # fmt: skip
+            shown = 0 if hit.field == WHEN else hit.passage
+            near_by, by = cosine.get(key, low), by_words.get(key, 0.0)
+            relevance, ranked = closest.get(hit.id, low), ranks.get(hit.id, 0.0)
+            best[hit.id] = Signals(hit.id, shown, score, relevance, near_by, by, ranked)
     return sorted(best.values(), key=lambda found: (-found.score, found.id))
 
 
