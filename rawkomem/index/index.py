@@ -226,13 +226,14 @@ class _Reconcile:
 
         read = done = 0
         batches = [changed[start : start + BATCH] for start in range(0, len(changed), BATCH)] or [[]]
-        ahead = ReadAhead(self.index.layout, batches)
+        ahead = ReadAhead(self.index.layout, batches[1:])  # the first is read here, while the second process starts
         try:
             for batch in batches:
                 with self.db:
                     self.db.execute("DELETE FROM meta WHERE key = 'listing'")
                     store = SqliteStore(self.db, self.index.embedder.dims)
-                    ingest = Ingest(self.index.layout, self.catalogue, store, self.index.embedder, ahead.take())
+                    prepared = ahead.take() if done else {}
+                    ingest = Ingest(self.index.layout, self.catalogue, store, self.index.embedder, prepared)
                     read += ingest.run({path: found[path] for path in batch}, () if done else gone)
                 done += len(batch)
                 if progress:
