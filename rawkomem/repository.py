@@ -16,8 +16,7 @@ from .model.errors import BadInput, IndexBroken, NotFound
 from .model.kinds import ACTIVE, DRAFT, IMPORTANCE, STATUSES
 from .model.record import record
 from .recall.candidates import gather
-from .recall.inject import Sources, Task, inject
-from .recall.pack import Limits
+from .recall.limits import Limits
 from .settings import Settings, load_settings
 
 TYPE_CHECKING = False
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from .index.catalogue import Row
     from .index.status import Status
     from .model.entry import Entry, Memory, Plan
-    from .recall.inject import Injection
+    from .recall.inject import Injection, Sources, Task
     from .recall.rank import Scored
 
     T = TypeVar("T")
@@ -161,6 +160,8 @@ class Repository:
         budget: int = 0,
     ) -> Injection:
         """The few memories that belong into the prompt of a task; zero and empty mean: the agent's setting."""
+        from .recall.inject import inject
+
         limits = self.settings.limits(task.agent)
         limits = Limits(most or limits.most, least_importance or limits.least_importance, budget or limits.budget)
         if limits.least_importance not in IMPORTANCE:
@@ -188,6 +189,7 @@ class Repository:
         from .files.usage import last_access
         from .index.conditions import fired_by
         from .index.lists import memory_of
+        from .recall.inject import Sources
 
         catalogue = self.index.catalogue
 

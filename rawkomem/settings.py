@@ -12,8 +12,7 @@ from .embed.chain import EmbedderSettings
 from .files.layout import Layout, user_cache, user_config
 from .model.errors import BadInput
 from .model.record import record, replace
-from .recall.factors import SPECIALTIES
-from .recall.pack import Limits
+from .recall.limits import SPECIALTIES, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 BUNDLED = "static"
 ENDPOINT = "rawkomem.embed.endpoint:EndpointEmbedder"
 PROVIDERS = {  # name → "module:class", imported on use; a class takes the settings
+    "minilm": "rawkomem.embed.minilm:from_settings",  # bundled too: better with code, a hundred times slower
     "sentence-transformers": "rawkomem.embed.transformer:TransformerEmbedder",
     "openai": ENDPOINT,  # or anything that speaks its /v1/embeddings
     "ollama": ENDPOINT,

@@ -16,7 +16,7 @@ CONFIG = """\
 # Settings of this repository; every line is optional. See docs/format.md.
 # Endpoints, keys and commands belong into your own config, never here.
 
-# embedder: static        # the bundled vectors: no download, no server
+# embedder: static        # the bundled vectors: no download, no server; minilm is better with code and much slower
 """
 
 IGNORE = """\

@@ -13,11 +13,12 @@ import subprocess
 import sys
 from hashlib import sha256
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from ..files.contents import read_bytes
 from ..files.layout import Layout
 from ..files.read import Reading, read_data
+from ..text.condition import known, read_condition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +57,9 @@ class ReadAhead:
         if self.process is None or self.process.stdout is None:
             return {}
         try:
-            return _read(self.process.stdout)
+            batch, conditions = _read(self.process.stdout)
+            known.update(conditions)
+            return batch  # type: ignore[no-any-return]
         except (OSError, EOFError, pickle.UnpicklingError, struct.error):
             self.close()
             return {}
@@ -81,15 +84,15 @@ def _write(stream: IO[bytes], value: object) -> None:
     stream.flush()
 
 
-def _read(stream: IO[bytes]) -> Read:
+def _read(stream: IO[bytes]) -> Any:
     head = stream.read(SIZE.size)
     if len(head) < SIZE.size:
         raise EOFError
-    return pickle.loads(stream.read(*SIZE.unpack(head)))  # type: ignore[no-any-return]
+    return pickle.loads(stream.read(*SIZE.unpack(head)))
 
 
 def serve() -> None:
-    """The second process: batches of paths come in, batches of readings go out."""
+    """The second process: batches of paths come in, batches of readings and their conditions, read, go out."""
     layout = Layout(sys.argv[1])
     while True:
         try:
@@ -102,7 +105,8 @@ def serve() -> None:
                 batch[path] = read_for_index(layout, path)
             except OSError:
                 continue  # the first process will find out, and say so
-        _write(sys.stdout.buffer, batch)
+        patterns = {pattern for reading, _ in batch.values() for entry in reading.entries for pattern in entry.when}
+        _write(sys.stdout.buffer, (batch, {pattern: read_condition(pattern) for pattern in patterns}))
 
 
 if __name__ == "__main__":

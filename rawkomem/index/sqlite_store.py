@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import sys
 from array import array
+from itertools import count
 
 from .database import first, rows
 from .documents import Document, Filter, Hit, Passage
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     import apsw
+
+    Placed = tuple[int, int, int, str, Passage]  # row number, row number of the document, place in it, head, passage
 
 RANGE = 0.3  # components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
 SCALE = 127 / RANGE
@@ -53,6 +56,7 @@ class SqliteStore:
     def __init__(self, connection: apsw.Connection, dims: int):
         self.db = connection
         self.dims = dims
+        self._outside: dict[Filter, bool] = {}  # whether anything stands outside a filter, until something is written
 
     def create(self) -> None:
         """Make the tables."""
@@ -60,45 +64,52 @@ class SqliteStore:
 
     def erase(self) -> None:
         """Drop and make the tables anew, for vectors of `dims` dimensions."""
+        self._outside.clear()
         for table in ("documents", "passages", "words", "around", "fine", "coarse"):
             self.db.execute(f"DROP TABLE IF EXISTS {table}")
         self.create()
 
     def put(self, documents: Sequence[Document]) -> None:
         """Store these memories, replacing what was held of them."""
+        self._outside.clear()
         self.drop([document.id for document in documents])
-        passages = [passage for document in documents for passage in document.passages]
-        packed = iter(_pack_all([passage.vector for passage in passages]))
+        (last,) = first(self.db, "SELECT max(n) FROM passages")
+        numbers = count((last or 0) + 1)
+        placed: list[Placed] = []
         for document in documents:
-            self._put_one(document, packed)
+            owner = self._put_document(document)
+            for number, passage in enumerate(document.passages):
+                placed.append((next(numbers), owner, number, _head(document, passage), passage))
+        self._put_passages(placed, _pack_all([passage.vector for *_, passage in placed]))
 
-    def _put_one(self, document: Document, packed: Iterable[tuple[bytes, bytes]]) -> None:
+    def _put_document(self, document: Document) -> int:
         tags = "\n".join(["", *(tag.lower() for tag in document.tags), ""])
         self.db.execute(
             "INSERT INTO documents (id, kind, status, importance, created, by, tags) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (document.id, document.kind, document.status, document.importance, document.created, document.by, tags),
         )
-        owner = self.db.last_insert_rowid()
-        for number, (passage, vectors) in enumerate(zip(document.passages, packed, strict=False)):
-            self._put_passage(document, owner, number, passage, vectors)
+        return self.db.last_insert_rowid()
 
-    def _put_passage(
-        self, document: Document, owner: int, number: int, passage: Passage, packed: tuple[bytes, bytes]
-    ) -> None:
-        self.db.execute(
-            "INSERT INTO passages (document, number, field, alone, heading, line, text) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (owner, number, passage.field, not passage.around, passage.heading, passage.line, passage.text),
+    def _put_passages(self, placed: list[Placed], packed: list[tuple[bytes, bytes]]) -> None:
+        """Table by table: a statement that runs often is cheaper than many that take turns."""
+        fill = self.db.executemany
+        fill(
+            "INSERT INTO passages (n, document, number, field, alone, heading, line, text)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [(n, owner, at, p.field, not p.around, p.heading, p.line, p.text) for n, owner, at, _, p in placed],
         )
-        n = self.db.last_insert_rowid()
-        head = f"{document.title} {passage.heading} {' '.join(document.tags)}"
-        self.db.execute("INSERT INTO words (rowid, head, text) VALUES (?, ?, ?)", (n, head, passage.text))
-        if passage.around:
-            self.db.execute("INSERT INTO around (rowid, head, text) VALUES (?, ?, ?)", (n, head, passage.around))
-        self.db.execute("INSERT INTO fine (n, vector) VALUES (?, ?)", (n, packed[0]))
-        self.db.execute("INSERT INTO coarse (n, bits) VALUES (?, ?)", (n, packed[1]))
+        fill(
+            "INSERT INTO words (rowid, head, text) VALUES (?, ?, ?)", [(n, head, p.text) for n, _, _, head, p in placed]
+        )
+        around = [(n, head, p.around) for n, _, _, head, p in placed if p.around]
+        fill("INSERT INTO around (rowid, head, text) VALUES (?, ?, ?)", around)
+        rows_of = [row[0] for row in placed]
+        fill("INSERT INTO fine (n, vector) VALUES (?, ?)", [(n, f) for n, (f, _) in zip(rows_of, packed, strict=True)])
+        fill("INSERT INTO coarse (n, bits) VALUES (?, ?)", [(n, c) for n, (_, c) in zip(rows_of, packed, strict=True)])
 
     def drop(self, ids: Sequence[str]) -> None:
         """Forget these memories; unknown ids are fine."""
+        self._outside.clear()
         for id in ids:
             owner = first(self.db, "SELECT n FROM documents WHERE id = ?", (id,))
             if owner is None:
@@ -159,7 +170,9 @@ class SqliteStore:
         where, values = _conditions(only)
         if not where:
             return "", []
-        if not first(self.db, f"SELECT 1 FROM documents d WHERE NOT ({where}) LIMIT 1", values):
+        if only not in self._outside:
+            self._outside[only] = bool(first(self.db, f"SELECT 1 FROM documents d WHERE NOT ({where}) LIMIT 1", values))
+        if not self._outside[only]:
             return "", []
         select = f"SELECT p.n FROM passages p JOIN documents d ON d.n = p.document WHERE {where}"
         return f"AND {column} IN ({select})", values
@@ -173,6 +186,10 @@ class SqliteStore:
         )
         hits = [Hit(id, number, scores[n], field, bool(alone)) for n, id, number, field, alone in places]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
+
+
+def _head(document: Document, passage: Passage) -> str:
+    return f"{document.title} {passage.heading} {' '.join(document.tags)}"
 
 
 def _with_ties(

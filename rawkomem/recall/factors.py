@@ -11,6 +11,7 @@ from ..model.clock import DAY
 from ..model.kinds import IMPORTANCE
 from ..model.record import record
 from ..state.trust import trust_of
+from .limits import SPECIALTIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
 
 HOUR = DAY // 24
 
-SPECIALTIES = {  # SPEC-0009: tags that belong to an agent's type
-    "planner": ("planning", "structure", "analysis", "architecture"),
-    "developer": ("implementation", "code", "patterns", "development"),
-    "tester": ("testing", "validation", "quality", "tests"),
-    "reviewer": ("review", "quality", "standards", "code-review"),
-}
 POINTS = {"low": 5, "medium": 15, "high": 25, "critical": 30}  # SPEC-0009
 TAXONOMY = {  # Memory Lane: weight of each type
     **dict.fromkeys(("correction", "decision", "commitment"), 1.0),

@@ -7,8 +7,9 @@ from ..model.record import record, replace
 from ..text.clean import clean
 from ..text.tokens import count_tokens
 from .candidates import Signals, gather
-from .factors import SPECIALTIES, Context
-from .pack import Limits, Packed, pack
+from .factors import Context
+from .limits import SPECIALTIES, Limits
+from .pack import Packed, pack
 from .profiles import Profile, profile_of
 from .rank import Scored, gate, rank
 from .render import render, render_item

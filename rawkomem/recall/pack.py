@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..model.kinds import IMPORTANCE
 from ..model.record import record, replace
 from ..text.stem import words
+from .limits import Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,18 +13,7 @@ if TYPE_CHECKING:
 
     from .rank import Scored
 
-MAX_INJECTED = 5  # SPEC-0009
-BUDGET = 2_000  # tokens: injected text is read again on every later turn
 TWINS = 0.9  # share of common words from which two memories say the same
-
-
-@record
-class Limits:
-    """How much may be injected."""
-
-    most: int = MAX_INJECTED
-    least_importance: str = IMPORTANCE[0]
-    budget: int = BUDGET
 
 
 @record

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 LONGEST_PATTERN = 256  # a condition is a line; longer ones are mistakes or attacks
 MEMORY = 8 << 20  # bytes RE2 may use for one pattern: its own default, stated
+MOST_KNOWN = 4_096  # conditions remembered: those of a batch of files
 MOST_COMPILED = 512  # compiled patterns kept; hostile repositories hold thousands
 
 ALTERNATIVES, GLOB, REGEX, LANGUAGE, PHRASE, REFUSED = "alternatives", "glob", "regex", "language", "phrase", "refused"
@@ -40,8 +41,19 @@ class Condition:
     notes: tuple[str, ...] = ()  # what is odd about the pattern, in words
 
 
+known: dict[str, Condition] = {}  # what was read before, perhaps by another process
+
+
 def read_condition(pattern: str) -> Condition:
     """What a pattern means. Never raises: what cannot be used is a refused condition with a note."""
+    if pattern not in known:
+        if len(known) >= MOST_KNOWN:
+            known.clear()
+        known[pattern] = _read(pattern)
+    return known[pattern]
+
+
+def _read(pattern: str) -> Condition:
     text = " ".join(clean(pattern).split())
     if not text.strip("|"):
         return _refused(text, "is empty: it matches nothing")

@@ -68,7 +68,7 @@ def served(layout: Layout) -> dict[str, str]:
     found = {}
     for path in stamps(sweep(layout).listing):
         reading = read_file(layout.path(path), path)
-        assert reading.verdict == "accept", (path, reading.problems)
+        assert reading.verdict != "quarantine", (path, reading.problems)
         for entry in reading.entries:
             assert not entry.draft and WHOLE.fullmatch(entry.body), (path, entry.line, entry.body[-80:])
             assert entry.id not in found

@@ -1,0 +1,152 @@
+"""The file of the contextual embedder: a sorted vocabulary, its word vectors and the layers' weights; mapped, not read.
+
+Layout, little-endian, without gaps; n pieces, p positions, d dimensions, w the width in the middle of a layer:
+    header    magic, version, n, p, d, w, layers, heads, characters of the longest piece, bytes of the names, zeros
+    float32   n scales of the word vectors; p * d position vectors; gain and shift (d each) of the norm behind them; per
+              layer a scale and a bias for every output of its four products, then gain and shift of its two norms
+    uint32    n + 1 places where each piece starts in the names
+    int8      n * d word vectors; per layer one column per output: mix d * 3d (queries, keys, values), join d * d,
+              widen d * w, narrow w * d; a number is worth itself times the scale of its word or output
+    names     the pieces as UTF-8 in byte order, each ended by a newline
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from bisect import bisect_left
+
+from ..model.errors import RawkoError
+from ..model.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAGIC = b"rawkomlm"
+VERSION = 1
+HEADER = struct.Struct("<8s9I20x")  # 64 bytes, so that the floats are aligned
+SPAN = struct.Struct("<II")  # where a piece starts, where the next one does
+BYTES = {"<f4": 4, "<u4": 4, "i1": 1, "u1": 1}  # per number, under numpy's names of the kinds
+LARGEST = 2**31  # bytes: no header of a model of this kind asks for more
+
+
+@record
+class Shape:
+    """What a header says, in its order."""
+
+    pieces: int
+    positions: int
+    dims: int
+    width: int
+    layers: int
+    heads: int
+    longest: int
+    names: int
+
+
+@record
+class Place:
+    """Where an array lies in the file."""
+
+    kind: str
+    dims: tuple[int, ...]
+    start: int
+    end: int
+
+
+class WeightsFile:
+    """An open file: finds a piece by binary search over the map, and says where each array lies."""
+
+    def __init__(self, path: str):
+        self.map = map_file(path)
+        self.shape = read_shape(path, self.map)
+        self.places = places(self.shape)
+        end = max(place.end for place in self.places.values())
+        if end != len(self.map):
+            raise broken(path, f"its {len(self.map)} bytes do not fit its header")
+        self._offsets = self.places["offsets"].start
+        self._names = self.places["names"].start
+
+    def find(self, piece: str) -> int:
+        """The row of a piece, or -1."""
+        wanted = piece.encode()
+        row = bisect_left(range(self.shape.pieces), wanted, key=self._name)
+        return row if row < self.shape.pieces and self._name(row) == wanted else -1
+
+    def index(self) -> dict[str, int]:
+        """Every piece with its row: 4 MB and some milliseconds, then a look-up is fifty times quicker."""
+        names = self.map[self._names : self.places["names"].end].decode().split("\n")
+        return dict(zip(names, range(self.shape.pieces), strict=False))  # after the last newline is nothing
+
+    def _name(self, row: int) -> bytes:
+        start, after = SPAN.unpack_from(self.map, self._offsets + 4 * row)
+        return self.map[self._names + start : self._names + after - 1]
+
+
+def products(shape: Shape) -> dict[str, tuple[int, int]]:
+    """The matrix products of a layer: how many numbers go in, how many come out."""
+    d, w = shape.dims, shape.width
+    return {"mix": (d, 3 * d), "join": (d, d), "widen": (d, w), "narrow": (w, d)}
+
+
+def places(shape: Shape) -> dict[str, Place]:
+    """Every array of a file by its name, in the order of the layout."""
+    found: dict[str, Place] = {}
+    start = HEADER.size
+    for name, kind, dims in parts(shape):
+        size = BYTES[kind]
+        for count in dims:
+            size *= count
+        found[name] = Place(kind, dims, start, start + size)
+        start += size
+    return found
+
+
+def parts(shape: Shape) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    """Name, kind and dimensions of each array."""
+    yield "word.scale", "<f4", (shape.pieces,)
+    yield "position", "<f4", (shape.positions, shape.dims)
+    yield from norm_parts("first", shape)
+    for layer in range(shape.layers):
+        for name, (_, outputs) in products(shape).items():
+            yield f"{layer}.{name}.scale", "<f4", (outputs,)
+            yield f"{layer}.{name}.bias", "<f4", (outputs,)
+        yield from norm_parts(f"{layer}.joined", shape)
+        yield from norm_parts(f"{layer}.narrowed", shape)
+    yield "offsets", "<u4", (shape.pieces + 1,)
+    yield "word", "i1", (shape.pieces, shape.dims)
+    for layer in range(shape.layers):
+        for name, sides in products(shape).items():
+            yield f"{layer}.{name}", "i1", sides
+    yield "names", "u1", (shape.names,)
+
+
+def norm_parts(name: str, shape: Shape) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    """The two vectors of a layer norm."""
+    yield f"{name}.gain", "<f4", (shape.dims,)
+    yield f"{name}.shift", "<f4", (shape.dims,)
+
+
+def map_file(path: str) -> mmap.mmap:
+    """The whole file as memory; the system reads what is touched."""
+    try:
+        with open(path, "rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:  # ValueError: an empty file
+        raise broken(path, getattr(error, "strerror", None) or str(error))
+
+
+def read_shape(path: str, start: mmap.mmap) -> Shape:
+    """What the header says."""
+    if len(start) < HEADER.size or HEADER.unpack_from(start)[:2] != (MAGIC, VERSION):
+        raise broken(path, f"it does not start with {MAGIC.decode()} {VERSION}")
+    shape = Shape(*HEADER.unpack_from(start)[2:])
+    if shape.layers * shape.dims * shape.width > LARGEST or not shape.heads or shape.dims % shape.heads:
+        raise broken(path, "its header makes no sense")
+    return shape
+
+
+def broken(path: str, why: str) -> RawkoError:
+    """The error for a file that cannot be used."""
+    return RawkoError(f"cannot use the model {path}: {why}", "Install rawkomem again: the file comes with it.")

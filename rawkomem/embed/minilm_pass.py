@@ -1,0 +1,159 @@
+"""BERT's forward pass in numpy: int8 weights, float32 arithmetic, several texts side by side without padding.
+
+The texts' tokens lie below each other in one matrix, so that each product of a layer is one large one; only attention,
+which must not look from one text into another, goes text by text.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from .minilm_file import WeightsFile
+
+    Floats = NDArray[np.float32]
+    Arrays = dict[str, NDArray[Any]]
+
+EPSILON = np.float32(1e-12)  # BERT's, below which a variance counts as this
+MANTISSA = 2**23  # one octave of a float32, when its bits are read as an integer
+OCTAVES = np.float32(MANTISSA / np.log(2))  # turns a score into such bits
+ONE = np.float32(127 * MANTISSA)  # the bits of 1.0
+INFINITE = 0x7C00  # the bits of float16's infinity: all finite numbers are below it,
+NEGATIVE = 0x8000  # and again from here on with a minus
+
+
+class Linear:
+    """One product with its scales and biases. Casting the weights costs time in each pass, keeping them cast memory."""
+
+    def __init__(self, arrays: Arrays, name: str):
+        self._weights = arrays[name]
+        self.scale: Floats = arrays[f"{name}.scale"].copy()
+        self.bias: Floats = arrays[f"{name}.bias"].copy()
+
+    def keep(self) -> None:
+        """Hold the weights as float32 from now on; not scaled, which would cost a cold query more than it saves."""
+        self._weights = self._weights.astype(np.float32)
+
+    def __call__(self, inputs: Floats) -> Floats:
+        result: Floats = inputs @ self._weights.astype(np.float32, copy=False)
+        result *= self.scale
+        result += self.bias
+        return result
+
+
+class Norm:
+    """Layer norm, in place."""
+
+    def __init__(self, arrays: Arrays, name: str):
+        self._gain, self._shift = arrays[f"{name}.gain"], arrays[f"{name}.shift"]
+        self._mean = np.full((len(self._gain), 1), 1 / len(self._gain), np.float32)
+
+    def __call__(self, tokens: Floats) -> Floats:
+        tokens -= tokens @ self._mean
+        variance = np.einsum("ij,ij->i", tokens, tokens) * self._mean[0]
+        tokens *= (1 / np.sqrt(variance + EPSILON))[:, None]
+        tokens *= self._gain
+        tokens += self._shift
+        return tokens
+
+
+class Layer:
+    """Attention, then two products with GELU between them; each half is added to its input and normed."""
+
+    def __init__(self, arrays: Arrays, number: int, heads: int, gelu: Floats):
+        self._heads, self._gelu = heads, gelu
+        self.linears = [Linear(arrays, f"{number}.{name}") for name in ("mix", "join", "widen", "narrow")]
+        self._norms = [Norm(arrays, f"{number}.{name}") for name in ("joined", "narrowed")]
+        mix, width = self.linears[0], len(self.linears[1].bias)
+        for part in (mix.scale, mix.bias):  # queries come out so that their scores are ready for `powers`
+            part[:width] *= OCTAVES * np.float32((width // heads) ** -0.5)
+
+    def __call__(self, tokens: Floats, edges: Sequence[int]) -> Floats:
+        mix, join, widen, narrow = self.linears
+        mixed, seen = mix(tokens), np.empty_like(tokens)
+        for start, end in pairwise(edges):
+            attend(mixed[start:end], seen[start:end], self._heads)
+        joined = join(seen)
+        joined += tokens
+        tokens = self._norms[0](joined)
+        wide = widen(tokens)
+        np.take(self._gelu, wide.astype(np.float16).view(np.uint16), out=wide, mode="clip")
+        narrowed = narrow(wide)
+        narrowed += tokens
+        return self._norms[1](narrowed)
+
+
+class Encoder:
+    """The whole model: rows of the vocabulary in, normalised vectors out."""
+
+    def __init__(self, file: WeightsFile):
+        arrays: Arrays = {
+            name: np.frombuffer(memoryview(file.map)[place.start : place.end], place.kind).reshape(place.dims)
+            for name, place in file.places.items()
+        }
+        self._words, self._scales, self._positions = arrays["word"], arrays["word.scale"], arrays["position"]
+        self._first = Norm(arrays, "first")
+        gelu = gelu_table()
+        self._layers = [Layer(arrays, number, file.shape.heads, gelu) for number in range(file.shape.layers)]
+
+    def keep(self) -> None:
+        """Hold all weights as float32 from now on: quicker passes for 43 MB, with the same results to the last bit."""
+        for layer in self._layers:
+            for linear in layer.linears:
+                linear.keep()
+
+    def __call__(self, texts: Sequence[Sequence[int]]) -> list[bytes]:
+        """The mean of each text's tokens, normalised."""
+        edges = [0, *np.cumsum([len(rows) for rows in texts]).tolist()]
+        tokens = self._embed(texts)
+        for layer in self._layers:
+            tokens = layer(tokens, edges)
+        sums = np.add.reduceat(tokens, edges[:-1], axis=0)
+        sums /= np.sqrt(np.einsum("ij,ij->i", sums, sums))[:, None]
+        return [vector.tobytes() for vector in sums.astype("<f4")]
+
+    def _embed(self, texts: Sequence[Sequence[int]]) -> Floats:
+        rows = np.concatenate(texts)
+        tokens: Floats = self._words[rows].astype(np.float32)
+        tokens *= self._scales[rows][:, None]
+        tokens += np.concatenate([self._positions[: len(text)] for text in texts])
+        return self._first(tokens)
+
+
+def attend(mixed: Floats, seen: Floats, heads: int) -> None:
+    """One text's attention: fills `seen` with the values, each token's weighted by how its query meets the keys."""
+    tokens = len(mixed)
+    queries, keys, values = mixed.reshape(tokens, 3, heads, -1).transpose(1, 2, 0, 3)
+    weights = powers(queries @ keys.transpose(0, 2, 1))
+    view = seen.reshape(tokens, heads, -1).transpose(1, 0, 2)
+    np.matmul(weights, values, out=view)
+    view *= (1 / np.einsum("hij->hi", weights))[:, :, None]
+
+
+def powers(scores: Floats) -> Floats:
+    """e to the scores, up to a factor per row, read off the bits of floats: five times quicker than numpy's exp on ARM.
+
+    Between two powers of two the curve becomes a line, at most 6 % off, which moves a text's vector by 0.00001.
+    """
+    scores -= np.maximum.reduce(scores, axis=-1, keepdims=True) - ONE
+    if scores.min() < 0:  # below the least float; rare, and asking is quicker than cutting off
+        np.maximum(scores, 0, out=scores)
+    return scores.astype(np.int32).view(np.float32)
+
+
+def gelu_table() -> Floats:
+    """GELU of every float16, in the order of their bits: looking it up is twice as quick as working it out."""
+    x = np.arange(INFINITE, dtype=np.uint16).view(np.float16).astype(np.float32)
+    slope = np.float32((2 / np.pi) ** 0.5)
+    positive = x * (1 + np.tanh(slope * (x + np.float32(0.044715) * x * x * x))) / 2  # Hendrycks and Gimpel 2016
+    table = np.zeros(2 * NEGATIVE, np.float32)
+    table[:INFINITE] = positive
+    table[NEGATIVE : NEGATIVE + INFINITE] = positive - x
+    return table

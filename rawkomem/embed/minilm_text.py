@@ -1,0 +1,36 @@
+"""A text as rows of the contextual embedder's vocabulary, between the two marks that BERT expects."""
+
+from __future__ import annotations
+
+from .wordpiece import WordPiece
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .minilm_file import WeightsFile
+
+START, END, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"  # as BERT's vocabulary spells them
+INDEX_CHARS = 3_000  # from about here the index of pieces is quicker to build than searching the map word by word
+
+
+class Cutter:
+    """Cuts texts as the original does: the marks count towards the longest input, what is over is left out."""
+
+    def __init__(self, file: WeightsFile):
+        self._file = file
+        self._start, self._end, self._unknown = map(file.find, (START, END, UNKNOWN))
+        self._cutter = WordPiece(file.find, file.shape.longest, (self._unknown,))
+        self._indexed = False
+
+    def rows(self, texts: Sequence[str]) -> list[list[int]]:
+        """Per text its rows; none for a text without a known word, since all such texts would look alike."""
+        if not self._indexed and sum(map(len, texts)) > INDEX_CHARS:
+            index = self._file.index()
+            self._cutter.find = lambda piece: index.get(piece, -1)
+            self._indexed = True
+        return [self._framed(self._cutter.rows(text)) for text in texts]
+
+    def _framed(self, rows: list[int]) -> list[int]:
+        kept = rows[: self._file.shape.positions - 2]
+        return [self._start, *kept, self._end] if any(row != self._unknown for row in kept) else []

@@ -1,0 +1,25 @@
+"""How much may be injected, and for whom: light enough for every command to import."""
+
+from __future__ import annotations
+
+from ..model.kinds import IMPORTANCE
+from ..model.record import record
+
+MAX_INJECTED = 5  # SPEC-0009
+BUDGET = 2_000  # tokens: injected text is read again on every later turn
+
+SPECIALTIES = {  # SPEC-0009: agents, and the tags that belong to their type
+    "planner": ("planning", "structure", "analysis", "architecture"),
+    "developer": ("implementation", "code", "patterns", "development"),
+    "tester": ("testing", "validation", "quality", "tests"),
+    "reviewer": ("review", "quality", "standards", "code-review"),
+}
+
+
+@record
+class Limits:
+    """How much may be injected."""
+
+    most: int = MAX_INJECTED
+    least_importance: str = IMPORTANCE[0]
+    budget: int = BUDGET

