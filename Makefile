@@ -16,7 +16,7 @@ demo: .venv/ready            ## index this project's own memories, search them, 
 	$(BIN)/rawkomem sync
 	$(BIN)/rawkomem status
 	$(BIN)/rawkomem search "why do we not use the standard sqlite3 module"
-	$(BIN)/rawkomem inject "add a dependency to the search command" --agent developer --explain
+	$(BIN)/rawkomem inject "import a new package in the search command" --agent developer --explain
 
 test: lint types layers suite  ## everything that must be green before a commit
 
