@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from .embed.chain import open_embedder
+from .embed.chain import AUTO, open_deep, open_embedder
 from .files.layout import Layout, find_layout
 from .index.documents import Filter
 from .index.index import BROKEN, Index, SyncReport
@@ -60,7 +60,7 @@ class Repository:
     def __init__(self, layout: Layout, warn: Callable[[str], None] = warn_on_stderr):
         self.layout = layout
         self.warn = warn
-        self.index = Index(layout, self._open_embedder, warn)
+        self.index = Index(layout, self._open_embedder, warn, lambda: open_deep(self.settings.embedder))
         self._settings: Settings | None = None
 
     @classmethod
@@ -92,7 +92,7 @@ class Repository:
     def _search(self, text: str, limit: int, only: Filter) -> Sequence[Found]:
         catalogue, store = self.index.catalogue, self.index.store
         found = []
-        for signals in gather(store, self.index.embedder, text, only)[:limit]:
+        for signals in gather(store, self.index.embedder, text, only, self.index.deep())[:limit]:
             row = catalogue.row(signals.id)
             if row:
                 found.append(Found(row, signals.score, signals.relevance, store.passage(signals.id, signals.passage)))
@@ -200,7 +200,8 @@ class Repository:
             doc = catalogue.doc(id)
             return memory_of(doc) if doc else None
 
-        return Sources(self.index.store, self.index.embedder, fired, memory, lambda: last_access(self.layout))
+        accessed = lambda: last_access(self.layout)  # noqa: E731
+        return Sources(self.index.store, self.index.embedder, fired, memory, accessed, self.index.deep())
 
     # Writing
 
@@ -233,11 +234,13 @@ class Repository:
         The index is made anew, not updated: freed pages of a database still hold what was in them.
         """
         from .files.purge import purge
+        from .index.deep import forget_vectors
 
         memory = self.get(name)
         paths = sorted(self.index.catalogue.paths_about(memory.id))
         changed = purge(self.layout, memory.id, paths)
         self.index.discard()
+        forget_vectors(self.index)
         self.index.sync()
         return changed
 
@@ -246,6 +249,18 @@ class Repository:
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Bring the index up to date with the files."""
         return self.index.refresh(progress)
+
+    def deepen(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Fill in the contextual vectors that are missing: minutes for a thousand memories. Returns how many it did."""
+        from .index.deep import deepen
+
+        return deepen(self.index, progress)
+
+    def deepen_behind(self) -> bool:
+        """Leave a worker behind that does so; whether one was started."""
+        from .index.behind import fill_behind
+
+        return self.settings.embedder.provider == AUTO and fill_behind(self.index)
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Make the index anew from the files."""

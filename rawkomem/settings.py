@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from .embed.chain import EmbedderSettings
+from .embed.chain import AUTO, BUNDLED, EmbedderSettings
 from .files.layout import Layout, user_cache, user_config
 from .model.errors import BadInput
 from .model.record import record, replace
@@ -30,7 +30,7 @@ KEYS = {
 }
 
 
-LOCAL = ("static", "minilm")  # providers that a repository may ask for: they send nothing and load nothing
+LOCAL = (AUTO, BUNDLED, "minilm")  # providers that a repository may ask for: they send nothing and load nothing
 AGENT_KEYS = {"maxInjected": "most", "minImportance": "least_importance", "budget": "budget"}
 
 
@@ -50,7 +50,13 @@ class Settings:
 
 
 def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
-    """The repository's settings over the user's over the defaults."""
+    """The repository's settings over the user's over the defaults; RAWKOMEM_EMBEDDER over all of them."""
+    settings = _load(layout, warn)
+    chosen = os.environ.get("RAWKOMEM_EMBEDDER")
+    return replace(settings, embedder=replace(settings.embedder, provider=chosen)) if chosen else settings
+
+
+def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
     files = (user_config(), layout.config)
     stamp = " ".join(_stamp(file) for file in files)
     if stamp.strip("- ") == "":
@@ -111,7 +117,7 @@ def _read(file: str, who: str, warn: Callable[[str], None]) -> dict[str, str]:
     if "embedder" in flat:
         flat["embedder.provider"] = flat.pop("embedder")  # `embedder: static` in one word
     if who == "repository" and flat.get("embedder.provider", LOCAL[0]) not in LOCAL:
-        warn(f"{file}: a repository may ask for the embedders {' and '.join(LOCAL)} only")
+        warn(f"{file}: a repository may ask for the embedders {', '.join(LOCAL)} only")
         del flat["embedder.provider"]
     allowed = {key: value for key, value in flat.items() if KEYS.get(key) in ("both", who) or _is_agent_key(key)}
     for key in flat.keys() - allowed.keys():
@@ -136,7 +142,7 @@ def _flatten(value: object, prefix: str = "") -> dict[str, str]:
 
 def _settings(values: Mapping[str, str]) -> Settings:
     embedder = EmbedderSettings(
-        provider=values.get("embedder.provider", "static"),
+        provider=values.get("embedder.provider", AUTO),
         model=values.get("embedder.model", ""),
         url=values.get("embedder.url", ""),
         key_env=values.get("embedder.keyEnv", ""),

@@ -27,6 +27,7 @@ def own_home(tmp_path_factory, monkeypatch):
     for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(home / name))
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("RAWKOMEM_EMBEDDER", "static")  # no worker is left behind, but where a test asks for it
     monkeypatch.delenv("RAWKOMEM_DIR", raising=False)
 
 

@@ -11,6 +11,11 @@ from rawkomem.model.errors import BadInput
 from rawkomem.settings import Settings, load_settings
 
 
+@pytest.fixture(autouse=True)
+def no_override(monkeypatch):
+    monkeypatch.delenv("RAWKOMEM_EMBEDDER")
+
+
 def load(project, repository: str = "", user: str = ""):
     warnings: list[str] = []
     layout = Layout(str(project / ".rawko"))
@@ -23,7 +28,7 @@ def load(project, repository: str = "", user: str = ""):
 
 def test_defaults(project):
     settings, warnings = load(project)
-    assert settings == Settings() and settings.embedder.provider == "static" and not warnings
+    assert settings == Settings() and settings.embedder.provider == "auto" and not warnings
 
 
 def test_one_word_names_the_provider(project):
@@ -33,7 +38,7 @@ def test_one_word_names_the_provider(project):
 
 def test_a_repository_cannot_send_texts_anywhere(project):
     settings, warnings = load(project, "embedder: openai\n")
-    assert settings.embedder.provider == "static" and "may ask for" in warnings[0]
+    assert settings.embedder.provider == "auto" and "may ask for" in warnings[0]
 
 
 def test_what_agents_get(project):
@@ -86,3 +91,8 @@ def test_a_broken_file_says_where(project, text):
     with pytest.raises(BadInput) as failure:
         load(project, text)
     assert failure.value.hint
+
+
+def test_the_environment_has_the_last_word_on_the_embedder(project, monkeypatch):
+    monkeypatch.setenv("RAWKOMEM_EMBEDDER", "static")
+    assert load(project, "embedder: minilm\n", user="embedder: openai\n")[0].embedder.provider == "static"

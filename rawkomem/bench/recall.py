@@ -27,17 +27,21 @@ if TYPE_CHECKING:
 BUDGET = 2_000  # tokens, for the figures "within a budget"
 
 
-def measure_recall(file: str, profile: str, say: Callable[[str], None], budget: int = BUDGET) -> dict[str, Any]:
-    """All figures of one file."""
+def measure_recall(
+    file: str, profile: str, say: Callable[[str], None], deep: bool = False, budget: int = BUDGET
+) -> dict[str, Any]:
+    """All figures of one file; with `deep`, contextual vectors are filled in before anything is asked."""
     rows: list[dict[str, Any]] = []
     for part in _sets(file):
         with tempfile.TemporaryDirectory(prefix="rawkomem-recall-") as project:
             names = write_repository(project, part["memories"])
             repository = Repository.open(project, warn=lambda text: None)
             repository.sync()
+            if deep:
+                repository.deepen(lambda done, total: say(f"contextual vectors: {done} of {total}"))
             say(f"{os.path.basename(file)}: {len(names)} memories, {len(part['queries'])} questions")
             rows += [_ask(repository, question, names, profile, budget) for question in part["queries"]]
-            embedder = repository.index.embedder.name
+            embedder = repository.status().tier
             repository.close()
     return {"file": os.path.basename(file), "profile": profile or "fit", "embedder": embedder, **_report(rows)}
 

@@ -7,6 +7,7 @@ written, because machines differ and are noisy.
 from __future__ import annotations
 
 import compileall
+import json
 import os
 import signal
 import statistics
@@ -14,10 +15,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import rawkomem
 
+from ..embed.minilm import NAME
 from ..files.layout import FOLDER, Layout
 from ..index.catalogue import Catalogue
 from ..index.database import index_path, open_database
@@ -25,8 +28,9 @@ from ..model.record import record
 from .corpus import make_repository, vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+WARM = 60  # calls of a process that stays open
 RUNS = 15  # of each command: the median of fewer jumps about
 # Words of a query, by their rank in frequency. In English the first hundred or so are stop words, which a search drops.
 QUERY_RANKS = ((200, 500, 900), (150, 400, 2000, 4000), (600, 1200), (250, 500, 800, 1500, 3000))
@@ -54,7 +58,8 @@ def measure_speed(files: int, say: Callable[[str], None]) -> list[Measure]:
         say(f"writing {files} files of 4 kB")
         compileall.compile_dir(os.path.dirname(rawkomem.__file__), quiet=2)  # as pip does when it installs
         make_repository(project, files)
-        return _measure(project, say)
+        with _embedder("static"):
+            return _measure(project, say)
 
 
 def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
@@ -70,7 +75,10 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
     searches = [command("search", query) for query in _queries()]
     add("cold search", _median(searches, project))
     add("no-op sync", _median(command("sync"), project))
+    injections = [command("inject", query) for query in _queries()]
+    add("cold inject", _median(injections, project))
     measures.append(Measure("cold search, peak memory", mb=max(_peak(words, project) for words in searches)))
+    measures += _warm(project, start, "warm inject")
     watcher = subprocess.Popen(command("watch"), cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         _settle(project)
@@ -79,7 +87,46 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
     finally:
         watcher.send_signal(signal.SIGTERM)
         watcher.wait(10)
+    _fill_second_tier(project)
+    with _embedder("auto"):
+        add("cold inject, contextual", _median(injections, project))
+        measures += _warm(project, start, "warm inject, contextual")
     return measures
+
+
+@contextmanager
+def _embedder(name: str) -> Iterator[None]:
+    before = os.environ.get("RAWKOMEM_EMBEDDER")
+    os.environ["RAWKOMEM_EMBEDDER"] = name
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["RAWKOMEM_EMBEDDER"]
+        else:
+            os.environ["RAWKOMEM_EMBEDDER"] = before
+
+
+def _fill_second_tier(project: str) -> None:
+    """Copies of the first tier's vectors: as many and as long as real ones, which would take an hour to make."""
+    database = open_database(index_path(Layout(os.path.join(project, FOLDER))))
+    with database:
+        database.execute("INSERT INTO deep_fine SELECT * FROM fine; INSERT INTO deep_coarse SELECT * FROM coarse")
+        database.execute("DELETE FROM shallow")
+        Catalogue(database).set_meta("deep", NAME)
+    database.close()
+
+
+def _warm(project: str, start: float, name: str) -> list[Measure]:
+    """Times of a process that keeps the repository open, and its peak memory."""
+    words = [sys.executable, "-m", "rawkomem.bench.warm", project, str(WARM), *_queries()]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    times = json.load(process.stdout)
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    measures = [Measure(f"{name}, {key}", ms, ms / start) for key, ms in times.items()]
+    return [*measures, Measure(f"{name}, peak memory", mb=_megabytes(usage.ru_maxrss))]
 
 
 def _queries() -> list[str]:
@@ -117,7 +164,12 @@ def _peak(words: list[str], project: str) -> float:
     process = subprocess.Popen(words, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, _, usage = os.wait4(process.pid, 0)
     process.returncode = 0
-    return usage.ru_maxrss / (1024 if sys.platform != "darwin" else 1024 * 1024)
+    return _megabytes(usage.ru_maxrss)
+
+
+def _megabytes(peak: int) -> float:
+    """ru_maxrss is in kilobytes, on macOS in bytes."""
+    return peak / (1024 if sys.platform != "darwin" else 1024 * 1024)
 
 
 def _resident(pid: int) -> float:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from ..model.record import as_dict
 from .terminal import note, say, say_json
+
+if TYPE_CHECKING:
+    from ..bench.speed import Measure
 
 
 @click.group("bench")
@@ -14,36 +19,45 @@ def bench_command() -> None:
 
 
 @bench_command.command("speed")
-@click.option("--files", default=2_000, show_default=True, type=click.IntRange(1, 200_000), help="How many memories.")
+@click.option(
+    "--files", multiple=True, default=(2_000,), show_default=True, type=click.IntRange(1, 200_000),
+    help="How many memories; repeat it to see how cost grows.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def speed_command(files: int, as_json: bool) -> None:
+def speed_command(files: tuple[int, ...], as_json: bool) -> None:
     """How long the real commands take, in milliseconds and in starts.
 
     One start is the median of 'python -c pass' in the same run.
     """
     from ..bench.speed import measure_speed
 
-    measures = measure_speed(files, note)
+    measured = [measure_speed(count, note) for count in files]
     if as_json:
-        say_json({"files": files, "measures": [as_dict(measure) for measure in measures]})
+        rows = zip(files, measured, strict=True)
+        say_json([{"files": count, "measures": [as_dict(measure) for measure in row]} for count, row in rows])
         return
-    for measure in measures:
-        value = f"{measure.mb:8.1f} MB" if measure.mb else f"{measure.ms:8.1f} ms  {measure.starts:6.1f} starts"
-        say(f"{measure.name:40} {value}")
+    say(f"{'':40}" + "".join(f"{count:>16,} files" for count in files))
+    for row in zip(*measured, strict=True):
+        say(f"{row[0].name:40}" + "".join(f"{_value(measure):>22}" for measure in row))
+
+
+def _value(measure: Measure) -> str:
+    return f"{measure.mb:.1f} MB" if measure.mb else f"{measure.ms:.0f} ms {measure.starts:7.1f} st."
 
 
 @bench_command.command("recall")
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @click.option("--profile", "-p", default="", help="How to score; default: fit.")
+@click.option("--deep", is_flag=True, help="Fill in the contextual vectors first: a dozen memories a second.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def recall_command(files: tuple[str, ...], profile: str, as_json: bool) -> None:
+def recall_command(files: tuple[str, ...], profile: str, deep: bool, as_json: bool) -> None:
     """How well search and injection find what questions need.
 
     Each of FILES is JSON with memories and queries; see docs/recall.md. Figures are means with 95 % intervals.
     """
     from ..bench.recall import measure_recall
 
-    reports = [measure_recall(file, profile, note) for file in files]
+    reports = [measure_recall(file, profile, note, deep) for file in files]
     if as_json:
         say_json(reports)
         return

@@ -38,6 +38,8 @@ FILTERS = (
 )
 JSON = Option(("--json",), "flag", "Print JSON.", False)
 
+DEEP = Option(("--deep",), "flag", "Also fill in the contextual vectors: minutes for a thousand memories.", False)
+
 SEARCH = (Option(("--limit", "-n"), "number", "How many at most.", 10), *FILTERS, JSON)
 
 
@@ -67,7 +69,7 @@ INJECT = (
 HOT = {
     "search": Hot(SEARCH, "rawkomem.cli.search", "query"),
     "inject": Hot(INJECT, "rawkomem.cli.inject", "task"),
-    "sync": Hot((JSON,), "rawkomem.cli.sync"),
+    "sync": Hot((DEEP, JSON), "rawkomem.cli.sync"),
 }
 
 

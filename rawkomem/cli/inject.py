@@ -29,6 +29,7 @@ def run(
     injection = repository.inject(task, profile, format, max, min_importance.lower(), budget)
     sys.stdout.write(injection.text)
     repository.note_use(injection, session)
+    repository.deepen_behind()
     if explain:
         tell(injection)
 

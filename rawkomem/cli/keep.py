@@ -41,6 +41,7 @@ def _print_status(status: Status) -> None:
     say(f"memories    {memories}")
     say(f"fresh       {fresh}")
     say(f"made with   {status.fingerprint}")
+    say(f"meaning     {status.tier}; {status.deep} of {status.documents} memories have contextual vectors")
     say(f"index file  {status.index} ({status.bytes / 1e6:.1f} MB)")
     for path in status.stale:
         note(f"{path} cannot be read: the index keeps what it said before")

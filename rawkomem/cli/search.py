@@ -20,6 +20,7 @@ def run(
     """Search and print."""
     repository = Repository.open(folder)
     found = repository.search(" ".join(arguments), limit, filter_of(kind, tag, importance, include))
+    repository.deepen_behind()
     if json:
         say_json([as_json(item) for item in found])
         return

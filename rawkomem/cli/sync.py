@@ -11,16 +11,25 @@ from .terminal import say, say_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeVar
 
     from ..index.index import SyncReport
 
+    T = TypeVar("T")
 
-def run(folder: str, arguments: list[str], json: bool) -> None:
+
+def run(folder: str, arguments: list[str], deep: bool, json: bool) -> None:
     """Sync and tell."""
-    tell(with_bar(Repository.open(folder).sync, "reading"), json)
+    repository = Repository.open(folder)
+    report = with_bar(repository.sync, "reading")
+    tell(report, json)
+    if deep:
+        filled = with_bar(repository.deepen, "contextual vectors")
+        if not json:
+            say(f"{filled} memories got contextual vectors")
 
 
-def with_bar(work: Callable[[Callable[[int, int], None]], SyncReport], label: str) -> SyncReport:
+def with_bar(work: Callable[[Callable[[int, int], None]], T], label: str) -> T:
     """Run long work with a progress bar on stderr, where that is a terminal."""
     if not sys.stderr.isatty():
         return work(lambda done, total: None)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from .protocol import Embedder
 
+AUTO = "auto"  # the static vectors at once, MiniLM's filled in behind
 BUNDLED = "static"
 ENDPOINT = "rawkomem.embed.endpoint:EndpointEmbedder"
 PROVIDERS = {  # name → "module:class", imported on use; a class takes the settings
@@ -27,7 +28,7 @@ PROVIDERS = {  # name → "module:class", imported on use; a class takes the set
 class EmbedderSettings:
     """What the user's own config says. A repository's config must not set it: it names hosts, keys and a command."""
 
-    provider: str = BUNDLED
+    provider: str = AUTO
     model: str = ""
     url: str = ""  # of an OpenAI-compatible API, as far as /v1; empty: the provider's usual one
     key_env: str = ""  # the NAME of the environment variable that holds the key
@@ -38,10 +39,10 @@ class EmbedderSettings:
 
 def open_embedder(settings: EmbedderSettings, warn: Callable[[str], None]) -> Embedder:
     """The configured embedder; the bundled one, after exactly one warning, when that cannot be opened."""
-    if settings.provider == BUNDLED:
+    if settings.provider in (AUTO, BUNDLED):
         return bundled()
     if settings.provider not in PROVIDERS:
-        names = ", ".join((BUNDLED, *PROVIDERS))
+        names = ", ".join((AUTO, BUNDLED, *PROVIDERS))
         raise BadInput(f"there is no embedder {settings.provider!r}", f"Choose one of: {names}.")
     try:
         return configured(settings)
@@ -49,6 +50,16 @@ def open_embedder(settings: EmbedderSettings, warn: Callable[[str], None]) -> Em
         text = f"embedder {settings.provider!r} not used, the bundled one instead: {error.message}. {error.hint}"
         warn(" ".join(text.split()))
         return bundled()
+
+
+def open_deep(settings: EmbedderSettings) -> Embedder | None:
+    """The embedder of the second tier; None where the first is somebody's choice."""
+    if settings.provider != AUTO:
+        return None
+    from .cache import Cached
+    from .minilm import open_minilm  # not before nearly all its vectors are there
+
+    return Cached(open_minilm())
 
 
 def bundled() -> Embedder:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry, Memory
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
 
 SCHEMA = """
@@ -147,6 +147,11 @@ class Catalogue:
             return False
         self.db.execute("UPDATE memories SET digest = ? WHERE id = ?", (digest, id))
         return True
+
+    def digest(self, id: str) -> str:
+        """The digest of what the store was given of a memory; empty when unknown."""
+        found = first(self.db, "SELECT digest FROM memories WHERE id = ?", (id,))
+        return found[0] if found else ""
 
     def paths_of(self, ids: Iterable[str]) -> set[str]:
         """The files in which these memories start."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from ..model.record import record
 
 BODY, WHEN = "body", "when"  # fields of a memory that passages come from
+# Tiers of vectors, two spaces that are never compared: the first holds every passage, the second is filled in behind.
+FIRST, DEEP = "first", "deep"
+REST = "rest"  # the first tier of those memories that are not in the second yet
 
 
 @record

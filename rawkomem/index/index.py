@@ -32,6 +32,7 @@ REDACTION = "1"  # raise it with text/redact_rules.py: the index holds redacted 
 BATCH = 256  # files a transaction: an abort repeats at most this much
 RACY = 20_000_000  # nanoseconds: a file changed this shortly before the sweep may change again under the same stamp
 LOSS = 0.3  # a sync that would drop more than this share of the files first makes sure that the folder is there
+MISSING, MISSING_SHARE = 3, 0.05  # memories that may lack vectors in the second tier for it to be used
 BROKEN = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.FormatError, apsw.IOError, apsw.CantOpenError)
 
 
@@ -48,13 +49,21 @@ class SyncReport:
 class Index:
     """Catalogue and store of one repository. `embedder` is opened only when something must be embedded."""
 
-    def __init__(self, layout: Layout, open_embedder: Callable[[], Embedder], warn: Callable[[str], None]):
+    def __init__(
+        self,
+        layout: Layout,
+        open_embedder: Callable[[], Embedder],
+        warn: Callable[[str], None],
+        open_deep: Callable[[], Embedder | None] | None = None,
+    ):
         self.layout = layout
         self.open_embedder = open_embedder
+        self.open_deep = open_deep  # the second tier's; None where there is none
         self.warn = warn
         self.path = index_path(layout)
         self.told = False  # whether the caller has warned already that the index is being made anew
         self._embedder: Embedder | None = None
+        self._deep: Embedder | None = None
         self._db: apsw.Connection | None = None
 
     @property
@@ -63,6 +72,17 @@ class Index:
         if self._embedder is None:
             self._embedder = self.open_embedder()
         return self._embedder
+
+    def deep(self) -> Embedder | None:
+        """The second tier's embedder, where nearly all memories have their vectors there; else None."""
+        if self.open_deep is None:
+            return None
+        held, count = self.store.depth()
+        if not held or count - held > max(MISSING, MISSING_SHARE * count):
+            return None
+        self._deep = self._deep or self.open_deep()
+        known = self.catalogue.meta().get("deep")
+        return self._deep if self._deep and self._deep.name == known else None
 
     @property
     def fingerprint(self) -> str:

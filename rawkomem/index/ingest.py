@@ -15,9 +15,9 @@ from ..text.redact_entry import redact_entry
 from .ahead import read_for_index
 from .catalogue import UNREAD
 from .conditions import drop_conditions, put_conditions
-from .documents import WHEN, Document, Passage
+from .documents import Document, Passage
 from .lists import memory_of
-from .passages import Piece, embedded_text, lean, pieces_of, searchable_title, with_surroundings
+from .passages import Piece, pieces_of, searchable_title, vectors_of, with_surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -132,21 +132,11 @@ class Ingest:
         return reading
 
     def _embedded(self, documents: list[tuple[Memory, list[Piece]]]) -> Sequence[Document]:
-        texts = [embedded_text(memory, piece) for memory, pieces in documents for piece in pieces]
-        titled = [memory.title for memory, _ in documents if memory.when]
-        vectors = self.embedder.embed(texts + [searchable_title(title) for title in titled]) if texts else []
-        own, titles = iter(vectors[: len(texts)]), iter(vectors[len(texts) :])
-        return [
-            document_of(memory, _passages(pieces, [next(own) for _ in pieces], next(titles) if memory.when else b""))
-            for memory, pieces in documents
-        ]
+        found = zip(documents, vectors_of(self.embedder, documents), strict=True)
+        return [document_of(memory, _passages(pieces, vectors)) for (memory, pieces), vectors in found]
 
 
-def _passages(pieces: list[Piece], vectors: list[bytes], title: bytes) -> list[Passage]:
-    conditions = [number for number, piece in enumerate(pieces) if piece.field == WHEN]
-    if conditions:
-        leaning = lean([vectors[number] for number in conditions], title)
-        vectors[conditions[0] : conditions[-1] + 1] = leaning  # conditions stand together, after the body
+def _passages(pieces: list[Piece], vectors: list[bytes]) -> list[Passage]:
     return [
         Passage(piece.text, vector, piece.field, piece.heading, piece.line, piece.around)
         for piece, vector in zip(pieces, vectors, strict=True)

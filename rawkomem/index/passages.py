@@ -19,6 +19,7 @@ from .documents import BODY, WHEN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..embed.protocol import Embedder
     from ..model.entry import Memory
 
 REACH = 2  # neighbours on each side; one loses 4 points of recall@5, three gain nothing
@@ -88,6 +89,26 @@ def embedded_text(memory: Memory, piece: Piece) -> str:
         return piece.text
     heading = piece.heading if piece.heading != memory.title else ""
     return "\n".join(part for part in (memory.title, heading, piece.text) if part)
+
+
+def vectors_of(embedder: Embedder, documents: Sequence[tuple[Memory, list[Piece]]]) -> list[list[bytes]]:
+    """For each memory the vectors of its pieces, in their order; one call for all, so that a model can work in bulk."""
+    texts = [embedded_text(memory, piece) for memory, pieces in documents for piece in pieces]
+    titled = [memory.title for memory, _ in documents if memory.when]
+    vectors = embedder.embed(texts + [searchable_title(title) for title in titled]) if texts else []
+    own, titles = iter(vectors[: len(texts)]), iter(vectors[len(texts) :])
+    return [
+        _leaning(pieces, [next(own) for _ in pieces], next(titles) if memory.when else b"")
+        for memory, pieces in documents
+    ]
+
+
+def _leaning(pieces: list[Piece], vectors: list[bytes], title: bytes) -> list[bytes]:
+    conditions = [number for number, piece in enumerate(pieces) if piece.field == WHEN]
+    if conditions:
+        leaning = lean([vectors[number] for number in conditions], title)
+        vectors[conditions[0] : conditions[-1] + 1] = leaning  # conditions stand together, after the body
+    return vectors
 
 
 def lean(vectors: list[bytes], title: bytes) -> list[bytes]:

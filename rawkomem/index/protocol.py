@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from .documents import Document, Filter, Hit
+from .documents import FIRST, Document, Filter, Hit
 
 
 class SearchStore(Protocol):
@@ -17,14 +17,26 @@ class SearchStore(Protocol):
     def drop(self, ids: Sequence[str]) -> None:
         """Forget these memories; unknown ids are fine."""
 
-    def nearest(self, vector: bytes, limit: int, only: Filter) -> list[Hit]:
-        """The passages closest to a vector, best first, with their cosine."""
+    def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
+        """The passages closest to a vector of this tier, best first, with their cosine."""
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
         """The passages that hold any of these words, or stand beside them with `around`; best first by BM25."""
 
     def passage(self, id: str, number: int) -> str:
         """The text of one passage."""
+
+    def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
+        """Put the second tier's vectors of these memories' passages, in order; unknown ids are fine."""
+
+    def shallow(self, limit: int) -> list[str]:
+        """Some memories that the second tier does not hold."""
+
+    def depth(self) -> tuple[int, int]:
+        """How many memories the second tier holds, and how many there are."""
+
+    def flatten(self) -> None:
+        """Forget the second tier."""
 
     def erase(self) -> None:
         """Forget everything."""

@@ -6,6 +6,8 @@ words      FTS5 over passages (Porter stems); contentless, since passages hold t
 around     the same over body passages together with their surroundings
 fine       each passage's vector as int8, for distances
 coarse     the same with one bit for each dimension, which narrows a large index down to candidates for `fine`
+deep_fine, deep_coarse   the same for the second tier's vectors
+shallow    the memories that the second tier does not hold yet
 
 Distances are sqlite-vec's functions over plain tables: its vec0 tables took eight times as long to fill and no less to
 search, because they keep the k best of a scan in a list that is searched k times.
@@ -18,11 +20,11 @@ from array import array
 from itertools import count
 
 from .database import first, rows
-from .documents import Document, Filter, Hit, Passage
+from .documents import DEEP, FIRST, REST, Document, Filter, Hit, Passage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import apsw
 
@@ -47,7 +49,11 @@ CREATE VIRTUAL TABLE words USING fts5 (head, text, content='', contentless_delet
 CREATE VIRTUAL TABLE around USING fts5 (head, text, content='', contentless_delete=1, tokenize='porter unicode61');
 CREATE TABLE fine (n INTEGER PRIMARY KEY, vector BLOB);
 CREATE TABLE coarse (n INTEGER PRIMARY KEY, bits BLOB);
+CREATE TABLE deep_fine (n INTEGER PRIMARY KEY, vector BLOB);
+CREATE TABLE deep_coarse (n INTEGER PRIMARY KEY, bits BLOB);
+CREATE TABLE shallow (document INTEGER PRIMARY KEY);
 """
+TABLES = ("documents", "passages", "words", "around", "fine", "coarse", "deep_fine", "deep_coarse", "shallow")
 
 
 class SqliteStore:
@@ -65,7 +71,7 @@ class SqliteStore:
     def erase(self) -> None:
         """Drop and make the tables anew, for vectors of `dims` dimensions."""
         self._outside.clear()
-        for table in ("documents", "passages", "words", "around", "fine", "coarse"):
+        for table in TABLES:
             self.db.execute(f"DROP TABLE IF EXISTS {table}")
         self.create()
 
@@ -88,7 +94,9 @@ class SqliteStore:
             "INSERT INTO documents (id, kind, status, importance, created, by, tags) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (document.id, document.kind, document.status, document.importance, document.created, document.by, tags),
         )
-        return self.db.last_insert_rowid()
+        owner = self.db.last_insert_rowid()
+        self.db.execute("INSERT INTO shallow VALUES (?)", (owner,))
+        return owner
 
     def _put_passages(self, placed: list[Placed], packed: list[tuple[bytes, bytes]]) -> None:
         """Table by table: a statement that runs often is cheaper than many that take turns."""
@@ -103,9 +111,13 @@ class SqliteStore:
         )
         around = [(n, head, p.around) for n, _, _, head, p in placed if p.around]
         fill("INSERT INTO around (rowid, head, text) VALUES (?, ?, ?)", around)
-        rows_of = [row[0] for row in placed]
-        fill("INSERT INTO fine (n, vector) VALUES (?, ?)", [(n, f) for n, (f, _) in zip(rows_of, packed, strict=True)])
-        fill("INSERT INTO coarse (n, bits) VALUES (?, ?)", [(n, c) for n, (_, c) in zip(rows_of, packed, strict=True)])
+        self._put_vectors([row[0] for row in placed], packed)
+
+    def _put_vectors(self, numbers: Sequence[int], packed: list[tuple[bytes, bytes]], prefix: str = "") -> None:
+        fine = [(n, vector) for n, (vector, _) in zip(numbers, packed, strict=True)]
+        coarse = [(n, bits) for n, (_, bits) in zip(numbers, packed, strict=True)]
+        self.db.executemany(f"INSERT OR REPLACE INTO {prefix}fine (n, vector) VALUES (?, ?)", fine)
+        self.db.executemany(f"INSERT OR REPLACE INTO {prefix}coarse (n, bits) VALUES (?, ?)", coarse)
 
     def drop(self, ids: Sequence[str]) -> None:
         """Forget these memories; unknown ids are fine."""
@@ -117,29 +129,64 @@ class SqliteStore:
             for (n,) in rows(self.db, "SELECT n FROM passages WHERE document = ?", owner):
                 self.db.execute("DELETE FROM words WHERE rowid = ?", (n,))
                 self.db.execute("DELETE FROM around WHERE rowid = ?", (n,))
-                self.db.execute("DELETE FROM fine WHERE n = ?", (n,))
-                self.db.execute("DELETE FROM coarse WHERE n = ?", (n,))
+                for table in ("fine", "coarse", "deep_fine", "deep_coarse"):
+                    self.db.execute(f"DELETE FROM {table} WHERE n = ?", (n,))
+            self.db.execute("DELETE FROM shallow WHERE document = ?", owner)
             self.db.execute("DELETE FROM passages WHERE document = ?", owner)
             self.db.execute("DELETE FROM documents WHERE n = ?", owner)
 
-    def nearest(self, vector: bytes, limit: int, only: Filter) -> list[Hit]:
-        """The passages closest to a vector, best first, with their cosine."""
+    def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
+        """Put the second tier's vectors of these memories' passages, in order; unknown ids are fine."""
+        placed: list[int] = []
+        given: list[bytes] = []
+        for id, own in vectors.items():
+            sql = "SELECT p.n FROM passages p JOIN documents d ON d.n = p.document WHERE d.id = ? ORDER BY p.number"
+            numbers = [n for (n,) in rows(self.db, sql, (id,))]
+            if len(numbers) == len(own):
+                placed += numbers
+                given += own
+                self.db.execute("DELETE FROM shallow WHERE document = (SELECT n FROM documents WHERE id = ?)", (id,))
+        self._put_vectors(placed, _pack_all(given), "deep_")
+
+    def shallow(self, limit: int) -> list[str]:
+        """Some memories that the second tier does not hold."""
+        sql = "SELECT d.id FROM shallow s JOIN documents d ON d.n = s.document ORDER BY s.document LIMIT ?"
+        return [id for (id,) in rows(self.db, sql, (limit,))]
+
+    def depth(self) -> tuple[int, int]:
+        """How many memories the second tier holds, and how many there are."""
+        (missing, count) = first(self.db, "SELECT (SELECT count(*) FROM shallow), (SELECT count(*) FROM documents)")
+        return count - missing, count
+
+    def flatten(self) -> None:
+        """Forget the second tier."""
+        self.db.execute("DELETE FROM deep_fine; DELETE FROM deep_coarse")
+        self.db.execute("INSERT OR IGNORE INTO shallow SELECT n FROM documents")
+
+    def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
+        """The passages closest to a vector of this tier, best first, with their cosine."""
         fine, bits = _pack(vector)
+        prefix = "deep_" if tier == DEEP else ""
         inside, values = self._inside(only)
-        if self._is_large():
-            inside, values = f"AND n IN ({', '.join(self._candidates(bits, max(COARSE, limit), inside, values))})", []
+        if tier == REST:
+            inside += " AND n IN (SELECT p.n FROM shallow s JOIN passages p ON p.document = s.document)"
+        elif self._is_large():
+            close = self._candidates(prefix + "coarse", bits, max(COARSE, limit), inside, values)
+            inside, values = f"AND n IN ({', '.join(close)})", []
         sql = (
             "SELECT n, vec_distance_l2(vec_int8(vector), vec_int8(?)) AS d"
-            f" FROM fine WHERE true {inside} ORDER BY d LIMIT ?"
+            f" FROM {prefix}fine WHERE true {inside} ORDER BY d LIMIT ?"
         )
         found = _with_ties(lambda most: rows(self.db, sql, (fine, *values, most)), limit)
         return self._hits(((n, 1 - distance * distance / (2 * SCALE * SCALE)) for n, distance in found), limit)
 
-    def _candidates(self, bits: bytes, limit: int, inside: str, values: Sequence[str | int | bytes]) -> list[str]:
+    def _candidates(
+        self, table: str, bits: bytes, limit: int, inside: str, values: Sequence[str | int | bytes]
+    ) -> list[str]:
         """The row numbers of the passages that differ least in their bits."""
         sql = (
             "SELECT n, vec_distance_hamming(vec_bit(bits), vec_bit(?)) AS d"
-            f" FROM coarse WHERE true {inside} ORDER BY d LIMIT ?"
+            f" FROM {table} WHERE true {inside} ORDER BY d LIMIT ?"
         )
         return [
             str(n) for n, _ in _with_ties(lambda most: rows(self.db, sql, (bits, *values, most)), limit, COARSE_TIES)

@@ -35,6 +35,9 @@ class Status:
     stale: tuple[str, ...]  # files that cannot be read: the index keeps what they said
     quarantined: int
     problems: tuple[Problem, ...]
+    deep: int  # memories that have contextual vectors
+    documents: int  # memories that should
+    tier: str  # the vectors that questions are answered from
 
     @property
     def fresh(self) -> bool:
@@ -62,6 +65,7 @@ def _status(index: Index) -> Status:
     actual = {path: hash_of(index.layout.path(path)) for path in stamps(seen.listing) if is_text(path)}
     actual |= {path: known[path] for path in stale}
     behind = sorted(path for path in actual.keys() | known.keys() if actual.get(path) != known.get(path))
+    deep, documents = index.store.depth()
     quarantined = first(catalogue.db, "SELECT count(*) FROM files WHERE verdict = 'quarantine'")[0]
     return Status(
         root=index.layout.root,
@@ -78,6 +82,9 @@ def _status(index: Index) -> Status:
         stale=tuple(stale),
         quarantined=quarantined,
         problems=seen.problems,
+        deep=deep,
+        documents=documents,
+        tier=(index.deep() or index.embedder).name,
     )
 
 

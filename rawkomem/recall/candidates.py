@@ -7,7 +7,7 @@ even when nothing fits. Whether anything fits is told by the relevance, which is
 
 from __future__ import annotations
 
-from ..index.documents import WHEN
+from ..index.documents import DEEP, REST, WHEN
 from ..model.record import record
 from ..text.clean import clean
 from ..text.stem import STOP_WORDS, words
@@ -45,14 +45,27 @@ class Signals:
     fired: str = ""  # which condition fired, in words
 
 
-def gather(store: SearchStore, embedder: Embedder, text: str, only: Filter) -> list[Signals]:
-    """Every memory that shares words or meaning with a question, best first."""
+def gather(
+    store: SearchStore, embedder: Embedder, text: str, only: Filter, deep: Embedder | None = None
+) -> list[Signals]:
+    """Every memory that shares words or meaning with a question, best first. `deep`: ask the second tier of vectors."""
     text = clean(text[:QUERY_LENGTH])
     wanted = query_words(text)
     own = store.matching(wanted, MATCHING, only)
     around = store.matching(wanted, MATCHING, only, around=True)
-    near = store.nearest(embedder.embed([text])[0], NEAREST, only) if text.strip() else []
+    near = _nearest(store, embedder, deep, text, only) if text.strip() else []
     return fuse(own, around, near)
+
+
+def _nearest(store: SearchStore, embedder: Embedder, deep: Embedder | None, text: str, only: Filter) -> list[Hit]:
+    """Passages by meaning. The few that the second tier lacks are asked in the first: both have the same floors."""
+    if deep is None:
+        return store.nearest(embedder.embed([text])[0], NEAREST, only)
+    near = store.nearest(deep.embed([text])[0], NEAREST, only, DEEP)
+    held, count = store.depth()
+    if held < count:
+        near += store.nearest(embedder.embed([text])[0], NEAREST, only, REST)
+    return sorted(near, key=lambda hit: (-hit.score, hit.id, hit.passage))[:NEAREST]
 
 
 def query_words(text: str) -> list[str]:

@@ -67,12 +67,14 @@ class Sources:
         fired: Callable[[str], Mapping[str, str]],
         memory: Callable[[str], Memory | None],
         accessed: Callable[[], Mapping[str, int]],
+        deep: Embedder | None = None,
     ):
         self.store = store
         self.embedder = embedder
         self.fired = fired
         self.memory = memory
         self.accessed = accessed
+        self.deep = deep
 
 
 def consider(sources: Sources, task: Task, profile: Profile, only: Filter) -> list[Scored]:
@@ -81,7 +83,7 @@ def consider(sources: Sources, task: Task, profile: Profile, only: Filter) -> li
     fired = sources.fired(clean(task.matched))
     candidates = [
         (memory, signals)
-        for signals in _with_fired(gather(sources.store, sources.embedder, task.asked, only), fired)
+        for signals in _with_fired(gather(sources.store, sources.embedder, task.asked, only, sources.deep), fired)
         if (memory := sources.memory(signals.id)) and _is_current(memory, only, at)
     ]
     context = Context(task.text, task.agent, at, SPECIALTIES.get(task.agent, ()))

@@ -21,7 +21,7 @@ from ..conftest import ROOT
 if TYPE_CHECKING:
     from rawkomem.files.layout import Layout
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "RAWKOMEM_EMBEDDER": "static"}
 QUERIES = ("apple banana", "how do we deploy", "zebra", "auth login", "nothing of the kind")
 _embedder = []
 

@@ -1,0 +1,28 @@
+"""A process that keeps a repository open and injects again and again, as a server does: prints its times as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+from ..recall.inject import Task
+from ..repository import Repository
+
+WARM_UP = 5  # calls before the clock counts: caches fill
+
+
+def main(project: str, tasks: list[str], rounds: int) -> None:
+    """Ask every task in turn, each a little different, so that no cache of answers helps."""
+    repository = Repository.open(project)
+    times: list[float] = []
+    for number in range(WARM_UP + rounds):
+        begun = time.perf_counter()
+        repository.inject(Task(f"{tasks[number % len(tasks)]} {number}"))
+        times.append((time.perf_counter() - begun) * 1000)
+    times = sorted(times[WARM_UP:])
+    print(json.dumps({"p50": times[len(times) // 2], "p95": times[len(times) * 95 // 100]}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[3:], int(sys.argv[2]))
