@@ -130,23 +130,14 @@ class Repository:
     def _answer(self, ask: Callable[[], T]) -> T:
         """Answer from a fresh index; one that turns out to be broken is made anew and asked once more."""
         try:
-            return self._ask(ask)
+            return self.index.answer(ask)
         except BROKEN as failure:
             self.warn(f"the index cannot be read ({failure}): making it anew")
             self.index.discard()
         try:
-            return self._ask(ask)
+            return self.index.answer(ask)
         except BROKEN as failure:
             raise IndexBroken(f"the index cannot be read: {failure}", "run 'rawkomem doctor'") from None
-
-    def _ask(self, ask: Callable[[], T]) -> T:
-        self.index.refresh()
-        database = self.index.reading()
-        database.execute("BEGIN")
-        try:
-            return ask()
-        finally:
-            database.execute("ROLLBACK")
 
     # Injecting
 
@@ -226,6 +217,7 @@ class Repository:
     def _write(self, plan: Plan) -> Sequence[Written]:
         from .files.append import write_plan
 
+        self.index.expect_changes()
         return write_plan(self.layout, plan)
 
     def purge(self, name: str) -> Sequence[str]:

@@ -14,7 +14,7 @@ import apsw
 from ..files.contents import hash_of
 from ..files.layout import AREAS, Layout
 from ..files.lock import Lock
-from ..files.scan import BETWEEN, Sweep, changed_at, is_text, stamps, sweep
+from ..files.scan import BETWEEN, Sweep, Sweeping, changed_at, is_text, stamps, sweep
 from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
 from ..model.record import record
 from ..text.chunk import CHUNKER
@@ -25,13 +25,19 @@ from .sqlite_store import SqliteStore
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import NoReturn, TypeVar
 
     from ..embed.protocol import Embedder
+
+    T = TypeVar("T")
 
 REDACTION = "1"  # raise it with text/redact_rules.py: the index holds redacted copies, and answers come from them
 BATCH = 256  # files a transaction: an abort repeats at most this much
 RACY = 20_000_000  # nanoseconds: a file changed this shortly before the sweep may change again under the same stamp
 LOSS = 0.3  # a sync that would drop more than this share of the files first makes sure that the folder is there
+NEVER = (0.0, 0.0)  # when the last sweep ended, and how long it took
+SWEPT_AT_ONCE = 0.02  # seconds: shorter sweeps, of some 4,000 files, are made for every answer
+PATIENCE = 10  # a process that stays open spends at most a tenth of its time on longer ones
 MISSING, MISSING_SHARE = 3, 0.05  # memories that may lack vectors in the second tier for it to be used
 BROKEN = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.FormatError, apsw.IOError, apsw.CantOpenError)
 
@@ -64,6 +70,7 @@ class Index:
         self.told = False  # whether the caller has warned already that the index is being made anew
         self._embedder: Embedder | None = None
         self._deep: Embedder | None = None
+        self._swept = NEVER
         self._db: apsw.Connection | None = None
 
     @property
@@ -128,6 +135,58 @@ class Index:
         if self.is_fresh(seen):
             return SyncReport(files=seen.files, seconds=time.monotonic() - started)
         return self.sync(progress)
+
+    def answer(self, ask: Callable[[], T]) -> T:
+        """What `ask` says of an index that is fresh.
+
+        It is asked while the sweep is still under way: what it said counts if the sweep then finds nothing new, else it
+        is asked again after a sync. All in one read transaction, so that listing and answer belong together.
+        """
+        sweeping = None if self._is_recent() else Sweeping(self.layout)
+        started = time.monotonic()
+        listing, found = self._ask(ask)
+        if sweeping is None:
+            if listing is not None:
+                return found()
+        else:
+            seen = sweeping.seen()
+            self._swept = (time.monotonic(), time.monotonic() - started)
+            if listing == seen.listing:
+                return found()
+        self.sync()
+        _, found = self._ask(ask)
+        return found()
+
+    def _ask(self, ask: Callable[[], T]) -> tuple[bytes | str | None, Callable[[], T]]:
+        """The listing that the index was made from (None: it must be made anew), and what was answered or raised."""
+        try:
+            self._connection().execute("BEGIN")
+        except BROKEN as failure:
+            self.close()
+            return None, _raising(failure)
+        try:
+            meta = self.catalogue.meta()
+            if self._why_rebuild(meta):
+                return None, _raising(IndexBroken("the index is outdated", "run 'rawkomem doctor'"))
+            try:
+                answer = ask()
+            except Exception as failure:
+                return meta.get("listing"), _raising(failure)
+            return meta.get("listing"), lambda: answer
+        except BROKEN as failure:
+            return None, _raising(failure)
+        finally:
+            if self._db is not None:
+                self._db.execute("ROLLBACK")
+
+    def _is_recent(self) -> bool:
+        """Whether a process that stays open may spare itself a sweep: where one takes long, for ten times that."""
+        at, took = self._swept
+        return took > SWEPT_AT_ONCE and time.monotonic() - at < PATIENCE * took
+
+    def expect_changes(self) -> None:
+        """A file was written by this process: the next answer sweeps."""
+        self._swept = NEVER
 
     def is_fresh(self, seen: Sweep) -> bool:
         """Whether the index was made from exactly these files, with today's schema and embedder."""
@@ -283,6 +342,13 @@ class _Reconcile:
                 f"{gone} of {known} indexed files seem to be gone and {root} cannot be read fully",
                 "make the folder readable; if they are really gone, run 'rawkomem rebuild'",
             )
+
+
+def _raising(failure: BaseException) -> Callable[[], NoReturn]:
+    def fail() -> NoReturn:
+        raise failure
+
+    return fail
 
 
 def _below(path: str, folders: tuple[str, ...]) -> bool:

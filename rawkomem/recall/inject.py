@@ -114,8 +114,20 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
         limits = replace(limits, most=min(limits.most, chosen.limit))
     packed = pack(consider(sources, task, chosen, only), limits, _cost)
     packed = _with_linked(packed, sources, limits)
-    text = render(packed.items, form)
-    return Injection(text, packed.items, packed.left_out, count_tokens(text), chosen.name)
+    items = tuple(_redacted(item) for item in packed.items)
+    text = render(items, form)
+    return Injection(text, items, packed.left_out, count_tokens(text), chosen.name)
+
+
+def _redacted(item: Scored) -> Scored:
+    """The item without secrets: the index holds redacted copies, and what leaves for a prompt is looked at again."""
+    from ..text.redact import leaks_again, redact  # most tasks get nothing injected, and need no rules for it
+
+    memory = item.memory
+    if not leaks_again(f"{memory.title}\n{memory.body}\n{memory.source}"):
+        return item
+    fields = {name: redact(getattr(memory, name), pii=False) for name in ("title", "body", "source")}
+    return replace(item, memory=replace(memory, **fields))
 
 
 def _cost(item: Scored) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -176,3 +178,22 @@ def test_inject_imports_nothing_heavy(rawkomem, memories):
         "dataclasses",
         "typing",
     }
+
+
+def test_what_leaves_for_a_prompt_is_redacted_once_more(repository, memories, monkeypatch):
+    """A secret that slipped into the index, past the rules of the day it was read."""
+    secret = "ghp_" + "R4nd0mT0kenV4lueF0rTh1sTestOnly12345"[:36]
+    (memories / "a.md").write_text(f"---\ntitle: Release token\nwhenToUse: [release]\n---\n\nUse {secret} to push.\n")
+    monkeypatch.setattr("rawkomem.index.ingest.redact_entry", lambda entry: entry)
+    repository.sync()
+    assert secret in repository.get("a").body
+    for form in ("rawko", "mesh", "xml", "json", "plain"):
+        text = repository.inject(Task("make a release"), form=form).text
+        assert "to push" in text and secret not in text and "REDACTED_" in text
+
+
+def test_the_second_look_finds_keys_without_loading_re2():
+    code = "import sys; from rawkomem.text.redact import leaks_again as leaks; key = 'ghp_R4nd0mT0kenV4lueF0rTh1sTestOnly12345';"
+    code += "print(leaks('use ' + key), leaks('use gh\u200bp_' + key[4:]), leaks('nothing here'), 're2' in sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.split() == ["True", "True", "False", "False"]
