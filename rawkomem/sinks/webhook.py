@@ -9,7 +9,6 @@ from ..model.errors import Busy
 from ..model.record import record, replace
 from ..net.client import Bounds, Client
 from ..net.failure import RequestFailed
-from ..net.wires import SYSTEM, Wires
 from .checked import checked_webhook
 from .queue import Queue, Waiting
 
@@ -47,10 +46,10 @@ class Failure:
     wait: float = 0.0
 
 
-def open_client(settings: WebhookSettings, wires: Wires = SYSTEM) -> Client:
+def open_client(settings: WebhookSettings) -> Client:
     """The client for the webhook; says what is wrong with the settings."""
     policy, key = checked_webhook(settings)
-    return Client(settings.url, policy, key, BOUNDS, wires)
+    return Client(settings.url, policy, key, BOUNDS)
 
 
 def flush(layout: Layout, client: Client, warn: Callable[[str], None], due_only: bool = False) -> Flushed:

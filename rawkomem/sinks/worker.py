@@ -8,7 +8,8 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..model.clock import now
-from .places import NO_LINKS
+from ..model.errors import Refused
+from .places import open_to_append, replace_file
 from .queue import Queue
 
 if TYPE_CHECKING:
@@ -33,10 +34,11 @@ def wake_sender(layout: Layout) -> bool:
 def _start(layout: Layout, log: str) -> None:
     """-P keeps Python from importing what lies in the current folder, which is the project's and not ours."""
     command = [sys.executable, "-P", "-m", "rawkomem", "-C", layout.project, "sinks", "flush", "--due"]
-    afresh = os.O_TRUNC if os.path.exists(log) and os.path.getsize(log) > LOG_SIZE else 0
-    descriptor = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINKS | afresh, 0o600)
+    if os.path.exists(log) and os.path.getsize(log) > LOG_SIZE:
+        replace_file(log, b"")
     nowhere = subprocess.DEVNULL
     try:
-        subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=descriptor, cwd=os.sep, start_new_session=True)
-    finally:
-        os.close(descriptor)
+        with open(open_to_append(log), "ab") as errors:
+            subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=errors, cwd=os.sep, start_new_session=True)
+    except OSError as failure:
+        raise Refused(f"no sender was started: {failure}", "'rawkomem sinks flush' sends what waits") from None

@@ -225,6 +225,16 @@ def test_a_write_reaches_the_webhook_in_the_background(project, repository, layo
     assert not any("sink" in warning for warning in repository.warnings)
 
 
+def test_a_long_lived_process_sends_what_is_due(repository, layout, queue):
+    queue.add([event(layout, 1), event(layout, 2)])
+    queue.note_failure(replace(queue.waiting()[1], tries=1, again=2**50, failure="not yet"))
+    with Server(OK) as server:
+        configure(webhook={"url": server.url, "allowLocal": True})
+        repository.wake_sinks()
+        assert until(lambda: len(queue.waiting()) == 1) and sent(server) == ["Number 1"]
+        assert not wake_sender(layout)  # nothing is due
+
+
 def test_a_server_that_hangs_does_not_hold_a_write_up(repository, queue):
     with Server(Answer({}, delay=30)) as server:
         configure(webhook={"url": server.url, "allowLocal": True})
