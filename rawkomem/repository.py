@@ -12,7 +12,7 @@ from .embed.chain import AUTO, open_deep, open_embedder
 from .files.layout import Layout, find_layout
 from .index.documents import Filter
 from .index.index import BROKEN, Index, SyncReport
-from .model.errors import BadInput, IndexBroken, NotFound
+from .model.errors import BadInput, IndexBroken, NotFound, RawkoError
 from .model.kinds import ACTIVE, DRAFT, IMPORTANCE, STATUSES
 from .model.record import record
 from .recall.candidates import gather
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from .model.entry import Entry, Memory, Plan
     from .recall.inject import Injection, Sources, Task
     from .recall.rank import Scored
+    from .sinks.tell import SinkStatus
+    from .sinks.webhook import Flushed
 
     T = TypeVar("T")
 
@@ -218,7 +220,21 @@ class Repository:
         from .files.append import write_plan
 
         self.index.expect_changes()
-        return write_plan(self.layout, plan)
+        written = write_plan(self.layout, plan)
+        self._tell_sinks(plan, written)
+        return written
+
+    def _tell_sinks(self, plan: Plan, written: Sequence[Written]) -> None:
+        """The entries are on disk: whatever is wrong from here on is a warning."""
+        try:
+            sinks = self.settings.sinks
+        except RawkoError as failure:
+            self.warn(f"sinks not told: {failure.message}")
+            return
+        if sinks.any:
+            from .sinks.tell import tell_sinks
+
+            tell_sinks(self.layout, sinks, plan.why, [item.entry for item in written], self.warn)
 
     def purge(self, name: str) -> Sequence[str]:
         """Rewrite files without any entry about this memory. Returns the paths that changed.
@@ -227,10 +243,12 @@ class Repository:
         """
         from .files.purge import purge
         from .index.deep import forget_vectors
+        from .sinks.tell import forget
 
         memory = self.get(name)
         paths = sorted(self.index.catalogue.paths_about(memory.id))
         changed = purge(self.layout, memory.id, paths)
+        forget(self.layout, memory.id)
         self.index.discard()
         forget_vectors(self.index)
         self.index.sync()
@@ -263,6 +281,30 @@ class Repository:
         from .index.status import status
 
         return status(self.index)
+
+    # Sinks
+
+    def sinks(self) -> Sequence[SinkStatus]:
+        """How each sink of the user stands."""
+        from .sinks.tell import sink_statuses
+
+        return sink_statuses(self.layout, self.settings.sinks)
+
+    def flush_sinks(self, due_only: bool = False) -> Flushed:
+        """Send what waits for the webhook, now and in this process."""
+        from .sinks.webhook import Flushed, flush, open_client
+
+        webhook = self.settings.sinks.webhook
+        if not webhook.url:
+            return Flushed(0, 0, 0)
+        return flush(self.layout, open_client(webhook), self.warn, due_only)
+
+    def wake_sinks(self) -> None:
+        """Start a sender in the background where something is due."""
+        if self.settings.sinks.webhook.url:
+            from .sinks.worker import wake_sender
+
+            wake_sender(self.layout)
 
     def check(self) -> Sequence[Checked]:
         """What is wrong with each file."""

@@ -13,12 +13,13 @@ from .files.layout import Layout, user_cache, user_config
 from .model.errors import BadInput
 from .model.record import record, replace
 from .recall.limits import SPECIALTIES, Limits
+from .sinks.config import EVENTS, MarkdownSettings, SinkSettings, WebhookSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-# key → who may set it. A repository is untrusted: it cannot name endpoints, keys, commands, models or folders.
+# key → who may set it. A repository is untrusted: it cannot name endpoints, keys, commands, models, folders or sinks.
 KEYS = {
     "embedder.provider": "both",
     "embedder.model": "user",
@@ -27,6 +28,12 @@ KEYS = {
     "embedder.keyEnv": "user",
     "embedder.start": "user",
     "embedder.timeout": "user",
+    "sinks.markdown.folder": "user",
+    "sinks.markdown.events": "user",
+    "sinks.webhook.url": "user",
+    "sinks.webhook.events": "user",
+    "sinks.webhook.keyEnv": "user",
+    "sinks.webhook.allowLocal": "user",
 }
 
 
@@ -40,6 +47,7 @@ class Settings:
 
     embedder: EmbedderSettings = EmbedderSettings()
     agents: tuple[tuple[str, Limits], ...] = ()
+    sinks: SinkSettings = SinkSettings()
 
     def limits(self, agent: str) -> Limits:
         """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
@@ -132,6 +140,8 @@ def _is_agent_key(key: str) -> bool:
 
 
 def _flatten(value: object, prefix: str = "") -> dict[str, str]:
+    if isinstance(value, list):
+        value = ", ".join(str(item) for item in value)
     if not isinstance(value, dict):
         return {prefix: " ".join(str(value).split())}
     flat: dict[str, str] = {}
@@ -150,7 +160,24 @@ def _settings(values: Mapping[str, str]) -> Settings:
         dims=int(_number(values, "embedder.dims", 0)),
         timeout=_number(values, "embedder.timeout", 30.0),
     )
-    return Settings(embedder, tuple(sorted(_agents(values).items())))
+    return Settings(embedder, tuple(sorted(_agents(values).items())), _sinks(values))
+
+
+def _sinks(values: Mapping[str, str]) -> SinkSettings:
+    """What is wrong with these is told when they are used: a broken sink must not keep a search from its answer."""
+    return SinkSettings(
+        MarkdownSettings(values.get("sinks.markdown.folder", ""), _events(values, "sinks.markdown.events")),
+        WebhookSettings(
+            url=values.get("sinks.webhook.url", ""),
+            events=_events(values, "sinks.webhook.events"),
+            key_env=values.get("sinks.webhook.keyEnv", ""),
+            allow_local=values.get("sinks.webhook.allowLocal", "").lower() in ("true", "yes", "on"),
+        ),
+    )
+
+
+def _events(values: Mapping[str, str], key: str) -> tuple[str, ...]:
+    return tuple(values[key].replace(",", " ").split()) if key in values else EVENTS
 
 
 def _agents(values: Mapping[str, str]) -> dict[str, Limits]:

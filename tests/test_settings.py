@@ -9,6 +9,7 @@ import pytest
 from rawkomem.files.layout import Layout, user_config
 from rawkomem.model.errors import BadInput
 from rawkomem.settings import Settings, load_settings
+from rawkomem.sinks.config import EVENTS
 
 
 @pytest.fixture(autouse=True)
@@ -65,6 +66,25 @@ def test_the_user_can(project):
         project, user="embedder: {provider: openai, url: 'http://127.0.0.1:1234/v1', timeout: 5}\n"
     )
     assert (settings.embedder.url, settings.embedder.timeout) == ("http://127.0.0.1:1234/v1", 5.0) and not warnings
+
+
+def test_sinks_are_the_users_alone(project):
+    text = "sinks: {markdown: {folder: /x, events: [store, decay]}, webhook: {url: 'https://h', allowLocal: yes}}\n"
+    settings, warnings = load(project, user=text)
+    markdown, webhook = settings.sinks.markdown, settings.sinks.webhook
+    assert (markdown.folder, markdown.events, webhook.url, webhook.allow_local) == (
+        "/x",
+        ("store", "decay"),
+        "https://h",
+        True,
+    )
+    assert webhook.events == EVENTS and not warnings
+    settings, warnings = load(project, text)
+    assert not settings.sinks.any and sum("sinks." in warning for warning in warnings) == 4
+
+
+def test_no_events_are_none_and_not_all(project):
+    assert load(project, user="sinks: {markdown: {folder: /x, events: []}}\n")[0].sinks.markdown.events == ()
 
 
 def test_what_is_not_a_setting_is_named(project):

@@ -39,6 +39,7 @@ def watch_command(folder: str, once: bool) -> None:
 def _reconcile(repository: Repository) -> None:
     report = repository.index.refresh()
     repository.deepen_behind()
+    repository.wake_sinks()
     repository.close()
     if report.read:
         say(f"{report.read} files read, {report.seconds:.2f} s")

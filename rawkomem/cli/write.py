@@ -109,6 +109,8 @@ def purge_command(folder: str, id: str, yes: bool) -> None:
     for path in repository.purge(memory.id):
         say(f"{paint('rewritten', 'yellow')}  {path}")
     note("git history still holds the text: change the secret, too")
+    if repository.settings.sinks.any:
+        note("what sinks were told before is out of reach: look into the daily log and behind the webhook")
 
 
 def _text(given: dict[str, Any], draft: Callable[[], str], optional: bool = False) -> str:

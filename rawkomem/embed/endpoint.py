@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, Any
 
+from ..net.client import PAUSES
 from .failure import EmbedderFailed, NotListening
-from .http_post import PAUSES, JsonPost
+from .json_api import JsonApi
 from .local_server import start_server
 from .static import pack
 
@@ -36,11 +36,11 @@ class EndpointEmbedder:
         self._model = settings.model
         self._asked = settings.dims
         self.dims = settings.dims
-        key = read_key(settings.key_env)
-        self._post = JsonPost(embeddings_url(settings), key, settings.timeout, pauses)
+        self._post = JsonApi(embeddings_url(settings), settings.key_env, settings.timeout, pauses)
         self.server: subprocess.Popen[bytes] | None = None
         self._probe(settings.start)
-        self.name = f"openai:{self._post.host}:{self._post.port}/{self._model}:{self.dims}"
+        target = self._post.client.target
+        self.name = f"openai:{target.host}:{target.port}/{self._model}:{self.dims}"
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """As Embedder.embed; blank texts are not sent, since OpenAI refuses them."""
@@ -58,7 +58,7 @@ class EndpointEmbedder:
         except NotListening:
             if not start:
                 raise
-            self.server = start_server(start, self._post.host, self._post.port)
+            self.server = start_server(start, self._post.client)
             answer = self._ask([PROBE])
         self.dims = self.dims or len(answer[0])
         self._pack(answer[0])
@@ -88,19 +88,6 @@ def embeddings_url(settings: EmbedderSettings) -> str:
     if url.endswith("/embeddings"):
         return url
     return f"{url}/embeddings" if "/" in url.partition("://")[2] else f"{url}/v1/embeddings"
-
-
-def read_key(variable: str) -> str:
-    """The key from the environment. A name in lower case is not shown: it might be a key put in the wrong place."""
-    if not variable:
-        return ""
-    shown = variable if variable.isupper() and variable.isidentifier() else "that key_env names"
-    key = os.environ.get(variable, "").strip()
-    if not key:
-        raise EmbedderFailed(f"the environment variable {shown} is not set", "Set it to the key, not key_env itself.")
-    if not (key.isascii() and key.isprintable()):
-        raise EmbedderFailed(f"the environment variable {shown} holds no usable key", "Copy the key again.")
-    return key
 
 
 def read_vectors(answer: Any, count: int) -> list[list[Any]]:

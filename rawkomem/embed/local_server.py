@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import os
 import shlex
-import socket
 import subprocess
 import time
+from typing import TYPE_CHECKING
 
 from .failure import EmbedderFailed
+
+if TYPE_CHECKING:
+    from ..net.client import Client
 
 LIMIT = 60.0  # seconds: loading a model of some gigabytes from a slow disk
 LOOK = 0.1  # seconds between two looks
 
 
-def start_server(command: str, host: str, port: int, limit: float = LIMIT) -> subprocess.Popen[bytes]:
-    """Run the command, without a shell, in a session of its own; returns once host:port accepts connections."""
+def start_server(command: str, client: Client, limit: float = LIMIT) -> subprocess.Popen[bytes]:
+    """Run the command, without a shell, in a session of its own; returns once the client can connect."""
     words = split_command(command)
     process = launch(words)
     deadline = time.monotonic() + limit
-    while not listens(host, port):
+    while not client.listens():
         if process.poll():  # 0 is no failure: some launchers return once their server is on its way
             raise EmbedderFailed(f"{words[0]} ended with code {process.returncode}", "Try the start command by hand.")
         if time.monotonic() > deadline:
             process.terminate()
+            place = f"{client.target.host}:{client.target.port}"
             raise EmbedderFailed(
-                f"{words[0]} runs, but {host}:{port} did not open within {limit:g} s", "Do url and start agree?"
+                f"{words[0]} runs, but {place} did not open within {limit:g} s", "Do url and start agree?"
             )
         time.sleep(LOOK)
     return process
@@ -49,12 +53,3 @@ def launch(words: list[str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(words, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
     except OSError as error:
         raise EmbedderFailed(f"cannot run {words[0]}: {type(error).__name__}", "Give start a full path.")
-
-
-def listens(host: str, port: int) -> bool:
-    """Whether something accepts connections there."""
-    try:
-        with socket.create_connection((host, port), timeout=1.0):
-            return True
-    except OSError:
-        return False

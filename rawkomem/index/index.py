@@ -35,9 +35,9 @@ REDACTION = "1"  # raise it with text/redact_rules.py: the index holds redacted 
 BATCH = 256  # files a transaction: an abort repeats at most this much
 RACY = 20_000_000  # nanoseconds: a file changed this shortly before the sweep may change again under the same stamp
 LOSS = 0.3  # a sync that would drop more than this share of the files first makes sure that the folder is there
-NEVER = (0.0, 0.0)  # when the last sweep ended, and how long it took
-SWEPT_AT_ONCE = 0.02  # seconds: shorter sweeps, of some 4,000 files, are made for every answer
-PATIENCE = 10  # a process that stays open spends at most a tenth of its time on longer ones
+NEVER = (0.0, 0.0, 0)  # when the last sweep ended, how long it took, and how many files it saw
+SWEPT_AT_ONCE = 4_000  # files, some 20 ms: up to that many are swept for every answer
+PATIENCE = 10  # … more of them after ten times what the last sweep took, by a process that stays open
 MISSING, MISSING_SHARE = 3, 0.05  # memories that may lack vectors in the second tier for it to be used
 BROKEN = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.FormatError, apsw.IOError, apsw.CantOpenError)
 
@@ -150,7 +150,7 @@ class Index:
                 return found()
         else:
             seen = sweeping.seen()
-            self._swept = (time.monotonic(), time.monotonic() - started)
+            self._swept = (time.monotonic(), time.monotonic() - started, seen.files)
             if listing == seen.listing:
                 return found()
         self.sync()
@@ -181,8 +181,8 @@ class Index:
 
     def _is_recent(self) -> bool:
         """Whether a process that stays open may spare itself a sweep: where one takes long, for ten times that."""
-        at, took = self._swept
-        return took > SWEPT_AT_ONCE and time.monotonic() - at < PATIENCE * took
+        at, took, files = self._swept
+        return files > SWEPT_AT_ONCE and time.monotonic() - at < PATIENCE * took
 
     def expect_changes(self) -> None:
         """A file was written by this process: the next answer sweeps."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import ssl
 import sys
 import threading
 import time
@@ -29,9 +30,11 @@ def good(request: dict) -> dict:
 class Answer:
     """What a server sends back."""
 
-    def __init__(self, body: object = good, status: int = 200, headers: dict | None = None, delay=0.0, drip=False):
+    def __init__(
+        self, body: object = good, status: int = 200, headers: dict | None = None, delay=0.0, drip=False, endless=False
+    ):
         self.body, self.status, self.headers = body, status, headers or {}
-        self.delay, self.drip = delay, drip
+        self.delay, self.drip, self.endless = delay, drip, endless
 
     def data(self, request: dict) -> bytes:
         body = self.body(request) if callable(self.body) else self.body
@@ -57,6 +60,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def answer(self, answer, data):
         self.send_response(answer.status)
+        if answer.endless:
+            self.end_headers()
+            while True:  # until the client has had enough
+                self.wfile.write(b"x" * 65536)
         for name, value in {"Content-Length": str(len(data)), **answer.headers}.items():
             self.send_header(name, value)
         self.end_headers()
@@ -75,8 +82,14 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, *script: Answer, rude: bool = False, port: int = 0):
+    def __init__(self, *script: Answer, rude: bool = False, port: int = 0, certificate: str = ""):
         super().__init__(("127.0.0.1", port), Handler)
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            context.sni_callback = lambda sock, name, old: self.names.append(name)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
+        self.names: list[str | None] = []  # that clients asked for in their TLS greeting
         self.script = script or (Answer(),)
         self.seen: list[tuple[str, dict, dict]] = []
         self.rude = rude

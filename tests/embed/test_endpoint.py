@@ -14,6 +14,9 @@ import pytest
 from rawkomem.embed.chain import EmbedderSettings
 from rawkomem.embed.endpoint import BATCH, EndpointEmbedder, embeddings_url
 from rawkomem.embed.failure import EmbedderFailed, NotListening
+from rawkomem.embed.local_server import start_server
+from rawkomem.net.client import Client
+from rawkomem.net.guard import user_named
 from tests.embed.server import Answer, Server, good, vector
 
 QUICK = (0.01, 0.01, 0.01)  # pauses before a retry
@@ -219,7 +222,7 @@ def test_nothing_listens():
 def test_a_server_that_dies_midway_is_an_error_and_no_other_space():
     with Server() as server:
         embedder = opened(server)
-        embedder._post.close()  # the kept connection would still be answered by its thread
+        embedder._post.client.close()  # the kept connection would still be answered by its thread
     with pytest.raises(EmbedderFailed, match="cannot reach"):
         embedder.embed(["a"])
 
@@ -326,11 +329,10 @@ def test_a_start_command_that_fails_is_told_without_its_words(command, said):
     assert KEY not in caught.value.message + caught.value.hint
 
 
-def test_a_server_that_never_listens_is_ended(monkeypatch):
-    from rawkomem.embed import local_server
-
+def test_a_server_that_never_listens_is_ended():
+    url = f"http://127.0.0.1:{free_port()}/v1"
     with pytest.raises(EmbedderFailed, match=r"did not open within 0.3 s"):
-        local_server.start_server(f"'{sys.executable}' -c 'import time; time.sleep(30)'", "127.0.0.1", free_port(), 0.3)
+        start_server(f"'{sys.executable}' -c 'import time; time.sleep(30)'", Client(url, user_named(url)), 0.3)
 
 
 def test_the_test_server_is_well_behaved():

@@ -13,6 +13,7 @@ from rawkomem.files.layout import Layout, user_cache
 from rawkomem.index import ahead, ingest
 from rawkomem.index import index as indexing
 from rawkomem.index.database import index_path
+from rawkomem.model.entry import Entry
 from rawkomem.model.errors import NotFound, RawkoError, Refused
 from rawkomem.repository import Repository
 
@@ -538,3 +539,19 @@ def test_cold_commands_one_after_another_make_the_same_index_as_a_rebuild(reposi
         rawkomem("add", "--title", f"About {word}", input=f"Text {number} on {word}.\n\n# More\n\nAnd {number / 7}.\n")
         assert word.split()[0] in rawkomem("search", word, "--json").stdout
     assert_equals_rebuild(repository.index)
+
+
+def test_a_process_that_stays_open_spares_itself_long_sweeps_but_sees_its_own_writes(repository, memories, monkeypatch):
+    monkeypatch.setattr("rawkomem.index.index.SWEPT_AT_ONCE", 1)
+    monkeypatch.setattr("rawkomem.index.index.PATIENCE", 1_000_000)
+    for name in ("a", "b"):
+        (memories / f"{name}.md").write_text(f"---\ntitle: About {name}\n---\n\nText.\n", "utf-8")
+    assert len(repository.list()) == 2
+    (memories / "c.md").write_text("---\ntitle: About c\n---\n\nText.\n", "utf-8")
+    assert len(repository.list()) == 2  # the last sweep is recent
+    repository.add(Entry(title="Mine", body="Text."))
+    assert len(repository.list()) == 4
+    (memories / "d.md").write_text("---\ntitle: About d\n---\n\nText.\n", "utf-8")
+    repository.sync()
+    assert len(repository.list()) == 5
+    assert len(Repository.open(repository.layout.project).list()) == 5

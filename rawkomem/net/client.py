@@ -1,0 +1,207 @@
+"""The guarded HTTP client: one address, looked up once for each connection, checked, and connected to as checked.
+
+No redirects, no proxies; limits of time and size; a few retries; a key that is never shown.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ssl
+import time
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+
+from ..model.record import record
+from .conceal import words_of
+from .deadline import TimedSocket
+from .failure import NotListening, RequestFailed
+from .guard import Policy, check_addresses, check_key, check_target
+from .url import PORTS, Target, read_url
+from .wires import SYSTEM, Wires, look_up_within
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Mapping, Sequence
+
+DROPPED = 0  # the place of a status when the connection broke off
+RETRIED = (DROPPED, 429, 500, 502, 503, 504)  # a server that is busy or may recover
+PAUSES = (0.5, 1.0, 2.0)  # seconds before each further try: a busy moment passes, an outage should be told soon
+LONGEST_PAUSE = 20.0  # seconds; a server that asks for more is not waited for
+CONNECT = 5.0  # seconds to look a name up and to connect; across the world it takes under one
+PIECE = 2**16  # bytes read at once
+
+
+@record
+class Bounds:
+    """Seconds for one exchange, bytes of its answer, and the pauses before further tries."""
+
+    seconds: float = 30.0
+    answer: int = 64 * 2**20
+    pauses: tuple[float, ...] = PAUSES
+
+
+USUAL = Bounds()
+
+
+@record
+class Answer:
+    """What came back: an HTTP status or DROPPED, the seconds the server asks us to wait, the body."""
+
+    status: int
+    wait: float = 0.0
+    body: bytes = b""
+    whole: bool = True  # False: the body is longer than its bound, and the rest was not read
+
+
+class Connection(http.client.HTTPConnection):
+    """Speaks HTTP over a socket that is given to it; by itself it connects to nothing."""
+
+    def __init__(self, target: Target, sock: TimedSocket):
+        super().__init__(target.host, target.port)
+        self.default_port = PORTS[target.scheme]
+        self.wire = self.sock = sock
+
+    def connect(self) -> None:
+        """The default would look the name up again, and nobody would check what it finds."""
+        raise http.client.NotConnected
+
+
+class Client:
+    """Posts to one address, over one connection that is kept open."""
+
+    def __init__(self, url: str, policy: Policy, key: str = "", bounds: Bounds = USUAL, wires: Wires = SYSTEM):
+        self.target = read_url(url)
+        check_target(self.target, policy)
+        check_key(self.target, key)
+        self._policy = policy
+        self._key = key
+        self._bounds = bounds
+        self._wires = wires
+        self._connection: Connection | None = None
+
+    def post(self, data: bytes, headers: Mapping[str, str]) -> Answer:
+        """The answer, whatever its status; a server that is busy is asked again a few times."""
+        answer = self._exchange(data, headers)
+        for pause in self._bounds.pauses:
+            if answer.status not in RETRIED or answer.wait > LONGEST_PAUSE:
+                break
+            time.sleep(answer.wait or pause)
+            answer = self._exchange(data, headers)
+        return answer
+
+    def complaint(self, answer: Answer) -> str:
+        """What to tell about an answer that is no success."""
+        if answer.status == DROPPED:
+            return f"{self.target.host} broke the connection off"
+        if 300 <= answer.status < 400:
+            return f"{self.target.host} answered {answer.status} and points elsewhere, which is not followed"
+        words = words_of(answer.body, self.target, self._key)
+        return f"{self.target.host} answered {answer.status}" + (f": {words}" if words else "")
+
+    def listens(self) -> bool:
+        """Whether something accepts connections there."""
+        try:
+            self._open_connection()
+        except NotListening:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Drop the connection; the next request opens another."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _exchange(self, data: bytes, headers: Mapping[str, str]) -> Answer:
+        kept = self._connection is not None
+        connection = self._open_connection()
+        try:
+            return self._send(connection, data, headers)
+        except TimeoutError:
+            self.close()
+            said = f"{self.target.host} did not answer within {self._bounds.seconds:g} s"
+            raise RequestFailed(said, "Raise the time-out, or look at the server.") from None
+        except (http.client.HTTPException, OSError):
+            self.close()
+            return self._exchange(data, headers) if kept else Answer(DROPPED)  # servers drop connections that idle
+
+    def _send(self, connection: Connection, data: bytes, headers: Mapping[str, str]) -> Answer:
+        connection.wire.deadline = time.monotonic() + self._bounds.seconds
+        key = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        connection.request("POST", self.target.path, data, {"User-Agent": "rawkomem", **key, **headers})
+        response = connection.getresponse()
+        body, whole = self._read_body(response)
+        return Answer(response.status, seconds(response.headers.get("Retry-After")), body, whole)
+
+    def _read_body(self, response: http.client.HTTPResponse) -> tuple[bytes, bool]:
+        """The body as far as its bound, and whether that is all."""
+        data = bytearray()
+        while len(data) <= self._bounds.answer and (part := response.read1(PIECE)):
+            data += part
+        whole = len(data) <= self._bounds.answer
+        response.close()  # read1 does not notice the end, and the connection would refuse its next request
+        if response.will_close or not whole:
+            self.close()
+        return bytes(data[: self._bounds.answer]), whole
+
+    def _open_connection(self) -> Connection:
+        if self._connection is None:
+            deadline = time.monotonic() + min(CONNECT, self._bounds.seconds)
+            sock = self._dial(self._checked_addresses(deadline), deadline)
+            self._connection = Connection(self.target, TimedSocket(self._secured(sock, deadline)))
+        return self._connection
+
+    def _checked_addresses(self, deadline: float) -> Sequence[str]:
+        """Where to connect to. Looked up once: between a check and a second look-up, the answer could change."""
+        target = self.target
+        try:
+            found = [target.host] if target.literal else look_up_within(
+                self._wires, target.host, target.port, deadline - time.monotonic()
+            )  # fmt: skip
+        except (OSError, UnicodeError) as error:
+            raise self._unreachable(error) from None
+        check_addresses(target, found, self._policy)
+        return found
+
+    def _dial(self, addresses: Sequence[str], deadline: float) -> socket.socket:
+        """A connection to the first address that takes one."""
+        failure: OSError = TimeoutError()
+        for address in addresses:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                break
+            try:
+                return self._wires.connect((address, self.target.port), left)
+            except OSError as error:
+                failure = error
+        raise self._unreachable(failure)
+
+    def _secured(self, sock: socket.socket, deadline: float) -> socket.socket:
+        """TLS where the address asks for it; the certificate must be for the host's name, not for its address."""
+        if not self.target.secure:
+            return sock
+        try:
+            sock.settimeout(max(0.001, deadline - time.monotonic()))
+            return self._wires.tls().wrap_socket(sock, server_hostname=self.target.host)
+        except (OSError, ValueError) as error:
+            sock.close()
+            why = getattr(error, "verify_message", "") or getattr(error, "reason", "") or type(error).__name__
+            hint = "Is the address right, and does the server's certificate name it?"
+            kind = RequestFailed if isinstance(error, ssl.SSLError) else NotListening
+            raise kind(f"no TLS with {self.target.host}: {why}", hint) from None
+
+    def _unreachable(self, error: Exception) -> NotListening:
+        reason = getattr(error, "strerror", "") or type(error).__name__
+        return NotListening(f"cannot reach {self.target.host}:{self.target.port}: {reason}", "Is the server running?")
+
+
+def seconds(text: str | None) -> float:
+    """A Retry-After in seconds from now, in either of its forms; 0 for what is neither."""
+    if not text:
+        return 0.0
+    if text.isascii() and text.isdigit():
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return 0.0

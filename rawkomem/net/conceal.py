@@ -1,0 +1,49 @@
+"""A server's own words for an error message: one short line, without the keys that it may repeat."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, unquote
+
+from ..text.clean import one_line
+from ..text.redact import redact
+from .failure import RequestFailed
+
+if TYPE_CHECKING:
+    from .url import Target
+
+SHOWN = 200  # characters of a server's words
+READ = 4 * SHOWN  # bytes looked at
+SEGMENT = 16  # characters from which on a part of a path may be a key, as in many webhook addresses
+VALUE = 4  # characters from which on a value of a query may be one
+
+
+def read_key(variable: str) -> str:
+    """The key from the environment. A name in lower case is not shown: it might be a key put in the wrong place."""
+    if not variable:
+        return ""
+    shown = variable if variable.isupper() and variable.isidentifier() else "that keyEnv names"
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise RequestFailed(f"the environment variable {shown} is not set", "Set it to the key, not keyEnv itself.")
+    if not (key.isascii() and key.isprintable()):
+        raise RequestFailed(f"the environment variable {shown} holds no usable key", "Copy the key again.")
+    return key
+
+
+def words_of(body: bytes, target: Target, key: str) -> str:
+    """What a server says about its refusal."""
+    text = body[:READ].decode("utf-8", "replace")
+    for secret in sorted(_secrets(target, key), key=len, reverse=True):
+        text = text.replace(secret, "(key)")
+    return one_line(redact(text), SHOWN)
+
+
+def _secrets(target: Target, key: str) -> set[str]:
+    path, _, query = target.path.partition("?")
+    found = [key, *(part for part in path.split("/") if len(part) >= SEGMENT)]
+    found += [value for _, value in parse_qsl(query) if len(value) >= VALUE]
+    found += [value for item in query.split("&") if len(value := item.partition("=")[2]) >= VALUE]
+    plain = {form for secret in found if secret for form in (secret, unquote(secret))}
+    return plain | {secret.replace("/", "\\/") for secret in plain}  # as some servers write JSON

@@ -1,0 +1,59 @@
+"""Decides whether an address may be sent to: first as it is written, then by every IP address that it leads to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..model.record import record
+from .address import LOOPBACK, PRIVATE, PUBLIC, classify
+from .failure import Blocked
+from .url import Target, read_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WEB_PORTS = (80, 443, 8080, 8443)  # elsewhere listen mail, databases and the like, which a POST could upset
+
+
+@record
+class Policy:
+    """What may be sent to. `local`: exact origins that may be this machine or its network, on any port."""
+
+    local: tuple[str, ...] = ()
+    https_only: bool = True
+
+
+PUBLIC_ONLY = Policy()
+
+
+def user_named(url: str) -> Policy:
+    """For an address that the user's own config names: its very origin may be local; metadata services never are."""
+    return Policy(local=(read_url(url).origin,), https_only=False)
+
+
+def check_target(target: Target, policy: Policy) -> None:
+    """What can be said before any look-up."""
+    if policy.https_only and not target.secure:
+        raise Blocked(f"{target.host} would be sent to unencrypted", "Use an https address.")
+    if target.port not in WEB_PORTS and target.origin not in policy.local:
+        ports = ", ".join(map(str, WEB_PORTS))
+        raise Blocked(f"port {target.port} is not one of the web", f"Use one of {ports}.")
+
+
+def check_key(target: Target, key: str) -> None:
+    """A key travels encrypted, or not at all beyond this machine."""
+    here = target.is_localhost or (target.literal and classify(target.host)[0] == LOOPBACK)
+    if key and not target.secure and not here:
+        raise Blocked(f"the key would go to {target.host} unencrypted", "Use an https address, or no key.")
+
+
+def check_addresses(target: Target, addresses: Sequence[str], policy: Policy) -> None:
+    """Every address must be allowed: of a mixed answer, nobody knows which one a connection would take."""
+    allowed = {PUBLIC, LOOPBACK, PRIVATE} if target.origin in policy.local else {PUBLIC}
+    if target.is_localhost:
+        allowed &= {LOOPBACK}
+    for address in addresses:
+        reach, what = classify(address)
+        if reach not in allowed:
+            shown = target.host if target.literal else f"{target.host} ({address})"
+            raise Blocked(f"{shown} is not sent to: its address is {what}", "Check the url, and what it resolves to.")

@@ -1,0 +1,116 @@
+"""Reads an http(s) address strictly: what two parsers could read in two ways is refused, never repaired."""
+
+from __future__ import annotations
+
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from typing import NoReturn
+
+from ..model.record import record
+from .failure import Blocked
+
+PORTS = {"http": 80, "https": 443}
+LONGEST = 2_048  # characters; longer ones are refused by many servers anyway
+AMBIGUOUS = ' \\#"<>^`{|}'  # a parser somewhere ends the host at each of these, or takes it for another character
+NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+HEX = frozenset("0123456789abcdef")
+EXAMPLE = "Example: https://example.com/hook or http://localhost:1234/v1"
+
+
+@record
+class Target:
+    """An address taken apart; `literal` says that the host is an IP address and needs no look-up."""
+
+    scheme: str
+    host: str  # lower case, without brackets and final dot
+    port: int
+    path: str  # with its query; never shown to anybody: it may hold a key
+    literal: bool
+
+    @property
+    def secure(self) -> bool:
+        """Whether it is https."""
+        return self.scheme == "https"
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port: what a policy names."""
+        return f"{self.scheme}://{self.host}:{self.port}"
+
+    @property
+    def is_localhost(self) -> bool:
+        """Whether the host's name says that it is this machine (RFC 6761)."""
+        return self.host == "localhost" or self.host.endswith(".localhost")
+
+
+def read_url(url: str) -> Target:
+    """The parts of an address; Blocked, without repeating it, when it is not clear what they are."""
+    scheme, mark, rest = url.partition("://")
+    scheme = scheme.lower()
+    if not mark or scheme not in PORTS:
+        _refuse("it does not start with http:// or https://")
+    if not url.isascii():
+        _refuse("it holds characters beyond ASCII", "Write the host's name in its xn-- form.")
+    if len(url) > LONGEST or not url.isprintable() or any(character in url for character in AMBIGUOUS):
+        _refuse("it is very long, or holds a space, a backslash, a # or the like", "Write such characters as %20.")
+    authority = rest.partition("/")[0].partition("?")[0]
+    path = rest[len(authority) :]
+    if "@" in authority:
+        _refuse("it holds a user name or password", "Put the key into an environment variable.")
+    name, port = _split(authority)
+    host, literal = _read_ipv6(name[1:-1]) if name.startswith("[") else _read_host(name)
+    number = _read_port(port[1:]) if port else PORTS[scheme]
+    return Target(scheme, host, number, path if path.startswith("/") else f"/{path}", literal)
+
+
+def _split(authority: str) -> tuple[str, str]:
+    """The host, in its brackets where it has any, and the port with its colon."""
+    end = authority.find("]") + 1 if authority.startswith("[") else authority.find(":")
+    if authority.startswith("[") and not end:
+        _refuse("its host has an open bracket")
+    name, port = (authority[:end], authority[end:]) if end >= 0 else (authority, "")
+    if port and not port.startswith(":"):
+        _refuse("something stands between its host and its path")
+    return name, port
+
+
+def _read_port(digits: str) -> int:
+    number = int(digits) if digits.isdigit() and len(digits) <= 5 else 0
+    if not 0 < number < 65_536:
+        _refuse("its port is no number from 1 to 65535")
+    return number
+
+
+def _read_ipv6(text: str) -> tuple[str, bool]:
+    try:
+        address = IPv6Address(text)
+    except AddressValueError:
+        _refuse("what stands in brackets is no IPv6 address")
+    if address.scope_id:
+        _refuse("its IPv6 address names a network interface")
+    return address.compressed, True
+
+
+def _read_host(name: str) -> tuple[str, bool]:
+    """A name, or four plain numbers. 0x7f.1, 017700000001 and 2130706433 are 127.0.0.1 to some and names to others."""
+    host = name.lower().removesuffix(".")
+    labels = host.split(".")
+    if _is_number(labels[-1]):
+        try:
+            return str(IPv4Address(host)), True
+        except AddressValueError:
+            _refuse("its host is a number in an odd notation", "Write an IPv4 address as four decimal numbers.")
+    if len(host) > 253 or not all(_is_label(label) for label in labels):
+        _refuse("its host is no name")
+    return host, False
+
+
+def _is_number(label: str) -> bool:
+    return label.isdigit() or (label.startswith("0x") and HEX.issuperset(label[2:]))
+
+
+def _is_label(label: str) -> bool:
+    return 0 < len(label) <= 63 and label[0] != "-" != label[-1] and NAME_CHARACTERS.issuperset(label)
+
+
+def _refuse(why: str, hint: str = EXAMPLE) -> NoReturn:
+    raise Blocked(f"url is not an http(s) address to send to: {why}", hint)

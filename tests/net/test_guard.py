@@ -1,0 +1,206 @@
+"""What may be sent to: the corpus of tricks row by row through the real client, and the seed's own cases."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rawkomem.net.address import LOOPBACK, NEVER, PRIVATE, PUBLIC, classify
+from rawkomem.net.client import Bounds, Client
+from rawkomem.net.failure import Blocked, NotListening
+from rawkomem.net.guard import PUBLIC_ONLY, Policy, check_addresses, check_target, user_named
+from rawkomem.net.url import read_url
+from tests.conftest import SHARED, shared
+from tests.embed.server import Answer, Server
+from tests.net.outside import CERTIFICATE, Outside
+
+BOTH_SCHEMES = Policy(https_only=False)  # so that a row is judged by its address, not by its http
+AT_ONCE = Bounds(seconds=5.0, pauses=(0.0,))
+OK = Answer({})
+
+
+def corpus(file: str) -> list[dict]:
+    """Rows for parametrize, which runs before any fixture; without the data one test says so."""
+    path = SHARED / "data" / file
+    data = json.loads(path.read_text()) if path.exists() else []
+    return data["cases"] if isinstance(data, dict) else data
+
+
+ROWS = corpus("ssrf.json")
+SEED = [case for case in corpus("seed_cases.json") if case["function"] == "validateBaseUrl"]
+
+
+def test_the_corpora_are_at_hand():
+    shared("data/ssrf.json")
+    shared("data/seed_cases.json")
+    assert (len(ROWS), len(SEED)) == (117, 19)
+
+
+def policies(row: dict) -> list[Policy]:
+    if "allow_origins" in row:
+        return [Policy(tuple(read_url(origin).origin for origin in row["allow_origins"]), https_only=False)]
+    return [PUBLIC_ONLY, BOTH_SCHEMES]
+
+
+def answers(row: dict) -> list[list[str]]:
+    if row.get("resolve_sequence"):
+        return row["resolve"]
+    return [row["resolve"]] if "resolve" in row else [["127.0.0.1"]] if "localhost" in row["url"].lower() else []
+
+
+def script(row: dict) -> list[Answer]:
+    if "redirects" in row:
+        return [Answer({}, 302, {"Location": row["redirects"][0]})]
+    return [Answer(status=0), OK] if row.get("resolve_sequence") else [OK]  # a dropped connection forces a look-up
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
+def test_every_row_of_the_corpus_gets_its_verdict_from_the_real_client(row):
+    for policy in policies(row):
+        certificate = CERTIFICATE if row["url"].lower().startswith("https") else ""
+        with Server(*script(row), certificate=certificate) as server:
+            outside = Outside(server.server_port, *answers(row))
+            try:
+                status = Client(row["url"], policy, "", AT_ONCE, outside.wires).post(b"{}", {}).status
+            except Blocked:
+                status = 0
+            assert ("allow" if status == 200 else "block") == row["verdict"]
+            assert status == {"allow": 200, "block": 302 if "redirects" in row else 0}[row["verdict"]]
+            public = {"93.184.216.34"} if "redirects" in row or "resolve_sequence" in row else set()
+            assert row["verdict"] == "allow" or set(outside.dialled) <= public
+
+
+@pytest.mark.parametrize("case", SEED, ids=[case["id"] for case in SEED])
+def test_the_seeds_cases(case):
+    """The seed lets its three names of this machine pass, and everything private with `allowPrivate`."""
+    url, options = case["input"]["url"] or "", case["input"]["opts"]
+    known = options.get("allowPrivate") or any(
+        f"//{name}" in url and f"//{name}." not in url for name in ("localhost", "127.0.0.1", "[::1]")
+    )
+    expected = case["expected"]["ok"] and "reject" not in case.get("advice", "")
+    try:
+        target = read_url(url)
+        https_only = bool(options.get("requireHttps")) and not known
+        policy = Policy((target.origin,) if known else (), https_only)
+        check_target(target, policy)
+        where = {"localhost": "127.0.0.1", "10.0.0.1.nip.io": "10.0.0.1"}.get(target.host, "93.184.216.34")
+        check_addresses(target, [target.host if target.literal else where], policy)
+        allowed = True
+    except Blocked as refusal:
+        assert refusal.message and refusal.hint and "\n" not in refusal.message
+        allowed = False
+    assert allowed == expected
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "example.com", "ftp://example.com", "http://", "http:///x", "http://user:s3cret@example.com/", "http://a..b/",
+     "https://example.com\\@127.0.0.1/", "https://exa mple.com/", "https://example.com/#x", "https://example.com:/",
+     "https://example.com:0/", "https://example.com:65536/", "https://example.com:8 0/", "https://[::1/", "https://[::1]x/",
+     "https://[fe80::1%25eth0]/", "https://[fe80::1%eth0]/", "https://-a.com/", "https://bücher.example/",
+     "http://2130706433/", "http://0x7f000001/", "http://0177.1/", "http://127.1/", "http://1.2.3/", "http://1.2.3.4.5/",
+     "http://example.0x1/", "http://0x/", "https://%31%32%37.0.0.1/", "https://exam%00ple.com/", "https://e\u200bx.com/",
+     "https://example.com/\n", "https://" + "a" * 64 + ".com/", "https://example.com/" + "a" * 2048],
+)  # fmt: skip
+def test_an_address_that_could_be_read_in_two_ways_is_refused_without_being_repeated(url):
+    with pytest.raises(Blocked, match="not an http") as caught:
+        read_url(url)
+    assert "s3cret" not in caught.value.message + caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("url", "origin", "path"),
+    [
+        ("https://Example.COM", "https://example.com:443", "/"),
+        ("https://example.com.:8443?x=1", "https://example.com:8443", "/?x=1"),
+        ("HTTP://127.0.0.1./a?b", "http://127.0.0.1:80", "/a?b"),
+        ("http://[0:0:0:0:0:0:0:1]:80/", "http://::1:80", "/"),
+        ("https://my_host/p/@x", "https://my_host:443", "/p/@x"),
+        ("https://1.example.com/", "https://1.example.com:443", "/"),
+    ],
+)
+def test_what_an_address_says(url, origin, path):
+    target = read_url(url)
+    assert (target.origin, target.path) == (origin, path)
+
+
+@pytest.mark.parametrize(
+    ("reach", "addresses"),
+    [
+        (PUBLIC, "8.8.8.8 93.184.216.34 172.32.0.1 172.15.255.255 100.63.255.255 100.128.0.1 169.253.1.1 223.255.255.255 "
+                 "2001:4860:4860::8888 2606:4700::1111 2a00:1450::1"),
+        (LOOPBACK, "127.0.0.1 127.255.255.254 ::1"),
+        (PRIVATE, "10.0.0.1 172.16.0.1 172.31.255.255 192.168.0.1 100.64.0.1 100.127.255.255 fd12::1 fc00::1"),
+        (NEVER, "0.0.0.0 0.1.2.3 169.254.169.254 169.254.170.2 168.63.129.16 100.100.100.200 192.0.0.192 192.0.2.1 "
+                "198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255 192.88.99.1 :: "
+                "::ffff:8.8.8.8 ::ffff:127.0.0.1 ::8.8.8.8 64:ff9b::808:808 64:ff9b:1::1 2002:808:808::1 2001:0:1::1 "
+                "2001:2::1 2001:db8::1 3fff::1 fe80::1 fe80::1%eth0 fec0::1 ff02::1 fd00:ec2::254 fd20:ce::254 "
+                "fd00:42::42 100::1 5f00::1 4000::1"),
+    ],
+)  # fmt: skip
+def test_how_far_addresses_reach(reach, addresses):
+    for address in addresses.split():
+        assert classify(address)[0] == reach, address
+
+
+@pytest.mark.parametrize("address", ["169.254.169.254", "168.63.129.16", "100.100.100.200", "fd00:ec2::254", "0.0.0.0"])
+def test_a_metadata_service_is_never_local_enough(address):
+    url = f"http://[{address}]/" if ":" in address else f"http://{address}/"
+    with pytest.raises(Blocked, match="not sent to"):
+        Client(url, user_named(url)).post(b"", {})
+    url = "http://gpu.lan:1234/"
+    with pytest.raises(Blocked, match=r"gpu.lan .* is not sent to"):
+        Client(url, user_named(url), "", AT_ONCE, Outside(1, [address]).wires).post(b"", {})
+
+
+def test_one_bad_address_among_good_ones_is_enough():
+    outside = Outside(1, ["93.184.216.34", "10.0.0.7"])
+    with pytest.raises(Blocked, match=r"\(10.0.0.7\) is not sent to: its address is a private network"):
+        Client("https://example.com/", PUBLIC_ONLY, "", AT_ONCE, outside.wires).post(b"", {})
+    assert outside.dialled == []
+
+
+def test_localhost_must_be_this_machine():
+    outside = Outside(1, ["93.184.216.34"])
+    with pytest.raises(Blocked, match="localhost"):
+        Client("http://localhost:1234/", user_named("http://localhost:1234/"), "k", AT_ONCE, outside.wires).post(
+            b"", {}
+        )
+    assert outside.dialled == []
+
+
+def test_a_key_goes_unencrypted_to_this_machine_only():
+    for url in ("http://gpu.lan/", "http://10.0.0.1/", "http://localhost.example.com/"):
+        with pytest.raises(Blocked, match="unencrypted"):
+            Client(url, user_named(url), "key")
+    for url in ("http://localhost/", "http://127.0.0.1/", "http://[::1]/", "https://gpu.lan/"):
+        Client(url, user_named(url), "key")
+
+
+def test_a_resolver_that_flips_never_gets_to_the_server_inside():
+    """The name leads to a public server that drops the connection, then to this machine, where a real server listens."""
+    with Server(OK) as inside, Server(Answer(status=0)) as public:
+        outside = Outside(public.server_port, ["93.184.216.34"], ["127.0.0.1"])
+        url = f"http://rebind.example:{inside.server_port}/"
+        policy = Policy(local=(f"http://other.example:{inside.server_port}",), https_only=False)
+        with pytest.raises(Blocked, match="not one of the web"):
+            Client(url, policy, "", AT_ONCE, outside.wires)
+        client = Client("http://rebind.example:8080/", BOTH_SCHEMES, "", AT_ONCE, outside.wires)
+        with pytest.raises(Blocked, match="this machine"):
+            client.post(b"{}", {})
+        assert outside.asked == ["rebind.example"] * 2 and outside.dialled == ["93.184.216.34"]
+        assert inside.seen == [] and len(public.seen) == 1
+
+
+def test_one_look_up_serves_a_connection_however_the_resolver_flips():
+    with Server(OK) as server:
+        outside = Outside(server.server_port, ["93.184.216.34"], ["127.0.0.1"])
+        client = Client("http://rebind.example/", BOTH_SCHEMES, "", AT_ONCE, outside.wires)
+        assert [client.post(b"{}", {}).status for _ in range(3)] == [200] * 3
+        assert outside.asked == ["rebind.example"] and outside.dialled == ["93.184.216.34"]
+
+
+def test_a_name_that_nobody_knows():
+    with pytest.raises(NotListening, match=r"cannot reach nowhere.example:443"):
+        Client("https://nowhere.example/", PUBLIC_ONLY, "", AT_ONCE, Outside(1).wires).post(b"", {})
