@@ -171,7 +171,7 @@ def place_from(layout: Layout, text: str, base: str) -> str:
 
 def _identify(citation: Citation, data: bytes) -> tuple[list[str], bool] | None:
     """The blob ids that the cited place may have, its own first, and whether it is the whole file. None: it is gone."""
-    whole = _ids(data)
+    whole = blob_ids(data)
     if not citation.symbol and not citation.lines:
         return whole, True
     text = _text(data)
@@ -201,7 +201,7 @@ def _moved_lines(citation: Citation, data: bytes) -> str:
     return ""
 
 
-def _ids(data: bytes) -> list[str]:
+def blob_ids(data: bytes) -> list[str]:
     """The blob ids of a file: of its bytes, and of its text with \\n line ends, which is what autocrlf commits."""
     if b"\r\n" not in data or b"\0" in data[:BINARY]:
         return [blob_id(data)]

@@ -43,11 +43,14 @@ def _git_folder(path: str) -> str:
     return os.path.normpath(os.path.join(os.path.dirname(path), named.removeprefix("gitdir:").strip()))
 
 
-def head_stamp(git: GitDir) -> str:
-    """Differs whenever another commit is checked out: by commit, amend, rebase, merge, checkout, reset or fetch.
+def git_stamp(start: str) -> str:
+    """Differs whenever another commit is checked out: by commit, amend, rebase, merge, checkout, reset. Empty: no git.
 
     It holds HEAD, the commit that its branch names, and stamps of the files where else git may keep that.
     """
+    git = find_git(start)
+    if git is None:
+        return ""
     name = _small(os.path.join(git.own, "HEAD"))
     seen = [name]
     while name.startswith("ref:") and len(seen) <= MOST_LINKS:
@@ -56,7 +59,16 @@ def head_stamp(git: GitDir) -> str:
     if not name:  # not in a file of its own: packed, in a reftable, or not born yet
         seen += [_stamp(os.path.join(git.common, "packed-refs"))]
         seen += [_stamp(os.path.join(folder, "reftable", "tables.list")) for folder in (git.own, git.common)]
-    return " ".join([*seen, _stamp(os.path.join(git.common, "shallow"))])
+    return " ".join([git.own, *seen, _stamp(os.path.join(git.common, "shallow"))])
+
+
+def cut_off_at(git: GitDir) -> set[str]:
+    """The commits at which a shallow clone ends; none in a whole one."""
+    try:
+        with open(os.path.join(git.common, "shallow"), encoding="ascii", errors="replace") as stream:
+            return set(stream.read().split())
+    except OSError:
+        return set()
 
 
 def _small(path: str) -> str:
