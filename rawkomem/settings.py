@@ -27,6 +27,8 @@ KEYS = {
     "embedder.keyEnv": "user",
     "embedder.start": "user",
     "embedder.timeout": "user",
+    "trust.commits": "user",
+    "trust.agents": "user",
 }
 
 
@@ -40,6 +42,8 @@ class Settings:
 
     embedder: EmbedderSettings = EmbedderSettings()
     agents: tuple[tuple[str, Limits], ...] = ()
+    commits: bool = True  # whether what no person committed counts as written by an agent
+    identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/committer.py
 
     def limits(self, agent: str) -> Limits:
         """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
@@ -126,6 +130,8 @@ def _is_agent_key(key: str) -> bool:
 
 
 def _flatten(value: object, prefix: str = "") -> dict[str, str]:
+    if isinstance(value, list):
+        value = ", ".join(str(item) for item in value)
     if not isinstance(value, dict):
         return {prefix: " ".join(str(value).split())}
     flat: dict[str, str] = {}
@@ -144,7 +150,9 @@ def _settings(values: Mapping[str, str]) -> Settings:
         dims=int(_number(values, "embedder.dims", 0)),
         timeout=_number(values, "embedder.timeout", 30.0),
     )
-    return Settings(embedder, tuple(sorted(_agents(values).items())))
+    commits = values.get("trust.commits", "on").lower() not in ("off", "false", "no")
+    identities = tuple(part.strip() for part in values.get("trust.agents", "").split(",") if part.strip())
+    return Settings(embedder, tuple(sorted(_agents(values).items())), commits, identities)
 
 
 def _agents(values: Mapping[str, str]) -> dict[str, Limits]:

@@ -86,3 +86,10 @@ def test_a_broken_file_says_where(project, text):
     with pytest.raises(BadInput) as failure:
         load(project, text)
     assert failure.value.hint
+
+
+def test_whose_commits_count_is_the_users_to_say(project):
+    settings, warnings = load(project, user="trust: {commits: off, agents: ['*@ci.example.org', Robo]}\n")
+    assert (settings.commits, settings.identities, warnings) == (False, ("*@ci.example.org", "Robo"), [])
+    settings, warnings = load(project, "trust: {commits: off, agents: x}\n")
+    assert settings.commits and not settings.identities and len(warnings) == 2

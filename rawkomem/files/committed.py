@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..text.split import Block
     from .layout import Layout
 
+NOTHING: Mapping[str, tuple[str, ...]] = {}  # shared, never changed
 AT_ONCE = 500  # blobs asked of one git process: bounds the memory its answer takes
 
 
@@ -44,33 +45,23 @@ class History:
 def provenance_of(layout: Layout, agents: Sequence[str] = AGENTS) -> tuple[dict[str, str], str]:
     """entry id → who committed it, for every entry of a repository, and the stamp for which this holds."""
     stamp = git_stamp(layout.root)
-    authorship = Authorship(read_history(layout) if stamp else History(why="no git"))
+    history = read_history(layout) if stamp else History(why="no git")
+    committed = {digest for digests in history.blobs.values() for digest in digests}
     found: dict[str, str] = {}
     for path in filter(is_text, stamps(sweep(layout).listing)):
         try:
             data = read_bytes(layout.path(path))
         except OSError:
             continue
-        authors = authorship.of_file(data, path)
+        authors = _authors(digests_in(data, history.blobs), path, history, committed)
         entries = read_data(data, path, advice=False).entries
         found |= {entry.id: state_of(author, agents) for entry, author in zip(entries, authors, strict=True)}
     return found, stamp
 
 
-class Authorship:
-    """Tells who committed the entries of files, from one History."""
-
-    def __init__(self, history: History):
-        self.history = history
-        self.committed = {digest for digests in history.blobs.values() for digest in digests}
-
-    def of_file(self, data: bytes, path: str) -> tuple[str, ...]:
-        """Who committed each entry of a file as it is now; empty for an entry that HEAD does not hold."""
-        history = self.history
-        known = next((history.blobs[blob] for blob in blob_ids(data) if blob in history.blobs), None)
-        digests = _digests(data) if known is None else known
-        absent = HIDDEN if history.why or path.partition("/")[0] in history.ignored else ""
-        return tuple(history.authors.get(digest, HIDDEN) if digest in self.committed else absent for digest in digests)
+def _authors(digests: Sequence[str], path: str, history: History, committed: set[str]) -> list[str]:
+    absent = HIDDEN if history.why or path.partition("/")[0] in history.ignored else ""
+    return [history.authors.get(digest, HIDDEN) if digest in committed else absent for digest in digests]
 
 
 def read_history(layout: Layout, known: History | None = None) -> History:
@@ -84,8 +75,9 @@ def read_history(layout: Layout, known: History | None = None) -> History:
         if not head:
             return History(ignored=ignored)
         base = known if known and _is_ancestor(git, known, head) else History()
-        authors = {**base.authors, **_new_authors(git, base, head)}
-        return History(head, authors, _blobs_in_head(git, head, base), ignored)
+        read = dict(base.blobs)
+        authors = {**base.authors, **_new_authors(git, base, head, read)}
+        return History(head, authors, _blobs_in_head(git, head, read), ignored)
     except GitFailed as failure:
         return History(why=str(failure))
 
@@ -100,8 +92,11 @@ def _is_ancestor(git: Git, known: History, head: str) -> bool:
         return False
 
 
-def _new_authors(git: Git, base: History, head: str) -> dict[str, str]:
-    """digest → author of everything that commits after the base brought. Parents come first: who was first, counts."""
+def _new_authors(git: Git, base: History, head: str, read: dict[str, tuple[str, ...]]) -> dict[str, str]:
+    """digest → author of what commits after the base brought. Parents come first: who was first, counts.
+
+    `read` takes the digests of every blob on the way.
+    """
     span = f"{base.head}..{head}" if base.head else head
     changes = list(_changes(git, span))
     found: dict[str, str] = {}
@@ -109,17 +104,18 @@ def _new_authors(git: Git, base: History, head: str) -> dict[str, str]:
         part = changes[start : start + AT_ONCE]
         contents = dict(_contents(git, dict.fromkeys(blob for blob, _ in part)))
         if len(contents) < len({blob for blob, _ in part}):
-            return _all_hidden(git, head)
+            return _all_hidden(git, head, read)
+        read |= {blob: digests_in(data) for blob, data in contents.items() if blob not in read}
         for blob, author in part:
-            for digest in _digests(contents[blob]):
+            for digest in read[blob]:
                 if digest not in base.authors:
                     found.setdefault(digest, author)
     return found
 
 
-def _all_hidden(git: Git, head: str) -> dict[str, str]:
+def _all_hidden(git: Git, head: str, read: dict[str, tuple[str, ...]]) -> dict[str, str]:
     """In a partial clone, blobs are missing: who was first cannot be told, only what is there now."""
-    return {digest: HIDDEN for digests in _blobs_in_head(git, head, History()).values() for digest in digests}
+    return {digest: HIDDEN for digests in _blobs_in_head(git, head, read).values() for digest in digests}
 
 
 def _changes(git: Git, span: str) -> Iterator[tuple[str, str]]:
@@ -139,14 +135,13 @@ def _changes(git: Git, span: str) -> Iterator[tuple[str, str]]:
                 yield blob, author
 
 
-def _blobs_in_head(git: Git, head: str, base: History) -> dict[str, tuple[str, ...]]:
+def _blobs_in_head(git: Git, head: str, read: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     listed = git.run("ls-tree", "-r", "-z", head).decode("utf-8", "surrogateescape").split("\0")
     files = [line.split("\t", 1) for line in listed if line.endswith(".md") and line.startswith("100")]
     blobs = [facts.split(" ")[2] for facts, path in files if path.partition("/")[0] in AREAS]
-    read = {blob: base.blobs[blob] for blob in blobs if blob in base.blobs}
-    for blob, data in _contents(git, dict.fromkeys(blob for blob in blobs if blob not in read)):
-        read[blob] = _digests(data)
-    return read
+    unread = dict.fromkeys(blob for blob in blobs if blob not in read)
+    fresh = {blob: digests_in(data) for blob, data in _contents(git, unread)}
+    return {blob: read[blob] if blob in read else fresh[blob] for blob in blobs if blob in read or blob in fresh}
 
 
 def _contents(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
@@ -167,12 +162,13 @@ def _contents(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
             at = end + 2 + size
 
 
-def _digests(data: bytes) -> tuple[str, ...]:
-    """A digest of what each entry of a file says, whatever its line ends and its place."""
+def digests_in(data: bytes, known: Mapping[str, tuple[str, ...]] = NOTHING) -> tuple[str, ...]:
+    """A digest of what each entry of a file says, whatever its line ends and its place; `known`: of some blobs."""
+    for blob in blob_ids(data) if known else ():
+        if blob in known:
+            return known[blob]
     text, refused, _ = decode(data)
-    if refused:
-        return ()
-    return tuple(_digest(block) for block in split(text))
+    return () if refused else tuple(_digest(block) for block in split(text))
 
 
 def _digest(block: Block) -> str:

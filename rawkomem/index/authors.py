@@ -1,9 +1,9 @@
 """Who committed each entry, kept in the index: git is asked when HEAD moved, files are read when they changed.
 
 introduced  digest of an entry → author of the first commit that brought it, in all of history up to `head`
-committed   the entries of each file in HEAD, by blob: what of them is not new need not be read again
-authored    one row for each entry of each file as it is now: its author; empty: not committed; the file's hash
-authorship  stamp, head, ignored, why, at: what was asked when; listing: of the files that `authored` was made from
+committed   the digests of the entries of each file in HEAD, by blob: a blob that is known is not read again
+said        the digests of the entries of each file as it is now, and the hash of the file they were made from
+authorship  stamp, head, ignored, why, at: what was asked when; listing: of the files that `said` was made from
 
 All of it can be asked of git again, and is, when the index is made anew.
 """
@@ -31,23 +31,26 @@ if TYPE_CHECKING:
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS introduced (digest TEXT PRIMARY KEY, author TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS committed (blob TEXT, number INTEGER, digest TEXT, PRIMARY KEY (blob, number)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS authored (path TEXT, number INTEGER, author TEXT, hash TEXT, PRIMARY KEY (path, number))
+CREATE INDEX IF NOT EXISTS committed_digest ON committed (digest);
+CREATE TABLE IF NOT EXISTS said (path TEXT, number INTEGER, digest TEXT, hash TEXT, PRIMARY KEY (path, number))
     WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS authorship (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 """
-TABLES = ("introduced", "committed", "authored", "authorship")
+TABLES = ("introduced", "committed", "said", "authorship")
 LOOK_UP = """
-SELECT e.id, a.author FROM entries e JOIN files f ON f.path = e.path
-LEFT JOIN authored a ON a.path = e.path AND a.number = e.number AND a.hash = f.hash WHERE e.target = ?
+SELECT e.id, e.path, s.digest, i.author FROM entries e JOIN files f ON f.path = e.path
+LEFT JOIN said s ON s.path = e.path AND s.number = e.number AND s.hash = f.hash
+LEFT JOIN introduced i ON i.digest = s.digest AND EXISTS (SELECT 1 FROM committed c WHERE c.digest = s.digest)
+WHERE e.target = ?
 """
-NOBODY = "SELECT id, NULL FROM entries WHERE target = ?"
+NOBODY = "SELECT id, path, NULL, NULL FROM entries WHERE target = ?"
 SAME_FILES = """
 SELECT (SELECT value FROM meta WHERE key = 'listing') IS (SELECT value FROM authorship WHERE key = 'listing')
 """
-KEEP_LISTING = "INSERT OR REPLACE INTO authorship SELECT key, value FROM meta WHERE key = 'listing'"
 CHANGED = """
-SELECT path FROM files f WHERE NOT EXISTS (SELECT 1 FROM authored a WHERE a.path = f.path AND a.hash = f.hash)
+SELECT path FROM files f WHERE NOT EXISTS (SELECT 1 FROM said s WHERE s.path = f.path AND s.hash = f.hash)
 """
+KEEP_LISTING = "INSERT OR REPLACE INTO authorship SELECT key, value FROM meta WHERE key = 'listing'"
 RETRY = 600  # seconds after which git is asked again where it had no answer: somebody may have mended it
 WAIT = 5.0  # seconds for the lock: an answer with yesterday's authors is better than none
 CANNOT_WRITE = (apsw.ReadOnlyError, apsw.FullError, apsw.BusyError, apsw.LockedError, Busy, Unwritable)
@@ -62,9 +65,14 @@ class Authors:
 
     def of_memory(self, id: str) -> dict[str, str]:
         """entry id → who committed it (see state/committer.py), for all entries about a memory."""
-        found = rows(self.index.reading(), LOOK_UP if self._exists() else NOBODY, (id,))
+        database, asked = self.index.reading(), self._exists()
+        ignored = _kept(database, "ignored").split() if asked else []
         agents = (*AGENTS, *self.agents)
-        return {entry: state_of(HIDDEN if author is None else author, agents) for entry, author in found}
+        found = {}
+        for entry, path, digest, author in rows(database, LOOK_UP if asked else NOBODY, (id,)):
+            uncommitted = digest is not None and path.partition("/")[0] not in ignored
+            found[entry] = state_of(author or ("" if uncommitted else HIDDEN), agents)
+        return found
 
     def why_unknown(self) -> str:
         """Why git had no answer; empty when it had."""
@@ -122,15 +130,14 @@ class _Update:
         try:
             with self.db:
                 self.db.execute(SCHEMA)
-                moved = _must_ask(self.db, self.stamp)
-                history = self._moved() if moved else self._known()
-                self._follow_files(history, everything=moved)
+                history = self._ask_git() if _must_ask(self.db, self.stamp) else self._known()
+                self._follow_files(history)
                 self.db.execute(KEEP_LISTING)
         finally:
             self.db.close()
 
-    def _moved(self) -> History:
-        """Ask git, and keep its answer."""
+    def _ask_git(self) -> History:
+        """Read what is new in history, and keep it."""
         from ..files.committed import History, read_history
 
         known = self._known()
@@ -154,22 +161,21 @@ class _Update:
         head, ignored, why = (_kept(self.db, key) for key in ("head", "ignored", "why"))
         return History(head, authors, blobs, tuple(ignored.split()), why)
 
-    def _follow_files(self, history: History, everything: bool) -> None:
-        """Look up the entries of files that changed; of all files when HEAD moved."""
+    def _follow_files(self, history: History) -> None:
+        """Read the files that changed. Without an answer of git nothing is known of any."""
         from hashlib import sha256
 
-        from ..files.committed import Authorship
+        from ..files.committed import digests_in
         from ..files.contents import read_bytes
 
-        gone = "DELETE FROM authored WHERE path NOT IN (SELECT path FROM files)"
-        self.db.execute("DELETE FROM authored" if everything else gone)
-        authorship = Authorship(history)
+        gone = "DELETE FROM said WHERE path NOT IN (SELECT path FROM files)"
+        self.db.execute("DELETE FROM said" if history.why else gone)
         for (path,) in rows(self.db, CHANGED) if not history.why else ():
-            self.db.execute("DELETE FROM authored WHERE path = ?", (path,))
+            self.db.execute("DELETE FROM said WHERE path = ?", (path,))
             try:
                 data = read_bytes(self.index.layout.path(path))
             except OSError:
                 continue
             hash = sha256(data).hexdigest()  # of these very bytes: a row for others than the index knows is not used
-            found = [(path, number, author, hash) for number, author in enumerate(authorship.of_file(data, path))]
-            self.db.executemany("INSERT INTO authored VALUES (?, ?, ?, ?)", found)
+            found = [(path, number, digest, hash) for number, digest in enumerate(digests_in(data, history.blobs))]
+            self.db.executemany("INSERT INTO said VALUES (?, ?, ?, ?)", found)

@@ -99,7 +99,7 @@ def test_agents_of_ones_own(git, memories, repository):
 def test_without_git_nothing_is_written(memories, repository):
     (memories / "a.md").write_text(entry("one"))
     assert kept(repository) == {"one": UNKNOWN}
-    assert not rows(repository.index.reading(), "SELECT name FROM sqlite_master WHERE name = 'authored'")
+    assert not rows(repository.index.reading(), "SELECT name FROM sqlite_master WHERE name = 'said'")
     assert Authors(repository.index).why_unknown() == "no git"
 
 
