@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .embed.protocol import Embedder
     from .files.append import Written
     from .files.check import Checked
+    from .files.citations import Citations, Cited
     from .index.catalogue import Row
     from .index.status import Status
     from .model.entry import Entry, Memory, Plan
@@ -193,8 +194,59 @@ class Repository:
             doc = catalogue.doc(id)
             return memory_of(doc) if doc else None
 
-        accessed = lambda: last_access(self.layout)  # noqa: E731
-        return Sources(self.index.store, self.index.embedder, fired, memory, accessed, self.index.deep())
+        return Sources(
+            self.index.store,
+            self.index.embedder,
+            fired,
+            memory,
+            accessed=lambda: last_access(self.layout),
+            cited=self._citing(),
+            deep=self.index.deep(),
+        )
+
+    # Citing code
+
+    def _citing(self) -> Callable[[Memory], tuple[Cited, ...]]:
+        """How it stands with what a memory cites. Loads nothing and reads nothing until one cites something."""
+        looked: list[Citations] = []
+
+        def cited(memory: Memory) -> tuple[Cited, ...]:
+            if "cites" not in memory.extra:
+                return ()
+            if not looked:
+                from .files.citations import Citations
+
+                looked.append(Citations(self.layout))
+            return looked[0].of(memory.extra)
+
+        return cited
+
+    def cited(self, memory: Memory) -> Sequence[Cited]:
+        """How it stands with each place in the code that a memory cites."""
+        return self._citing()(memory)
+
+    def citation(self, place: str) -> Cited:
+        """A citation of a place in the project (`path`, `path#symbol`, `path:10-20`) as it is now."""
+        from .files.citations import Citations
+        from .text.cite import read_citation
+
+        return Citations(self.layout).now(read_citation(place))
+
+    def cite(self, name: str, places: Sequence[str], by: str = "") -> Written:
+        """Append an entry that makes a memory cite these places as they are now."""
+        from .state.decide import plan_cite
+
+        citations = [self.citation(place).citation for place in places]
+        return self._write(plan_cite(self.get(name), citations, by))[0]
+
+    def all_cited(self) -> Sequence[tuple[Memory, Sequence[Cited]]]:
+        """Every memory that cites code and is in use, and how it stands with each citation."""
+        from .index.lists import memory_of
+
+        rows = self.list()
+        docs = self._answer(lambda: [doc for row in rows if '"cites"' in (doc := self.index.catalogue.doc(row.id))])
+        found = [(memory, self.cited(memory)) for memory in map(memory_of, docs)]
+        return [(memory, cited) for memory, cited in found if cited]
 
     # Writing
 

@@ -34,6 +34,8 @@ KEYS = {
     "sinks.webhook.events": "user",
     "sinks.webhook.keyEnv": "user",
     "sinks.webhook.allowLocal": "user",
+    "trust.commits": "user",
+    "trust.agents": "user",
 }
 
 
@@ -48,6 +50,8 @@ class Settings:
     embedder: EmbedderSettings = EmbedderSettings()
     agents: tuple[tuple[str, Limits], ...] = ()
     sinks: SinkSettings = SinkSettings()
+    commits: bool = True  # whether what no person committed counts as written by an agent
+    identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/committer.py
 
     def limits(self, agent: str) -> Limits:
         """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
@@ -160,7 +164,12 @@ def _settings(values: Mapping[str, str]) -> Settings:
         dims=int(_number(values, "embedder.dims", 0)),
         timeout=_number(values, "embedder.timeout", 30.0),
     )
-    return Settings(embedder, tuple(sorted(_agents(values).items())), _sinks(values))
+    return Settings(embedder, tuple(sorted(_agents(values).items())), _sinks(values), *_commits(values))
+
+
+def _commits(values: Mapping[str, str]) -> tuple[bool, tuple[str, ...]]:
+    commits = values.get("trust.commits", "on").lower() not in ("off", "false", "no")
+    return commits, tuple(part.strip() for part in values.get("trust.agents", "").split(",") if part.strip())
 
 
 def _sinks(values: Mapping[str, str]) -> SinkSettings:

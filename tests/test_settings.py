@@ -116,3 +116,10 @@ def test_a_broken_file_says_where(project, text):
 def test_the_environment_has_the_last_word_on_the_embedder(project, monkeypatch):
     monkeypatch.setenv("RAWKOMEM_EMBEDDER", "static")
     assert load(project, "embedder: minilm\n", user="embedder: openai\n")[0].embedder.provider == "static"
+
+
+def test_whose_commits_count_is_the_users_to_say(project):
+    settings, warnings = load(project, user="trust: {commits: off, agents: ['*@ci.example.org', Robo]}\n")
+    assert (settings.commits, settings.identities, warnings) == (False, ("*@ci.example.org", "Robo"), [])
+    settings, warnings = load(project, "trust: {commits: off, agents: x}\n")
+    assert settings.commits and not settings.identities and len(warnings) == 2

@@ -8,6 +8,8 @@ import click
 
 from ..files.check import check_files, printable
 from ..files.read import QUARANTINE
+from ..model.errors import BadInput
+from .cite import tell_stale
 from .commands import open_repository
 from .terminal import note, paint, say, say_json
 
@@ -21,12 +23,18 @@ COLOURS = {"error": "red", "warning": "yellow", "style": "dim"}
 @click.argument("paths", nargs=-1, type=click.Path(exists=False))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one object for each file.")
 @click.option("--quiet", "-q", is_flag=True, help="Leave content rules out.")
+@click.option("--stale", is_flag=True, help="Instead, list citations of code that changed or is gone.")
 @click.pass_obj
-def check_command(folder: str, paths: tuple[str, ...], as_json: bool, quiet: bool) -> int:
+def check_command(folder: str, paths: tuple[str, ...], as_json: bool, quiet: bool, stale: bool) -> int:
     """Tell what is wrong with memory files.
 
-    Without PATHS: every file of the repository. Exit code 1 when a file cannot be used as a memory.
+    Without PATHS: every file of the repository. Exit code 1 when a file cannot be used as a memory; with --stale, when
+    a memory cites code that changed or is gone.
     """
+    if stale:
+        if paths:
+            raise BadInput("--stale looks at all memories", "leave the paths out")
+        return tell_stale(open_repository(folder).all_cited(), as_json)
     checked = check_files(paths) if paths else list(open_repository(folder).check())
     if as_json:
         say_json([_as_json(item) for item in checked])

@@ -28,6 +28,7 @@ COMMANDS = {
     "list": ("read", "List memories, the last changed first."),
     "show": ("read", "Show one memory."),
     "amend": ("write", "Change what a memory says, by appending."),
+    "cite": ("cite", "Cite code, so that a memory is doubted when the code changes."),
     "delete": ("write", "Hide a memory; its text stays in the file."),
     "purge": ("write", "Remove a memory's text for good (asks; rewrites files)."),
     "check": ("check", "Tell what is wrong with memory files."),

@@ -10,6 +10,7 @@ from ..model.clock import iso
 from ..model.record import as_dict
 from ..repository import filter_of
 from ..text.clean import one_line
+from .cite import cited_json, cited_line
 from .commands import hot_options, open_repository
 from .hot import FILTERS, JSON
 from .terminal import day, note, paint, say, say_json, wide
@@ -56,14 +57,18 @@ def show_command(folder: str, id: str, as_json: bool) -> None:
 
     ID is an id, the start of one, or a file's stem.
     """
-    memory = open_repository(folder).get(id)
+    repository = open_repository(folder)
+    memory = repository.get(id)
+    cited = repository.cited(memory)
     if as_json:
         times = {key: iso(getattr(memory, key)) for key in ("created", "updated", "valid_from", "valid_until")}
-        say_json({**as_dict(memory), **times})
+        say_json({**as_dict(memory), **times, **({"citations": [cited_json(item) for item in cited]} if cited else {})})
         return
     say(paint(one_line(memory.title) or "(draft)", "bold"))
     for name, value in _facts(memory):
         say(f"{paint(f'{name:11}', 'dim')} {value}")
+    for item in cited:
+        say(f"{paint('cites      ', 'dim')} {cited_line(item)}")
     say()
     say(memory.body)
 

@@ -250,7 +250,10 @@ class Index:
             writer.close()
 
     def _make_tables(self, writer: apsw.Connection) -> None:
+        from .authors import forget_authors
+
         with writer:
+            forget_authors(writer)
             Catalogue(writer).erase()
             SqliteStore(writer, self.embedder.dims).erase()
             Catalogue(writer).set_meta("inode", own_inode(self.path))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..embed.protocol import Embedder
+    from ..files.citations import Cited
     from ..index.documents import Filter, Hit
     from ..index.protocol import SearchStore
 
@@ -43,6 +44,7 @@ class Signals:
     words: float = 0.0  # BM25 of the best passage against the best of all
     ranks: float = 0.0  # reciprocal ranks by words and by meaning
     fired: str = ""  # which condition fired, in words
+    cited: tuple[Cited, ...] = ()  # how it stands with the code that the memory cites
 
 
 def gather(

@@ -39,6 +39,9 @@ INTENT_BOOST = 1.15
 DECAY = ((7, 1.0), (30, 0.8), (90, 0.6))  # days since last access → factor; older: OLD
 OLD = 0.4
 HELPFUL, HARMFUL, LEAST, MOST = 1.1, 0.5, 0.1, 2.0  # feedback: each vote multiplies, within bounds
+# What a citation is worth: code that changed may still be as the memory says, code that is gone hardly; what cannot be
+# looked at speaks neither for nor against.
+CITED = {"fresh": 1.0, "stale": 0.5, "gone": 0.3, "unknown": 1.0}
 
 
 @record
@@ -167,6 +170,15 @@ def _intent(memory: Memory, signals: Signals, context: Context) -> tuple[float, 
     return (INTENT_BOOST if hit else 1.0), f"the task asks for {', '.join(wanted) or 'no special type'}"
 
 
+def _citations(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
+    """The mean over what is cited: one changed place of many takes little away. Nothing cited: nothing to say."""
+    if not signals.cited:
+        return 1.0, ""
+    value = sum(CITED[cited.state] for cited in signals.cited) / len(signals.cited)
+    told = ", ".join(f"{cited.citation.place} {cited.state}" for cited in signals.cited)
+    return value, f"multiplies the score; cites {told}"
+
+
 FACTORS: dict[str, Callable[[Memory, Signals, Context], tuple[float, str]]] = {
     "fit": _fit,
     "semantic": _semantic,
@@ -183,4 +195,5 @@ FACTORS: dict[str, Callable[[Memory, Signals, Context], tuple[float, str]]] = {
     "decay": _decay,
     "feedback": _feedback,
     "intent": _intent,
+    "citations": _citations,
 }

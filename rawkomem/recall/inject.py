@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ..embed.protocol import Embedder
+    from ..files.citations import Cited
     from ..index.documents import Filter
     from ..index.protocol import SearchStore
     from ..model.entry import Memory
@@ -67,6 +68,7 @@ class Sources:
         fired: Callable[[str], Mapping[str, str]],
         memory: Callable[[str], Memory | None],
         accessed: Callable[[], Mapping[str, int]],
+        cited: Callable[[Memory], tuple[Cited, ...]],
         deep: Embedder | None = None,
     ):
         self.store = store
@@ -75,6 +77,7 @@ class Sources:
         self.memory = memory
         self.accessed = accessed
         self.deep = deep
+        self.cited = cited
 
 
 def consider(sources: Sources, task: Task, profile: Profile, only: Filter) -> list[Scored]:
@@ -82,7 +85,7 @@ def consider(sources: Sources, task: Task, profile: Profile, only: Filter) -> li
     at = now()
     fired = sources.fired(clean(task.matched))
     candidates = [
-        (memory, signals)
+        (memory, replace(signals, cited=sources.cited(memory)))
         for signals in _with_fired(gather(sources.store, sources.embedder, task.asked, only, sources.deep), fired)
         if (memory := sources.memory(signals.id)) and _is_current(memory, only, at)
     ]
@@ -143,7 +146,8 @@ def _with_linked(packed: Packed, sources: Sources, limits: Limits) -> Packed:
             memory = sources.memory(id)
             if memory is None or memory.status != "active" or memory.id in present or len(items) >= limits.most:
                 continue
-            linked = Scored(memory, Signals(id, fired=f"linked from {item.memory.id}"), item.score / 2, ())
+            signals = Signals(id, fired=f"linked from {item.memory.id}", cited=sources.cited(memory))
+            linked = Scored(memory, signals, item.score / 2, ())
             if tokens + _cost(linked) <= limits.budget:
                 items.append(linked)
                 present.add(memory.id)

@@ -19,6 +19,7 @@ class Profile:
     gate: str = "relevant"  # "relevant": a condition fired or it is relevant enough; "fired": only if a condition fired
     floor: float = 0.0  # least similarity, where the seed names one
     most: float = 0.0  # cap of the score; 0: none
+    demotions: tuple[str, ...] = ()  # factors that multiply the sum where they have something to say
     limit: int = 0  # results when nobody says how many; 0: the caller's own default
 
 
@@ -30,6 +31,7 @@ PROFILES = {
             "default: words and meaning of the passage, its surroundings and the conditions; measured best on all sets",
             SUM,
             (("fit", 1.0), ("when_to_use", 0.05)),
+            demotions=("citations",),
         ),
         Profile(
             "rawko",

@@ -41,18 +41,23 @@ def rank(
 
 def _score(memory: Memory, signals: Signals, profile: Profile, context: Context, accessed: Mapping[str, int]) -> Scored:
     own = replace(context, accessed=accessed.get(memory.id, 0))
-    factors = tuple(factor(name, weight, memory, signals, own) for name, weight in profile.weights)
+    named = (*profile.weights, *((name, 1.0) for name in profile.demotions))
+    computed = (factor(name, weight, memory, signals, own) for name, weight in named)
+    factors = tuple(item for item in computed if item.why)
     return Scored(memory, signals, combine(factors, profile), factors)
 
 
 def combine(factors: Iterable[Factor], profile: Profile) -> float:
     """The profile's formula."""
+    factors = tuple(factors)
     if profile.combine == PRODUCT:
         score = 1.0
         for item in factors:
             score *= item.value
         return score
-    score = sum(item.value * item.weight for item in factors)
+    score = sum(item.value * item.weight for item in factors if item.name not in profile.demotions)
+    for item in factors:
+        score *= item.value if item.name in profile.demotions else 1.0
     return min(score, profile.most) if profile.most else score
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..model.entry import Memory
     from .rank import Scored
 
+PLACES = 3  # places named in a caution: it warns, it does not list
 PREVIEW = 500  # characters of a body: SPEC-0009
 HEADING = "## Background Knowledge from Previous Runs"
 LEAD = "The following information was learned from prior runs and may be relevant:"
@@ -49,19 +50,35 @@ def render(items: Sequence[Scored], form: str) -> str:
 
 def render_item(item: Scored) -> str:
     """One item as the default format writes it; its length is what the budget counts."""
-    return _rawko_item(item.memory)
+    return _rawko_item(item)
 
 
 def _rawko(items: Sequence[Scored]) -> str:
-    return f"{HEADING}\n\n{LEAD}\n\n" + "".join(_rawko_item(item.memory) for item in items)
+    return f"{HEADING}\n\n{LEAD}\n\n" + "".join(_rawko_item(item) for item in items)
 
 
-def _rawko_item(memory: Memory) -> str:
+def _rawko_item(item: Scored) -> str:
+    memory, caution = item.memory, _caution(item)
     source = f"*Source: {_place(memory)}*\n" if memory.path else ""
+    warned = f"*Caution: {caution}*\n" if caution else ""
     return (
         f"### {safe_title(memory.title)}\n*Importance: {memory.importance.upper()}*\n"
-        f"*Discovered by: {_finder(memory)}*\n{source}\n{_body(memory)}\n\n"
+        f"*Discovered by: {_finder(memory)}*\n{source}{warned}\n{_body(memory)}\n\n"
     )
+
+
+def _caution(item: Scored) -> str:
+    """What a reader must know before believing the item: which of the code that it cites is no longer the same."""
+    said = {"stale": "cites code that changed since: ", "gone": "cites code that is gone: "}
+    parts = []
+    for state, words in said.items():
+        places = [cited.citation.place for cited in item.signals.cited if cited.state == state]
+        if places:
+            more = f" and {len(places) - PLACES} more" if len(places) > PLACES else ""
+            parts.append(
+                words + ", ".join(one_line(safe_title(p), 100) for p in places[:PLACES]).replace("*", "") + more
+            )
+    return "; ".join(parts)
 
 
 def _body(memory: Memory) -> str:
@@ -77,6 +94,11 @@ def _place(memory: Memory) -> str:
     return one_line(f"{memory.path}:{memory.line}", 200).replace("*", "")
 
 
+def _after(sign: str, item: Scored) -> str:
+    caution = _caution(item)
+    return sign + caution if caution else ""
+
+
 def _mesh(items: Sequence[Scored]) -> str:
     parts = [DIRECTIVE]
     for number, item in enumerate(items, 1):
@@ -85,7 +107,7 @@ def _mesh(items: Sequence[Scored]) -> str:
         source = one_line(safe_title(memory.source) if memory.source else _place(memory), 120)
         parts.append(
             f"\n--- MEMORY {number}: {memory.id} [IMPORTANCE: {min(1.0, item.score):.2f}] ---\n"
-            f"Type: {kind} | Source: {source} | {_finder(memory)} | {memory.importance}\n"
+            f"Type: {kind} | Source: {source} | {_finder(memory)} | {memory.importance}{_after(' | ', item)}\n"
             f"{safe_title(memory.title)}\n{_body(memory)}"
         )
     return "\n".join(parts) + "\n"
@@ -103,6 +125,7 @@ def _xml(items: Sequence[Scored]) -> str:
             "importance": memory.importance,
             "found": _finder(memory),
             "source": _place(memory),
+            **({"caution": caution} if (caution := _caution(item)) else {}),
         }
         named = " ".join(f'{key}="{_attribute(value)}"' for key, value in facts.items())
         parts.append(f"<memory-{nonce} {named}>\n{_body(memory)}\n</memory-{nonce}>")
@@ -115,7 +138,8 @@ def _attribute(text: str) -> str:
 
 def _plain(items: Sequence[Scored]) -> str:
     return "\n".join(
-        f"{safe_title(item.memory.title)} ({item.memory.importance}, {_finder(item.memory)}, {_place(item.memory)})\n"
+        f"{safe_title(item.memory.title)} ({item.memory.importance}, {_finder(item.memory)}, {_place(item.memory)}"
+        f"{_after(', ', item)})\n"
         f"{_body(item.memory)}\n"
         for item in items
     )
@@ -140,6 +164,7 @@ def item_json(item: Scored) -> dict[str, object]:
         "score": round(item.score, 4),
         "relevance": round(item.signals.relevance, 4),
         "fired": item.signals.fired,
+        "caution": _caution(item),
         "text": safe_body(memory.body),
     }
 

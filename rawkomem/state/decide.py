@@ -8,6 +8,14 @@ from ..model.errors import BadInput, Refused
 from ..model.ids import new_id
 from ..model.kinds import CHANGES, CREATES, IMPORTANCE
 from ..model.record import replace
+from ..text.cite import KEY, cited_in, with_cited
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..model.entry import Value
+    from ..text.cite import Citation
 
 TITLE_LENGTH = 300  # characters; longer is a body
 BODY_WORDS = 20_000  # ten times what the content rules allow: surely not one memory
@@ -32,6 +40,12 @@ def plan_amend(memory: Memory, entry: Entry) -> Plan:
         raise BadInput("nothing to amend", "give a field to change, or a new body")
     _check(entry)
     return _about(memory, replace(entry, kind="amend"), f"amend {memory.id}")
+
+
+def plan_cite(memory: Memory, citations: Sequence[Citation], by: str) -> Plan:
+    """Cite code: an amend with everything the memory cites, the same place once."""
+    cites: list[Value] = [*with_cited(cited_in(memory.extra), citations)]
+    return replace(plan_amend(memory, Entry(extra={KEY: cites}, by=by)), why=f"cite {len(citations)} places")
 
 
 def plan_delete(memory: Memory, reason: str, by: str) -> Plan:

@@ -13,6 +13,7 @@ FRAME = (
     "*importance",
     "*discovered",
     "*provenance",
+    "*caution",
     "*found",
     "**importance",
     "**discovered",

@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rawkomem.files.citations import Cited
 from rawkomem.model.errors import BadInput
+from rawkomem.model.record import replace
 from rawkomem.recall.render import FORMS, preview, render
+from rawkomem.text.cite import Citation
 from rawkomem.text.safe import safe_body, safe_title
 from tests.recall.helpers import NOW, item, memory
 
@@ -125,3 +128,13 @@ def test_fences_are_closed(text):
         elif mark[1][0] == fence[0] and len(mark[1]) >= len(fence) and not mark[2].strip():
             fence = ""
     assert not fence
+
+
+@given(st.lists(st.sampled_from(HOSTILE), min_size=1, max_size=6))
+def test_a_citation_does_not_break_out(places):
+    of = item(memory())
+    cited = tuple(Cited(Citation(place), state) for place in places for state in ("stale", "gone"))
+    of = replace(of, signals=replace(of.signals, cited=cited))
+    for form, wanted in WANTED.items():
+        text = render([of], form)
+        assert frames(text, form) == wanted and "cites code that changed since: " in text, (form, text)

@@ -1,0 +1,64 @@
+"""Runs git to read a repository that nobody vouches for: a clean environment, no prompts, no network, a time limit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+
+SECONDS = 60.0  # for one reading of history; a project with more than that has no answer rather than a slow one
+KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")  # the user's, not a hook's
+ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",  # history as it was committed
+    "GIT_NO_LAZY_FETCH": "1",  # a partial clone must not fetch …
+    "GIT_ALLOW_PROTOCOL": "none",  # … nor with a git that does not know the line above
+    "LC_ALL": "C",
+}
+# What a repository's own settings could make git run, or hide from us.
+SETTINGS = ("core.fsmonitor=false", "log.showSignature=false", "log.showRoot=true", "i18n.logOutputEncoding=UTF-8")
+
+
+class GitFailed(Exception):
+    """Git has no answer; says why in a few words."""
+
+
+class Git:
+    """Git in one folder, with one time limit for all that is asked of it."""
+
+    def __init__(self, folder: str, seconds: float = SECONDS):
+        self.folder = folder
+        self.program = shutil.which("git") or ""
+        self.until = time.monotonic() + seconds
+        if not self.program or os.path.realpath(self.program).startswith(os.path.realpath(folder) + os.sep):
+            raise GitFailed("git is not installed")
+
+    def run(self, *words: str, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
+        """What git prints; an exit code that is not fine raises GitFailed with git's own words."""
+        settings = [word for setting in SETTINGS for word in ("-c", setting)]
+        try:
+            done = subprocess.run(
+                [self.program, "--no-pager", *settings, *words],
+                cwd=self.folder,
+                env=_environment(),
+                input=given,
+                capture_output=True,
+                timeout=max(0.1, self.until - time.monotonic()),
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise GitFailed("git takes too long") from None
+        except OSError as failure:
+            raise GitFailed(f"git cannot be run: {failure.strerror}") from None
+        if done.returncode not in fine:
+            said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+            raise GitFailed(said.removeprefix("fatal: ") or f"git {words[0]} failed")
+        return done.stdout
+
+
+def _environment() -> dict[str, str]:
+    """Ours without what a hook, an editor or another git set for its own repository."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in KEPT}
+    return {**kept, **ENVIRONMENT}

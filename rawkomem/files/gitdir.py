@@ -1,0 +1,87 @@
+"""Finds git's folder of a project and tells when another commit is checked out, from a few small files: no process."""
+
+from __future__ import annotations
+
+import os
+
+from ..model.record import record
+
+MOST_LINKS = 5  # a name of a branch may lead to another; git itself stops at five
+SMALL = 4096  # bytes of HEAD, of a branch, of a `.git` file
+
+
+@record
+class GitDir:
+    """Where git keeps what it knows about a work tree."""
+
+    tree: str  # the work tree's top folder
+    own: str  # HEAD and index of this work tree
+    common: str  # branches, shared by all work trees of a repository
+
+
+def find_git(start: str) -> GitDir | None:
+    """The git folder of the innermost work tree around a folder; None where there is none."""
+    folder = os.path.abspath(start)
+    while True:
+        own = _git_folder(os.path.join(folder, ".git"))
+        if own and os.path.lexists(os.path.join(own, "HEAD")):
+            common = _small(os.path.join(own, "commondir"))
+            return GitDir(folder, own, os.path.normpath(os.path.join(own, common)) if common else own)
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def _git_folder(path: str) -> str:
+    """A folder, or the folder that a `.git` file of a work tree or a submodule names."""
+    if os.path.isdir(path):
+        return path
+    named = _small(path)
+    if not named.startswith("gitdir:"):
+        return ""
+    return os.path.normpath(os.path.join(os.path.dirname(path), named.removeprefix("gitdir:").strip()))
+
+
+def git_stamp(start: str) -> str:
+    """Differs whenever another commit is checked out: by commit, amend, rebase, merge, checkout, reset. Empty: no git.
+
+    It holds HEAD, the commit that its branch names, and stamps of the files where else git may keep that.
+    """
+    git = find_git(start)
+    if git is None:
+        return ""
+    name = _small(os.path.join(git.own, "HEAD"))
+    seen = [name]
+    while name.startswith("ref:") and len(seen) <= MOST_LINKS:
+        name = _small(os.path.join(git.common, *name.removeprefix("ref:").strip().split("/")))
+        seen.append(name)
+    if not name:  # not in a file of its own: packed, in a reftable, or not born yet
+        seen += [_stamp(os.path.join(git.common, "packed-refs"))]
+        seen += [_stamp(os.path.join(folder, "reftable", "tables.list")) for folder in (git.own, git.common)]
+    return " ".join([git.own, *seen, _stamp(os.path.join(git.common, "shallow"))])
+
+
+def cut_off_at(git: GitDir) -> set[str]:
+    """The commits at which a shallow clone ends; none in a whole one."""
+    try:
+        with open(os.path.join(git.common, "shallow"), encoding="ascii", errors="replace") as stream:
+            return set(stream.read().split())
+    except OSError:
+        return set()
+
+
+def _small(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read(SMALL).strip()
+    except OSError:
+        return ""
+
+
+def _stamp(path: str) -> str:
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return "-"
+    return f"{stat.st_size}.{stat.st_mtime_ns}.{stat.st_ino}"

@@ -1,0 +1,53 @@
+"""What the author of the commit that brought an entry makes of it: a person's word, an agent's, or nobody's yet."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PERSON, AGENT = "committed by a person", "committed by an agent"
+UNCOMMITTED, UNKNOWN = "uncommitted", "unknown"
+
+HIDDEN = "?"  # an author that the history at hand does not tell: no git, a shallow or partial clone, an ignored folder
+
+# Names and e-mail addresses of authors that are no people, in any case; * stands for any characters.
+AGENTS = (
+    "*[bot]*",
+    "*@anthropic.com",
+    "*@openai.com",
+    "*@cursor.com",
+    "*@all-hands.dev",
+    "*@ampcode.com",
+    "*+copilot@users.noreply.github.com",
+    "*(aider)*",
+)
+
+
+def state_of(author: str, agents: Sequence[str] = AGENTS) -> str:
+    """What an author, `Name <e-mail>`, makes of an entry; empty: it is not committed.
+
+    The author alone counts: a person's commit stays a person's, whoever its message names as co-author, and rebasing
+    an agent's commit does not make it the committer's.
+    """
+    if author in ("", HIDDEN):
+        return UNKNOWN if author else UNCOMMITTED
+    name, _, mail = author.lower().rpartition(" <")
+    agent = any(fits(pattern.lower(), text) for pattern in agents for text in (name, mail.rstrip(">")))
+    return AGENT if agent else PERSON
+
+
+def fits(pattern: str, text: str) -> bool:
+    """Whether a text is as a pattern says, * standing for any characters. Nothing else is special."""
+    first, *rest = pattern.split("*")
+    if not rest:
+        return pattern == text
+    at, end = len(first), len(text) - len(rest[-1])
+    if at > end or not text.startswith(first) or not text.endswith(rest[-1]):
+        return False
+    for part in rest[:-1]:
+        at = text.find(part, at, end)
+        if at < 0:
+            return False
+        at += len(part)
+    return True

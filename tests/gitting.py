@@ -1,0 +1,39 @@
+"""Real git repositories for tests: nobody's own configuration counts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+PERSON = ("Ada Person", "ada@example.org")
+AGENT = ("claude[bot]", "noreply@anthropic.com")
+
+
+class Git:
+    """Runs git in a folder, as somebody."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def __call__(self, *words: str, by: tuple[str, str] = PERSON, check: bool = True, env: dict | None = None) -> str:
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+        name, mail = by
+        who = {
+            f"GIT_{role}_{key}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for key, value in (("NAME", name), ("EMAIL", mail))
+        }
+        settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_EDITOR": "true"}
+        done = subprocess.run(
+            ["git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always", *words],
+            cwd=self.folder, env={**clean, **who, **settings, **(env or {})}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert not check or done.returncode == 0, f"git {' '.join(words)}: {done.stderr}"
+        return done.stdout.strip()
+
+    def commit(self, message: str = "change", by: tuple[str, str] = PERSON, *flags: str) -> str:
+        """Everything there is, as one commit."""
+        self("add", "-A", by=by)
+        self("commit", "-q", "-m", message, *flags, by=by)
+        return self("rev-parse", "HEAD")
