@@ -27,6 +27,7 @@ COMMANDS = {
     "tokens": ("why", "Tell what injection has cost, by session."),
     "list": ("read", "List memories, the last changed first."),
     "show": ("read", "Show one memory."),
+    "stats": ("read", "Count memories, and tell which are used."),
     "amend": ("write", "Change what a memory says, by appending."),
     "delete": ("write", "Hide a memory; its text stays in the file."),
     "purge": ("write", "Remove a memory's text for good (asks; rewrites files)."),

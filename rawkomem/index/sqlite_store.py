@@ -4,7 +4,7 @@ documents  one row for each memory: the columns that filters look at
 passages   its pieces, in order; `n` is the row number in the two tables below
 words      FTS5 over passages (Porter stems); contentless, since passages hold the text
 around     the same over body passages together with their surroundings
-fine       each passage's vector as int8, for distances
+fine       each passage's vector as int8, for distances; none where it is all zeros, which is close to nothing
 coarse     the same with one bit for each dimension, which narrows a large index down to candidates for `fine`
 
 Distances are sqlite-vec's functions over plain tables: its vec0 tables took eight times as long to fill and no less to
@@ -38,7 +38,7 @@ BULK = 64  # vectors; below it importing numpy costs more than it saves
 
 SCHEMA = """
 CREATE TABLE documents (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT, status TEXT, importance INTEGER,
-                        created INTEGER, by TEXT, tags TEXT);
+                        created INTEGER, by TEXT, tags TEXT, type TEXT, category TEXT, entities TEXT, session TEXT);
 CREATE INDEX documents_status ON documents (status);
 CREATE TABLE passages (n INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER, field TEXT, alone INTEGER,
                        heading TEXT, line INTEGER, text TEXT);
@@ -83,11 +83,21 @@ class SqliteStore:
         self._put_passages(placed, _pack_all([passage.vector for *_, passage in placed]))
 
     def _put_document(self, document: Document) -> int:
-        tags = "\n".join(["", *(tag.lower() for tag in document.tags), ""])
-        self.db.execute(
-            "INSERT INTO documents (id, kind, status, importance, created, by, tags) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (document.id, document.kind, document.status, document.importance, document.created, document.by, tags),
-        )
+        columns = {
+            "id": document.id,
+            "kind": document.kind,
+            "status": document.status,
+            "importance": document.importance,
+            "created": document.created,
+            "by": document.by.lower(),
+            "tags": _lines(document.tags),
+            "type": document.type.lower(),
+            "category": document.category.lower(),
+            "entities": _lines(document.entities),
+            "session": document.session,
+        }
+        places = ", ".join("?" * len(columns))
+        self.db.execute(f"INSERT INTO documents ({', '.join(columns)}) VALUES ({places})", tuple(columns.values()))
         return self.db.last_insert_rowid()
 
     def _put_passages(self, placed: list[Placed], packed: list[tuple[bytes, bytes]]) -> None:
@@ -103,9 +113,9 @@ class SqliteStore:
         )
         around = [(n, head, p.around) for n, _, _, head, p in placed if p.around]
         fill("INSERT INTO around (rowid, head, text) VALUES (?, ?, ?)", around)
-        rows_of = [row[0] for row in placed]
-        fill("INSERT INTO fine (n, vector) VALUES (?, ?)", [(n, f) for n, (f, _) in zip(rows_of, packed, strict=True)])
-        fill("INSERT INTO coarse (n, bits) VALUES (?, ?)", [(n, c) for n, (_, c) in zip(rows_of, packed, strict=True)])
+        known = [(n, f, c) for (n, *_), (f, c) in zip(placed, packed, strict=True) if any(f)]
+        fill("INSERT INTO fine (n, vector) VALUES (?, ?)", [(n, f) for n, f, _ in known])
+        fill("INSERT INTO coarse (n, bits) VALUES (?, ?)", [(n, c) for n, _, c in known])
 
     def drop(self, ids: Sequence[str]) -> None:
         """Forget these memories; unknown ids are fine."""
@@ -125,6 +135,8 @@ class SqliteStore:
     def nearest(self, vector: bytes, limit: int, only: Filter) -> list[Hit]:
         """The passages closest to a vector, best first, with their cosine."""
         fine, bits = _pack(vector)
+        if not any(fine):
+            return []
         inside, values = self._inside(only)
         if self._is_large():
             inside, values = f"AND n IN ({', '.join(self._candidates(bits, max(COARSE, limit), inside, values))})", []
@@ -192,6 +204,11 @@ def _head(document: Document, passage: Passage) -> str:
     return f"{document.title} {passage.heading} {' '.join(document.tags)}"
 
 
+def _lines(names: Sequence[str]) -> str:
+    """Names so that one of them can be looked for: each between two line ends, in lower case."""
+    return "\n".join(["", *(name.lower() for name in names), ""])
+
+
 def _with_ties(
     ask: Callable[[int], list[tuple[int, float]]], limit: int, spare: int = SPARE
 ) -> list[tuple[int, float]]:
@@ -208,13 +225,21 @@ def _with_ties(
 def _conditions(only: Filter) -> tuple[str, list[str | int | bytes]]:
     where: list[str] = []
     values: list[str | int | bytes] = []
-    for column, wanted in (("kind", only.kinds), ("status", only.statuses)):
+    any_of = {
+        "kind": only.kinds,
+        "status": only.statuses,
+        "type": [name.lower() for name in only.types],
+        "category": [name.lower() for name in only.categories],
+        "by": [name.lower() for name in only.agents],
+        "session": only.sessions,
+    }
+    for column, wanted in any_of.items():
         if wanted:
             where.append(f"d.{column} IN ({', '.join('?' * len(wanted))})")
             values.extend(wanted)
-    for tag in only.tags:
-        where.append("instr(d.tags, ?) > 0")
-        values.append(f"\n{tag.lower()}\n")
+    for column, name in (*(("tags", tag) for tag in only.tags), *(("entities", entity) for entity in only.entities)):
+        where.append(f"instr(d.{column}, ?) > 0")
+        values.append(_lines([name]))
     for condition, bound in (("importance >=", only.importance), ("created >=", only.since), ("created <", only.until)):
         if bound:
             where.append(f"d.{condition} ?")
