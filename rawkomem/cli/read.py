@@ -123,12 +123,12 @@ def _used_json(item: Used) -> dict[str, Any]:
 
 
 def _print_stats(stats: Stats) -> None:
-    say(
-        f"{paint(f'{"memories":11}', 'dim')} {stats.memories}, {stats.unused} of them never used; {stats.uses} uses in all"
-    )
+    used = f"{stats.unused} of them never used; {stats.uses} uses in all"
+    lines = [("memories", f"{stats.memories}, {used}")]
     for name in ("kinds", "importance", "tags", "statuses"):
         counts = ", ".join(f"{count} {value}" for value, count in getattr(stats, name).items())
-        say(f"{paint(f'{name:11}', 'dim')} {counts or 'none'}")
+        lines.append((name, counts or "none"))
     for name, items in (("most used", stats.most_used), ("least used", stats.least_used)):
-        for item in items:
-            say(f"{paint(f'{name:11}', 'dim')} {item.count:4}  {one_line(item.title or item.id, wide() - 20)}")
+        lines += [(name, f"{item.count:4}  {one_line(item.title or item.id, wide() - 20)}") for item in items]
+    for name, text in lines:
+        say(f"{paint(f'{name:11}', 'dim')} {text}")

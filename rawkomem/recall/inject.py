@@ -80,7 +80,7 @@ def consider(sources: Sources, task: Task, profile: Profile) -> list[Scored]:
     candidates = _candidates(sources.view, _with_fired(found, sources.fired(clean(task.matched))))
     context = Context(task.text, task.agent, sources.view.at, SPECIALTIES.get(task.agent, ()))
     accessed = sources.accessed() if any(name == "decay" for name, _ in profile.weights) else {}
-    return gate(rank(candidates, profile, context, accessed), profile, Limits().most, len(task.text.split()))
+    return gate(rank(candidates, profile, context, accessed), profile, Limits().most, task.text)
 
 
 def _candidates(view: View, found: Iterable[Signals]) -> list[tuple[Memory, Signals]]:
@@ -143,6 +143,8 @@ def _linked(memory: Memory) -> Iterable[str]:
 def explain(item: Scored) -> list[str]:
     """The factors of a score, a line each."""
     lines = [f"{f.name:16} {f.value:7.3f} × {f.weight:g}   {f.why}" for f in item.factors]
+    if item.named:
+        lines.append("the task holds the words of its title: no floor applies")
     return [*lines, f"{'relevance':16} {item.signals.relevance:7.3f}       floor for injection: see docs/recall.md"]
 
 
