@@ -10,7 +10,7 @@ from rawkomem import Filter, PatternMatch, Repository
 from rawkomem.model.entry import Memory
 from rawkomem.model.errors import BadInput
 from rawkomem.recall.patterns import pattern_of, share_of_words
-from tests.recall.test_factors import by_case
+from tests.seeds import by_case
 from tests.torture.helpers import memory
 
 TRACE = """---
