@@ -84,7 +84,7 @@ class Repository:
 
     def search(self, text: str, limit: int = LIMIT, only: Filter | None = None) -> Sequence[Found]:
         """The memories that fit a question best, best first."""
-        return self.search_many([text], limit, only)[0].found
+        return [*self.search_many([text], limit, only)[0].found]
 
     def search_many(self, texts: Sequence[str], limit: int = LIMIT, only: Filter | None = None) -> Sequence[Answer]:
         """The same for many questions, answered from one state of the index and embedded in one go."""

@@ -139,7 +139,7 @@ def test_a_wrong_value_says_which_and_what_is_right(rawkomem, filled, command, f
 
 
 def test_an_entity_that_nobody_names_finds_nothing_and_says_so(filled):
-    assert filled.search("database", only=filter_of(entity=["nobody"])) == ()
+    assert filled.search("database", only=filter_of(entity=["nobody"])) == []
     assert any("no memory names the entity 'nobody'; known are: person:mark-robinson" in w for w in filled.warnings)
 
 

@@ -102,6 +102,6 @@ def test_explain_for_people_and_programs(rawkomem, filled):
 def test_nothing_known_is_close_to_nothing(filled, memories):
     """A script of which no vector is known: found by its words, near to nothing by meaning."""
     (memories / "runes.md").write_text(memory("ᚠᚢᚦ", "ᚠᚢᚦᚨᚱᚲ"))
-    assert filled.search("🙂") == ()
+    assert filled.search("🙂") == []
     assert [item.row.title for item in filled.search("ᚠᚢᚦᚨᚱᚲ")] == ["ᚠᚢᚦ"]
     assert "ᚠᚢᚦ" not in [item.row.title for item in filled.search("where is the login code")]
