@@ -52,7 +52,7 @@ def search(
 def _found(view: View, store: SearchStore, candidates: Sequence[Signals], limit: int) -> list[Found]:
     found: list[Found] = []
     for signals in candidates:
-        if len(found) == limit:
+        if len(found) >= limit:
             break
         row = view.row(signals.id)
         if row:
