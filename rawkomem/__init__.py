@@ -8,16 +8,38 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .index.documents import Filter
+    from .index.stats import Stats
     from .model.entry import Entry, Memory
+    from .recall.filters import filter_of
     from .recall.inject import Injection, Task
-    from .repository import Found, Repository
+    from .recall.patterns import PatternMatch
+    from .recall.prompt import Prompt
+    from .recall.search import Answer, Found
+    from .repository import Repository
 
-__all__ = ["Entry", "Filter", "Found", "Injection", "Memory", "Repository", "Task"]
+__all__ = [
+    "Answer",
+    "Entry",
+    "Filter",
+    "Found",
+    "Injection",
+    "Memory",
+    "PatternMatch",
+    "Prompt",
+    "Repository",
+    "Stats",
+    "Task",
+    "filter_of",
+]
 
 _HOMES = {
     "Entry": "rawkomem.model.entry",
     "Filter": "rawkomem.index.documents",
     "Memory": "rawkomem.model.entry",
+    "PatternMatch": "rawkomem.recall.patterns",
+    "Prompt": "rawkomem.recall.prompt",
+    "Stats": "rawkomem.index.stats",
+    "filter_of": "rawkomem.recall.filters",
     "Injection": "rawkomem.recall.inject",
     "Task": "rawkomem.recall.inject",
 }

@@ -13,43 +13,40 @@ from .files.layout import Layout, find_layout
 from .index.documents import Filter
 from .index.index import BROKEN, Index, SyncReport
 from .model.errors import BadInput, IndexBroken, NotFound, RawkoError
-from .model.kinds import ACTIVE, DRAFT, IMPORTANCE, STATUSES
-from .model.record import record
-from .recall.candidates import gather
-from .recall.limits import Limits
+from .model.kinds import ACTIVE, IMPORTANCE
+from .model.record import replace
+from .recall.candidates import Spaces
+from .recall.filters import DEFAULT
+from .recall.limits import LEAST_SIMILAR, SIMILAR, Limits
+from .recall.search import LIMIT, Answer, Found, search
 from .settings import Settings, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
     from typing import TypeVar
 
     from .embed.protocol import Embedder
     from .files.append import Written
     from .files.check import Checked
     from .files.citations import Citations, Cited
+    from .files.usage import Access
     from .index.catalogue import Row
+    from .index.stats import Stats
     from .index.status import Status
+    from .index.view import View
     from .model.entry import Entry, Memory, Plan
+    from .recall.cache import AnswerCache
     from .recall.inject import Injection, Sources, Task
+    from .recall.patterns import PatternMatch
+    from .recall.prompt import Prompt
     from .recall.rank import Scored
     from .sinks.tell import SinkStatus
     from .sinks.webhook import Flushed
 
     T = TypeVar("T")
 
-LIMIT = 10  # search results when nobody says how many
-READABLE = (ACTIVE, DRAFT, "conflicted")  # what a search shows by default; the rest is history
-
-
-@record
-class Found:
-    """A search result: the memory's columns, its score, its absolute relevance and the passage that matched."""
-
-    row: Row
-    score: float
-    relevance: float
-    text: str
+QUESTIONS = 100  # at once: more is a job, not a question
 
 
 def warn_on_stderr(message: str) -> None:
@@ -65,6 +62,8 @@ class Repository:
         self.warn = warn
         self.index = Index(layout, self._open_embedder, warn, lambda: open_deep(self.settings.embedder))
         self._settings: Settings | None = None
+        self._cache: AnswerCache | None = None
+        self._asked = False
 
     @classmethod
     def open(cls, start: str = "", warn: Callable[[str], None] = warn_on_stderr) -> Repository:
@@ -89,29 +88,63 @@ class Repository:
 
     def search(self, text: str, limit: int = LIMIT, only: Filter | None = None) -> Sequence[Found]:
         """The memories that fit a question best, best first."""
-        only = only or Filter(statuses=READABLE)
-        return self._answer(lambda: self._search(text, limit, only))
+        return [*self.search_many([text], limit, only)[0].found]
 
-    def _search(self, text: str, limit: int, only: Filter) -> Sequence[Found]:
-        catalogue, store = self.index.catalogue, self.index.store
-        found = []
-        for signals in gather(store, self.index.embedder, text, only, self.index.deep())[:limit]:
-            row = catalogue.row(signals.id)
-            if row:
-                found.append(Found(row, signals.score, signals.relevance, store.passage(signals.id, signals.passage)))
-        return found
+    def search_many(self, texts: Sequence[str], limit: int = LIMIT, only: Filter | None = None) -> Sequence[Answer]:
+        """The same for many questions, answered from one state of the index and embedded in one go."""
+        if len(texts) > QUESTIONS:
+            raise BadInput(f"{len(texts)} questions at once", f"ask at most {QUESTIONS}")
+
+        def find() -> Sequence[Answer]:
+            return search(self._view(only), self.index.store, self._spaces(), texts, limit)
+
+        return self._answer(find, ("search", tuple(texts), limit, only))
+
+    def query(
+        self,
+        text: str,
+        limit: int = SIMILAR,
+        min_similarity: float = LEAST_SIMILAR,
+        time_window: tuple[str, str] = ("", ""),
+        only: Filter | None = None,
+    ) -> Sequence[PatternMatch]:
+        """Earlier tasks that resemble this one (LLMos): traces and experiences, unless a filter names other kinds."""
+        from .recall.filters import window
+        from .recall.patterns import TASKS, match_patterns
+
+        only = window(only or replace(DEFAULT, kinds=TASKS), *time_window)
+
+        def find() -> Sequence[PatternMatch]:
+            return match_patterns(self._view(only), self.index.store, self._spaces(), text, limit, min_similarity)
+
+        return self._answer(find, ("query", text, limit, min_similarity, only))
 
     def list(self, only: Filter | None = None) -> Sequence[Row]:
         """All memories that pass a filter, the last changed first."""
-        from .index.lists import passes
+        return self._answer(lambda: self._view(only).rows())
 
-        only = only or Filter(statuses=READABLE)
-        return self._answer(lambda: [row for row in self.index.catalogue.all() if passes(row, self._tags(row), only)])
+    def stats(self, only: Filter | None = None) -> Stats:
+        """Counts over the memories that `list` shows with the same filter."""
+        from .index.stats import stats
 
-    def _tags(self, row: Row) -> Sequence[str]:
-        from .index.lists import tags_in
+        return self._answer(lambda: stats(self._view(only)))
 
-        return tags_in(self.index.catalogue.doc(row.id))
+    def accesses(self) -> Mapping[str, Access]:
+        """How often, and when last, each memory was injected on this machine."""
+        from .files.usage import accesses
+
+        return accesses(self.layout)
+
+    def _view(self, only: Filter | None) -> View:
+        """Memories through a filter; its entities may be given by parts of their names."""
+        from .index.view import View
+
+        only = only or DEFAULT
+        if only.entities:
+            from .index.entities import resolved
+
+            only = replace(only, entities=resolved(only.entities, self.index.catalogue, self.warn))
+        return View(self.layout, self.index.catalogue, only)
 
     def get(self, name: str) -> Memory:
         """The memory of an id, of the start of one, or of a file stem."""
@@ -130,8 +163,9 @@ class Repository:
             raise BadInput(f"{name!r} may be {', '.join(ids[:5])}", "give more of the id")
         return ids[0]
 
-    def _answer(self, ask: Callable[[], T]) -> T:
+    def _answer(self, ask: Callable[[], T], key: Hashable = None) -> T:
         """Answer from a fresh index; one that turns out to be broken is made anew and asked once more."""
+        ask = self._keeping(ask, key) if key else ask
         try:
             return self.index.answer(ask)
         except BROKEN as failure:
@@ -141,6 +175,27 @@ class Repository:
             return self.index.answer(ask)
         except BROKEN as failure:
             raise IndexBroken(f"the index cannot be read: {failure}", "run 'rawkomem doctor'") from None
+
+    def _keeping(self, ask: Callable[[], T], key: Hashable) -> Callable[[], T]:
+        """An answer with a key is kept for a while. A command asks once: the cache begins with the second question."""
+        if not self._asked:
+            self._asked = True
+            return ask
+        return lambda: self._cached(ask, key)
+
+    def _cached(self, ask: Callable[[], T], key: Hashable) -> T:
+        from .index.database import first
+        from .recall.cache import AnswerCache
+
+        if self._cache is None:
+            self._cache = AnswerCache()
+        database = self.index.reading()
+        (version,) = first(database, "PRAGMA data_version")  # differs after every commit of another connection
+        answer = self._cache.get(key, (database, version))
+        if answer is None:
+            answer = ask()
+            self._cache.put(key, answer)
+        return answer  # type: ignore[return-value]
 
     # Injecting
 
@@ -152,15 +207,28 @@ class Repository:
         most: int = 0,
         least_importance: str = "",
         budget: int = 0,
+        only: Filter | None = None,
     ) -> Injection:
-        """The few memories that belong into the prompt of a task; zero and empty mean: the agent's setting."""
+        """The few memories that belong into the prompt of a task; zero and empty mean: the agent's setting.
+
+        A filter narrows them down further; only what is active and valid is ever injected.
+        """
         from .recall.inject import inject
 
         limits = self.settings.limits(task.agent)
         limits = Limits(most or limits.most, least_importance or limits.least_importance, budget or limits.budget)
         if limits.least_importance not in IMPORTANCE:
             raise BadInput(f"unknown importance {limits.least_importance!r}", "one of " + ", ".join(IMPORTANCE))
-        return self._answer(lambda: inject(self._sources(), task, profile, limits, form, Filter(statuses=(ACTIVE,))))
+        only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True)
+        return self._answer(lambda: inject(self._sources(only), task, profile, limits, form))
+
+    def prompt_for(self, task: Task, base_prompt: str, profile: str = "", form: str = "rawko") -> Prompt:
+        """What an orchestrator calls before a run: the prompt with the memories for the task; counted as a use."""
+        from .recall.prompt import with_memories
+
+        injection = self.inject(task, profile, form)
+        self.note_use(injection, task.session)
+        return with_memories(base_prompt, injection)
 
     def explain(self, name: str, task: Task, profile: str = "") -> tuple[Scored, bool]:
         """How a memory scores for a task, and whether it would be injected."""
@@ -179,30 +247,24 @@ class Repository:
         if injection.items:
             note_use(self.layout, now(), session, injection.tokens, [item.memory.id for item in injection.items])
 
-    def _sources(self) -> Sources:
+    def _sources(self, only: Filter) -> Sources:
         from .files.usage import last_access
         from .index.conditions import fired_by
-        from .index.lists import memory_of
         from .recall.inject import Sources
 
-        catalogue = self.index.catalogue
+        view = self._view(only)
 
         def fired(task: str) -> dict[str, str]:
-            return {id: part for id, (_, part) in fired_by(catalogue.db, task).items()}
+            found = {id: part for id, (_, part) in fired_by(view.catalogue.db, task).items()}
+            return view.past.fired(found, task) if only.as_of else found
 
-        def memory(id: str) -> Memory | None:
-            doc = catalogue.doc(id)
-            return memory_of(doc) if doc else None
+        def accessed() -> dict[str, int]:
+            return last_access(self.layout)
 
-        return Sources(
-            self.index.store,
-            self.index.embedder,
-            fired,
-            memory,
-            accessed=lambda: last_access(self.layout),
-            cited=self._citing(),
-            deep=self.index.deep(),
-        )
+        return Sources(view, self.index.store, self._spaces(), fired, accessed, self._citing())
+
+    def _spaces(self) -> Spaces:
+        return Spaces(self.index.embedder, self.index.deep())
 
     # Citing code
 
@@ -271,6 +333,7 @@ class Repository:
     def _write(self, plan: Plan) -> Sequence[Written]:
         from .files.append import write_plan
 
+        self._forget_answers()
         self.index.expect_changes()
         written = write_plan(self.layout, plan)
         self._tell_sinks(plan, written)
@@ -288,6 +351,10 @@ class Repository:
 
             tell_sinks(self.layout, sinks, plan.why, [item.entry for item in written], self.warn)
 
+    def _forget_answers(self) -> None:
+        if self._cache is not None:
+            self._cache.clear()
+
     def purge(self, name: str) -> Sequence[str]:
         """Rewrite files without any entry about this memory. Returns the paths that changed.
 
@@ -301,6 +368,7 @@ class Repository:
         paths = sorted(self.index.catalogue.paths_about(memory.id))
         changed = purge(self.layout, memory.id, paths)
         forget(self.layout, memory.id)
+        self._forget_answers()
         self.index.discard()
         forget_vectors(self.index)
         self.index.sync()
@@ -363,20 +431,3 @@ class Repository:
         from .files.check import check_repository
 
         return check_repository(self.layout)
-
-
-def filter_of(
-    kinds: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    importance: str = "",
-    include: Sequence[str] = (),
-) -> Filter:
-    """A Filter from the words of a face; says which word is wrong."""
-    if importance and importance not in IMPORTANCE:
-        raise BadInput(f"unknown importance {importance!r}", "one of " + ", ".join(IMPORTANCE))
-    wrong = [status for status in include if status not in (*STATUSES, "all")]
-    if wrong:
-        raise BadInput(f"unknown status {wrong[0]!r}", "one of " + ", ".join((*STATUSES, "all")))
-    statuses = () if "all" in include else tuple(dict.fromkeys((*READABLE, *include)))
-    least = IMPORTANCE.index(importance) if importance else 0
-    return Filter(kinds=tuple(kinds), statuses=statuses, tags=tuple(tags), importance=least)

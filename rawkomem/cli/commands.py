@@ -27,6 +27,7 @@ COMMANDS = {
     "tokens": ("why", "Tell what injection has cost, by session."),
     "list": ("read", "List memories, the last changed first."),
     "show": ("read", "Show one memory."),
+    "stats": ("read", "Count memories, and tell which are used."),
     "amend": ("write", "Change what a memory says, by appending."),
     "cite": ("cite", "Cite code, so that a memory is doubted when the code changes."),
     "delete": ("write", "Hide a memory; its text stays in the file."),

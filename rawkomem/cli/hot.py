@@ -30,17 +30,34 @@ class Option:
         return self.names[0].lstrip("-").replace("-", "_")
 
 
-FILTERS = (
+WHICH = (
     Option(("--kind", "-k"), "many", "Only this kind (memory, lesson, skill, …); may be repeated."),
     Option(("--tag", "-t"), "many", "Only with this tag; may be repeated."),
+    Option(("--type",), "many", "Only this type (correction, decision, insight, …); may be repeated."),
+    Option(("--category",), "many", "Only this category (decision, preference, fact, …); may be repeated."),
+    Option(("--entity",), "many", "Only about this entity (project:api, or a part of its name); may be repeated."),
+    Option(("--by",), "many", "Only found out by this person or agent; may be repeated."),
+    Option(("--from-session",), "many", "Only from this session; may be repeated."),
+    Option(("--since",), "text", "Only found out since: a date, a time, or an age like 24h, 7d, 2w.", ""),
+    Option(("--until",), "text", "Only found out until: a date (its whole day), a time, or an age.", ""),
+    Option(("--as-of",), "text", "As memories stood then: a date (its end), a time, or an age.", ""),
+    Option(("--trust",), "text", "Only with at least this trust, from 0 to 1.", ""),
+)
+FILTERS = (
+    *WHICH,
     Option(("--importance", "-i"), "text", "At least this important: low, medium, high or critical.", ""),
-    Option(("--include",), "many", "Also with this status (superseded, archived, deleted, …), or 'all'."),
+    Option(("--include",), "many", "Also with this status (superseded, archived, …), 'expired' ones, or 'all'."),
 )
 JSON = Option(("--json",), "flag", "Print JSON.", False)
 
 DEEP = Option(("--deep",), "flag", "Also fill in the contextual vectors: minutes for a thousand memories.", False)
 
-SEARCH = (Option(("--limit", "-n"), "number", "How many at most.", 10), *FILTERS, JSON)
+SEARCH = (
+    Option(("--limit", "-n"), "number", "How many at most.", 10),
+    *FILTERS,
+    Option(("--explain",), "flag", "Also tell how words, meaning and surroundings add up.", False),
+    JSON,
+)
 
 
 @record
@@ -64,6 +81,7 @@ INJECT = (
     Option(("--profile", "-p"), "text", "How to score: fit, rawko, mesh, composite, lane or llmos.", ""),
     Option(("--format", "-f"), "text", "rawko, mesh, xml, json or plain.", "rawko"),
     Option(("--explain",), "flag", "Also tell why, and what is left out, on stderr.", False),
+    *WHICH,
 )
 
 HOT = {

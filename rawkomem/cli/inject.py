@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import sys
 
+from ..recall.filters import filter_of
 from ..recall.inject import Injection, Task, explain
 from ..repository import Repository
 from ..text.clean import one_line
+from .terminal import tell_nothing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def run(
@@ -21,17 +27,21 @@ def run(
     profile: str,
     format: str,
     explain: bool,
+    **which: Any,
 ) -> None:
     """Inject and print."""
     text = sys.stdin.read() if arguments == ["-"] else " ".join(arguments)
     repository = Repository.open(folder)
     task = Task(text, agent, plan, session)
-    injection = repository.inject(task, profile, format, max, min_importance.lower(), budget)
+    only = filter_of(**which)
+    injection = repository.inject(task, profile, format, max, min_importance.lower(), budget, only)
     sys.stdout.write(injection.text)
     repository.note_use(injection, session)
     repository.deepen_behind()
     if explain:
         tell(injection)
+        if not injection.items and not injection.left_out:
+            tell_nothing(repository, "no memory shares words, meaning or a condition with this task")
 
 
 def tell(injection: Injection) -> None:

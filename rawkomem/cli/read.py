@@ -1,4 +1,4 @@
-"""`rawkomem list` and `show`."""
+"""`rawkomem list`, `show` and `stats`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..files.usage import Access
 from ..model.clock import iso
 from ..model.record import as_dict
-from ..repository import filter_of
+from ..recall.filters import filter_of
 from ..text.clean import one_line
 from .cite import cited_json, cited_line
 from .commands import hot_options, open_repository
 from .hot import FILTERS, JSON
-from .terminal import day, note, paint, say, say_json, wide
+from .terminal import day, paint, say, say_json, tell_nothing, wide
 
 if TYPE_CHECKING:
     from ..index.catalogue import Row
+    from ..index.stats import Stats, Used
     from ..model.entry import Memory
 
 COLOURS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
@@ -25,16 +27,18 @@ COLOURS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
 @click.command("list")
 @hot_options((*FILTERS, JSON))
 @click.pass_obj
-def list_command(folder: str, kind: list[str], tag: list[str], importance: str, include: list[str], json: bool) -> None:
+def list_command(folder: str, /, json: bool, **which: Any) -> None:
     """List memories, the last changed first."""
-    rows = open_repository(folder).list(filter_of(kind, tag, importance, include))
+    repository = open_repository(folder)
+    rows = repository.list(filter_of(**which))
     if json:
-        say_json([_row_json(row) for row in rows])
+        used = repository.accesses()
+        say_json([{**as_dict(row), **_times(row), **_used(used.get(row.id, Access()))} for row in rows])
         return
     for row in rows:
         say(_line(row))
     if not rows:
-        note("no memories yet: 'rawkomem add' writes the first one, 'rawkomem check' shows files it cannot use")
+        tell_nothing(repository, "no memory passes these filters")
 
 
 def _line(row: Row) -> str:
@@ -44,8 +48,12 @@ def _line(row: Row) -> str:
     return f"{day(row.updated)}  {paint(f'{row.importance:8}', COLOURS[row.importance])}  {title}  {paint(id, 'dim')}"
 
 
-def _row_json(row: Row) -> dict[str, Any]:
-    return {**as_dict(row), "created": iso(row.created), "updated": iso(row.updated)}
+def _times(of: Row | Memory) -> dict[str, str]:
+    return {key: iso(getattr(of, key)) for key in ("created", "updated", "valid_from", "valid_until")}
+
+
+def _used(access: Access) -> dict[str, Any]:
+    return {"accesses": access.count, "last_access": iso(access.last)}
 
 
 @click.command("show")
@@ -60,12 +68,13 @@ def show_command(folder: str, id: str, as_json: bool) -> None:
     repository = open_repository(folder)
     memory = repository.get(id)
     cited = repository.cited(memory)
+    access = repository.accesses().get(memory.id, Access())
     if as_json:
-        times = {key: iso(getattr(memory, key)) for key in ("created", "updated", "valid_from", "valid_until")}
-        say_json({**as_dict(memory), **times, **({"citations": [cited_json(item) for item in cited]} if cited else {})})
+        citations = {"citations": [cited_json(item) for item in cited]} if cited else {}
+        say_json({**as_dict(memory), **_times(memory), **_used(access), **citations})
         return
     say(paint(one_line(memory.title) or "(draft)", "bold"))
-    for name, value in _facts(memory):
+    for name, value in _facts(memory, access):
         say(f"{paint(f'{name:11}', 'dim')} {value}")
     for item in cited:
         say(f"{paint('cites      ', 'dim')} {cited_line(item)}")
@@ -73,7 +82,7 @@ def show_command(folder: str, id: str, as_json: bool) -> None:
     say(memory.body)
 
 
-def _facts(memory: Memory) -> list[tuple[str, str]]:
+def _facts(memory: Memory, access: Access) -> list[tuple[str, str]]:
     votes = f"{memory.helpful} helpful, {memory.harmful} harmful" if memory.helpful or memory.harmful else ""
     facts = {
         "id": memory.id,
@@ -88,6 +97,43 @@ def _facts(memory: Memory) -> list[tuple[str, str]]:
         "related": ", ".join(memory.related),
         "changed": iso(memory.updated) if memory.updated != memory.created else "",
         "feedback": votes,
+        "used": f"{access.count} times, last {iso(access.last)}" if access.count else "",
         "file": f"{memory.path}:{memory.line}",
     }
     return [(name, one_line(value, 400)) for name, value in facts.items() if value]
+
+
+@click.command("stats")
+@hot_options((*FILTERS, JSON))
+@click.pass_obj
+def stats_command(folder: str, /, json: bool, **which: Any) -> None:
+    """Count memories, and tell which are used.
+
+    Counts what 'rawkomem list' shows with the same filters; 'statuses' counts every memory. Uses are injections on this
+    machine.
+    """
+    repository = open_repository(folder)
+    stats = repository.stats(filter_of(**which))
+    if json:
+        used = {name: [_used_json(item) for item in getattr(stats, name)] for name in ("most_used", "least_used")}
+        say_json({**as_dict(stats), **used})
+    elif stats.memories:
+        _print_stats(stats)
+    else:
+        tell_nothing(repository, "no memory passes these filters")
+
+
+def _used_json(item: Used) -> dict[str, Any]:
+    return {"id": item.id, "title": item.title, **_used(Access(item.count, item.last))}
+
+
+def _print_stats(stats: Stats) -> None:
+    used = f"{stats.unused} of them never used; {stats.uses} uses in all"
+    lines = [("memories", f"{stats.memories}, {used}")]
+    for name in ("kinds", "importance", "tags", "statuses"):
+        counts = ", ".join(f"{count} {value}" for value, count in getattr(stats, name).items())
+        lines.append((name, counts or "none"))
+    for name, items in (("most used", stats.most_used), ("least used", stats.least_used)):
+        lines += [(name, f"{item.count:4}  {one_line(item.title or item.id, wide() - 20)}") for item in items]
+    for name, text in lines:
+        say(f"{paint(f'{name:11}', 'dim')} {text}")

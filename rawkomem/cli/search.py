@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from ..repository import Found, Repository, filter_of
+from ..recall.filters import filter_of
+from ..recall.search import Found, contributions
+from ..repository import Repository
 from ..text.clean import one_line
-from .terminal import day, note, paint, say, say_json, wide
+from .terminal import day, paint, say, say_json, tell_nothing, wide
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
-def run(
-    folder: str,
-    arguments: list[str],
-    limit: int,
-    kind: list[str],
-    tag: list[str],
-    importance: str,
-    include: list[str],
-    json: bool,
-) -> None:
+def run(folder: str, arguments: list[str], limit: int, explain: bool, json: bool, **which: Any) -> None:
     """Search and print."""
     repository = Repository.open(folder)
-    found = repository.search(" ".join(arguments), limit, filter_of(kind, tag, importance, include))
+    found = repository.search(" ".join(arguments), limit, filter_of(**which))
     repository.deepen_behind()
     if json:
-        say_json([as_json(item) for item in found])
+        say_json([{**as_json(item), **(explained(item) if explain else {})} for item in found])
         return
     for number, item in enumerate(found, 1):
         show(number, item)
+        if explain:
+            tell(item)
     if not found:
-        note("nothing found" if repository.list() else "no memories yet: 'rawkomem add' writes the first one")
+        tell_nothing(repository, "nothing found")
 
 
 def as_json(item: Found) -> dict[str, object]:
@@ -54,3 +53,17 @@ def show(number: int, item: Found) -> None:
     facts = " · ".join(part for part in (row.importance, day(row.created) if row.created else "", row.id) if part)
     say(f"{number:2} {paint(title, 'bold')}  {paint(facts, 'dim')}")
     say(f"   {one_line(item.text, wide() - 4)}")
+
+
+def explained(item: Found) -> dict[str, object]:
+    """How a result came to its score, for programs."""
+    parts = contributions(item.signals)
+    return {"explain": [{"name": p.name, "value": p.value, "weight": p.weight, "why": p.why} for p in parts]}
+
+
+def tell(item: Found) -> None:
+    """How a result came to its score, for people."""
+    for part in contributions(item.signals):
+        share = f"{part.value * part.weight:.3f} = {part.weight:.0%} of {part.value:.2f}"
+        say(paint(f"   {share}  {part.name}: {part.why}", "dim"))
+    say(paint(f"   {item.score:.3f} in all; relevance {item.relevance:.2f}: cosine of its closest passage", "dim"))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
+from ..index.documents import Filter
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.errors import RawkoError
+    from ..repository import Repository
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -41,6 +44,12 @@ def complain(failure: RawkoError) -> int:
 def note(text: str) -> None:
     """A remark for people on stderr, so that stdout stays data."""
     sys.stderr.write(f"rawkomem: {text}\n")
+
+
+def tell_nothing(repository: Repository, otherwise: str) -> None:
+    """Why there is nothing to show; an empty repository says how to start."""
+    start = "no memories yet: 'rawkomem add' writes the first one, 'rawkomem check' shows files it cannot use"
+    note(otherwise if repository.list(Filter()) else start)
 
 
 def wide() -> int:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from ..files.usage import uses
+from ..recall.filters import filter_of
 from ..recall.inject import Task, explain
 from ..text.clean import one_line
-from .commands import open_repository
+from .commands import hot_options, open_repository
+from .hot import WHICH
 from .inject import tell
 from .terminal import note, paint, say, say_json
 
@@ -57,10 +61,14 @@ def why_not_command(folder: str, /, id: str, task: tuple[str, ...], profile: str
 @click.option("--budget", default=2_000, show_default=True, type=click.IntRange(1), help="Tokens at most.")
 @click.option("--max", "most", default=20, show_default=True, type=click.IntRange(1), help="Memories at most.")
 @click.option("--explain", "explained", is_flag=True, help="Also tell why, and what is left out, on stderr.")
+@hot_options(WHICH)
 @click.pass_obj
-def context_command(folder: str, /, query: tuple[str, ...], budget: int, most: int, explained: bool) -> None:
+def context_command(
+    folder: str, /, query: tuple[str, ...], budget: int, most: int, explained: bool, **which: Any
+) -> None:
     """Pack what is known about a subject into a budget."""
-    injection = open_repository(folder).inject(Task(" ".join(query)), form="plain", most=most, budget=budget)
+    task, only = Task(" ".join(query)), filter_of(**which)
+    injection = open_repository(folder).inject(task, form="plain", most=most, budget=budget, only=only)
     say(injection.text.rstrip("\n"))
     if explained:
         tell(injection)

@@ -56,6 +56,24 @@ def uses(layout: Layout) -> Iterator[Use]:
             yield Use(int(parts[0]), parts[1], int(parts[2]), tuple(parts[3].split()))
 
 
+@record
+class Access:
+    """How often a memory was injected, and when last."""
+
+    count: int = 0
+    last: int = 0
+
+
+def accesses(layout: Layout) -> dict[str, Access]:
+    """memory → how often and when last it was injected; those that never were are not in it."""
+    found: dict[str, Access] = {}
+    for use in uses(layout):
+        for id in use.ids:
+            known = found.get(id, Access())
+            found[id] = Access(known.count + 1, max(known.last, use.at))
+    return found
+
+
 def last_access(layout: Layout) -> dict[str, int]:
     """memory → when it was last injected."""
     return {id: use.at for use in uses(layout) for id in use.ids}

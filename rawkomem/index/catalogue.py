@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry, Memory
 
-SCHEMA_VERSION = "3"
+SCHEMA_VERSION = "4"
 UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
 
 SCHEMA = """
@@ -36,7 +36,8 @@ CREATE TABLE files (path TEXT PRIMARY KEY, stamp TEXT, hash TEXT, verdict TEXT, 
 CREATE TABLE entries (path TEXT, number INTEGER, id TEXT, target TEXT, PRIMARY KEY (path, number)) WITHOUT ROWID;
 CREATE INDEX entries_target ON entries (target);
 CREATE TABLE memories (id TEXT PRIMARY KEY, kind TEXT, status TEXT, title TEXT, importance TEXT, created INTEGER,
-                       updated INTEGER, by TEXT, path TEXT, line INTEGER, doc TEXT, digest TEXT) WITHOUT ROWID;
+                       updated INTEGER, by TEXT, path TEXT, line INTEGER, valid_from INTEGER, valid_until INTEGER,
+                       doc TEXT, digest TEXT) WITHOUT ROWID;
 CREATE INDEX memories_path ON memories (path, line);
 CREATE TABLE conditions (n INTEGER PRIMARY KEY, memory TEXT, packed TEXT);
 CREATE INDEX conditions_memory ON conditions (memory);
@@ -62,9 +63,11 @@ class Row:
     by: str
     path: str
     line: int
+    valid_from: int = 0
+    valid_until: int = 0
 
 
-COLUMNS = "id, kind, status, title, importance, created, updated, by, path, line"
+COLUMNS = "id, kind, status, title, importance, created, updated, by, path, line, valid_from, valid_until"
 
 
 class Catalogue:
@@ -139,7 +142,7 @@ class Catalogue:
         values = [getattr(memory, name) for name in Row.__fields__]  # type: ignore[attr-defined]
         kept = first(self.db, "SELECT digest FROM memories WHERE id = ?", (memory.id,)) or ("",)
         kept = ("",) if memory.status == "deleted" else kept
-        self.db.execute(f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 12)})", (*values, doc, *kept))
+        self.db.execute(f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 14)})", (*values, doc, *kept))
 
     def is_new(self, id: str, digest: str) -> bool:
         """Whether the store holds something else of this memory; if so, remember that it is given this now."""
@@ -179,6 +182,10 @@ class Catalogue:
         """The whole memory as JSON; empty when unknown."""
         found = first(self.db, "SELECT doc FROM memories WHERE id = ?", (id,))
         return found[0] if found else ""
+
+    def docs(self, holding: str = "") -> list[str]:
+        """Every memory as JSON whose text holds this."""
+        return [row[0] for row in rows(self.db, "SELECT doc FROM memories WHERE instr(doc, ?) ORDER BY id", (holding,))]
 
     def resolve(self, name: str) -> list[str]:
         """The ids a person may mean: the id itself, else ids that start with it, else the memory of a file stem."""

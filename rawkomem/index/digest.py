@@ -20,7 +20,8 @@ PARTS = {
     "files": "SELECT path, hash, verdict, entries FROM files",
     "entries": "SELECT path, number, id, target FROM entries",
     "memories": "SELECT * FROM memories",
-    "documents": "SELECT id, kind, status, importance, created, by, tags FROM documents",
+    "documents": "SELECT id, kind, status, importance, created, by, tags, type, category, entities, session"
+    " FROM documents",
     "passages": "SELECT d.id, p.number, p.field, p.alone, p.heading, p.line, p.text"
     " FROM passages p LEFT JOIN documents d ON d.n = p.document",
     "conditions": f"SELECT memory, place, packed FROM ({CONDITIONS})",

@@ -35,11 +35,19 @@ class Document:
     tags: tuple[str, ...]
     by: str
     passages: tuple[Passage, ...]
+    type: str = ""
+    category: str = ""
+    entities: tuple[str, ...] = ()
+    session: str = ""
 
 
 @record
 class Filter:
-    """A closed set of conditions; empty means any. Never raw SQL."""
+    """A closed set of conditions; empty means any. Never raw SQL.
+
+    Of kinds, statuses, types, categories, agents and sessions one must fit; of tags and entities all. The last three
+    depend on the clock or on history: they are checked above the store (view.py), which does not look at them.
+    """
 
     kinds: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ()
@@ -47,6 +55,14 @@ class Filter:
     importance: int = 0  # at least
     since: int = 0
     until: int = 0
+    types: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()  # who found it out
+    sessions: tuple[str, ...] = ()
+    trust: float = 0.0  # at least
+    current: bool = False  # its validity window holds the present, or `as_of`
+    as_of: int = 0  # as memories stood then, instead of now
 
 
 @record

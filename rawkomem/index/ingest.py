@@ -10,6 +10,7 @@ from ..files.read import QUARANTINE, Reading, read_file
 from ..model.entry import Memory
 from ..model.kinds import IMPORTANCE
 from ..model.record import as_dict
+from ..state.facets import facets_of
 from ..state.fold import fold
 from ..text.redact_entry import redact_entry
 from .ahead import read_for_index
@@ -146,11 +147,12 @@ def _passages(pieces: list[Piece], vectors: list[bytes]) -> list[Passage]:
 def _digest(memory: Memory, pieces: list[Piece]) -> str:
     """Over everything that goes into a document."""
     columns = (memory.kind, memory.status, memory.title, memory.importance, memory.created, memory.tags, memory.by)
-    return sha256(repr((columns, [as_dict(piece) for piece in pieces])).encode()).hexdigest()
+    return sha256(repr((columns, facets_of(memory), [as_dict(piece) for piece in pieces])).encode()).hexdigest()
 
 
 def document_of(memory: Memory, passages: Iterable[Passage]) -> Document:
     """A memory as the store keeps it."""
+    kind, category, entities, session = facets_of(memory)
     return Document(
         id=memory.id,
         kind=memory.kind,
@@ -161,4 +163,8 @@ def document_of(memory: Memory, passages: Iterable[Passage]) -> Document:
         tags=memory.tags,
         by=memory.by,
         passages=tuple(passages),
+        type=kind,
+        category=category,
+        entities=entities,
+        session=session,
     )

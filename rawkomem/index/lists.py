@@ -6,12 +6,14 @@ import json
 
 from ..model.entry import Memory
 from ..model.kinds import IMPORTANCE
+from ..state.facets import facets_of, is_valid
+from ..state.trust import trust_of
+from .catalogue import Row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
-    from .catalogue import Row
     from .documents import Filter
 
 TUPLES = ("when", "tags", "related", "supersedes", "heritage")  # JSON knows lists only
@@ -26,18 +28,45 @@ def memory_of(doc: str) -> Memory:
     return Memory(**fields)
 
 
-def tags_in(doc: str) -> list[str]:
-    """The tags of a catalogue row."""
-    return [str(tag).lower() for tag in json.loads(doc)["tags"]]
+def row_of(memory: Memory) -> Row:
+    """A memory as lists show it."""
+    return Row(**{name: getattr(memory, name) for name in Row.__fields__})  # type: ignore[attr-defined]
 
 
-def passes(row: Row, tags: Sequence[str], only: Filter) -> bool:
-    """Whether a memory is inside a filter."""
+def passes(memory: Memory, only: Filter, at: int) -> bool:
+    """Whether a memory, as it stands at a time, is inside a filter."""
+    return passes_columns(memory, only, at) and _passes_facts(memory, only, at)
+
+
+def passes_columns(row: Row | Memory, only: Filter, at: int) -> bool:
+    """The part of a filter that a row can tell."""
     return (
         (not only.kinds or row.kind in only.kinds)
         and (not only.statuses or row.status in only.statuses)
-        and all(tag.lower() in tags for tag in only.tags)
+        and (not only.agents or row.by.lower() in _lower(only.agents))
         and IMPORTANCE.index(row.importance) >= only.importance
         and row.created >= only.since
         and (not only.until or row.created < only.until)
+        and (not only.current or is_valid(row, at))
     )
+
+
+def asks_for_facts(only: Filter) -> bool:
+    """Whether a filter asks for more than a row tells."""
+    return bool(only.tags or only.types or only.categories or only.entities or only.sessions or only.trust)
+
+
+def _passes_facts(memory: Memory, only: Filter, at: int) -> bool:
+    kind, category, entities, session = facets_of(memory)
+    return (
+        _lower(only.tags) <= _lower(memory.tags)
+        and _lower(only.entities) <= set(entities)
+        and (not only.types or kind in _lower(only.types))
+        and (not only.categories or category in _lower(only.categories))
+        and (not only.sessions or session in only.sessions)
+        and (not only.trust or trust_of(memory, at) >= only.trust)
+    )
+
+
+def _lower(names: Iterable[str]) -> set[str]:
+    return {name.lower() for name in names}

@@ -4,7 +4,7 @@ documents  one row for each memory: the columns that filters look at
 passages   its pieces, in order; `n` is the row number in the two tables below
 words      FTS5 over passages (Porter stems); contentless, since passages hold the text
 around     the same over body passages together with their surroundings
-fine       each passage's vector as int8, for distances
+fine       each passage's vector as int8, for distances; none where it is all zeros, which is close to nothing
 coarse     the same with one bit for each dimension, which narrows a large index down to candidates for `fine`
 deep_fine, deep_coarse   the same for the second tier's vectors
 shallow    the memories that the second tier does not hold yet
@@ -40,7 +40,7 @@ BULK = 64  # vectors; below it importing numpy costs more than it saves
 
 SCHEMA = """
 CREATE TABLE documents (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT, status TEXT, importance INTEGER,
-                        created INTEGER, by TEXT, tags TEXT);
+                        created INTEGER, by TEXT, tags TEXT, type TEXT, category TEXT, entities TEXT, session TEXT);
 CREATE INDEX documents_status ON documents (status);
 CREATE TABLE passages (n INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER, field TEXT, alone INTEGER,
                        heading TEXT, line INTEGER, text TEXT);
@@ -89,11 +89,21 @@ class SqliteStore:
         self._put_passages(placed, _pack_all([passage.vector for *_, passage in placed]))
 
     def _put_document(self, document: Document) -> int:
-        tags = "\n".join(["", *(tag.lower() for tag in document.tags), ""])
-        self.db.execute(
-            "INSERT INTO documents (id, kind, status, importance, created, by, tags) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (document.id, document.kind, document.status, document.importance, document.created, document.by, tags),
-        )
+        columns = {
+            "id": document.id,
+            "kind": document.kind,
+            "status": document.status,
+            "importance": document.importance,
+            "created": document.created,
+            "by": document.by.lower(),
+            "tags": _lines(document.tags),
+            "type": document.type.lower(),
+            "category": document.category.lower(),
+            "entities": _lines(document.entities),
+            "session": document.session,
+        }
+        places = ", ".join("?" * len(columns))
+        self.db.execute(f"INSERT INTO documents ({', '.join(columns)}) VALUES ({places})", tuple(columns.values()))
         owner = self.db.last_insert_rowid()
         self.db.execute("INSERT INTO shallow VALUES (?)", (owner,))
         return owner
@@ -114,10 +124,10 @@ class SqliteStore:
         self._put_vectors([row[0] for row in placed], packed)
 
     def _put_vectors(self, numbers: Sequence[int], packed: list[tuple[bytes, bytes]], prefix: str = "") -> None:
-        fine = [(n, vector) for n, (vector, _) in zip(numbers, packed, strict=True)]
-        coarse = [(n, bits) for n, (_, bits) in zip(numbers, packed, strict=True)]
-        self.db.executemany(f"INSERT OR REPLACE INTO {prefix}fine (n, vector) VALUES (?, ?)", fine)
-        self.db.executemany(f"INSERT OR REPLACE INTO {prefix}coarse (n, bits) VALUES (?, ?)", coarse)
+        known = [(n, fine, coarse) for n, (fine, coarse) in zip(numbers, packed, strict=True) if any(fine)]
+        fill = self.db.executemany
+        fill(f"INSERT OR REPLACE INTO {prefix}fine (n, vector) VALUES (?, ?)", [(n, fine) for n, fine, _ in known])
+        fill(f"INSERT OR REPLACE INTO {prefix}coarse (n, bits) VALUES (?, ?)", [(n, bits) for n, _, bits in known])
 
     def drop(self, ids: Sequence[str]) -> None:
         """Forget these memories; unknown ids are fine."""
@@ -166,6 +176,8 @@ class SqliteStore:
     def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
         """The passages closest to a vector of this tier, best first, with their cosine."""
         fine, bits = _pack(vector)
+        if not any(fine):
+            return []
         prefix = "deep_" if tier == DEEP else ""
         inside, values = self._inside(only)
         if tier == REST:
@@ -239,6 +251,11 @@ def _head(document: Document, passage: Passage) -> str:
     return f"{document.title} {passage.heading} {' '.join(document.tags)}"
 
 
+def _lines(names: Sequence[str]) -> str:
+    """Names so that one of them can be looked for: each between two line ends, in lower case."""
+    return "\n".join(["", *(name.lower() for name in names), ""])
+
+
 def _with_ties(
     ask: Callable[[int], list[tuple[int, float]]], limit: int, spare: int = SPARE
 ) -> list[tuple[int, float]]:
@@ -255,13 +272,21 @@ def _with_ties(
 def _conditions(only: Filter) -> tuple[str, list[str | int | bytes]]:
     where: list[str] = []
     values: list[str | int | bytes] = []
-    for column, wanted in (("kind", only.kinds), ("status", only.statuses)):
+    any_of = {
+        "kind": only.kinds,
+        "status": only.statuses,
+        "type": [name.lower() for name in only.types],
+        "category": [name.lower() for name in only.categories],
+        "by": [name.lower() for name in only.agents],
+        "session": only.sessions,
+    }
+    for column, wanted in any_of.items():
         if wanted:
             where.append(f"d.{column} IN ({', '.join('?' * len(wanted))})")
             values.extend(wanted)
-    for tag in only.tags:
-        where.append("instr(d.tags, ?) > 0")
-        values.append(f"\n{tag.lower()}\n")
+    for column, name in (*(("tags", tag) for tag in only.tags), *(("entities", entity) for entity in only.entities)):
+        where.append(f"instr(d.{column}, ?) > 0")
+        values.append(_lines([name]))
     for condition, bound in (("importance >=", only.importance), ("created >=", only.since), ("created <", only.until)):
         if bound:
             where.append(f"d.{condition} ?")

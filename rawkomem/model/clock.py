@@ -6,6 +6,8 @@ import os
 import time
 
 DAY = 86_400_000
+AGES = {"h": DAY // 24, "d": DAY, "w": 7 * DAY}
+DATE = len("2026-01-23")
 
 
 def now() -> int:
@@ -25,6 +27,18 @@ def iso(at: int) -> str:
     seconds, ms = divmod(at, 1000)
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
     return f"{stamp}.{ms:03d}Z" if ms else f"{stamp}Z"
+
+
+def read_moment(text: str, end: bool = False) -> int | None:
+    """The time that a person names: a date, a time, or an age like `24h`, `7d`, `2w`. None: it names none.
+
+    A date is the whole day: its first moment, or its last with `end`.
+    """
+    text = text.strip()
+    if text[:-1].isdecimal() and text[-1:] in AGES:
+        return max(0, now() - int(text[:-1]) * AGES[text[-1]])
+    at, _ = read_time(text)
+    return at + DAY - 1 if at is not None and end and len(text) == DATE and "-" in text else at
 
 
 def read_time(text: str) -> tuple[int | None, str]:

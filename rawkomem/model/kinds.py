@@ -29,6 +29,19 @@ CHANGES = (
     "delete",
 )
 
+TYPES = (  # Memory Lane, the weightiest first; a memory may say another `type`, a filter knows these
+    "correction",
+    "decision",
+    "commitment",
+    "insight",
+    "learning",
+    "confidence",
+    "pattern_seed",
+    "cross_agent",
+    "workflow_note",
+    "gap",
+)
+
 IMPORTANCE = ("low", "medium", "high", "critical")
 DEFAULT_IMPORTANCE = "medium"
 

@@ -7,7 +7,7 @@ even when nothing fits. Whether anything fits is told by the relevance, which is
 
 from __future__ import annotations
 
-from ..index.documents import DEEP, REST, WHEN
+from ..index.documents import BODY, DEEP, REST, WHEN
 from ..model.record import record
 from ..text.clean import clean
 from ..text.stem import STOP_WORDS, words
@@ -28,6 +28,7 @@ MATCHING = 200  # passages asked of the words
 BODY_WORDS = 0.4  # weight of words against meaning in a body: names and numbers count
 WHEN_WORDS = 0.2  # … and in a condition: short sentences want meaning
 RRF = 60  # Cormack et al. 2009; larger flattens the top ranks
+PARTS = ("words", "meaning", "surroundings")  # of a score
 QUERY_LENGTH = 10_000  # characters; a task may be a page, not a book
 QUERY_WORDS = 64  # distinct words given to FTS5: the rest of a long task repeats them
 
@@ -46,28 +47,48 @@ class Signals:
     fired: str = ""  # which condition fired, in words
     cited: tuple[Cited, ...] = ()  # how it stands with the code that the memory cites
 
+    parts: tuple[tuple[str, float, float], ...] = ()  # (what, value, weight): sum up to the score
+    field: str = BODY  # where the best passage comes from
 
-def gather(
-    store: SearchStore, embedder: Embedder, text: str, only: Filter, deep: Embedder | None = None
-) -> list[Signals]:
-    """Every memory that shares words or meaning with a question, best first. `deep`: ask the second tier of vectors."""
-    text = clean(text[:QUERY_LENGTH])
+
+@record
+class Spaces:
+    """The vector spaces that meaning is asked in. `deep`: the second tier's, where nearly all memories are in it."""
+
+    first: Embedder
+    deep: Embedder | None = None
+
+
+def gather(store: SearchStore, spaces: Spaces, texts: Sequence[str], only: Filter) -> list[list[Signals]]:
+    """For each question every memory that shares words or meaning with it, best first."""
+    texts = [clean(text[:QUERY_LENGTH]) for text in texts]
+    near = iter(_nearest(store, spaces, [text for text in texts if text.strip()], only))
+    return [_gather(store, text, next(near) if text.strip() else [], only) for text in texts]
+
+
+def _gather(store: SearchStore, text: str, near: list[Hit], only: Filter) -> list[Signals]:
     wanted = query_words(text)
     own = store.matching(wanted, MATCHING, only)
     around = store.matching(wanted, MATCHING, only, around=True)
-    near = _nearest(store, embedder, deep, text, only) if text.strip() else []
     return fuse(own, around, near)
 
 
-def _nearest(store: SearchStore, embedder: Embedder, deep: Embedder | None, text: str, only: Filter) -> list[Hit]:
+def _nearest(store: SearchStore, spaces: Spaces, texts: list[str], only: Filter) -> list[list[Hit]]:
     """Passages by meaning. The few that the second tier lacks are asked in the first: both have the same floors."""
-    if deep is None:
-        return store.nearest(embedder.embed([text])[0], NEAREST, only)
-    near = store.nearest(deep.embed([text])[0], NEAREST, only, DEEP)
+    if not texts:
+        return []
+    if spaces.deep is None:
+        return [store.nearest(vector, NEAREST, only) for vector in spaces.first.embed(texts)]
+    near = [store.nearest(vector, NEAREST, only, DEEP) for vector in spaces.deep.embed(texts)]
     held, count = store.depth()
     if held < count:
-        near += store.nearest(embedder.embed([text])[0], NEAREST, only, REST)
-    return sorted(near, key=lambda hit: (-hit.score, hit.id, hit.passage))[:NEAREST]
+        rest = [store.nearest(vector, NEAREST, only, REST) for vector in spaces.first.embed(texts)]
+        near = [_best([*hits, *others]) for hits, others in zip(near, rest, strict=True)]
+    return near
+
+
+def _best(hits: list[Hit]) -> list[Hit]:
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:NEAREST]
 
 
 def query_words(text: str) -> list[str]:
@@ -76,10 +97,10 @@ def query_words(text: str) -> list[str]:
     return [word for word in found if word not in STOP_WORDS][:QUERY_WORDS] or found[:QUERY_WORDS]
 
 
-def fuse(own: Sequence[Hit], around: Sequence[Hit], near: Sequence[Hit]) -> list[Signals]:
+def fuse(own: Sequence[Hit], beside: Sequence[Hit], near: Sequence[Hit]) -> list[Signals]:
     """One score for each passage; a memory is as good as its best passage."""
-    hits = {(hit.id, hit.passage): hit for hit in (*own, *around, *near)}
-    by_words, by_window = _against_best(own), _against_best(around)
+    hits = {(hit.id, hit.passage): hit for hit in (*own, *beside, *near)}
+    by_words, by_window = _against_best(own), _against_best(beside)
     cosine = {(hit.id, hit.passage): hit.score for hit in near}
     low, spread = _range(near)
     weight = _weight_of_windows(near)
@@ -90,15 +111,15 @@ def fuse(own: Sequence[Hit], around: Sequence[Hit], near: Sequence[Hit]) -> list
     best: dict[str, Signals] = {}
     for key, hit in hits.items():
         share = WHEN_WORDS if hit.field == WHEN else BODY_WORDS
-        meaning = (cosine[key] - low) / spread if key in cosine else 0.0
-        score = share * by_words.get(key, 0.0) + (1 - share) * meaning
-        if not hit.alone:
-            score = (score + weight * by_window.get(key, 0.0)) / 2
+        by, meaning = by_words.get(key, 0.0), (cosine[key] - low) / spread if key in cosine else 0.0
+        around = 0.0 if hit.alone else by_window.get(key, 0.0)
+        weights = (share, 1 - share, 0.0) if hit.alone else (share / 2, (1 - share) / 2, weight / 2)
+        score = weights[0] * by + weights[1] * meaning + weights[2] * around
         if hit.id not in best or (score, -hit.passage) > (best[hit.id].score, -best[hit.id].passage):
             shown = 0 if hit.field == WHEN else hit.passage
-            near_by, by = cosine.get(key, low), by_words.get(key, 0.0)
             relevance, ranked = closest.get(hit.id, low), ranks.get(hit.id, 0.0)
-            best[hit.id] = Signals(hit.id, shown, score, relevance, near_by, by, ranked)
+            near_by, parts = cosine.get(key, low), tuple(zip(PARTS, (by, meaning, around), weights, strict=True))
+            best[hit.id] = Signals(hit.id, shown, score, relevance, near_by, by, ranked, parts=parts, field=hit.field)
     return sorted(best.values(), key=lambda found: (-found.score, found.id))
 
 

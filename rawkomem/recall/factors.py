@@ -10,6 +10,7 @@ import math
 from ..model.clock import DAY
 from ..model.kinds import IMPORTANCE
 from ..model.record import record
+from ..state.facets import type_of
 from ..state.trust import trust_of
 from .limits import SPECIALTIES
 
@@ -38,6 +39,7 @@ INTENTS = {  # Memory Lane: words of a question → types it is after
 INTENT_BOOST = 1.15
 DECAY = ((7, 1.0), (30, 0.8), (90, 0.6))  # days since last access → factor; older: OLD
 OLD = 0.4
+CONFIDENCE = 70.0  # Memory Lane: of a memory that does not say
 HELPFUL, HARMFUL, LEAST, MOST = 1.1, 0.5, 0.1, 2.0  # feedback: each vote multiplies, within bounds
 # What a citation is worth: code that changed may still be as the memory says, code that is gone hardly; what cannot be
 # looked at speaks neither for nor against.
@@ -133,7 +135,7 @@ def _trust(memory: Memory, signals: Signals, context: Context) -> tuple[float, s
 
 
 def _taxonomy(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    kind = str(memory.extra.get("type", ""))
+    kind = type_of(memory)
     return TAXONOMY.get(kind, UNTYPED), f"type {kind or 'not given'}"
 
 
@@ -145,7 +147,19 @@ def decay_factor(days: float) -> float:
 def _decay(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
     touched = max(context.accessed, memory.created)
     days = max(0.0, (context.now - touched) / DAY) if touched else 0.0
-    return decay_factor(days), f"last used {days:.0f} days ago"
+    value, confidence = decay_factor(days), _confidence(memory)
+    left = effective_confidence(confidence, value)
+    return value, f"last used {days:.0f} days ago: confidence {left} of {confidence:g}"
+
+
+def _confidence(memory: Memory) -> float:
+    said = str(memory.extra.get("confidence_score", memory.extra.get("confidence", "")))
+    return float(said) if said.isdecimal() and float(said) <= 100 else CONFIDENCE
+
+
+def effective_confidence(confidence: float, decay: float) -> int:
+    """Memory Lane: what decay leaves of a memory's confidence, from 0 to 100."""
+    return round(confidence * decay)
 
 
 def feedback_score(helpful: int, harmful: int) -> float:
@@ -166,7 +180,7 @@ def intent_types(question: str) -> tuple[str, ...]:
 
 def _intent(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
     wanted = intent_types(context.task)
-    hit = memory.extra.get("type") in wanted
+    hit = type_of(memory) in wanted
     return (INTENT_BOOST if hit else 1.0), f"the task asks for {', '.join(wanted) or 'no special type'}"
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ..model.clock import now
 from ..model.record import record, replace
 from ..text.clean import clean
 from ..text.tokens import count_tokens
-from .candidates import Signals, gather
+from .candidates import Signals, Spaces, gather
 from .factors import Context
 from .limits import SPECIALTIES, Limits
 from .pack import Packed, pack
@@ -18,10 +17,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from ..embed.protocol import Embedder
     from ..files.citations import Cited
-    from ..index.documents import Filter
     from ..index.protocol import SearchStore
+    from ..index.view import View
     from ..model.entry import Memory
 
 CONSIDERED = 30  # candidates whose factors are computed: no profile lifts a memory from below that
@@ -63,59 +61,56 @@ class Sources:
 
     def __init__(
         self,
+        view: View,
         store: SearchStore,
-        embedder: Embedder,
+        spaces: Spaces,
         fired: Callable[[str], Mapping[str, str]],
-        memory: Callable[[str], Memory | None],
         accessed: Callable[[], Mapping[str, int]],
         cited: Callable[[Memory], tuple[Cited, ...]],
-        deep: Embedder | None = None,
     ):
+        self.view = view
         self.store = store
-        self.embedder = embedder
+        self.spaces = spaces
         self.fired = fired
-        self.memory = memory
         self.accessed = accessed
-        self.deep = deep
         self.cited = cited
 
 
-def consider(sources: Sources, task: Task, profile: Profile, only: Filter) -> list[Scored]:
+def consider(sources: Sources, task: Task, profile: Profile) -> list[Scored]:
     """Every memory worth a look, scored and gated, the best first."""
-    at = now()
-    fired = sources.fired(clean(task.matched))
-    candidates = [
-        (memory, replace(signals, cited=sources.cited(memory)))
-        for signals in _with_fired(gather(sources.store, sources.embedder, task.asked, only, sources.deep), fired)
-        if (memory := sources.memory(signals.id)) and _is_current(memory, only, at)
-    ]
-    context = Context(task.text, task.agent, at, SPECIALTIES.get(task.agent, ()))
+    (found,) = gather(sources.store, sources.spaces, [task.asked], sources.view.stored)
+    candidates = _candidates(sources, _with_fired(found, sources.fired(clean(task.matched))))
+    context = Context(task.text, task.agent, sources.view.at, SPECIALTIES.get(task.agent, ()))
     accessed = sources.accessed() if any(name == "decay" for name, _ in profile.weights) else {}
-    return gate(rank(candidates, profile, context, accessed), profile, Limits().most, len(task.text.split()))
+    return gate(rank(candidates, profile, context, accessed), profile, Limits().most, task.text)
 
 
-def _is_current(memory: Memory, only: Filter, at: int) -> bool:
-    """Of a wanted status, valid now, and not in the archive."""
-    wanted = not only.statuses or memory.status in only.statuses
-    valid = memory.valid_from <= at and (not memory.valid_until or at < memory.valid_until)
-    return wanted and valid and not memory.path.startswith("archive/")
+def _candidates(sources: Sources, found: Iterable[Signals]) -> list[tuple[Memory, Signals]]:
+    """The best ones that may be injected, and every one of which a condition fired."""
+    kept: list[tuple[Memory, Signals]] = []
+    for signals in found:
+        if len(kept) < CONSIDERED or signals.fired:
+            memory = sources.view.memory(signals.id)
+            if memory and not memory.path.startswith("archive/"):
+                kept.append((memory, replace(signals, cited=sources.cited(memory))))
+    return kept
 
 
 def _with_fired(found: list[Signals], fired: Mapping[str, str]) -> list[Signals]:
-    """The best candidates, and every memory one of whose conditions fired."""
+    """What was found, marked where a condition fired, and what is known by its condition alone."""
     least = min((signals.relevance for signals in found), default=0.0)
     known = {signals.id for signals in found}
     marked = [replace(signals, fired=fired.get(signals.id, "")) for signals in found]
     others = [Signals(id, relevance=least, fired=part) for id, part in fired.items() if id not in known]
-    return [signals for at, signals in enumerate(marked) if at < CONSIDERED or signals.fired] + others
+    return marked + others
 
 
-def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str, only: Filter) -> Injection:
+def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str) -> Injection:
     """The few memories that belong into the prompt of a task, within a budget; nothing is a good answer."""
     chosen = profile_of(profile)
     if chosen.limit:
         limits = replace(limits, most=min(limits.most, chosen.limit))
-    packed = pack(consider(sources, task, chosen, only), limits, _cost)
+    packed = pack(consider(sources, task, chosen), limits, _cost)
     packed = _with_linked(packed, sources, limits)
     items = tuple(_redacted(item) for item in packed.items)
     text = render(items, form)
@@ -143,7 +138,7 @@ def _with_linked(packed: Packed, sources: Sources, limits: Limits) -> Packed:
     present = {item.memory.id for item in items}
     for item in packed.items:
         for id in _linked(item.memory):
-            memory = sources.memory(id)
+            memory = sources.view.memory(id)
             if memory is None or memory.status != "active" or memory.id in present or len(items) >= limits.most:
                 continue
             signals = Signals(id, fired=f"linked from {item.memory.id}", cited=sources.cited(memory))
@@ -163,6 +158,8 @@ def _linked(memory: Memory) -> Iterable[str]:
 def explain(item: Scored) -> list[str]:
     """The factors of a score, a line each."""
     lines = [f"{f.name:16} {f.value:7.3f} × {f.weight:g}   {f.why}" for f in item.factors]
+    if item.named:
+        lines.append("the task holds the words of its title: no floor applies")
     return [*lines, f"{'relevance':16} {item.signals.relevance:7.3f}       floor for injection: see docs/recall.md"]
 
 

@@ -6,6 +6,8 @@ from ..model.kinds import IMPORTANCE
 from ..model.record import record
 
 MAX_INJECTED = 5  # SPEC-0009
+SIMILAR = 3  # LLMos: earlier tasks a query gives
+LEAST_SIMILAR = 0.3  # … and how similar they are at least
 BUDGET = 2_000  # tokens: injected text is read again on every later turn
 
 SPECIALTIES = {  # SPEC-0009: agents, and the tags that belong to their type

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..model.errors import BadInput
 from ..model.record import record
+from .limits import LEAST_SIMILAR, SIMILAR
 
 SUM, PRODUCT = "sum", "product"
 
@@ -66,8 +67,8 @@ PROFILES = {
             "LLMos: similarity alone, three results of at least 0.3",
             SUM,
             (("semantic", 1.0),),
-            floor=0.3,
-            limit=3,
+            floor=LEAST_SIMILAR,
+            limit=SIMILAR,
         ),
     )
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..model.record import record, replace
+from ..text.stem import STOP_WORDS, stem, words
 from .candidates import Signals
 from .factors import Context, Factor, factor
 from .profiles import PRODUCT, Profile
@@ -17,7 +18,8 @@ FLOOR = 0.43  # least relevance of the best memory to inject anything: 15 % of r
 KEEP = 0.5  # the others need this share of the best one's relevance
 SENTENCE_FLOOR = 0.41  # least relevance where words of a sentence fired: such conditions are right four times in ten
 PHRASE_FLOOR = 0.38  # … where a lone phrase occurs in a short task; alternatives, patterns and globs need none
-LONG = 40  # words of a task from which a phrase needs no relevance: the cosine of a long text says little about a word
+TELLING = 3  # words of a title from which a task that holds them all means that memory, however it scores
+LONG = 40  # words of a task beyond which a phrase needs no relevance and a title is not named: it holds many words
 
 
 @record
@@ -29,6 +31,7 @@ class Scored:
     score: float
     factors: tuple[Factor, ...]
     out: str = ""
+    named: bool = False  # the task holds the words of its title
 
 
 def rank(
@@ -61,27 +64,41 @@ def combine(factors: Iterable[Factor], profile: Profile) -> float:
     return min(score, profile.most) if profile.most else score
 
 
-def gate(scored: list[Scored], profile: Profile, limit: int, words: int) -> list[Scored]:
+def gate(scored: list[Scored], profile: Profile, limit: int, task: str) -> list[Scored]:
     """Mark what must not be injected: nothing fired and nothing relevant enough, by the profile's own rule."""
     best = max((item.signals.relevance for item in scored[:limit]), default=0.0)
-    return [replace(item, out=_why_out(item.signals, profile, best, words)) for item in scored]
+    length, asked = len(task.split()), content_stems(task)
+    named = [replace(item, named=length <= LONG and is_named(item.memory.title, asked)) for item in scored]
+    return [replace(item, out=_why_out(item, profile, best, length)) for item in named]
 
 
-def _fired(signals: Signals, words: int) -> bool:
+def content_stems(text: str) -> set[str]:
+    """The stems of the words that carry a subject."""
+    return {stem(word) for word in words(text) if word not in STOP_WORDS}
+
+
+def is_named(title: str, asked: set[str]) -> bool:
+    """Whether a question names a title: holds all of its words, from three on, or is nothing but the title."""
+    wanted = content_stems(title)
+    return bool(wanted) and wanted <= asked and (len(wanted) >= TELLING or wanted == asked)
+
+
+def _fired(signals: Signals, length: int) -> bool:
     """Whether what fired suffices by itself; sentences and lone phrases must also be somewhat relevant."""
     if signals.fired.startswith("words:"):
         return signals.relevance >= SENTENCE_FLOOR
     if signals.fired.startswith("phrase"):
-        return words > LONG or signals.relevance >= PHRASE_FLOOR
+        return length > LONG or signals.relevance >= PHRASE_FLOOR
     return bool(signals.fired)
 
 
-def _why_out(signals: Signals, profile: Profile, best: float, words: int) -> str:
+def _why_out(item: Scored, profile: Profile, best: float, length: int) -> str:
+    signals = item.signals
     if profile.gate == "fired":
         return "" if signals.fired else "no whenToUse condition fired"
     if profile.floor and signals.cosine < profile.floor:
         return f"similarity {signals.cosine:.2f} is below the profile's {profile.floor:g}"
-    if _fired(signals, words):
+    if item.named or _fired(signals, length):
         return ""
     if best < FLOOR:
         return f"nothing is relevant enough: the best has {best:.2f}, the floor is {FLOOR:g}"

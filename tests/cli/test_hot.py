@@ -6,7 +6,15 @@ import pytest
 
 from rawkomem.cli.hot import parse
 
-PLAIN = {"limit": 10, "kind": [], "tag": [], "importance": "", "include": [], "json": False}
+LISTS = ("kind", "tag", "type", "category", "entity", "by", "from_session", "include")
+TEXTS = ("since", "until", "as_of", "trust", "importance")
+PLAIN = {
+    "limit": 10,
+    **{name: [] for name in LISTS},
+    **dict.fromkeys(TEXTS, ""),
+    "explain": False,
+    "json": False,
+}
 
 
 @pytest.mark.parametrize(
@@ -16,6 +24,7 @@ PLAIN = {"limit": 10, "kind": [], "tag": [], "importance": "", "include": [], "j
         ("search x y --json", "", {"json": True}, ["x", "y"]),
         ("search -n 3 x --tag a --tag=b", "", {"limit": 3, "tag": ["a", "b"]}, ["x"]),
         ("-C /tmp search x", "/tmp", {}, ["x"]),
+        ("search x --since 7d --from-session=s1", "", {"since": "7d", "from_session": ["s1"]}, ["x"]),
         ("search -- --json", "", {}, ["--json"]),
     ],
 )

@@ -175,11 +175,14 @@ def surroundings_are_matched_apart(make) -> None:
 
 
 FILTERED = [
-    document("a", "word one", kind="memory", status="active", importance=0, created=100, tags=("Red", "blue")),
-    document("b", "word two", kind="lesson", status="active", importance=1, created=200, tags=("red",)),
-    document("c", "word three", kind="memory", status="archived", importance=2, created=300, tags=("bluered",)),
+    document("a", "word one", kind="memory", status="active", importance=0, created=100, tags=("Red", "blue"),
+             by="Planner", type="decision", category="fact", entities=("project:api", "person:mark"), session="S1"),
+    document("b", "word two", kind="lesson", status="active", importance=1, created=200, tags=("red",),
+             by="tester", type="insight", category="Decision", entities=("project:api",), session="s1"),
+    document("c", "word three", kind="memory", status="archived", importance=2, created=300, tags=("bluered",),
+             by="planner", type="gap", entities=("project:api-2",), session="s2"),
     document("d", "word four", kind="skill", status="draft", importance=3, created=400, tags=()),
-]
+]  # fmt: skip
 FILTERS = [
     (Filter(), "abcd"),
     (Filter(kinds=("memory",)), "ac"),
@@ -197,6 +200,17 @@ FILTERS = [
     (Filter(kinds=("memory",), statuses=("active",), tags=("blue",), since=50, until=150), "a"),
     (Filter(kinds=("memory",), importance=3), ""),
     (Filter(kinds=("x' OR '1'='1",)), ""),
+    (Filter(types=("decision", "GAP")), "ac"),
+    (Filter(categories=("decision",)), "b"),
+    (Filter(entities=("Project:API",)), "ab"),
+    (Filter(entities=("project:api", "person:mark")), "a"),
+    (Filter(entities=("project",)), ""),
+    (Filter(agents=("planner",)), "ac"),
+    (Filter(agents=("PLANNER", "tester")), "abc"),
+    (Filter(sessions=("s1",)), "b"),
+    (Filter(sessions=("s1", "S1")), "ab"),
+    (Filter(types=("decision",), agents=("tester",)), ""),
+    (Filter(trust=0.9, current=True, as_of=1), "abcd"),  # not the store's business
 ]
 
 
@@ -235,6 +249,17 @@ def ties_are_broken_by_id_and_passage(make) -> None:
     assert answers[0] == answers[1] == answers[2]
 
 
+def a_vector_of_zeros_is_close_to_nothing(make) -> None:
+    """All zeros mean that nothing is known: neither close to everything, nor close to other zeros."""
+    store, zeros = make(), bytes(4 * DIMS)
+    store.put([document("zero", "word", vectors=(zeros,)), document("a", "word")])
+    assert store.nearest(zeros, 5, ANY) == []
+    assert ids(store.nearest(vector("other"), 5, ANY)) == ["a"]
+    assert ids(store.matching(["word"], 5, ANY)) == ["a", "zero"]
+    store.drop(["zero"])
+    assert ids(store.matching(["word"], 5, ANY)) == ["a"]
+
+
 def limits_are_kept(make) -> None:
     store = make()
     store.put([document(f"m{n}", f"word number {n}") for n in range(30)])
@@ -270,6 +295,7 @@ CONTRACT = [
     filters_keep_a_search_inside,
     a_filter_comes_before_the_limit,
     ties_are_broken_by_id_and_passage,
+    a_vector_of_zeros_is_close_to_nothing,
     limits_are_kept,
     odd_texts_are_stored,
 ]

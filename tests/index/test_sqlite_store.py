@@ -12,7 +12,7 @@ from rawkomem.index.database import open_database
 from rawkomem.index.documents import Filter
 from rawkomem.index.sqlite_store import SqliteStore, _pack, _pack_all
 
-from .store_contract import ANY, CONTRACT, DIMS, document, mixed, numbers, packed, vector
+from .store_contract import ANY, CONTRACT, DIMS, document, mixed, packed, vector
 
 
 def make() -> SqliteStore:
@@ -98,10 +98,3 @@ def test_components_beyond_the_range_are_clipped_not_wrapped():
     )
     hits = store.nearest(spike, 2, ANY)
     assert [hit.id for hit in hits] == ["spike", "anti"] and hits[0].score > hits[1].score
-
-
-def test_a_vector_of_zeros_is_stored():
-    store = make()
-    store.put([document("zero", "x", vectors=(bytes(4 * DIMS),)), document("a", "y")])
-    assert {hit.id for hit in store.nearest(bytes(4 * DIMS), 5, ANY)} == {"zero", "a"}
-    assert len(numbers("x")) == DIMS

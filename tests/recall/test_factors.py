@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from rawkomem.recall.factors import decay_factor, feedback_score, intent_types
 from rawkomem.recall.profiles import PROFILES, profile_of
-from tests.conftest import shared
 from tests.recall.helpers import DAY, HOUR, NOW, memory, score
-
-
-def cases(system: str, function: str) -> list:
-    path = shared("data/seed_cases.json")
-    found = [
-        case
-        for case in json.loads(path.read_text())["cases"]
-        if (case["system"], case["function"]) == (system, function)
-    ]
-    return [pytest.param(case, id=case["id"]) for case in found]
-
-
-def by_case(system: str, function: str):
-    try:
-        return pytest.mark.parametrize("case", cases(system, function))
-    except pytest.skip.Exception:
-        return pytest.mark.skip(reason="for want of data: ../shared/data/seed_cases.json")
+from tests.seeds import by_case
 
 
 @by_case("rawko-sdk", "scoreMemoryRelevance")

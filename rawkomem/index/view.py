@@ -1,0 +1,88 @@
+"""Memories through a filter: as they stand now, or as they stood at a time.
+
+A store checks what a memory says. What depends on the clock (validity, trust) or on history (as of) is checked here,
+for searches, lists and injections alike.
+"""
+
+from __future__ import annotations
+
+from ..model.clock import now
+from ..model.record import replace
+from ..state.facets import is_valid
+from .documents import Filter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..files.layout import Layout
+    from ..model.entry import Memory
+    from .catalogue import Catalogue, Row
+    from .past import Past
+
+
+class View:
+    """The memories of an index that are inside a filter."""
+
+    def __init__(self, layout: Layout, catalogue: Catalogue, only: Filter):
+        self.layout = layout
+        self.catalogue = catalogue
+        self.only = replace(only, current=only.current or bool(only.as_of))
+        self.at = only.as_of or now()
+        self._past: Past | None = None
+
+    @property
+    def stored(self) -> Filter:
+        """The part of the filter that a store can check; of the past it knows only what never changes."""
+        only = self.only
+        if not only.as_of:
+            return replace(only, trust=0.0, current=False)
+        until = min(only.until or self.at + 1, self.at + 1)
+        return Filter(kinds=only.kinds, agents=only.agents, since=only.since, until=until)
+
+    def row(self, id: str) -> Row | None:
+        """The columns of a memory that the store found; None where it is outside the filter after all."""
+        if self.only.as_of or self.only.trust:
+            from .lists import row_of
+
+            memory = self.memory(id)
+            return row_of(memory) if memory else None
+        row = self.catalogue.row(id)
+        return row if row and (not self.only.current or is_valid(row, self.at)) else None
+
+    def memory(self, id: str) -> Memory | None:
+        """A memory, whole; None where it is unknown or outside the filter."""
+        from .lists import memory_of, passes
+
+        if self.only.as_of:
+            memory = self._then(id)
+        else:
+            doc = self.catalogue.doc(id)
+            memory = memory_of(doc) if doc else None
+        return memory if memory and passes(memory, self.only, self.at) else None
+
+    def _then(self, id: str) -> Memory | None:
+        """What is deleted today stays hidden, as in a store, unless the filter asks for what is deleted."""
+        row = self.catalogue.row(id)
+        statuses = self.only.statuses
+        if row is None or (row.status == "deleted" and statuses and "deleted" not in statuses):
+            return None
+        return self.past.memory(id)
+
+    def rows(self) -> list[Row]:
+        """All memories inside the filter, the last changed first."""
+        from .lists import asks_for_facts, passes_columns
+
+        every = self.catalogue.all()
+        if self.only.as_of:
+            rows = [row for row in (self.row(known.id) for known in every) if row]
+            return sorted(rows, key=lambda row: (-row.updated, row.id))
+        rows = [row for row in every if passes_columns(row, self.only, self.at)]
+        return [row for row in rows if self.memory(row.id)] if asks_for_facts(self.only) else rows
+
+    @property
+    def past(self) -> Past:
+        """The moment that `as_of` names."""
+        if self._past is None:
+            from .past import Past  # reads and folds files: only for questions about the past
+
+            self._past = Past(self.layout, self.catalogue, self.at)
+        return self._past

@@ -1,0 +1,94 @@
+"""The LLMos memory query: which earlier tasks resemble this one, how they went, and what to do likewise."""
+
+from __future__ import annotations
+
+from ..model.errors import BadInput
+from ..model.record import record
+from ..text.clean import clean
+from ..text.stem import words
+from .candidates import gather
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..index.protocol import SearchStore
+    from ..index.view import View
+    from ..model.entry import Memory
+    from .candidates import Spaces
+
+TASKS = ("trace", "experience")  # kinds that tell of a task
+SUCCESS = ("success", "success_with_recovery")
+APPROACH = ("recommended approach", "learnings", "key insights", "plan")  # sections that say how, the best first
+
+
+@record
+class PatternMatch:
+    """An earlier task that resembles the one at hand."""
+
+    goal: str
+    similarity: float  # 0 … 1
+    suggested_approach: str
+    tools_used: tuple[str, ...]
+    success: bool
+    trace_id: str
+
+
+def match_patterns(
+    view: View, store: SearchStore, spaces: Spaces, text: str, limit: int, least: float
+) -> tuple[PatternMatch, ...]:
+    """The memories that resemble a task by at least so much, the most similar first."""
+    if limit < 1 or not 0 <= least <= 1:
+        raise BadInput(f"limit {limit}, min_similarity {least:g}", "limit is at least 1, min_similarity from 0 to 1")
+    (found,) = gather(store, spaces, [text], view.stored)
+    by_words = not any(signals.relevance for signals in found)  # the embedder knows none of the words
+    pairs = [(memory, signals.relevance) for signals in found if (memory := view.memory(signals.id))]
+    scored = [(memory, share_of_words(text, goal_of(memory)) if by_words else near) for memory, near in pairs]
+    similar = sorted((pair for pair in scored if pair[1] >= least), key=lambda pair: (-pair[1], pair[0].id))
+    return tuple(pattern_of(memory, similarity) for memory, similarity in similar[:limit])
+
+
+def share_of_words(text: str, goal: str) -> float:
+    """Similarity where no vector can tell: the share of the query's words that occur in the goal."""
+    asked, goal = list(dict.fromkeys(words(clean(text)))), goal.lower()
+    return sum(word in goal for word in asked) / len(asked) if asked else 0.0
+
+
+def pattern_of(memory: Memory, similarity: float) -> PatternMatch:
+    """A memory as the seed's PatternMatch; what it does not say stays empty."""
+    outcome = _said(memory, ("status", "final_outcome", "outcome"))
+    return PatternMatch(
+        goal=goal_of(memory),
+        similarity=round(max(0.0, min(1.0, similarity)), 4),
+        suggested_approach=_section(memory.body, APPROACH) or _said(memory, ("learnings_or_issues", "output_summary")),
+        tools_used=_list(memory, ("tools_used", "toolsUsed", "components_used")),
+        success=outcome in SUCCESS,
+        trace_id=_said(memory, ("trace_id", "experience_id")) or memory.id,
+    )
+
+
+def goal_of(memory: Memory) -> str:
+    """What the task was after."""
+    return _said(memory, ("goal", "primary_goal")) or memory.title
+
+
+def _said(memory: Memory, keys: Iterable[str]) -> str:
+    return next((str(memory.extra[key]).strip() for key in keys if memory.extra.get(key)), "")
+
+
+def _list(memory: Memory, keys: Iterable[str]) -> tuple[str, ...]:
+    value = next((memory.extra[key] for key in keys if memory.extra.get(key)), [])
+    return tuple(str(item) for item in (value if isinstance(value, list) else [value]))
+
+
+def _section(body: str, titles: Sequence[str]) -> str:
+    """The text below the first of these headings that the body has."""
+    sections: dict[str, list[str]] = {}
+    title = ""
+    for line in body.split("\n"):
+        if line.startswith("#"):
+            title = line.lstrip("#").strip().lower()
+        else:
+            sections.setdefault(title, []).append(line)
+    texts = ("\n".join(sections.get(name, ())).strip() for name in titles)
+    return next((text for text in texts if text), "")

@@ -1,0 +1,82 @@
+"""Searching: questions in, memories out, the best first; and how each came to its place."""
+
+from __future__ import annotations
+
+from ..index.documents import WHEN
+from ..model.record import record
+from .candidates import Signals, gather
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..index.catalogue import Row
+    from ..index.protocol import SearchStore
+    from ..index.view import View
+    from .candidates import Spaces
+    from .factors import Factor
+
+LIMIT = 10  # results when nobody says how many
+
+
+@record
+class Found:
+    """A search result: the memory's columns, its score, its absolute relevance and the passage that matched."""
+
+    row: Row
+    score: float
+    relevance: float
+    text: str
+    signals: Signals
+
+
+@record
+class Answer:
+    """A question and what was found for it."""
+
+    question: str
+    found: tuple[Found, ...]
+
+
+def search(view: View, store: SearchStore, spaces: Spaces, questions: Sequence[str], limit: int) -> tuple[Answer, ...]:
+    """For each question the memories that fit it best, best first; all questions are embedded in one go."""
+    gathered = gather(store, spaces, questions, view.stored)
+    return tuple(
+        Answer(question, tuple(_found(view, store, signals, limit)))
+        for question, signals in zip(questions, gathered, strict=True)
+    )
+
+
+def _found(view: View, store: SearchStore, candidates: Sequence[Signals], limit: int) -> list[Found]:
+    found: list[Found] = []
+    for signals in candidates:
+        if len(found) >= limit:
+            break
+        row = view.row(signals.id)
+        if row:
+            text = _text(view, signals.id, store.passage(signals.id, signals.passage))
+            found.append(Found(row, signals.score, signals.relevance, text, signals))
+    return found
+
+
+def _text(view: View, id: str, passage: str) -> str:
+    """The passage; of a memory that said something else then, how it began."""
+    memory = view.memory(id) if view.only.as_of else None
+    if memory is None or passage in memory.body:
+        return passage
+    from ..text.chunk import chunk  # only for the past
+
+    return next((part.text for part in chunk(memory.body)), memory.title)
+
+
+def contributions(signals: Signals) -> tuple[Factor, ...]:
+    """What words, meaning and surroundings add to a result's score: values times weights sum up to it."""
+    from .factors import Factor  # only where somebody wants to know
+
+    what = "condition" if signals.field == WHEN else "passage"
+    whys = {
+        "words": f"words that its best {what} shares with the question, against the best such match",
+        "meaning": f"how close that {what} is in meaning, against the closest (cosine {signals.cosine:.2f})",
+        "surroundings": "words shared with the passages around it, against the best such match",
+    }
+    return tuple(Factor(name, value, weight, whys[name]) for name, value, weight in signals.parts if weight)

@@ -1,0 +1,66 @@
+"""What a memory says of itself beyond the fixed keys: type, category, entities, session; and when it holds."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from ..model.entry import Memory
+
+    class Window(Protocol):
+        """Anything with a validity window."""
+
+        @property
+        def valid_from(self) -> int: ...
+        @property
+        def valid_until(self) -> int: ...
+
+
+# facet → the frontmatter keys that may hold it; the second names are those of the source designs
+KEYS = {
+    "type": ("type", "memory_type"),
+    "category": ("category",),
+    "entities": ("entities", "entity", "entity_slugs"),
+    "session": ("session", "sessionId"),
+}
+
+
+def type_of(memory: Memory) -> str:
+    """Its type, one of Memory Lane's ten or any other word."""
+    return _first(memory, "type").lower()
+
+
+def category_of(memory: Memory) -> str:
+    """Its category: decision, preference, fact, …"""
+    return _first(memory, "category").lower()
+
+
+def session_of(memory: Memory) -> str:
+    """The session it comes from, as written."""
+    return _first(memory, "session")
+
+
+def entities_of(memory: Memory) -> tuple[str, ...]:
+    """The entities it is about, in lower case: `project:api`, `person:mark`."""
+    return tuple(dict.fromkeys(value.lower() for value in _values(memory, "entities")))
+
+
+def facets_of(memory: Memory) -> tuple[str, str, tuple[str, ...], str]:
+    """Type, category, entities and session."""
+    return type_of(memory), category_of(memory), entities_of(memory), session_of(memory)
+
+
+def is_valid(memory: Window, at: int) -> bool:
+    """Whether a memory's validity window holds a time; windows are half-open."""
+    return memory.valid_from <= at and (not memory.valid_until or at < memory.valid_until)
+
+
+def _first(memory: Memory, facet: str) -> str:
+    return next(iter(_values(memory, facet)), "")
+
+
+def _values(memory: Memory, facet: str) -> list[str]:
+    given = [memory.extra[key] for key in KEYS[facet] if key in memory.extra]
+    flat = [item for value in given for item in (value if isinstance(value, list) else [value])]
+    return [item.strip() for item in flat if isinstance(item, str) and item.strip()]

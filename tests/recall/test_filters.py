@@ -1,0 +1,246 @@
+"""Filters end to end: what each lets through, by search, list and injection alike; and what a wrong word says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rawkomem import Filter, Task, filter_of
+from rawkomem.index.entities import meant_by
+from rawkomem.model.clock import DAY, now, read_moment, read_time
+from rawkomem.model.errors import BadInput
+from rawkomem.state.trust import trust_of
+from tests.torture.helpers import change, memory
+
+TODAY = "2026-06-15T12:00:00Z"
+FILES = {
+    "db": memory("Database choice", "We chose Postgres for the orders database.", type="decision", category="decision",
+                 entity="project:api", discoveredBy="Planner", session="s1", discoveredAt="2026-06-14T00:00:00Z",
+                 tags="[db, storage]", importance="high"),
+    "cache": memory("Database cache", "The database cache is Redis.", type="insight", category="fact",
+                    entities="[project:api, person:mark-z]", discoveredBy="tester", sessionId="s2",
+                    discoveredAt="2026-06-01T00:00:00Z", tags="[db]"),
+    "backup": memory("Database backup", "Backups of the database run at night.", memory_type="commitment",
+                     entity_slugs="[person:mark-robinson]", discoveredBy="planner", discoveredAt="2026-01-01T00:00:00Z",
+                     importance="low") + "\n---\n\n" + change("corroborate", "backup", at="2026-02-01T00:00:00Z")
+              + "\n---\n\n" + change("reinforce", "backup", at="2026-02-02T00:00:00Z"),
+    "lessons/slow": memory("Database lesson", "Slow database queries want an index.", kind="lesson", id="slow",
+                           discoveredAt="2026-06-15T00:00:00Z"),
+    "expired": memory("Database freeze", "No database migrations in May.", id="expired", validUntil="2026-06-01T00:00:00Z",
+                      discoveredAt="2026-05-01T00:00:00Z"),
+}  # fmt: skip
+CURRENT = {"db", "cache", "backup", "slow"}
+
+
+@pytest.fixture(autouse=True)
+def fixed_time(monkeypatch):
+    monkeypatch.setenv("RAWKOMEM_NOW", TODAY)
+
+
+@pytest.fixture
+def filled(memories, repository):
+    (memories / "lessons").mkdir()
+    for name, text in FILES.items():
+        (memories / f"{name}.md").write_text(text)
+    return repository
+
+
+CASES = [
+    ({}, CURRENT),
+    ({"kind": ["lesson"]}, {"slow"}),
+    ({"type": ["decision"]}, {"db"}),
+    ({"type": ["decision", "commitment"]}, {"db", "backup"}),
+    ({"category": ["Fact"]}, {"cache"}),
+    ({"entity": ["project:api"]}, {"db", "cache"}),
+    ({"entity": ["API"]}, {"db", "cache"}),
+    ({"entity": ["project:api", "mark-z"]}, {"cache"}),
+    ({"by": ["planner"]}, {"db", "backup"}),
+    ({"by": ["planner", "tester"]}, {"db", "cache", "backup"}),
+    ({"from_session": ["s1"]}, {"db"}),
+    ({"from_session": ["s1", "s2"]}, {"db", "cache"}),
+    ({"tag": ["DB"]}, {"db", "cache"}),
+    ({"importance": "high"}, {"db"}),
+    ({"since": "7d"}, {"db", "slow"}),
+    ({"since": "36h"}, {"slow", "db"}),
+    ({"since": "13h"}, {"slow"}),
+    ({"since": "2w"}, {"db", "slow"}),
+    ({"since": "2026-06-01"}, {"db", "cache", "slow"}),
+    ({"until": "2026-06-01"}, {"cache", "backup"}),
+    ({"until": "2026-05-31"}, {"backup"}),
+    ({"since": "2026-05-01", "until": "2026-06-13T23:00:00Z"}, {"cache"}),
+    ({"trust": "0.6"}, {"backup"}),
+    ({"trust": "0.9"}, set()),
+    ({"include": ["expired"]}, CURRENT | {"expired"}),
+    ({"include": ["all"]}, CURRENT | {"expired"}),
+    ({"as_of": "2026-05-15"}, {"backup", "expired"}),
+    ({"as_of": "2026-06-01"}, {"backup", "cache"}),
+    ({"as_of": "2026-01-15", "trust": "0.6"}, set()),  # confirmed only later
+    ({"type": ["decision"], "by": ["tester"]}, set()),
+]
+
+
+@pytest.mark.parametrize(("words", "wanted"), CASES, ids=lambda value: str(value) if isinstance(value, dict) else "")
+def test_search_and_list_let_the_same_through(filled, words, wanted):
+    only = filter_of(**words)
+    assert {row.id for row in filled.list(only)} == wanted
+    assert {item.row.id for item in filled.search("database", 50, only)} == wanted
+
+
+@pytest.mark.parametrize(("words", "wanted"), CASES, ids=lambda value: str(value) if isinstance(value, dict) else "")
+def test_injection_keeps_inside_the_same_filters(filled, words, wanted):
+    injection = filled.inject(Task("database"), most=20, only=filter_of(**words))
+    seen = {item.memory.id for item in (*injection.items, *injection.left_out)}
+    assert seen == wanted - ({"expired"} if "as_of" not in words else set())
+
+
+def test_a_filter_of_the_library_means_any_where_it_is_empty(filled):
+    assert {row.id for row in filled.list(Filter())} == CURRENT | {"expired"}
+
+
+def test_the_commands_take_them(rawkomem, filled, monkeypatch):
+    def ids(*words: str) -> set[str]:
+        return {row["id"] for row in json.loads(rawkomem(*words, "--json").stdout)}
+
+    for words, wanted in CASES:
+        flags = [
+            part
+            for key, value in words.items()
+            for one in ([value] if isinstance(value, str) else value)
+            for part in (f"--{key.replace('_', '-')}", one)
+        ]
+        if len(words) == 2 or "as_of" in words:  # each is a process of its own: the telling ones
+            assert ids("search", "database", *flags) == ids("list", *flags) == wanted, flags
+    assert ids("search", "database", "--by", "planner", "-n1") <= {"db", "backup"}
+    injected = rawkomem("inject", "database backup at night", "--by", "planner", "--type", "commitment").stdout
+    assert "Database backup" in injected and "Database cache" not in injected
+    packed = rawkomem("context", "the database cache", "--category", "fact").stdout
+    assert "Redis" in packed and "Postgres" not in packed
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (["--type", "opinion"], "unknown type 'opinion' (one of correction, decision, commitment, insight, learning,"),
+        (["--kind", "amend"], "unknown kind 'amend' (one of memory, lesson, skill"),
+        (["--since", "yesterday"], "--since: 'yesterday' names no time (give a date (2026-01-23), a time"),
+        (["--until", "5x"], "--until: '5x' names no time"),
+        (["--as-of", "2026-13-01"], "--as-of: '2026-13-01' names no time"),
+        (["--trust", "high"], "--trust: 'high' is no trust (give a number from 0 to 1"),
+        (["--trust", "1.5"], "--trust: '1.5' is no trust"),
+        (["--trust", "nan"], "--trust: 'nan' is no trust"),
+        (["--entity", "mark"], "entity 'mark' may be person:mark-robinson, person:mark-z (give the whole name)"),
+    ],
+)
+@pytest.mark.parametrize("command", [["search", "x"], ["list"], ["inject", "x"], ["context", "x"], ["stats"]])
+def test_a_wrong_value_says_which_and_what_is_right(rawkomem, filled, command, flags, says):
+    error = rawkomem(*command, *flags, check=2).stderr.strip().splitlines()[-1]
+    assert error.startswith("rawkomem: ") and says in error
+
+
+def test_an_entity_that_nobody_names_finds_nothing_and_says_so(filled):
+    assert filled.search("database", only=filter_of(entity=["nobody"])) == []
+    assert any("no memory names the entity 'nobody'; known are: person:mark-robinson" in w for w in filled.warnings)
+
+
+def test_moments(monkeypatch):
+    at, _ = read_time(TODAY)
+    assert now() == at
+    assert read_moment("24h") == read_moment("1d") == at - DAY and read_moment("2w") == at - 14 * DAY
+    assert read_moment("2026-06-15") == at - DAY // 2
+    assert read_moment("2026-06-15", end=True) == at + DAY // 2 - 1
+    assert read_moment(TODAY, end=True) == at
+    for wrong in ("", "d", "7", "7 d", "soon", "-3d", "2026-02-30"):
+        assert read_moment(wrong) is None, wrong
+
+
+HISTORY = (
+    memory("Release on Fridays", "We release every Friday.", id="rel", discoveredAt="2026-01-01T00:00:00Z", tags="[ops]",
+           whenToUse="friday release")
+    + "\n---\n\n" + change("amend", "rel", "We release every Monday.", at="2026-03-01T00:00:00Z", title="Release on Mondays",
+                           tags="[ops, monday]", whenToUse="[monday|release]", importance="critical", type="decision")
+    + "\n---\n\n" + change("archive", "rel", at="2026-05-01T00:00:00Z", reason="nobody releases")
+)  # fmt: skip
+
+
+class TestAsOf:
+    """A memory as it stood: folded from the entries up to then."""
+
+    @pytest.fixture
+    def history(self, memories, repository):
+        (memories / "release.md").write_text(HISTORY)
+        return repository
+
+    @pytest.mark.parametrize(
+        ("moment", "title", "text"),
+        [
+            ("2025-12-31", None, None),
+            ("2026-02-01", "Release on Fridays", "We release every Friday."),
+            ("2026-04-01", "Release on Mondays", "We release every Monday."),
+            ("2026-06-01", None, None),
+        ],
+    )
+    def test_search_and_list(self, history, moment, title, text):
+        only = filter_of(as_of=moment)
+        assert [row.title for row in history.list(only)] == [title] * bool(title)
+        assert [(f.row.title, f.text) for f in history.search("release", only=only)] == [(title, text)] * bool(title)
+
+    def test_other_filters_look_at_the_state_of_then(self, history):
+        then, later = {"as_of": "2026-02-01"}, {"as_of": "2026-04-01"}
+        for words in ({"tag": ["monday"]}, {"importance": "critical"}, {"type": ["decision"]}):
+            for find in (history.list, lambda only: history.search("release", only=only)):
+                assert len(find(filter_of(**then, **words))) == 0 and len(find(filter_of(**later, **words))) == 1
+        assert len(history.list(filter_of(as_of="2026-06-01", include=["archived"]))) == 1
+
+    def test_injection_uses_the_conditions_of_then(self, history):
+        def fired(task: str, moment: str) -> list[tuple[str, str]]:
+            injection = history.inject(Task(task), only=filter_of(as_of=moment))
+            return [(item.memory.title, item.signals.fired) for item in (*injection.items, *injection.left_out)]
+
+        assert fired("what to do on a monday", "2026-04-01") == [("Release on Mondays", "alternative 'monday'")]
+        assert fired("what to do on a monday", "2026-02-01") == [("Release on Fridays", "")]
+        assert fired("our friday release", "2026-02-01") == [("Release on Fridays", "phrase 'friday release'")]
+        assert fired("our friday release", "2026-06-01") == []
+
+    def test_what_is_deleted_today_stays_hidden(self, history):
+        history.delete("rel")
+        only = filter_of(as_of="2026-02-01")
+        assert len(history.list(only)) == len(history.search("release", only=only)) == 0
+        assert [row.title for row in history.list(filter_of(as_of="2026-02-01", include=["deleted"]))] == [
+            "Release on Fridays"
+        ]
+
+    def test_entries_in_other_files_count_and_secrets_stay_redacted(self, history, memories):
+        secret = "ghp_" + "a1B2c3D4e5" * 4
+        (memories / "more.md").write_text(
+            change(
+                "amend", "rel", f"We release with {secret} on Tuesdays.", at="2026-02-01T00:00:00Z", title="Tuesdays"
+            )
+        )
+        (found,) = history.search("release", only=filter_of(as_of="2026-02-15"))
+        assert found.row.title == "Tuesdays" and "Tuesdays" in found.text and secret not in found.text
+
+
+def test_trust_is_that_of_the_factor(filled):
+    least = trust_of(filled.get("backup"), now())
+    assert [row.id for row in filled.list(Filter(trust=least))] == ["backup"]
+    assert filled.list(Filter(trust=least + 0.001)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("mark", ["person:mark", "person:mark-z"], ("person:mark",)),
+        ("Swarm Tools", ["project:swarm-tools"], ("project:swarm-tools",)),
+        ("!!", ["project:x"], ()),
+        ("plain", ["plain"], ("plain",)),
+    ],
+)
+def test_which_entity_is_meant(name, known, meant):
+    assert meant_by(name, known) == meant
+
+
+def test_wrong_words_of_the_library():
+    with pytest.raises(BadInput) as failure:
+        filter_of(type=["opinion"])
+    assert failure.value.hint.startswith("one of correction") and "gap" in failure.value.hint

@@ -1,0 +1,139 @@
+"""The LLMos query: earlier tasks that resemble one, over real traces."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from rawkomem import Filter, PatternMatch, Repository
+from rawkomem.model.entry import Memory
+from rawkomem.model.errors import BadInput
+from rawkomem.recall.patterns import pattern_of, share_of_words
+from tests.seeds import by_case
+from tests.torture.helpers import memory
+
+TRACE = """---
+kind: trace
+id: trace-1-aaaaaa
+title: Create FFT plot from audio data
+goal: Create FFT plot from audio data
+status: success
+tools_used: [python, matplotlib]
+discoveredAt: 2025-01-10T00:00:00Z
+---
+
+## Plan
+Read the file, transform, plot.
+
+## Learnings
+- Use a window function.
+"""
+
+
+@pytest.fixture
+def traces(project, repository):
+    folder = project / ".rawko" / "traces" / "2025-01"
+    folder.mkdir(parents=True)
+    (folder / "one.md").write_text(TRACE)
+    (folder / "two.md").write_text(
+        memory("Write blog article", "It was hard.", kind="trace", id="t2", status="failure", discoveredAt="2025-02-01")
+    )
+    (folder / "three.md").write_text(
+        memory("Create data pipeline", "It runs.", kind="trace", id="t3", status="success_with_recovery", tools_used="dbt",
+               discoveredAt="2025-03-01")
+    )  # fmt: skip
+    (project / ".rawko" / "memories" / "m.md").write_text(memory("Create data", "A memory is no task: create data."))
+    return repository
+
+
+def test_a_match_carries_every_field(traces):
+    (match, *_) = traces.query("plot an FFT from audio")
+    assert isinstance(match, PatternMatch)
+    assert (match.goal, match.success, match.trace_id) == ("Create FFT plot from audio data", True, "trace-1-aaaaaa")
+    assert match.tools_used == ("python", "matplotlib") and match.suggested_approach == "- Use a window function."
+    assert 0.3 <= match.similarity <= 1
+
+
+def test_what_fails_counts_too(traces):
+    (match,) = traces.query("write a blog article")
+    assert (match.trace_id, match.success, match.tools_used) == ("t2", False, ())
+
+
+def test_limits_and_floor(traces):
+    every = traces.query("create data", limit=10, min_similarity=0)
+    assert {match.trace_id for match in every} == {"trace-1-aaaaaa", "t2", "t3"}
+    assert [match.similarity for match in every] == sorted((match.similarity for match in every), reverse=True)
+    assert traces.query("create data", limit=1, min_similarity=0) == every[:1]
+    floor = every[0].similarity
+    assert len(traces.query("create data", min_similarity=round(floor - 0.01, 2))) >= 1
+    assert traces.query("create data", min_similarity=1) == ()
+    for wrong in ({"limit": 0}, {"min_similarity": 1.5}):
+        with pytest.raises(BadInput):
+            traces.query("x", **wrong)
+
+
+def test_filters_and_window(traces):
+    def ids(**options):
+        return {match.trace_id for match in traces.query("create data", min_similarity=0, **options)}
+
+    assert ids(only=Filter(kinds=("memory",))) == {"m"}
+    assert ids(time_window=("2025-01-15", "2025-02-28")) == {"t2"}
+    assert ids(time_window=("", "2025-01-31")) == {"trace-1-aaaaaa"}
+    with pytest.raises(BadInput, match="since"):
+        ids(time_window=("last week", ""))
+
+
+def test_where_no_vector_is_known_words_decide(traces, project):
+    (project / ".rawko" / "traces" / "runes.md").write_text(memory("ᚠᚢᚦ ᚨᚱᚲ", "ᚷ", kind="trace", id="runes"))
+    (match,) = traces.query("ᚠᚢᚦ ᛁᛊ")
+    assert (match.trace_id, match.similarity) == ("runes", 0.5)
+
+
+@by_case("llmos", "query defaults")
+def test_defaults(case):
+    wanted, parameters = case["expected"]["seed"], inspect.signature(Repository.query).parameters
+    assert {name: parameters[name].default for name in wanted} == wanted
+
+
+def test_defaults_without_the_cases():
+    parameters = inspect.signature(Repository.query).parameters
+    assert (parameters["limit"].default, parameters["min_similarity"].default) == (3, 0.3)
+
+
+@by_case("llmos", "findSimilarTasks (keyword fallback)")
+def test_similarity_by_words(case):
+    given = case["input"]
+    found = {trace["id"]: share_of_words(given["query"], trace["goal"]) for trace in given["traces"]}
+    wanted = {match["traceId"]: match["similarity"] for match in case["expected"]}
+    assert {id: value for id, value in found.items() if value} == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "goal", "share"),
+    [("Create, data!", "create data", 1.0), ("create data", "Create FFT", 0.5), ("", "x", 0.0), ("...", "x", 0.0)],
+)
+def test_share_of_words(text, goal, share):
+    assert share_of_words(text, goal) == share
+
+
+@by_case("llmos", "queryMemory")
+def test_query_cases(case, traces):
+    options = case["input"]["options"]
+    if options.get("memoryType") == "workflow_patterns":
+        pytest.skip("workflow traces are no kind of their own here")
+    wanted = {match["traceId"] for match in case["expected"]["matches"]}
+    window = (options.get("timeRange", {}).get("from", ""), "")
+    only = Filter(kinds=("skill",)) if "memoryType" in options else None  # an agent template is a skill
+    found = traces.query(case["input"]["query"], time_window=window, only=only)
+    assert {match.trace_id for match in found} == wanted
+
+
+@pytest.mark.parametrize(
+    ("outcome", "success"),
+    [("success", True), ("success_with_recovery", True), ("failure", False), ("partial", False), ("", False)],
+)
+def test_outcomes(outcome, success):
+    of = Memory("m", title="T", extra={"final_outcome": outcome, "primary_goal": "G", "components_used": "one"})
+    match = pattern_of(of, 1.2)
+    assert (match.goal, match.success, match.similarity, match.tools_used) == ("G", success, 1.0, ("one",))

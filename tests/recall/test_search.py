@@ -1,0 +1,107 @@
+"""Searching: many questions at once, and how a result came to its score."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rawkomem import Filter, Repository
+from rawkomem.index.sqlite_store import SqliteStore
+from rawkomem.model.errors import BadInput
+from rawkomem.recall.search import contributions
+from tests.torture.helpers import memory
+
+TALK = "\n---\n\n".join(
+    memory(f"Turn {n}", text)
+    for n, text in enumerate(
+        ("We went to the zoo.", "The zebra was asleep.", "Then we ate cake.", "Login failed twice.", "We fixed it.")
+    )
+)
+
+
+@pytest.fixture
+def filled(memories, repository):
+    (memories / "auth.md").write_text(
+        memory("Login module", "All login code lives in src/auth.", whenToUse="[When changing the login page, auth]")
+    )
+    (memories / "cake.md").write_text(memory("Cake", "We buy chocolate cake for birthdays."))
+    (memories / "talk.md").write_text(TALK)
+    return repository
+
+
+QUESTIONS = ["where is the login code", "zebra", "", "chocolate cake", "zebra"]
+
+
+def test_many_questions_get_the_answers_of_one_by_one(filled):
+    answers = filled.search_many(QUESTIONS, limit=3)
+    assert [answer.question for answer in answers] == QUESTIONS
+    assert [answer.found for answer in answers] == [tuple(filled.search(text, limit=3)) for text in QUESTIONS]
+    assert answers[2].found == () and answers[1] == answers[4]
+
+
+def test_many_questions_are_embedded_in_one_go(filled, monkeypatch):
+    filled.sync()
+    calls, embed = [], filled.index.embedder.embed
+    monkeypatch.setattr(filled.index.embedder, "embed", lambda texts: (calls.append(list(texts)), embed(texts))[1])
+    filled.search_many(QUESTIONS)
+    assert calls and all(call == [text for text in QUESTIONS if text] for call in calls)
+
+
+def test_many_questions_see_one_state(filled, memories, monkeypatch):
+    """A file that changes between two questions is seen by neither, or the sweep notices, and by both."""
+    filled.sync()
+    nearest = SqliteStore.nearest
+
+    def meddle(self, *asked):
+        if not (memories / "new.md").exists():
+            (memories / "new.md").write_text(memory("Zebra two", "Another zebra."))
+            other = Repository.open(str(memories))
+            other.sync()
+            other.close()
+        return nearest(self, *asked)
+
+    monkeypatch.setattr(SqliteStore, "nearest", meddle)
+    answers = filled.search_many(["zebra", "zebra two"])
+    monkeypatch.undo()
+    assert len({"Zebra two" in [item.row.title for item in answer.found] for answer in answers}) == 1
+    assert "Zebra two" in [item.row.title for item in filled.search("zebra")]
+
+
+def test_too_many_questions(filled):
+    with pytest.raises(BadInput, match="101 questions"):
+        filled.search_many(["x"] * 101)
+
+
+@pytest.mark.parametrize("question", ["login page", "zebra cake", "who failed", "ᚠᚢᚦ zoo"])
+def test_contributions_sum_up_to_the_score(filled, question):
+    for item in filled.search(question, only=Filter()):
+        parts = contributions(item.signals)
+        assert sum(part.value * part.weight for part in parts) == pytest.approx(item.score, abs=1e-9)
+        assert {part.name for part in parts} <= {"words", "meaning", "surroundings"}
+
+
+def test_what_contributes(filled):
+    by_name = {part.name: part for part in contributions(filled.search("zebra asleep")[0].signals)}
+    assert by_name["words"].value == 1.0 and by_name["surroundings"].weight > 0
+    best = filled.search("changing the login page")[0]
+    assert "condition" in contributions(best.signals)[0].why and "surroundings" not in {
+        part.name for part in contributions(best.signals)
+    }
+
+
+def test_explain_for_people_and_programs(rawkomem, filled):
+    lines = rawkomem("search", "zebra asleep", "-n", "1", "--explain").stdout.splitlines()
+    assert len(lines) == 6 and "words: " in lines[2] and "meaning: " in lines[3] and "surroundings: " in lines[4]
+    assert "in all; relevance" in lines[5]
+    (item,) = json.loads(rawkomem("search", "zebra asleep", "-n", "1", "--explain", "--json").stdout)
+    assert sum(part["value"] * part["weight"] for part in item["explain"]) == pytest.approx(item["score"], abs=1e-3)
+    assert "explain" not in json.loads(rawkomem("search", "zebra", "-n", "1", "--json").stdout)[0]
+
+
+def test_nothing_known_is_close_to_nothing(filled, memories):
+    """A script of which no vector is known: found by its words, near to nothing by meaning."""
+    (memories / "runes.md").write_text(memory("ᚠᚢᚦ", "ᚠᚢᚦᚨᚱᚲ"))
+    assert filled.search("🙂") == []
+    assert [item.row.title for item in filled.search("ᚠᚢᚦᚨᚱᚲ")] == ["ᚠᚢᚦ"]
+    assert "ᚠᚢᚦ" not in [item.row.title for item in filled.search("where is the login code")]
