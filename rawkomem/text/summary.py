@@ -1,0 +1,96 @@
+"""Extractive summaries: the few sentences that say most of what several texts say. Deterministic, no model.
+
+Sentences are taken one by one: the one with the most words that are common to the texts and not said yet. What is left
+to gain by a sentence only shrinks while others are taken, so a heap of old gains finds the best without trying all.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from math import log, sqrt
+from typing import TYPE_CHECKING
+
+from ..model.record import record
+from .prose import sentences
+from .stem import STOP_WORDS, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+NEW_SHARE = 1 / 3  # of a sentence's words must not have been said: less repeats, more loses facts beside known names
+OPENING = 1.25  # a text's first sentence usually says what it is about
+LONGEST = 60  # words; what is longer is a listing or a log, not a sentence
+MOST_SENTENCES = 10_000  # looked at; bounds the work on a huge episode
+
+
+@record
+class Sentence:
+    """A sentence, which text and place it has, what it says (as stems), and how much its text counts."""
+
+    text: str
+    place: tuple[int, int]
+    stems: frozenset[str]
+    weight: float
+
+
+def summarise(texts: Sequence[tuple[str, float]], most_words: int) -> str:
+    """The telling sentences of some (body, weight from 0 to 1), in the order of the texts, within a number of words."""
+    found = _found(texts)
+    chosen = _chosen([sentence for sentence in found if len(sentence.text.split()) <= LONGEST], most_words)
+    if not chosen and found:
+        return " ".join(found[0].text.split()[: min(LONGEST, most_words)]) + " …"
+    return join(sentence.text for sentence in sorted(chosen, key=lambda sentence: sentence.place))
+
+
+def join(parts: Iterable[str]) -> str:
+    """Sentences as one text, with a full stop between those that have no mark of their own."""
+    text = ""
+    for part in parts:
+        ended = text.endswith((".", "!", "?", "…", ":", ";", "。", "！", "？", '"', ")"))
+        text += (" " if ended else ". " if text else "") + part
+    return text
+
+
+def _found(texts: Sequence[tuple[str, float]]) -> list[Sentence]:
+    found: list[Sentence] = []
+    for number, (body, weight) in enumerate(texts):
+        for place, text in enumerate(sentences(body)):
+            stems = frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
+            if stems:
+                found.append(Sentence(text, (number, place), stems, weight))
+        if len(found) > MOST_SENTENCES:
+            break
+    return found[:MOST_SENTENCES]
+
+
+def _chosen(found: list[Sentence], most_words: int) -> list[Sentence]:
+    common: dict[str, int] = {}
+    for sentence in found:
+        for root in sentence.stems:
+            common[root] = common.get(root, 0) + 1
+    said: set[str] = set()
+    chosen: list[Sentence] = []
+    heap = [(-_gain(sentence, said, common), sentence.place, number) for number, sentence in enumerate(found)]
+    heapify(heap)
+    while heap:
+        old, place, number = heappop(heap)
+        sentence = found[number]
+        gain = -_gain(sentence, said, common)
+        if gain > old:
+            if gain < 0:
+                heappush(heap, (gain, place, number))
+        elif len(sentence.text.split()) <= most_words:
+            most_words -= len(sentence.text.split())
+            chosen.append(sentence)
+            said |= sentence.stems
+    return chosen
+
+
+def _gain(sentence: Sentence, said: set[str], common: dict[str, int]) -> float:
+    """What a sentence adds; nothing where most of it has been said."""
+    new = sentence.stems - said
+    if len(new) < NEW_SHARE * len(sentence.stems):
+        return 0.0
+    told = sum(sorted(log(1 + common[root]) for root in new))  # sorted: a set's order would change the last digit
+    opening = OPENING if sentence.place[1] == 0 else 1.0
+    return told / sqrt(len(sentence.stems)) * (1 + sentence.weight) * opening
