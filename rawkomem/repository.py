@@ -21,7 +21,7 @@ from .settings import Settings, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import TypeVar
 
     from .embed.protocol import Embedder
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .model.entry import Entry, Memory, Plan
     from .recall.inject import Injection, Sources, Task
     from .recall.rank import Scored
+    from .state.graph import Graph
 
     T = TypeVar("T")
 
@@ -118,6 +119,28 @@ class Repository:
             return memory_of(self.index.catalogue.doc(self._resolve(name)))
 
         return self._answer(find)
+
+    def get_all(self, names: Sequence[str]) -> Sequence[Memory]:
+        """The memories of several names, in their order, each once."""
+        from .index.lists import memory_of
+
+        def find() -> Sequence[Memory]:
+            ids = dict.fromkeys(self._resolve(name) for name in names)
+            return [memory_of(self.index.catalogue.doc(id)) for id in ids]
+
+        return self._answer(find)
+
+    def graph(self, statuses: tuple[str, ...] = READABLE, similar: float = 0.0) -> Graph:
+        """Memories and what connects them; above zero, `similar` also connects those at least that similar."""
+        from .index.graph import load_graph
+
+        return self._answer(lambda: load_graph(self.index.catalogue, self.index.store, statuses, similar, self.warn))
+
+    def entities(self) -> Mapping[str, Sequence[str]]:
+        """Every entity that readable memories name, with the ids of those memories."""
+        from .index.lists import named_entities
+
+        return self._answer(lambda: named_entities(self.index.catalogue.docs(), READABLE))
 
     def _resolve(self, name: str) -> str:
         ids = self.index.catalogue.resolve(name)
@@ -221,6 +244,22 @@ class Repository:
         from .state.decide import plan_delete
 
         return self._write(plan_delete(self.get(name), reason, by))[0]
+
+    def link(self, name: str, other: str, type: str = "related", by: str = "") -> Sequence[Written]:
+        """Append a link from one memory to another."""
+        from .state.link import plan_link
+
+        return self.write(plan_link(self.get(name), self.get(other), type, by))
+
+    def unlink(self, name: str, other: str, type: str = "", by: str = "") -> Sequence[Written]:
+        """Take back the links between two memories, of one type or all."""
+        from .state.link import plan_unlink
+
+        return self.write(plan_unlink(self.get(name), self.get(other), type, by))
+
+    def write(self, plan: Plan) -> Sequence[Written]:
+        """Carry out a plan."""
+        return self._write(plan)
 
     def _write(self, plan: Plan) -> Sequence[Written]:
         from .files.append import write_plan

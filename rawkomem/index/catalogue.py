@@ -175,6 +175,10 @@ class Catalogue:
         found = first(self.db, "SELECT doc FROM memories WHERE id = ?", (id,))
         return found[0] if found else ""
 
+    def docs(self) -> list[str]:
+        """Every whole memory as JSON, by id."""
+        return [doc for (doc,) in rows(self.db, "SELECT doc FROM memories ORDER BY id")]
+
     def resolve(self, name: str) -> list[str]:
         """The ids a person may mean: the id itself, else ids that start with it, else the memory of a file stem."""
         if self.row(name):

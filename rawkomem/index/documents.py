@@ -38,6 +38,7 @@ class Document:
 class Filter:
     """A closed set of conditions; empty means any. Never raw SQL."""
 
+    ids: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()

@@ -31,10 +31,22 @@ def tags_in(doc: str) -> list[str]:
     return [str(tag).lower() for tag in json.loads(doc)["tags"]]
 
 
+def named_entities(docs: Sequence[str], statuses: Sequence[str]) -> dict[str, list[str]]:
+    """Every entity that memories of these statuses name, in order, with the ids of those memories."""
+    from ..text.entities import entities_of  # most lists do without
+
+    found: dict[str, list[str]] = {}
+    for memory in map(memory_of, docs):
+        for entity in entities_of(memory) if memory.status in statuses else ():
+            found.setdefault(entity, []).append(memory.id)
+    return dict(sorted(found.items()))
+
+
 def passes(row: Row, tags: Sequence[str], only: Filter) -> bool:
     """Whether a memory is inside a filter."""
     return (
-        (not only.kinds or row.kind in only.kinds)
+        (not only.ids or row.id in only.ids)
+        and (not only.kinds or row.kind in only.kinds)
         and (not only.statuses or row.status in only.statuses)
         and all(tag.lower() in tags for tag in only.tags)
         and IMPORTANCE.index(row.importance) >= only.importance

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..model.clock import now
+from ..model.kinds import GROUPS
 from ..model.record import record, replace
 from ..text.clean import clean
 from ..text.tokens import count_tokens
@@ -90,10 +91,10 @@ def consider(sources: Sources, task: Task, profile: Profile, only: Filter) -> li
 
 
 def _is_current(memory: Memory, only: Filter, at: int) -> bool:
-    """Of a wanted status, valid now, and not in the archive."""
+    """Of a wanted status, valid now, not in the archive, and not merely a group of others."""
     wanted = not only.statuses or memory.status in only.statuses
     valid = memory.valid_from <= at and (not memory.valid_until or at < memory.valid_until)
-    return wanted and valid and not memory.path.startswith("archive/")
+    return wanted and valid and not memory.path.startswith("archive/") and memory.kind not in GROUPS
 
 
 def _with_fired(found: list[Signals], fired: Mapping[str, str]) -> list[Signals]:
@@ -128,6 +129,8 @@ def _with_linked(packed: Packed, sources: Sources, limits: Limits) -> Packed:
         for id in _linked(item.memory):
             memory = sources.memory(id)
             if memory is None or memory.status != "active" or memory.id in present or len(items) >= limits.most:
+                continue
+            if memory.kind in GROUPS:
                 continue
             linked = Scored(memory, Signals(id, fired=f"linked from {item.memory.id}"), item.score / 2, ())
             if tokens + _cost(linked) <= limits.budget:

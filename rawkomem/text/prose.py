@@ -10,6 +10,7 @@ from .chunk import fence_after
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+HEADING, ITEM, PARAGRAPH = "heading", "item", "paragraph"
 BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
 BACKTICKS = re.compile(r"`+")
 # A sentence ends at a mark that a space and a beginning follow; scripts without spaces have marks of their own.
@@ -49,22 +50,41 @@ def without_code(line: str) -> str:
 
 
 def sentences(body: str) -> list[str]:
-    """The sentences of a body in order; each list item is one of its own. Headings, tables and code are none."""
-    return [sentence for block in _blocks(body) for sentence in _split(" ".join(block.split()))]
+    """The sentences of a body in order. Headings, tables and code are none; each list item is one of its own.
+
+    An item is told with the heading or the words that lead to its list: what stands under "Do not" means the opposite
+    without it.
+    """
+    found: list[str] = []
+    lead = ""
+    for kind, text in _blocks(body):
+        parts = list(_split(" ".join(text.split())))
+        if kind == HEADING:
+            lead = text
+            continue
+        if kind == ITEM:
+            parts[:1] = [f"{lead}: {part}" if lead else part for part in parts[:1]]
+        else:
+            lead = parts.pop().rstrip(": ") if text.endswith(":") else ""
+        found += parts
+    return found
 
 
-def _blocks(body: str) -> Iterator[str]:
-    """Paragraphs and list items, without their marks."""
-    block: list[str] = []
+def _blocks(body: str) -> Iterator[tuple[str, str]]:
+    """Headings, list items and paragraphs, without their marks."""
+    kind, block = PARAGRAPH, list[str]()
     for line in [*prose_lines(body), ""]:
         text = line.strip().lstrip(">").strip()
         bullet = BULLET.match(line)
-        apart = not text or bool(bullet) or text.startswith(("#", "|", "<!--")) or not text.strip("-=*_ ")
+        heading = text.startswith("#")
+        apart = heading or bool(bullet) or text.startswith(("|", "<!--")) or not text.strip("-=*_ ")
         if apart and block:
-            yield " ".join(block)
-            block = []
-        if bullet:
-            block = [line[bullet.end() :].strip()]
+            yield kind, " ".join(block)
+            kind, block = PARAGRAPH, []
+        if heading and text.strip("# "):
+            yield HEADING, text.strip("# ")
+        elif bullet:
+            kind, block = ITEM, [line[bullet.end() :].strip()]
         elif not apart:
             block.append(text)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NEW_SHARE = 1 / 3  # of a sentence's words must not have been said: less repeats, more loses facts beside known names
 OPENING = 1.25  # a text's first sentence usually says what it is about
 LONGEST = 60  # words; what is longer is a listing or a log, not a sentence
+ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", '"', ")")
 MOST_SENTENCES = 10_000  # looked at; bounds the work on a huge episode
 
 
@@ -34,20 +35,31 @@ class Sentence:
 
 
 def summarise(texts: Sequence[tuple[str, float]], most_words: int) -> str:
-    """The telling sentences of some (body, weight from 0 to 1), in the order of the texts, within a number of words."""
+    """The telling sentences of some (body, weight from 0 to 1) as one text, within a number of words."""
+    return join(sentence for said in extract(texts, most_words) for sentence in said)
+
+
+def extract(texts: Sequence[tuple[str, float]], most_words: int) -> list[list[str]]:
+    """The same for each text by itself; nothing of a text that only repeats the others."""
     found = _found(texts)
     chosen = _chosen([sentence for sentence in found if len(sentence.text.split()) <= LONGEST], most_words)
-    if not chosen and found:
-        return " ".join(found[0].text.split()[: min(LONGEST, most_words)]) + " …"
-    return join(sentence.text for sentence in sorted(chosen, key=lambda sentence: sentence.place))
+    said: list[list[str]] = [[] for _ in texts]
+    for sentence in sorted(chosen, key=lambda sentence: sentence.place):
+        said[sentence.place[0]].append(sentence.text)
+    if not chosen and found:  # all too long: the start of the first
+        said[found[0].place[0]] = [" ".join(found[0].text.split()[: min(LONGEST, most_words)]) + " …"]
+    return said
 
 
 def join(parts: Iterable[str]) -> str:
-    """Sentences as one text, with a full stop between those that have no mark of their own."""
-    text = ""
+    """Sentences as one text; a full stop where one has no mark of its own, and what leads to a list said once."""
+    text = lead = ""
     for part in parts:
-        ended = text.endswith((".", "!", "?", "…", ":", ";", "。", "！", "？", '"', ")"))
-        text += (" " if ended else ". " if text else "") + part
+        before, (lead, colon, rest) = lead, part.partition(": ")
+        if colon and lead == before:
+            text = f"{text.rstrip('.')}; {rest}"
+        else:
+            text += (" " if text.endswith(ENDS) else ". " if text else "") + part
     return text
 
 
