@@ -130,11 +130,12 @@ class Repository:
 
         return self._answer(find)
 
-    def graph(self, statuses: tuple[str, ...] = READABLE, similar: float = 0.0) -> Graph:
+    def graph(self, statuses: tuple[str, ...] = READABLE, similar: float = 0.0, similar_to: str = "") -> Graph:
         """Memories and what connects them; above zero, `similar` also connects those at least that similar."""
         from .index.graph import load_graph
 
-        return self._answer(lambda: load_graph(self.index.catalogue, self.index.store, statuses, similar, self.warn))
+        index = self.index
+        return self._answer(lambda: load_graph(index.catalogue, index.store, statuses, similar, self.warn, similar_to))
 
     def entities(self) -> Mapping[str, Sequence[str]]:
         """Every entity that readable memories name, with the ids of those memories."""

@@ -49,8 +49,10 @@ def connections(threshold: float) -> Callable[[Any], Any]:
     return declare
 
 
-def _graph(repository: Repository, similar: float, declared: bool, include: tuple[str, ...]) -> Graph:
-    return repository.graph(filter_of(include=include).statuses, 0.0 if declared else similar)
+def _graph(
+    repository: Repository, similar: float, declared: bool, include: tuple[str, ...], similar_to: str = ""
+) -> Graph:
+    return repository.graph(filter_of(include=include).statuses, 0.0 if declared else similar, similar_to)
 
 
 def _node(repository: Repository, graph: Graph, name: str) -> str:
@@ -84,7 +86,7 @@ def links_command(
     memories that are most similar.
     """
     repository = open_repository(folder)
-    graph = _graph(repository, similar, declared, include)
+    graph = _graph(repository, similar, declared, include, repository.get(id).id)
     id = _node(repository, graph, id)
     broken = [item for item in graph.broken if item.memory.id == id]
     hidden = sum(id in (edge.source, edge.target) for edge in graph.hidden)

@@ -21,11 +21,16 @@ SIMILAR_UP_TO = 20_000  # memories; comparing all with all takes four times as l
 
 
 def load_graph(
-    catalogue: Catalogue, store: SearchStore, statuses: tuple[str, ...], similar: float, warn: Callable[[str], None]
+    catalogue: Catalogue,
+    store: SearchStore,
+    statuses: tuple[str, ...],
+    similar: float,
+    warn: Callable[[str], None],
+    similar_to: str = "",
 ) -> Graph:
     """The graph of the memories that have one of these statuses and are valid now; no statuses: of all.
 
-    With `similar` above zero, memories at least that similar are connected, too.
+    With `similar` above zero, memories at least that similar are connected, too: all, or only those with `similar_to`.
     """
     memories = [memory_of(doc) for doc in catalogue.docs()]
     at = now()
@@ -34,12 +39,12 @@ def load_graph(
         return not statuses or _is_current(memory, statuses, at)
 
     pairs = []
-    if similar > 0 and len(memories) <= SIMILAR_UP_TO:
+    if similar > 0 and (similar_to or len(memories) <= SIMILAR_UP_TO):
         from .neighbours import similar_pairs  # numpy: only where vectors are compared
 
         compared = {memory.id for memory in memories if memory.kind not in GROUPS and is_current(memory)}
         vectors = [pair for pair in store.vectors(Filter(statuses=statuses)) if pair[0] in compared]
-        pairs = similar_pairs(vectors, similar)
+        pairs = similar_pairs(vectors, similar, similar_to)
     elif similar > 0:
         warn(f"more than {SIMILAR_UP_TO:,} memories: shown is what files declare, not what is similar")
     return build(memories, is_current, pairs)

@@ -21,18 +21,24 @@ LENGTH = 2_048
 BLOCK = 512  # rows compared with all others at once: 40 MB with 20,000 memories
 
 
-def similar_pairs(vectors: Sequence[tuple[str, bytes]], least: float, most: int = MOST) -> list[tuple[str, str, float]]:
-    """(id, id, cosine) of memories that are among each other's closest, in the order of ids.
+def similar_pairs(vectors: Sequence[tuple[str, bytes]], least: float, of: str = "") -> list[tuple[str, str, float]]:
+    """(id, id, cosine) of memories that are among each other's closest, in the order of ids; only pairs `of` one.
 
-    Both must be among the other's `most` closest. One side's word would give a memory of everyday words hundreds of
+    Both must be among the other's five closest. One side's word would give a memory of everyday words hundreds of
     links, and would depend on which of two came first.
     """
     if not vectors:
         return []
     ids, matrix = _by_memory(vectors)
     close: dict[tuple[int, int], float] = {}
-    for start in range(0, len(ids), BLOCK):
-        close.update(_closest(matrix, start, least, most))
+    if of:
+        own = [row for row, id in enumerate(ids) if id == of]
+        close = _closest(matrix, own, least)
+        close |= _closest(matrix, [column for _, column in close], least)
+        close = {pair: cosine for pair, cosine in close.items() if own[0] in pair}
+    else:
+        for start in range(0, len(ids), BLOCK):
+            close |= _closest(matrix, range(start, min(start + BLOCK, len(ids))), least)
     return [
         (ids[row], ids[column], round(cosine, 4))
         for (row, column), cosine in sorted(close.items())
@@ -51,14 +57,16 @@ def _by_memory(vectors: Sequence[tuple[str, bytes]]) -> tuple[list[str], Matrix]
     return [ids[at] for at in starts], np.rint(sums / lengths * LENGTH).astype(np.float32)
 
 
-def _closest(matrix: Matrix, start: int, least: float, most: int) -> dict[tuple[int, int], float]:
-    """(row, column) → cosine of each row's closest others from `start` on; of equals, those with the smaller id."""
-    products = matrix[start : start + BLOCK] @ matrix.T
-    products[np.arange(len(products)), np.arange(start, start + len(products))] = -1
-    rows, columns = np.nonzero(products >= least * LENGTH * LENGTH)
-    values = products[rows, columns]
-    order = np.lexsort((columns, -values, rows))
-    rows, columns, values = rows[order], columns[order], values[order]
-    place = np.arange(len(rows)) - np.searchsorted(rows, rows)  # in its own row's list
-    kept = np.nonzero(place < most)[0]
-    return {(start + int(rows[at]), int(columns[at])): float(values[at]) / LENGTH / LENGTH for at in kept}
+def _closest(matrix: Matrix, own: Sequence[int], least: float) -> dict[tuple[int, int], float]:
+    """(row, column) → cosine of the closest others of some rows; of equals, those with the smaller id."""
+    products = matrix[list(own)] @ matrix.T
+    products[np.arange(len(own)), list(own)] = -np.inf
+    most = min(MOST, len(matrix))
+    last = np.partition(products, -most, axis=1)[:, -most, None]  # each row's worst that may still be among its closest
+    above = products > last
+    room = most - above.sum(axis=1)
+    rows, columns = np.nonzero(products == last)
+    kept = np.arange(len(rows)) - np.searchsorted(rows, rows) < room[rows]
+    places = [*zip(*np.nonzero(above), strict=True), *zip(rows[kept], columns[kept], strict=True)]
+    found = ((own[row], int(column), float(products[row, column]) / LENGTH / LENGTH) for row, column in places)
+    return {(row, column): cosine for row, column, cosine in found if cosine >= least}

@@ -77,11 +77,11 @@ def dot(picture: Picture) -> str:
 
 
 def _label(memory: Memory) -> str:
-    return one_line(memory.title or memory.id, LABEL_LENGTH)
+    return one_line(memory.title, LABEL_LENGTH) or one_line(memory.id, LABEL_LENGTH) or "(no title)"
 
 
 def _edge_label(edge: Edge) -> str:
-    return f"{edge.weight:.2f}" if edge.type == SIMILAR else one_line(edge.type, LABEL_LENGTH)
+    return f"{edge.weight:.2f}" if edge.type == SIMILAR else one_line(edge.type, LABEL_LENGTH) or "(no type)"
 
 
 def _for_mermaid(text: str) -> str:

@@ -137,10 +137,8 @@ def summary_of(memories: Sequence[Memory], most_words: int) -> str:
 def digest_of(memories: Sequence[Memory], most_words: int) -> str:
     """The same with a heading for each memory that adds something."""
     said = zip(memories, extract(_texts(memories), most_words), strict=True)
-    parts = [
-        f"## {one_line(memory.title or memory.id)}\n\n{join(sentences)}" for memory, sentences in said if sentences
-    ]
-    return "\n\n".join(parts)
+    parts = [(one_line(memory.title or memory.id), join(sentences)) for memory, sentences in said if sentences]
+    return "\n\n".join(f"## {title}\n\n{text}" for title, text in parts)
 
 
 def _texts(memories: Sequence[Memory]) -> list[tuple[str, float]]:
@@ -175,8 +173,8 @@ def plan_digest(title: str, sources: Sequence[Memory], source: str, archive: boo
 def digest_among(memories: Iterable[Memory], sources: Sequence[Memory]) -> Memory | None:
     """The active digest that was made of exactly these memories."""
     wanted = {memory.id for memory in sources}
-    found = (memory for memory in memories if memory.status == ACTIVE and set(derived_from(memory)) == wanted)
-    return next(found, None)
+    digests = (memory for memory in memories if memory.status == ACTIVE and derived_from(memory))
+    return next((memory for memory in digests if set(derived_from(memory)) == wanted), None)
 
 
 def _first(most: int, items: Iterable[str]) -> tuple[str, ...]:
