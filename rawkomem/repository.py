@@ -16,7 +16,7 @@ from .model.errors import BadInput, IndexBroken, NotFound, RawkoError
 from .model.kinds import ACTIVE, IMPORTANCE
 from .model.record import replace
 from .recall.candidates import Spaces
-from .recall.filters import DEFAULT
+from .recall.filters import DEFAULT, READABLE
 from .recall.limits import LEAST_SIMILAR, SIMILAR, Limits
 from .recall.search import LIMIT, Answer, Found, search
 from .settings import Settings, load_settings
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .recall.rank import Scored
     from .sinks.tell import SinkStatus
     from .sinks.webhook import Flushed
+    from .state.graph import Graph
 
     T = TypeVar("T")
 
@@ -154,6 +155,29 @@ class Repository:
             return memory_of(self.index.catalogue.doc(self._resolve(name)))
 
         return self._answer(find)
+
+    def get_all(self, names: Sequence[str]) -> Sequence[Memory]:
+        """The memories of several names, in their order, each once."""
+        from .index.lists import memory_of
+
+        def find() -> Sequence[Memory]:
+            ids = dict.fromkeys(self._resolve(name) for name in names)
+            return [memory_of(self.index.catalogue.doc(id)) for id in ids]
+
+        return self._answer(find)
+
+    def graph(self, statuses: tuple[str, ...] = READABLE, similar: float = 0.0, similar_to: str = "") -> Graph:
+        """Memories and what connects them; above zero, `similar` also connects those at least that similar."""
+        from .index.graph import load_graph
+
+        index = self.index
+        return self._answer(lambda: load_graph(index.catalogue, index.store, statuses, similar, self.warn, similar_to))
+
+    def entities(self) -> Mapping[str, Sequence[str]]:
+        """Every entity that readable memories name, with the ids of those memories."""
+        from .index.entities import named_entities
+
+        return self._answer(lambda: named_entities(self.index.catalogue, READABLE))
 
     def _resolve(self, name: str) -> str:
         ids = self.index.catalogue.resolve(name)
@@ -329,6 +353,22 @@ class Repository:
         from .state.decide import plan_delete
 
         return self._write(plan_delete(self.get(name), reason, by))[0]
+
+    def link(self, name: str, other: str, type: str = "related", by: str = "") -> Sequence[Written]:
+        """Append a link from one memory to another."""
+        from .state.link import plan_link
+
+        return self.write(plan_link(self.get(name), self.get(other), type, by))
+
+    def unlink(self, name: str, other: str, type: str = "", by: str = "") -> Sequence[Written]:
+        """Take back the links between two memories, of one type or all."""
+        from .state.link import plan_unlink
+
+        return self.write(plan_unlink(self.get(name), self.get(other), type, by))
+
+    def write(self, plan: Plan) -> Sequence[Written]:
+        """Carry out a plan."""
+        return self._write(plan)
 
     def _write(self, plan: Plan) -> Sequence[Written]:
         from .files.append import write_plan

@@ -11,7 +11,7 @@ import click
 from ..files.compose import compose, entry_from_text
 from ..files.templates import fill_template
 from ..model.errors import BadInput
-from ..model.kinds import CREATES, IMPORTANCE
+from ..model.kinds import CREATES, GROUPS, IMPORTANCE
 from .commands import open_repository
 from .terminal import note, paint, say, say_json
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..files.append import Written
     from ..repository import Repository
 
+KINDS = [kind for kind in CREATES if kind not in GROUPS]  # 'rawkomem episode' makes episodes
 FIELDS = (
     click.option("--title", default="", help="One line that says what it is about."),
     click.option("--when", "-w", multiple=True, help="When to use it: words, a|b, a pattern, or a sentence."),
@@ -45,7 +46,7 @@ def fields(function: Any) -> Any:
 
 
 @click.command("add")
-@click.option("--kind", "-k", type=click.Choice(list(CREATES)), default="memory", show_default=True, help="What it is.")
+@click.option("--kind", "-k", type=click.Choice(KINDS), default="memory", show_default=True, help="What it is.")
 @fields
 @click.pass_obj
 def add_command(folder: str, /, kind: str, **given: Any) -> None:

@@ -6,24 +6,30 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..model.ids import RESERVED
+from ..model.kinds import GROUPS
 from ..model.problem import Problem, error, style, warning
 from ..model.record import record, replace
+from ..state.fold import fold
+from ..state.graph import build
+from ..state.references import DERIVED, HERITAGE, SUPERSEDES
 from .read import Reading, read_file
 from .scan import is_text, stamps, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..model.entry import Entry
+    from ..model.entry import Entry, Memory
+    from ..state.graph import Broken
     from .layout import Layout
 
 IDEAL = (200, 500)  # words: SPEC-0009
 MOST = 2_000
 KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:_[a-z0-9-]+)?\.md|\d{4}-\d\d-\d\dT[0-9A-Za-z_-]+\.md")
 UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')  # what Windows refuses
+HISTORY = (SUPERSEDES, HERITAGE, DERIVED)  # links that may well lead to what is deleted
 LONGEST_NAME = 200  # bytes; some tools add a suffix, and 255 is the limit of most file systems
 
 
@@ -48,6 +54,7 @@ def check_repository(layout: Layout) -> list[Checked]:
     seen = sweep(layout)
     readings = {path: _with_rules(read_file(layout.path(path), path)) for path in stamps(seen.listing)}
     across = [*seen.problems, *_clashes(readings), *_ids_twice(readings.values()), *_dangling(readings.values())]
+    across += _broken_links(readings.values())
     extra: dict[str, list[Problem]] = {}
     for problem in across:
         extra.setdefault(problem.path, []).append(problem)
@@ -93,7 +100,7 @@ def _name_problems(name: str) -> list[Problem]:
 
 
 def _content_problems(entry: Entry) -> list[Problem]:
-    if not entry.creates or entry.draft:
+    if not entry.creates or entry.draft or entry.kind in GROUPS:
         return []
     count = len(entry.body.split())
     if count > MOST:
@@ -140,6 +147,36 @@ def _dangling(readings: Iterable[Reading]) -> list[Problem]:
         for entry in entries
         if entry.changes and entry.about and entry.about not in known
     ]
+
+
+def _broken_links(readings: Iterable[Reading]) -> list[Problem]:
+    """Links that lead nowhere, to several memories, or to a deleted one: worth mending, but no harm."""
+    about: dict[str, list[Entry]] = {}
+    for reading in readings:
+        for entry in reading.entries:
+            about.setdefault(entry.target, []).append(entry)
+    memories = [memory for memory in map(fold, about.values()) if memory]
+    deleted = {memory.id for memory in memories if memory.status == "deleted"}
+    graph = build(memories, lambda memory: memory.id not in deleted)
+    to_deleted = [
+        replace(style(f"{edge.type} link to {edge.target!r}, which is deleted", "take the link out"), **_place(memory))
+        for edge in graph.hidden
+        if edge.target in deleted and edge.type not in HISTORY and (memory := graph.memories[edge.source])
+    ]
+    return [*map(_broken_link, graph.broken), *to_deleted]
+
+
+def _broken_link(broken: Broken) -> Problem:
+    what = f"{broken.type} link to {broken.name[:80]!r}"
+    if broken.candidates:
+        problem = style(f"{what} may mean {', '.join(broken.candidates[:5])}", "name the memory by its id")
+    else:
+        problem = style(f"{what}: no such memory", "correct the name, or take the link out")
+    return replace(problem, **_place(broken.memory))
+
+
+def _place(memory: Memory) -> dict[str, Any]:
+    return {"path": memory.path, "line": memory.line}
 
 
 def printable(name: str) -> str:

@@ -183,9 +183,13 @@ class Catalogue:
         found = first(self.db, "SELECT doc FROM memories WHERE id = ?", (id,))
         return found[0] if found else ""
 
-    def docs(self, holding: str = "") -> list[str]:
-        """Every memory as JSON whose text holds this."""
-        return [row[0] for row in rows(self.db, "SELECT doc FROM memories WHERE instr(doc, ?) ORDER BY id", (holding,))]
+    def holds(self, text: str) -> bool:
+        """Whether any memory holds this text, in any case."""
+        return first(self.db, "SELECT 1 FROM memories WHERE instr(lower(doc), lower(?)) LIMIT 1", (text,)) is not None
+
+    def docs(self) -> list[str]:
+        """Every whole memory as JSON, by id."""
+        return [doc for (doc,) in rows(self.db, "SELECT doc FROM memories ORDER BY id")]
 
     def resolve(self, name: str) -> list[str]:
         """The ids a person may mean: the id itself, else ids that start with it, else the memory of a file stem."""

@@ -49,6 +49,7 @@ class Filter:
     depend on the clock or on history: they are checked above the store (view.py), which does not look at them.
     """
 
+    ids: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()

@@ -41,7 +41,8 @@ def passes(memory: Memory, only: Filter, at: int) -> bool:
 def passes_columns(row: Row | Memory, only: Filter, at: int) -> bool:
     """The part of a filter that a row can tell."""
     return (
-        (not only.kinds or row.kind in only.kinds)
+        (not only.ids or row.id in only.ids)
+        and (not only.kinds or row.kind in only.kinds)
         and (not only.statuses or row.status in only.statuses)
         and (not only.agents or row.by.lower() in _lower(only.agents))
         and IMPORTANCE.index(row.importance) >= only.importance

@@ -23,6 +23,9 @@ class SearchStore(Protocol):
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
         """The passages that hold any of these words, or stand beside them with `around`; best first by BM25."""
 
+    def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
+        """(id, vector) of every body passage, by id and place; as int8 in whatever scale the store keeps them."""
+
     def passage(self, id: str, number: int) -> str:
         """The text of one passage."""
 

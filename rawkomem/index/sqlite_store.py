@@ -20,7 +20,7 @@ from array import array
 from itertools import count
 
 from .database import first, rows
-from .documents import DEEP, FIRST, REST, Document, Filter, Hit, Passage
+from .documents import BODY, DEEP, FIRST, REST, Document, Filter, Hit, Passage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -218,6 +218,16 @@ class SqliteStore:
         sql = f"SELECT rowid, -rank FROM {table} WHERE {table} MATCH ? {inside} ORDER BY rank LIMIT ?"
         return self._hits(_with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit), limit)
 
+    def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
+        """(id, vector) of every body passage, by id and place; as int8 in whatever scale the store keeps them."""
+        where, values = _conditions(only)
+        return rows(
+            self.db,
+            "SELECT d.id, f.vector FROM documents d JOIN passages p ON p.document = d.n JOIN fine f ON f.n = p.n"
+            f" WHERE p.field = '{BODY}' {'AND' if where else ''} {where} ORDER BY d.id, p.number",
+            values,
+        )
+
     def passage(self, id: str, number: int) -> str:
         """The text of one passage."""
         sql = "SELECT p.text FROM passages p JOIN documents d ON d.n = p.document WHERE d.id = ? AND p.number = ?"
@@ -273,6 +283,7 @@ def _conditions(only: Filter) -> tuple[str, list[str | int | bytes]]:
     where: list[str] = []
     values: list[str | int | bytes] = []
     any_of = {
+        "id": only.ids,
         "kind": only.kinds,
         "status": only.statuses,
         "type": [name.lower() for name in only.types],

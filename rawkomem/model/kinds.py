@@ -11,7 +11,9 @@ CREATES = {
     "reflection": ("reflection", "memories/reflections"),
     "trace": ("trace", "traces"),
     "experience": ("exp", "log"),
+    "episode": ("ep", "memories/episodes"),
 }
+GROUPS = ("episode",)  # kinds that hold other memories together: searched and listed, never injected themselves
 
 CHANGES = (
     "amend",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..model.kinds import GROUPS
 from ..model.record import record, replace
 from ..text.clean import clean
 from ..text.tokens import count_tokens
@@ -91,7 +92,7 @@ def _candidates(sources: Sources, found: Iterable[Signals]) -> list[tuple[Memory
     for signals in found:
         if len(kept) < CONSIDERED or signals.fired:
             memory = sources.view.memory(signals.id)
-            if memory and not memory.path.startswith("archive/"):
+            if memory and not memory.path.startswith("archive/") and memory.kind not in GROUPS:
                 kept.append((memory, replace(signals, cited=sources.cited(memory))))
     return kept
 
@@ -140,6 +141,8 @@ def _with_linked(packed: Packed, sources: Sources, limits: Limits) -> Packed:
         for id in _linked(item.memory):
             memory = sources.view.memory(id)
             if memory is None or memory.status != "active" or memory.id in present or len(items) >= limits.most:
+                continue
+            if memory.kind in GROUPS:
                 continue
             signals = Signals(id, fired=f"linked from {item.memory.id}", cited=sources.cited(memory))
             linked = Scored(memory, signals, item.score / 2, ())

@@ -39,7 +39,7 @@ def plan_amend(memory: Memory, entry: Entry) -> Plan:
     if not entry.given and not entry.body.strip() and not entry.extra:
         raise BadInput("nothing to amend", "give a field to change, or a new body")
     _check(entry)
-    return _about(memory, replace(entry, kind="amend"), f"amend {memory.id}")
+    return plan_about(memory, replace(entry, kind="amend"), f"amend {memory.id}")
 
 
 def plan_cite(memory: Memory, citations: Sequence[Citation], by: str) -> Plan:
@@ -53,10 +53,10 @@ def plan_delete(memory: Memory, reason: str, by: str) -> Plan:
     if memory.status == "deleted":
         raise Refused(f"{memory.id} is deleted already", "'rawkomem purge' removes its text for good")
     extra = {"reason": reason} if reason else {}
-    return _about(memory, Entry(kind="delete", extra=extra, by=by), f"delete {memory.id}")
+    return plan_about(memory, Entry(kind="delete", extra=extra, by=by), f"delete {memory.id}")
 
 
-def _about(memory: Memory, entry: Entry, why: str) -> Plan:
+def plan_about(memory: Memory, entry: Entry, why: str) -> Plan:
     """An entry about a memory, later than everything it says so far, for the file the memory lives in."""
     assert entry.kind in CHANGES
     at = entry.at or max(now(), memory.updated + 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..text.entities import entities_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 KEYS = {
     "type": ("type", "memory_type"),
     "category": ("category",),
-    "entities": ("entities", "entity", "entity_slugs"),
     "session": ("session", "sessionId"),
 }
 
@@ -39,11 +40,6 @@ def category_of(memory: Memory) -> str:
 def session_of(memory: Memory) -> str:
     """The session it comes from, as written."""
     return _first(memory, "session")
-
-
-def entities_of(memory: Memory) -> tuple[str, ...]:
-    """The entities it is about, in lower case: `project:api`, `person:mark`."""
-    return tuple(dict.fromkeys(value.lower() for value in _values(memory, "entities")))
 
 
 def facets_of(memory: Memory) -> tuple[str, str, tuple[str, ...], str]:

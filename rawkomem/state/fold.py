@@ -83,6 +83,7 @@ def _create(entry: Entry) -> Fields:
         "valid_from": _time(entry, "validFrom"),
         "valid_until": _time(entry, "validUntil"),
         "supersedes": _ids(entry, "supersedes"),
+        "links": tuple(("member", id) for id in _ids(entry, "members")) if entry.kind == "episode" else (),
         "extra": entry.extra,
         "entries": 1,
         "path": entry.path,
@@ -121,9 +122,9 @@ def _review(fields: Fields, entry: Entry) -> Fields:
 
 def _link(fields: Fields, entry: Entry) -> Fields:
     kind = str(entry.extra.get("type", "related"))
-    link = (kind, str(entry.extra.get("to", "")))
-    others = tuple(known for known in fields.get("links", ()) if known != link)
-    return {"links": others if entry.extra.get("removed") == "true" else (*others, link)}
+    links = tuple((kind, id) for id in _ids(entry, "to"))
+    others = tuple(known for known in fields.get("links", ()) if known not in links)
+    return {"links": others if entry.extra.get("removed") == "true" else (*others, *links)}
 
 
 def _heritage(fields: Fields, entry: Entry) -> Fields:

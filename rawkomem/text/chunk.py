@@ -36,7 +36,7 @@ def chunk(body: str) -> list[Chunk]:
     for number, line in enumerate(body.split("\n"), 1):
         sign = line[:1]
         if sign in ("`", "~", " "):
-            fence = _fence_after(fence, line)
+            fence = fence_after(fence, line)
         level = _heading_level(line) if sign == "#" and not fence else 0
         if level:
             trail = [*trail[: level - 1], line[level:].strip(" #\t")]
@@ -55,7 +55,7 @@ def _heading_level(line: str) -> int:
     return level if level <= 6 and line[level : level + 1] in (" ", "\t", "") else 0
 
 
-def _fence_after(fence: str, line: str) -> str:
+def fence_after(fence: str, line: str) -> str:
     """The code fence that is open after this line."""
     mark = line.lstrip(" ")
     if len(line) - len(mark) > 3 or mark[:3] not in ("```", "~~~"):

@@ -104,3 +104,33 @@ def test_every_area_is_checked(project):
     assert [item.file for item in check(project)] == [
         "archive/2025/x.md", "log/x.md", "memories/lessons/x.md", "traces/2026-01/x.md",
     ]  # fmt: skip
+
+
+def test_links_to_nowhere_are_a_matter_of_style(project, memories):
+    (memories / "a.md").write_text(front(relatedMemories="[b, gone]") + "[[b]] [[lost]] `[[code]]`\n" + IDEAL, "utf-8")
+    (memories / "b.md").write_text(front() + IDEAL, "utf-8")
+    link = "\n---\n\n---\nkind: link\nabout: a\nto: nobody\nat: 2026-01-0{}\n{}---\n"
+    (memories / "c.md").write_text(front() + IDEAL, "utf-8")
+    checked = check(project)
+    assert told(checked) == [
+        "a.md:1 style related link to 'gone': no such memory",
+        "a.md:1 style mentions link to 'lost': no such memory",
+    ]
+    assert {item.verdict for item in checked} == {"accept"}
+    with (memories / "a.md").open("a") as stream:
+        stream.write(link.format(1, ""))
+    assert "a.md:1 style related link to 'nobody': no such memory" in told(check(project))
+    with (memories / "a.md").open("a") as stream:
+        stream.write(link.format(2, "removed: true\n"))
+    assert not any("nobody" in line for line in told(check(project)))
+
+
+def test_a_link_to_a_deleted_memory_is_told(project, memories):
+    (memories / "a.md").write_text(front(relatedMemories="[b]") + IDEAL, "utf-8")
+    (memories / "b.md").write_text(front() + IDEAL + "\n---\n\n---\nkind: delete\nabout: b\n---\n", "utf-8")
+    assert told(check(project)) == ["a.md:1 style related link to 'b', which is deleted"]
+
+
+def test_an_episode_needs_no_text(project, memories):
+    (memories / "e.md").write_text("---\nkind: episode\ntitle: E\nmembers: [x]\n---\n", "utf-8")
+    assert told(check(project)) == ["e.md:1 style member link to 'x': no such memory"]

@@ -11,6 +11,7 @@ from array import array
 from functools import cache
 
 from rawkomem.index.documents import WHEN, Document, Filter, Hit, Passage
+from rawkomem.model.record import replace
 
 DIMS = 384
 ANY = Filter()
@@ -186,6 +187,8 @@ FILTERED = [
 FILTERS = [
     (Filter(), "abcd"),
     (Filter(kinds=("memory",)), "ac"),
+    (Filter(ids=("a", "d", "none such")), "ad"),
+    (Filter(ids=("a",), kinds=("skill",)), ""),
     (Filter(kinds=("memory", "skill")), "acd"),
     (Filter(kinds=("none such",)), ""),
     (Filter(statuses=("active", "draft")), "abd"),
@@ -220,6 +223,24 @@ def filters_keep_a_search_inside(make) -> None:
     for only, expected in FILTERS:
         assert sorted(ids(store.matching(["word"], 10, only))) == list(expected), only
         assert sorted(ids(store.nearest(vector("word one"), 10, only))) == list(expected), only
+
+
+def the_vectors_of_bodies_are_told_by_memory(make) -> None:
+    store = make()
+    condition = Passage("when", vector("when"), WHEN)
+    store.put([document("b", "one", "two"), document("a", "three", status="archived")])
+    store.put([replace(document("c", "four"), passages=(Passage("four", vector("four")), condition))])
+    told = store.vectors(ANY)
+    assert [id for id, _ in told] == ["a", "b", "b", "c"]
+    for (_, given), text in zip(told, ("three", "one", "two", "four"), strict=True):
+        assert _alike(given, numbers(text)) > 1 - CLOSE
+    assert [id for id, _ in store.vectors(Filter(statuses=("archived",)))] == ["a"]
+
+
+def _alike(given: bytes, wanted: list[float]) -> float:
+    """The cosine of a vector in the store's own scale."""
+    own = array("b", given)
+    return sum(a * b for a, b in zip(own, wanted, strict=True)) / math.sqrt(sum(a * a for a in own))
 
 
 def a_filter_comes_before_the_limit(make) -> None:
@@ -293,6 +314,7 @@ CONTRACT = [
     conditions_are_passages_too,
     surroundings_are_matched_apart,
     filters_keep_a_search_inside,
+    the_vectors_of_bodies_are_told_by_memory,
     a_filter_comes_before_the_limit,
     ties_are_broken_by_id_and_passage,
     a_vector_of_zeros_is_close_to_nothing,

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from rawkomem import Filter, Task, filter_of
-from rawkomem.index.entities import meant_by
 from rawkomem.model.clock import DAY, now, read_moment, read_time
 from rawkomem.model.errors import BadInput
 from rawkomem.state.trust import trust_of
+from rawkomem.text.entities import matching_entities
 from tests.torture.helpers import change, memory
 
 TODAY = "2026-06-15T12:00:00Z"
@@ -140,7 +140,7 @@ def test_a_wrong_value_says_which_and_what_is_right(rawkomem, filled, command, f
 
 def test_an_entity_that_nobody_names_finds_nothing_and_says_so(filled):
     assert filled.search("database", only=filter_of(entity=["nobody"])) == []
-    assert any("no memory names the entity 'nobody'; known are: person:mark-robinson" in w for w in filled.warnings)
+    assert any("no memory names the entity 'nobody'; there are person:mark-robinson" in w for w in filled.warnings)
 
 
 def test_moments(monkeypatch):
@@ -237,7 +237,7 @@ def test_trust_is_that_of_the_factor(filled):
     ],
 )
 def test_which_entity_is_meant(name, known, meant):
-    assert meant_by(name, known) == meant
+    assert matching_entities(name, known) == meant
 
 
 def test_wrong_words_of_the_library():

@@ -10,7 +10,6 @@ import pytest
 from rawkomem import Task
 from rawkomem.index.database import open_database
 from rawkomem.index.documents import Document, Filter, Passage
-from rawkomem.index.entities import meant_by
 from rawkomem.index.sqlite_store import SqliteStore
 from rawkomem.recall.candidates import Signals, query_words
 from rawkomem.recall.factors import CONFIDENCE, Context, Factor, effective_confidence, factor
@@ -19,6 +18,7 @@ from rawkomem.recall.rank import combine
 from rawkomem.recall.render import render
 from rawkomem.state.facets import is_valid
 from rawkomem.state.trust import compute_trust, trust_of
+from rawkomem.text.entities import matching_entities
 from tests.recall.helpers import DAY, NOW, item, memory
 from tests.seeds import by_case
 from tests.torture.helpers import memory as memory_file
@@ -89,7 +89,7 @@ def test_what_a_memory_without_facts_counts_as(case):
 
 @by_case("memory-lane", "EntityResolver.disambiguate")
 def test_which_entity_is_meant(case):
-    assert list(meant_by(case["input"]["query"], case["input"]["known"])) == case["expected"]
+    assert list(matching_entities(case["input"]["query"], case["input"]["known"])) == case["expected"]
 
 
 def spread(values: list[float]) -> bytes:

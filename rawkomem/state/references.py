@@ -1,0 +1,62 @@
+"""Which memory a name in a file means: an id, a file's path or stem, or a title that slugs to a stem."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+from ..model.ids import slug
+from ..text.mentions import mentions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..model.entry import Memory
+
+RELATED, MENTIONS, SUPERSEDES, HERITAGE, DERIVED = "related", "mentions", "supersedes", "heritage", "derivedFrom"
+MEMBER = "member"  # from an episode to a memory
+SIMILAR = "similar"  # found by vectors, in no file
+
+
+class Names:
+    """All names of some memories. A file's name means the memory it starts with."""
+
+    def __init__(self, memories: Iterable[Memory]):
+        self.ids: set[str] = set()
+        self.files: dict[str, list[str]] = {}
+        seen: set[str] = set()
+        for memory in sorted(memories, key=lambda memory: (memory.path, memory.line, memory.id)):
+            self.ids.add(memory.id)
+            if memory.path in seen:
+                continue
+            seen.add(memory.path)
+            below = memory.path.partition("/")[2].removesuffix(".md").casefold()
+            for name in {below, below.rpartition("/")[2]}:
+                self.files.setdefault(name, []).append(memory.id)
+
+    def find(self, name: str) -> list[str]:
+        """The memories that a name may mean: one when all is well, none or several where it is broken or unclear."""
+        name = unicodedata.normalize("NFC", name.strip()).removesuffix(".md")
+        for candidate in dict.fromkeys((name, name.partition("#")[0].strip())):  # `name#heading`; an id may hold a #
+            if candidate in self.ids:
+                return [candidate]
+            found = self.files.get(candidate.casefold()) or self.files.get(slug(candidate))
+            if found and candidate:
+                return found
+        return []
+
+
+def references(memory: Memory) -> Iterator[tuple[str, str]]:
+    """(type, name) of everything a memory refers to, in the order links, frontmatter, text, history."""
+    yield from memory.links
+    yield from ((RELATED, name) for name in memory.related)
+    yield from ((MENTIONS, name) for name in mentions(memory.body))
+    yield from ((SUPERSEDES, name) for name in memory.supersedes)
+    yield from ((HERITAGE, name) for name in memory.heritage)
+    yield from ((DERIVED, name) for name in derived_from(memory))
+
+
+def derived_from(memory: Memory) -> tuple[str, ...]:
+    """The memories that a digest was made from."""
+    value = memory.extra.get(DERIVED, [])
+    return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if item)

@@ -1,0 +1,103 @@
+"""The prose of a Markdown body: lines outside code, and the sentences they make."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .chunk import fence_after
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HEADING, ITEM, PARAGRAPH = "heading", "item", "paragraph"
+BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
+BACKTICKS = re.compile(r"`+")
+# A sentence ends at a mark that a space and a beginning follow; scripts without spaces have marks of their own.
+SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]]{0,2}\s+(?=[^\sa-z.,;:!?])|(?<=[。！？])")
+ABBREVIATIONS = ("e.g.", "i.e.", "etc.", "vs.", "cf.", "resp.", "approx.", "dr.", "mr.", "mrs.", "no.", "fig.")
+
+
+def prose_lines(body: str) -> Iterator[str]:
+    """The lines of a body that are not in a code fence."""
+    fence = ""
+    for line in body.split("\n"):
+        before, fence = fence, fence_after(fence, line)
+        if not before and not fence:
+            yield line
+
+
+def without_code(line: str) -> str:
+    """A line without its `code spans`: a run of backticks ends at the next run of the same length."""
+    if "`" not in line:
+        return line
+    runs = [(run.start(), run.end()) for run in BACKTICKS.finditer(line)]
+    later: dict[int, list[int]] = {}
+    for number in reversed(range(len(runs))):
+        later.setdefault(runs[number][1] - runs[number][0], []).append(number)
+    kept, at, number = [], 0, 0
+    while number < len(runs):
+        start, end = runs[number]
+        same = later[end - start]
+        while same[-1] <= number and len(same) > 1:
+            same.pop()
+        if same[-1] > number:
+            kept.append(line[at:start])
+            number = same[-1]
+            at = runs[number][1]
+        number += 1
+    return "".join([*kept, line[at:]])
+
+
+def sentences(body: str) -> list[str]:
+    """The sentences of a body in order. Headings, tables and code are none; each list item is one of its own.
+
+    An item is told with the heading or the words that lead to its list: what stands under "Do not" means the opposite
+    without it.
+    """
+    found: list[str] = []
+    lead = ""
+    for kind, text in _blocks(body):
+        parts = list(_split(" ".join(text.split())))
+        if kind == HEADING:
+            lead = text
+            continue
+        if kind == ITEM:
+            parts[:1] = [f"{lead}: {part}" if lead else part for part in parts[:1]]
+        else:
+            lead = parts.pop().rstrip(": ") if text.endswith(":") else ""
+        found += parts
+    return found
+
+
+def _blocks(body: str) -> Iterator[tuple[str, str]]:
+    """Headings, list items and paragraphs, without their marks."""
+    kind, block = PARAGRAPH, list[str]()
+    for line in [*prose_lines(body), ""]:
+        text = line.strip().lstrip(">").strip()
+        bullet = BULLET.match(line)
+        heading = text.startswith("#")
+        apart = heading or bool(bullet) or text.startswith(("|", "<!--")) or not text.strip("-=*_ ")
+        if apart and block:
+            yield kind, " ".join(block)
+            kind, block = PARAGRAPH, []
+        if heading and text.strip("# "):
+            yield HEADING, text.strip("# ")
+        elif bullet:
+            kind, block = ITEM, [line[bullet.end() :].strip()]
+        elif not apart:
+            block.append(text)
+
+
+def _split(text: str) -> Iterator[str]:
+    start = 0
+    for end in SENTENCE_END.finditer(text):
+        sentence = text[start : end.start()]
+        if sentence.lower().endswith(ABBREVIATIONS):
+            continue
+        closing = text[end.start() : end.end()].rstrip()
+        yield sentence.strip() + closing
+        start = end.end()
+    rest = text[start:].strip()
+    if rest:
+        yield rest

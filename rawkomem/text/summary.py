@@ -1,0 +1,108 @@
+"""Extractive summaries: the few sentences that say most of what several texts say. Deterministic, no model.
+
+Sentences are taken one by one: the one with the most words that are common to the texts and not said yet. What is left
+to gain by a sentence only shrinks while others are taken, so a heap of old gains finds the best without trying all.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from math import log, sqrt
+from typing import TYPE_CHECKING
+
+from ..model.record import record
+from .prose import sentences
+from .stem import STOP_WORDS, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+NEW_SHARE = 1 / 3  # of a sentence's words must not have been said: less repeats, more loses facts beside known names
+OPENING = 1.25  # a text's first sentence usually says what it is about
+LONGEST = 60  # words; what is longer is a listing or a log, not a sentence
+ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", '"', ")")
+MOST_SENTENCES = 10_000  # looked at; bounds the work on a huge episode
+
+
+@record
+class Sentence:
+    """A sentence, which text and place it has, what it says (as stems), and how much its text counts."""
+
+    text: str
+    place: tuple[int, int]
+    stems: frozenset[str]
+    weight: float
+
+
+def summarise(texts: Sequence[tuple[str, float]], most_words: int) -> str:
+    """The telling sentences of some (body, weight from 0 to 1) as one text, within a number of words."""
+    return join(sentence for said in extract(texts, most_words) for sentence in said)
+
+
+def extract(texts: Sequence[tuple[str, float]], most_words: int) -> list[list[str]]:
+    """The same for each text by itself; nothing of a text that only repeats the others."""
+    found = _found(texts)
+    chosen = _chosen([sentence for sentence in found if len(sentence.text.split()) <= LONGEST], most_words)
+    said: list[list[str]] = [[] for _ in texts]
+    for sentence in sorted(chosen, key=lambda sentence: sentence.place):
+        said[sentence.place[0]].append(sentence.text)
+    if not chosen and found:  # all too long: the start of the first
+        said[found[0].place[0]] = [" ".join(found[0].text.split()[: min(LONGEST, most_words)]) + " …"]
+    return said
+
+
+def join(parts: Iterable[str]) -> str:
+    """Sentences as one text; a full stop where one has no mark of its own, and what leads to a list said once."""
+    text = lead = ""
+    for part in parts:
+        before, (lead, colon, rest) = lead, part.partition(": ")
+        if colon and lead == before:
+            text = f"{text.rstrip('.')}; {rest}"
+        else:
+            text += (" " if text.endswith(ENDS) else ". " if text else "") + part
+    return text
+
+
+def _found(texts: Sequence[tuple[str, float]]) -> list[Sentence]:
+    found: list[Sentence] = []
+    for number, (body, weight) in enumerate(texts):
+        for place, text in enumerate(sentences(body)):
+            stems = frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
+            if stems:
+                found.append(Sentence(text, (number, place), stems, weight))
+        if len(found) > MOST_SENTENCES:
+            break
+    return found[:MOST_SENTENCES]
+
+
+def _chosen(found: list[Sentence], most_words: int) -> list[Sentence]:
+    common: dict[str, int] = {}
+    for sentence in found:
+        for root in sentence.stems:
+            common[root] = common.get(root, 0) + 1
+    said: set[str] = set()
+    chosen: list[Sentence] = []
+    heap = [(-_gain(sentence, said, common), sentence.place, number) for number, sentence in enumerate(found)]
+    heapify(heap)
+    while heap:
+        old, place, number = heappop(heap)
+        sentence = found[number]
+        gain = -_gain(sentence, said, common)
+        if gain > old:
+            if gain < 0:
+                heappush(heap, (gain, place, number))
+        elif len(sentence.text.split()) <= most_words:
+            most_words -= len(sentence.text.split())
+            chosen.append(sentence)
+            said |= sentence.stems
+    return chosen
+
+
+def _gain(sentence: Sentence, said: set[str], common: dict[str, int]) -> float:
+    """What a sentence adds; nothing where most of it has been said."""
+    new = sentence.stems - said
+    if len(new) < NEW_SHARE * len(sentence.stems):
+        return 0.0
+    told = sum(sorted(log(1 + common[root]) for root in new))  # sorted: a set's order would change the last digit
+    opening = OPENING if sentence.place[1] == 0 else 1.0
+    return told / sqrt(len(sentence.stems)) * (1 + sentence.weight) * opening

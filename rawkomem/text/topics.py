@@ -1,0 +1,65 @@
+"""What texts are about, in a few words: labels of clusters and the topic of a text."""
+
+from __future__ import annotations
+
+from math import log
+from typing import TYPE_CHECKING
+
+from ..model.ids import slug
+from .overlap import GENERIC
+from .stem import STOP_WORDS, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+SHORTEST = 3  # letters; shorter words are rarely a subject
+_generic = frozenset(stem(word) for word in GENERIC.split())
+
+
+class Vocabulary:
+    """In how many of some texts each stem occurs, and how it is usually written."""
+
+    def __init__(self, texts: Iterable[str]):
+        self.texts = 0
+        self.count: dict[str, int] = {}
+        self.forms: dict[str, dict[str, int]] = {}
+        for text in texts:
+            self.texts += 1
+            for root, form in {stem(word): word for word in subjects(text)}.items():
+                self.count[root] = self.count.get(root, 0) + 1
+                forms = self.forms.setdefault(root, {})
+                forms[form] = forms.get(form, 0) + 1
+
+    def written(self, root: str) -> str:
+        """A stem as it is written most often."""
+        return min(self.forms[root].items(), key=lambda form: (-form[1], form[0]))[0]
+
+
+def subjects(text: str) -> list[str]:
+    """The words of a text that may name its subject, as they stand."""
+    return [
+        word
+        for word in words(text)
+        if word not in STOP_WORDS
+        and not word.isdecimal()
+        and (len(word) >= SHORTEST or not word.isascii())
+        and stem(word) not in _generic
+    ]
+
+
+def telling_words(texts: Sequence[str], among: Vocabulary, most: int) -> list[str]:
+    """The words that tell these texts from the others: in many of them, in few of all."""
+    own = Vocabulary(texts)
+    rarity = {root: log(1 + among.texts / among.count.get(root, 1)) for root in own.count}
+    scored = sorted(own.count, key=lambda root: (-own.count[root] / own.texts * rarity[root], root))
+    return [own.written(root) for root in scored[:most]]
+
+
+def topic(text: str, synonyms: Mapping[str, Sequence[str]] | None = None) -> str:
+    """The word that a text repeats most, as a slug; of equals the first. A synonym counts for what it stands for."""
+    stands_for = {stem(word): name for name, others in (synonyms or {}).items() for word in others}
+    counts: dict[str, int] = {}
+    for word in subjects(text) or [word for word in words(text) if word not in STOP_WORDS]:
+        name = stands_for.get(stem(word), word)
+        counts[name] = counts.get(name, 0) + 1
+    return slug(max(counts, key=lambda name: counts[name])) if counts else ""

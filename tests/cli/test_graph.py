@@ -1,0 +1,154 @@
+"""Graph, episode and entity commands as a user runs them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+FILES = {
+    "cache": "---\ntitle: Redis cache\nrelatedMemories: [ttl]\n---\n\nThe redis cache of project:alpha, see [[host]].\n",
+    "ttl": "---\ntitle: Cache lifetime\n---\n\nEntries of the redis cache live for sixty seconds. Ask person:mark-z.\n",
+    "host": "---\ntitle: The staging host\n---\n\nStaging runs on two machines. Ask person:mark-robinson.\n",
+    "cake": '---\ntitle: "Birthday \\"cake\\"]"\n---\n\nWe buy chocolate cake. [[nobody]]\n',
+}
+
+
+@pytest.fixture
+def filled(memories):
+    for name, text in FILES.items():
+        (memories / f"{name}.md").write_text(text)
+
+
+def titles(text: str, key: str = "") -> list[str]:
+    told = json.loads(text)
+    return [item["title"] for item in (told[key] if key else told)]
+
+
+@pytest.mark.usefixtures("filled")
+def test_link_walk_unlink(rawkomem, memories):
+    linked = json.loads(rawkomem("link", "host", "cake", "--type", "causes", "--json").stdout)
+    assert linked == [{"id": "host", "type": "causes", "to": "cake", "path": "memories/host.md"}]
+    assert "kind: link" in (memories / "host.md").read_text()
+    links = json.loads(rawkomem("links", "host", "--declared", "--json").stdout)
+    assert [(link["id"], link["type"], link["direction"]) for link in links["links"]] == [
+        ("cake", "causes", "out"),
+        ("cache", "mentions", "in"),
+    ]
+    walked = json.loads(rawkomem("traverse", "ttl", "--hops", "3", "--declared", "--json").stdout)
+    assert walked["reached"] == 4 and [node["hop"] for node in walked["nodes"]] == [0, 1, 2, 3]
+    way = json.loads(rawkomem("path", "ttl", "cake", "--declared", "--json").stdout)
+    assert way["found"] and way["hops"] == 3 and titles(json.dumps(way), "path")[0] == "Cache lifetime"
+    told = rawkomem("path", "ttl", "cake", "--declared").stdout.splitlines()
+    assert told[1].startswith("← related  Redis cache") and told[3].startswith("→ causes  Birthday")
+    narrow = rawkomem("traverse", "ttl", "--types", "related", "--declared", "--json").stdout
+    assert titles(narrow, "nodes") == ["Cache lifetime", "Redis cache"]
+    rawkomem("unlink", "cake", "host")
+    none = rawkomem("path", "ttl", "cake", "--declared", "--json", check=1).stdout
+    assert json.loads(none) == {"found": False, "hops": -1, "path": []}
+
+
+@pytest.mark.usefixtures("filled")
+def test_similar_ones_are_connected_unless_told_otherwise(rawkomem, memories):
+    (memories / "cache.md").write_text(FILES["cache"].replace("relatedMemories: [ttl]\n", ""))
+    links = json.loads(rawkomem("links", "ttl", "--json").stdout)["links"]
+    assert [(link["id"], link["type"], link["direction"]) for link in links] == [("cache", "similar", "both")]
+    assert 0.5 <= links[0]["weight"] < 1
+    assert json.loads(rawkomem("links", "ttl", "--declared", "--json").stdout)["links"] == []
+    assert json.loads(rawkomem("links", "ttl", "--similar", "0.99", "--json").stdout)["links"] == []
+    assert titles(rawkomem("orphans", "--json").stdout) == ['Birthday "cake"]']
+
+
+@pytest.mark.usefixtures("filled")
+def test_clusters_orphans_and_pictures(rawkomem):
+    (cluster,) = json.loads(rawkomem("clusters", "--declared", "--json").stdout)
+    assert cluster["size"] == 3 and "cache" in cluster["label"]
+    assert "3 memories" in rawkomem("clusters", "--declared").stdout
+    assert json.loads(rawkomem("clusters", "--declared", "--min-size", "4", "--json").stdout) == []
+    drawn = rawkomem("graph", "--declared").stdout
+    assert drawn.startswith("flowchart LR\n") and '"Birthday #34;cake#34;#93;"' in drawn
+    assert '[label="Birthday \\"cake\\"]"' in rawkomem("graph", "-f", "dot").stdout
+    near = json.loads(rawkomem("graph", "--json", "--id", "ttl", "--hops", "1", "--declared").stdout)
+    assert [node["id"] for node in near["nodes"]] == ["ttl", "cache"]
+    assert near["edges"] == [{"source": "cache", "target": "ttl", "type": "related", "weight": 1.0}]
+    cut = rawkomem("graph", "--max", "2", "--declared")
+    assert cut.stdout.count('["') == 2 and "2 more memories are not drawn" in cut.stderr
+
+
+@pytest.mark.usefixtures("filled")
+def test_history_is_shown_only_when_asked_for(rawkomem):
+    rawkomem("delete", "ttl")
+    assert "1 more to memories that are no longer current" in rawkomem("links", "cache", "--declared").stderr
+    assert "ttl is not current (deleted" in rawkomem("links", "ttl", check=1).stderr
+    shown = json.loads(rawkomem("links", "cache", "--declared", "--include", "all", "--json").stdout)
+    assert ("ttl", "deleted") in {(link["id"], link["status"]) for link in shown["links"]}
+
+
+@pytest.mark.usefixtures("filled")
+def test_broken_links_are_told_and_harm_nothing(rawkomem):
+    told = json.loads(rawkomem("links", "cake", "--json").stdout)["broken"]
+    assert told == [{"type": "mentions", "name": "nobody", "candidates": []}]
+    assert "style   mentions link to 'nobody': no such memory" in rawkomem("check").stdout
+
+
+@pytest.mark.usefixtures("filled")
+def test_episodes(rawkomem):
+    made = json.loads(rawkomem("episode", "create", "Cache week", "cache", "ttl", "--json").stdout)
+    assert made["members"] == ["cache", "ttl"] and made["path"] == "memories/episodes/cache-week.md"
+    rawkomem("episode", "add", "cache-week", "host")
+    rawkomem("episode", "remove", "cache-week", "ttl")
+    shown = json.loads(rawkomem("episode", "show", "cache-week", "--json").stdout)
+    assert titles(json.dumps(shown), "memories") == ["Redis cache", "The staging host"]
+    assert "2 memories" in rawkomem("episode", "list").stdout
+    found = json.loads(rawkomem("episode", "search", "cache-week", "machines", "--json").stdout)
+    assert found[0]["id"] == "host" and {item["id"] for item in found} <= {"cache", "host"}
+    summary = rawkomem("episode", "summarise", "cache-week", "--keep").stdout
+    assert "Staging runs on two machines." in summary
+    assert json.loads(rawkomem("show", "cache-week", "--json").stdout)["body"] == summary.strip()
+    digest = json.loads(rawkomem("episode", "compress", "cache-week", "--archive", "--json").stdout)
+    assert digest["derivedFrom"] == ["cache", "host"] and digest["archived"] == 2
+    statuses = {row["id"]: row["status"] for row in json.loads(rawkomem("list", "--include", "all", "--json").stdout)}
+    assert {statuses["cache"], statuses["host"]} == {"archived"} and statuses["ttl"] == statuses[
+        digest["id"]
+    ] == "active"
+    captured = json.loads(rawkomem("episode", "capture", "--kind", "memory", "--json").stdout)
+    assert captured["members"] == ["cake", "ttl", digest["id"]] and captured["name"]
+
+
+@pytest.mark.usefixtures("filled")
+def test_entities(rawkomem):
+    listed = json.loads(rawkomem("entities", "--json").stdout)
+    assert [(item["entity"], item["count"]) for item in listed] == [
+        ("person:mark-robinson", 1),
+        ("person:mark-z", 1),
+        ("project:alpha", 1),
+    ]
+    several = rawkomem("entities", "Mark", check=1)
+    assert "name one of them" in several.stderr and several.stdout.count("person:mark") == 2
+    assert "no memory names the entity 'nobody'" in rawkomem("entities", "nobody", check=1).stderr
+    assert rawkomem("entities", "alpha").stdout.split() == ["1", "project:alpha", "cache"]
+
+
+@pytest.mark.usefixtures("filled")
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["link", "cache", "cache"], 2, "cannot link a memory to itself"),
+        (["link", "cache", "nope"], 1, "no memory 'nope'"),
+        (["link", "cache", "ttl", "--type", "similar"], 2, "vectors tell what is similar"),
+        (["unlink", "cache", "ttl"], 1, "no link between cache and ttl"),
+        (["traverse", "cache", "--types", "foo", "--declared"], 2, "there are: mentions, related"),
+        (["traverse", "cache", "--hops", "0"], 2, "--hops"),
+        (["graph", "--format", "png"], 2, "png"),
+        (["clusters", "--similar", "2"], 2, "--similar"),
+        (["links", "cache", "--include", "lost"], 2, "unknown status 'lost'"),
+        (["episode", "capture"], 2, "say what to capture"),
+        (["episode", "capture", "x", "--since", "soon"], 2, "--since 'soon' is not an ISO 8601 time"),
+        (["episode", "capture", "x", "--since", "2999-01-01"], 1, "no memory fits"),
+        (["episode", "show", "cache"], 2, "is a memory, not an episode"),
+        (["episode", "create", "x"], 2, "Missing argument"),
+    ],
+)
+def test_mistakes_get_one_clear_line(rawkomem, words, code, says):
+    error = rawkomem(*words, check=code).stderr.strip().splitlines()[-1]
+    assert says in error and error.startswith("rawkomem: ")

@@ -1,0 +1,65 @@
+"""Extractive summaries: what several texts say, once, in their own sentences."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rawkomem.text.prose import sentences
+from rawkomem.text.summary import LONGEST, extract, join, summarise
+from tests.conftest import shared
+
+
+def test_what_only_repeats_the_others_is_left_out():
+    texts = [("Alpha uses Redis cache", 0.9), ("Alpha cache ttl 60", 0.5), ("Redis cache alpha", 0.2)]
+    assert summarise(texts, 100) == "Alpha uses Redis cache. Alpha cache ttl 60"
+    assert [len(said) for said in extract(texts, 100)] == [1, 1, 0]
+
+
+def test_as_the_seed_compresses():
+    import json
+
+    cases = json.loads(shared("data/seed_cases.json").read_text())["cases"]
+    case = next(case for case in cases if case["function"] == "scenario:compress extractive")
+    stored = [step for step in case["input"]["steps"] if step["op"] == "store"]
+    texts = [(step["text"], step["opts"]["importance"]) for step in stored]
+    assert summarise(texts, 100) == case["expected"]["results"]["r"]["summary"]
+
+
+def test_the_most_common_subject_wins_a_tight_budget():
+    texts = [("The deploy failed on Friday. Lunch was late.", 0.5), ("A deploy failed again. Rain fell.", 0.5)]
+    assert summarise(texts, 5) == "The deploy failed on Friday."
+
+
+def test_importance_wins_among_equals():
+    assert summarise([("Birds sing.", 0.0), ("Fish swim.", 1.0)], 2) == "Fish swim."
+
+
+def test_the_order_is_that_of_the_texts():
+    texts = [("Apples are red.", 0.0), ("Bananas are yellow!", 1.0), ("Cherries are dark", 0.5)]
+    assert summarise(texts, 100) == "Apples are red. Bananas are yellow! Cherries are dark"
+
+
+def test_what_is_too_long_for_a_sentence_is_cut():
+    text = "word " * 500
+    assert summarise([(text, 0.5)], 100) == " ".join(["word"] * LONGEST) + " …"
+    assert summarise([("", 0.5), ("---", 1.0)], 100) == "" and summarise([], 100) == ""
+
+
+def test_what_leads_to_a_list_is_said_once():
+    assert join(["Do not: run.", "Do not: jump", "Rest."]) == "Do not: run; jump. Rest."
+
+
+WORDS = st.sampled_from(
+    ["alpha", "beta", "gamma", "delta", "the", "is", "of", "redis", "cache", "60", "uses.", "Then!", "So?"]
+)
+TEXTS = st.lists(st.tuples(st.lists(WORDS, max_size=12).map(" ".join), st.floats(0, 1)), max_size=6)
+
+
+@given(TEXTS, st.integers(1, 30))
+def test_it_invents_nothing_and_keeps_to_its_budget(texts, most):
+    said = extract(texts, most)
+    for (text, _), chosen in zip(texts, said, strict=True):
+        assert all(any(whole.startswith(part.removesuffix(" …")) for whole in sentences(text)) for part in chosen)
+    assert sum(len(part.removesuffix(" …").split()) for chosen in said for part in chosen) <= most
+    assert extract(texts, most) == said
