@@ -30,10 +30,10 @@ def pack(ranked: Sequence[Scored], limits: Limits, cost: Callable[[Scored], int]
     left = [item for item in ranked if item.out]
     kept: list[Scored] = []
     for item in (item for item in ranked if not item.out):
-        reason = _unwanted(item, kept, limits)
+        full = f"only {limits.most} are injected" if len(kept) >= limits.most else ""
+        reason = full or _unwanted(item, kept, limits)
         (left if reason else kept).append(replace(item, out=reason))
-    left += [replace(item, out=f"only {limits.most} are injected") for item in kept[limits.most :]]
-    chosen, over, tokens = _fit(kept[: limits.most], limits.budget, cost)
+    chosen, over, tokens = _fit(kept, limits.budget, cost)
     return Packed(tuple(chosen), tuple(left + over), tokens)
 
 

@@ -11,6 +11,8 @@ def count_tokens(text: str) -> int:
     """Letters by fours, each symbol one, each run of digits one, CJK characters one and a half each."""
     if not text:
         return 0
+    if text.isascii():
+        return _count_ascii(text)
     letters = symbols = 0
     wide = 0.0
     digits = False
@@ -28,6 +30,19 @@ def count_tokens(text: str) -> int:
         else:
             symbols += 1
     return max(1, round(letters / CHARACTERS + symbols + wide + 0.499))
+
+
+_ASCII = {
+    code: " " if chr(code).isspace() or chr(code).isalpha() else "0" if chr(code).isdigit() else "."
+    for code in range(128)
+}
+
+
+def _count_ascii(text: str) -> int:
+    """The same, thirty times as fast: every hook call counts the tokens of what it injects."""
+    shape = text.translate(_ASCII)
+    runs = len(shape.replace(".", " ").split())  # of digits
+    return max(1, round(shape.count(" ") / CHARACTERS + shape.count(".") + runs + 0.499))
 
 
 def _is_wide(char: str) -> bool:
