@@ -6,7 +6,8 @@ entries   one row for each entry: which memory it is about, in which file. A cha
 memories  one row for each folded memory: columns for lists and filters, `doc` the whole Memory as JSON, `digest` over
           what the store was given of it: a memory whose digest is the same is not embedded again
 conditions  one row for each whenToUse condition: its memory, and the condition, read and packed
-triggers  texts of which one must occur in a task for a condition to fire; empty: it must be tried every time
+triggers  texts of which one must occur in a task for a condition to fire; empty: it must be tried every time.
+          `start`: their first three letters, by which a short task finds them
 stems     stems of which some must occur, for conditions that are sentences
 
 Nothing lives only here: a missing, foreign, corrupt or outdated database is thrown away and made again from files.
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry, Memory
 
-SCHEMA_VERSION = "4"
+SCHEMA_VERSION = "5"
 UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
 
 SCHEMA = """
@@ -41,7 +42,8 @@ CREATE TABLE memories (id TEXT PRIMARY KEY, kind TEXT, status TEXT, title TEXT, 
 CREATE INDEX memories_path ON memories (path, line);
 CREATE TABLE conditions (n INTEGER PRIMARY KEY, memory TEXT, packed TEXT);
 CREATE INDEX conditions_memory ON conditions (memory);
-CREATE TABLE triggers (condition INTEGER, key TEXT);
+CREATE TABLE triggers (condition INTEGER, key TEXT, start TEXT);
+CREATE INDEX triggers_start ON triggers (start, key, condition);
 CREATE INDEX triggers_condition ON triggers (condition);
 CREATE TABLE stems (stem TEXT, condition INTEGER, PRIMARY KEY (stem, condition)) WITHOUT ROWID;
 CREATE INDEX stems_condition ON stems (condition);

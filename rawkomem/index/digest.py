@@ -25,7 +25,7 @@ PARTS = {
     "passages": "SELECT d.id, p.number, p.field, p.alone, p.heading, p.line, p.text"
     " FROM passages p LEFT JOIN documents d ON d.n = p.document",
     "conditions": f"SELECT memory, place, packed FROM ({CONDITIONS})",
-    "triggers": f"SELECT memory, place, key FROM triggers LEFT JOIN ({CONDITIONS}) c ON c.n = condition",
+    "triggers": f"SELECT memory, place, key, start FROM triggers LEFT JOIN ({CONDITIONS}) c ON c.n = condition",
     "stems": f"SELECT memory, place, stem FROM stems LEFT JOIN ({CONDITIONS}) c ON c.n = condition",
     "fine": "SELECT d.id, p.number, f.vector FROM fine f"
     " LEFT JOIN passages p ON p.n = f.n LEFT JOIN documents d ON d.n = p.document",

@@ -72,6 +72,7 @@ class Index:
         self._deep: Embedder | None = None
         self._swept = NEVER
         self._db: apsw.Connection | None = None
+        self._store: SqliteStore | None = None
 
     @property
     def embedder(self) -> Embedder:
@@ -104,7 +105,10 @@ class Index:
     @property
     def store(self) -> SqliteStore:
         """The search store, as of the last `refresh`."""
-        return SqliteStore(self._connection(), self.embedder.dims)
+        connection = self._connection()
+        if self._store is None:
+            self._store = SqliteStore(connection, self.embedder.dims)
+        return self._store
 
     def _connection(self) -> apsw.Connection:
         if self._db is None:
@@ -126,7 +130,7 @@ class Index:
         """Let go of the database."""
         if self._db is not None:
             self._db.close()
-            self._db = None
+            self._db = self._store = None
 
     def refresh(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Make sure that the index says what the files say; nearly free when nothing changed."""

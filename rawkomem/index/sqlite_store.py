@@ -24,14 +24,18 @@ from .documents import BODY, DEEP, FIRST, REST, Document, Filter, Hit, Passage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     import apsw
+
+    from .bits import Bits
 
     Placed = tuple[int, int, int, str, Passage]  # row number, row number of the document, place in it, head, passage
 
 RANGE = 0.3  # components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
 SCALE = 127 / RANGE
+HUGE = 200_000  # passages; from there on an open process keeps bits in memory, and frequent words are left out
+RANKED = 10_000  # passages of a huge index that words are ranked in
 EXACT_UP_TO = 4_000  # passages; an exact scan of more takes longer than all the rest of a search
 COARSE = 200  # candidates that get an exact distance: they hold 98 % of the true top 10 and 99.7 % of the top 1
 SPARE = 32  # rows asked for beyond the limit: enough to see the end of most ties
@@ -62,7 +66,9 @@ class SqliteStore:
     def __init__(self, connection: apsw.Connection, dims: int):
         self.db = connection
         self.dims = dims
-        self._outside: dict[Filter, bool] = {}  # whether anything stands outside a filter, until something is written
+        self._outside: dict[Filter, str] = {}  # the shorter way to say a filter; empty where nothing stands outside
+        self._bits: dict[str, Bits] = {}
+        self._asked = False  # whether this process has asked before: then it stays open
 
     def create(self) -> None:
         """Make the tables."""
@@ -180,11 +186,11 @@ class SqliteStore:
             return []
         prefix = "deep_" if tier == DEEP else ""
         inside, values = self._inside(only)
+        if tier != REST and self._is_large():
+            close = self._candidates(prefix + "coarse", bits, max(COARSE, limit), only)
+            inside, values = f"AND n IN ({', '.join(close)})", []
         if tier == REST:
             inside += " AND n IN (SELECT p.n FROM shallow s JOIN passages p ON p.document = s.document)"
-        elif self._is_large():
-            close = self._candidates(prefix + "coarse", bits, max(COARSE, limit), inside, values)
-            inside, values = f"AND n IN ({', '.join(close)})", []
         sql = (
             "SELECT n, vec_distance_l2(vec_int8(vector), vec_int8(?)) AS d"
             f" FROM {prefix}fine WHERE true {inside} ORDER BY d LIMIT ?"
@@ -192,10 +198,12 @@ class SqliteStore:
         found = _with_ties(lambda most: rows(self.db, sql, (fine, *values, most)), limit)
         return self._hits(((n, 1 - distance * distance / (2 * SCALE * SCALE)) for n, distance in found), limit)
 
-    def _candidates(
-        self, table: str, bits: bytes, limit: int, inside: str, values: Sequence[str | int | bytes]
-    ) -> list[str]:
+    def _candidates(self, table: str, bits: bytes, limit: int, only: Filter) -> list[str]:
         """The row numbers of the passages that differ least in their bits."""
+        if self._asked and self._is_huge():
+            return list(map(str, self._in_memory(table).closest(bits, limit, lambda found: self._allowed(found, only))))
+        self._asked = True
+        inside, values = self._inside(only)
         sql = (
             "SELECT n, vec_distance_hamming(vec_bit(bits), vec_bit(?)) AS d"
             f" FROM {table} WHERE true {inside} ORDER BY d LIMIT ?"
@@ -203,6 +211,26 @@ class SqliteStore:
         return [
             str(n) for n, _ in _with_ties(lambda most: rows(self.db, sql, (bits, *values, most)), limit, COARSE_TIES)
         ]
+
+    def _in_memory(self, table: str) -> Bits:
+        """The bits of a tier; read again after every commit of another connection."""
+        from .bits import Bits  # numpy: only a process that stays open repays it
+
+        (version,) = first(self.db, "PRAGMA data_version")
+        if table not in self._bits or self._bits[table].version != version:
+            self._bits[table] = Bits(self.db.execute(f"SELECT n, bits FROM {table} ORDER BY n"), version)
+        return self._bits[table]
+
+    def _allowed(self, numbers: list[int], only: Filter) -> Collection[int]:
+        inside, values = self._inside(only)
+        if not inside:
+            return set(numbers)
+        listed = ", ".join(map(str, numbers))
+        return {n for (n,) in rows(self.db, f"SELECT n FROM passages WHERE n IN ({listed}) {inside}", values)}
+
+    def _is_huge(self) -> bool:
+        (last,) = first(self.db, "SELECT max(n) FROM passages")
+        return bool(last and last > HUGE)
 
     def _is_large(self) -> bool:
         (count,) = first(self.db, f"SELECT count(*) FROM (SELECT 1 FROM coarse LIMIT {EXACT_UP_TO + 1})")
@@ -212,9 +240,10 @@ class SqliteStore:
         """The passages that hold any of these words, or stand beside them with `around`; best first by BM25."""
         if not words:
             return []
-        query = " OR ".join('"' + word.replace('"', "") + '"' for word in words)
-        inside, values = self._inside(only, "rowid")
         table = "around" if around else "words"
+        quoted = ['"' + word.replace('"', "") + '"' for word in words]
+        query = " OR ".join(self._telling(table, quoted) if self._is_huge() else quoted)
+        inside, values = self._inside(only, "rowid")
         sql = f"SELECT rowid, -rank FROM {table} WHERE {table} MATCH ? {inside} ORDER BY rank LIMIT ?"
         return self._hits(_with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit), limit)
 
@@ -228,6 +257,19 @@ class SqliteStore:
             values,
         )
 
+    def _telling(self, table: str, words: list[str]) -> list[str]:
+        """The rarest of these words that together occur in at most so many passages: ranking each takes its time."""
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {RANKED})"
+        counted = sorted((first(self.db, sql, (word,))[0], word) for word in words)
+        kept: list[str] = []
+        total = 0
+        for held, word in counted:
+            total += held
+            if kept and total > RANKED:
+                break
+            kept.append(word)
+        return kept
+
     def passage(self, id: str, number: int) -> str:
         """The text of one passage."""
         sql = "SELECT p.text FROM passages p JOIN documents d ON d.n = p.document WHERE d.id = ? AND p.number = ?"
@@ -240,11 +282,14 @@ class SqliteStore:
         if not where:
             return "", []
         if only not in self._outside:
-            self._outside[only] = bool(first(self.db, f"SELECT 1 FROM documents d WHERE NOT ({where}) LIMIT 1", values))
+            sql = f"SELECT count(*), (SELECT count(*) FROM documents) FROM documents d WHERE NOT ({where})"
+            outside, count = first(self.db, sql, values)
+            self._outside[only] = "" if not outside else f"NOT ({where})" if 2 * outside < count else where
         if not self._outside[only]:
             return "", []
-        select = f"SELECT p.n FROM passages p JOIN documents d ON d.n = p.document WHERE {where}"
-        return f"AND {column} IN ({select})", values
+        within = "IN" if self._outside[only] == where else "NOT IN"  # the shorter list of the two
+        select = f"SELECT p.n FROM passages p JOIN documents d ON d.n = p.document WHERE {self._outside[only]}"
+        return f"AND {column} {within} ({select})", values
 
     def _hits(self, found: Iterable[tuple[int, float]], limit: int) -> list[Hit]:
         scores = dict(found)

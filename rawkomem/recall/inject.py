@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..index.view import View
     from ..model.entry import Memory
 
+FIRED = 50  # memories considered because a condition fired: where more do, those that fit best
 CONSIDERED = 30  # candidates whose factors are computed: no profile lifts a memory from below that
 
 
@@ -87,10 +88,12 @@ def consider(sources: Sources, task: Task, profile: Profile) -> list[Scored]:
 
 
 def _candidates(sources: Sources, found: Iterable[Signals]) -> list[tuple[Memory, Signals]]:
-    """The best ones that may be injected, and every one of which a condition fired."""
+    """The best ones that may be injected, and those of which a condition fired."""
     kept: list[tuple[Memory, Signals]] = []
+    fired = 0
     for signals in found:
-        if len(kept) < CONSIDERED or signals.fired:
+        fired += bool(signals.fired)
+        if len(kept) < CONSIDERED or (signals.fired and fired <= FIRED):
             memory = sources.view.memory(signals.id)
             if memory and not memory.path.startswith("archive/") and memory.kind not in GROUPS:
                 kept.append((memory, replace(signals, cited=sources.cited(memory))))
@@ -103,7 +106,7 @@ def _with_fired(found: list[Signals], fired: Mapping[str, str]) -> list[Signals]
     known = {signals.id for signals in found}
     marked = [replace(signals, fired=fired.get(signals.id, "")) for signals in found]
     others = [Signals(id, relevance=least, fired=part) for id, part in fired.items() if id not in known]
-    return marked + others
+    return marked + sorted(others, key=lambda signals: (signals.fired.startswith("words:"), signals.id))
 
 
 def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str) -> Injection:
