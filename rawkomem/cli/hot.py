@@ -78,7 +78,12 @@ INJECT = (
     Option(("--max", "-n"), "number", "How many at most (default: the agent's setting, else 5).", 0),
     Option(("--min-importance", "-i"), "text", "Only at least this important: low, medium, high or critical.", ""),
     Option(("--budget", "-b"), "number", "Tokens at most (default: the agent's setting, else 2,000).", 0),
-    Option(("--profile", "-p"), "text", "How to score: fit, rawko, mesh, composite, lane or llmos.", ""),
+    Option(
+        ("--profile", "-p"),
+        "text",
+        "How to score: fit, rawko, mesh, composite, lane or llmos; also composite:trust=0.4,recency=0.",
+        "",
+    ),
     Option(("--format", "-f"), "text", "rawko, mesh, xml, json or plain.", "rawko"),
     Option(("--explain",), "flag", "Also tell why, and what is left out, on stderr.", False),
     *WHICH,

@@ -112,6 +112,8 @@ def _with_fired(found: list[Signals], fired: Mapping[str, str]) -> list[Signals]
 def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str) -> Injection:
     """The few memories that belong into the prompt of a task, within a budget; nothing is a good answer."""
     chosen = profile_of(profile)
+    if sources.view.only.entities and chosen.floor_with_entities:
+        chosen = replace(chosen, floor=chosen.floor_with_entities)
     if chosen.limit:
         limits = replace(limits, most=min(limits.most, chosen.limit))
     packed = pack(consider(sources, task, chosen), limits, _cost)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model.errors import BadInput
-from ..model.record import record
+from ..model.record import record, replace
 from .limits import LEAST_SIMILAR, SIMILAR
 
 SUM, PRODUCT = "sum", "product"
@@ -19,6 +19,7 @@ class Profile:
     weights: tuple[tuple[str, float], ...]
     gate: str = "relevant"  # "relevant": a condition fired or it is relevant enough; "fired": only if a condition fired
     floor: float = 0.0  # least similarity, where the seed names one
+    floor_with_entities: float = 0.0  # … where the question is about certain entities
     most: float = 0.0  # cap of the score; 0: none
     demotions: tuple[str, ...] = ()  # factors that multiply the sum where they have something to say
     limit: int = 0  # results when nobody says how many; 0: the caller's own default
@@ -61,6 +62,7 @@ PROFILES = {
             PRODUCT,
             (("semantic", 1.0), ("taxonomy", 1.0), ("decay", 1.0), ("feedback", 1.0), ("intent", 1.0)),
             floor=0.2,
+            floor_with_entities=0.15,
         ),
         Profile(
             "llmos",
@@ -75,8 +77,26 @@ PROFILES = {
 DEFAULT = "fit"
 
 
-def profile_of(name: str) -> Profile:
-    """The profile of that name."""
+def profile_of(text: str) -> Profile:
+    """The profile of a name, perhaps with other weights: `composite`, `composite:trust=0.4,recency=0`, `:ranks=1`."""
+    name, _, changes = text.partition(":")
     if name and name not in PROFILES:
         raise BadInput(f"unknown profile {name!r}", "one of " + ", ".join(PROFILES))
-    return PROFILES[name or DEFAULT]
+    profile = PROFILES[name or DEFAULT]
+    return _with_weights(profile, changes) if changes else profile
+
+
+def _with_weights(profile: Profile, changes: str) -> Profile:
+    from .factors import FACTORS  # imports this module's neighbours; only for who changes weights
+
+    weights = dict(profile.weights)
+    for change in changes.split(","):
+        factor, _, weight = (part.strip() for part in change.partition("="))
+        if factor not in FACTORS:
+            raise BadInput(f"unknown factor {factor!r}", "one of " + ", ".join(FACTORS))
+        try:
+            weights[factor] = float(weight)
+        except ValueError:
+            raise BadInput(f"the weight of {factor} must be a number, not {weight!r}", "such as trust=0.4") from None
+    kept = tuple((factor, weight) for factor, weight in weights.items() if weight)
+    return replace(profile, name=f"{profile.name}:{changes}", weights=kept)

@@ -56,7 +56,7 @@ def combine(factors: Iterable[Factor], profile: Profile) -> float:
     if profile.combine == PRODUCT:
         score = 1.0
         for item in factors:
-            score *= item.value
+            score *= item.value**item.weight
         return score
     score = sum(item.value * item.weight for item in factors if item.name not in profile.demotions)
     for item in factors:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rawkomem.model.errors import BadInput
 from rawkomem.recall.factors import decay_factor, feedback_score, intent_types
 from rawkomem.recall.profiles import PROFILES, profile_of
 from tests.recall.helpers import DAY, HOUR, NOW, memory, score
@@ -68,3 +69,20 @@ def test_composite_is_the_weighted_sum():
 def test_every_profile_uses_known_factors():
     for profile in PROFILES.values():
         assert score(profile.name, memory()) >= 0
+
+
+def test_a_profile_takes_other_weights():
+    chosen = profile_of("composite:trust=0.5, recency=0")
+    assert dict(chosen.weights) == {"semantic": 0.40, "trust": 0.5, "importance": 0.15}
+    assert chosen.name == "composite:trust=0.5, recency=0" and chosen.combine == "sum"
+    assert dict(profile_of(":importance=0.1").weights)["fit"] == 1.0
+    assert dict(profile_of("composite").weights)["trust"] == 0.25  # the original stays
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("nope", "unknown profile 'nope'"), ("fit:nope=1", "unknown factor 'nope'"), ("fit:trust=x", "must be a number")],
+)
+def test_wrong_weights_are_named(text, message):
+    with pytest.raises(BadInput, match=message):
+        profile_of(text)
