@@ -11,7 +11,7 @@ from .factors import Context
 from .limits import SPECIALTIES, Limits
 from .pack import Packed, pack
 from .profiles import Profile, profile_of
-from .rank import Scored, gate, rank
+from .rank import FLOOR, Scored, gate, rank
 from .render import render, render_item
 
 TYPE_CHECKING = False
@@ -168,7 +168,10 @@ def explain(item: Scored) -> list[str]:
     lines = [f"{f.name:16} {f.value:7.3f} × {f.weight:g}   {f.why}" for f in item.factors]
     if item.named:
         lines.append("the task holds the words of its title: no floor applies")
-    return [*lines, f"{'relevance':16} {item.signals.relevance:7.3f}       floor for injection: see docs/recall.md"]
+    if not item.factors:
+        return [item.signals.fired]  # it came along with another one
+    floor = f"the best one needs {FLOOR:g} where no condition fires"
+    return [*lines, f"{'relevance':16} {item.signals.relevance:7.3f}       {floor}"]
 
 
 def names(items: Sequence[Scored]) -> list[str]:
