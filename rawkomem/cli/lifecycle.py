@@ -51,9 +51,7 @@ def decay_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
 
 @click.command("compress")
 @click.option("--min-size", default=LEAST_MEMBERS, show_default=True, type=click.IntRange(2), help="Of a cluster.")
-@click.option(
-    "--idle", default=IDLE_DAYS, show_default=True, type=click.IntRange(0), help="Days untouched."
-)
+@click.option("--idle", default=IDLE_DAYS, show_default=True, type=click.IntRange(0), help="Days untouched.")
 @click.option("--max", "most", default=MOST_DIGESTS, show_default=True, type=click.IntRange(1), help="Digests a day.")
 @click.option("--archive", is_flag=True, help="Archive the originals, also those of earlier digests.")
 @DRY_RUN

@@ -28,6 +28,7 @@ SAME = 0.95  # cosine of duplicates (neolata, RFC-0011)
 CONFIRMING = 0.9  # and above: the same said by another source
 MOST_CONFIRMED = 4  # corroborations; more do not raise trust (neolata: 0.05 each, 0.2 at most)
 LOOKED_AT = 50  # similar memories for one that may be confirmed; bounds the work among thousands of lookalikes
+EDGES = '.,;:!?()[]{}"`*_'  # of a word, which say nothing about the number in it
 NEGATIONS = frozenset(("no", "not", "never", "none", "without", "cannot", "dont", "doesnt", "isnt", "wont", "avoid"))
 
 
@@ -129,7 +130,8 @@ def _comparable(census: Census) -> list[list[Memory]]:
 
 def _facts(memory: Memory) -> Hashable:
     said = f"{memory.title} {memory.body}".replace("'", "").replace("’", "").lower()
-    telling = frozenset(word for word in said.split() if any(c.isdigit() for c in word))
+    odd = (word.strip(EDGES) for word in set(said.split()) if not word.isalpha())
+    telling = frozenset(word for word in odd if any(c.isdigit() for c in word))
     negated = NEGATIONS.intersection(words(said))
     window = memory.valid_from, memory.valid_until
     return memory.kind, session_of(memory), window, repr(memory.extra.get("claim")), telling, negated
@@ -160,5 +162,8 @@ def _text(memory: Memory) -> str:
 
 
 def _rank(census: Census, memory: Memory) -> tuple[float, int, int, str]:
-    """The most trusted first, then the most used, then the oldest: a doubtful copy never replaces what is believed."""
-    return -round(census.trust(memory), 6), -census.uses.get(memory.id, (0, 0))[0], memory.created, memory.id
+    """The most trusted first, then the most used, then the oldest: a doubtful copy never replaces what is believed.
+
+    Trust counts in tenths, which is what a year takes away: else the youngest copy would always be the most trusted.
+    """
+    return -round(census.trust(memory), 1), -census.uses.get(memory.id, (0, 0))[0], memory.created, memory.id
