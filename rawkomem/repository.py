@@ -179,6 +179,10 @@ class Repository:
 
         return self._answer(lambda: named_entities(self.index.catalogue, READABLE))
 
+    def read(self, ask: Callable[[], T]) -> T:
+        """Whatever a question to the index gives, once that is fresh: for decisions that look at everything."""
+        return self._answer(ask)
+
     def _resolve(self, name: str) -> str:
         ids = self.index.catalogue.resolve(name)
         if not ids:

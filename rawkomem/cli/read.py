@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..index.catalogue import Row
     from ..index.stats import Stats, Used
     from ..model.entry import Memory
+    from ..repository import Repository
 
 COLOURS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
 
@@ -56,6 +57,13 @@ def _used(access: Access) -> dict[str, Any]:
     return {"accesses": access.count, "last_access": iso(access.last)}
 
 
+def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
+    from ..lifecycle import strength  # looks at every memory, for links: only where it is asked for
+
+    found = strength(repository, memory)
+    return {"strength": found.value, "strength_parts": [as_dict(part) for part in found.parts]}
+
+
 @click.command("show")
 @click.argument("id")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -71,7 +79,7 @@ def show_command(folder: str, id: str, as_json: bool) -> None:
     access = repository.accesses().get(memory.id, Access())
     if as_json:
         citations = {"citations": [cited_json(item) for item in cited]} if cited else {}
-        say_json({**as_dict(memory), **_times(memory), **_used(access), **citations})
+        say_json({**as_dict(memory), **_times(memory), **_used(access), **_strength(repository, memory), **citations})
         return
     say(paint(one_line(memory.title) or "(draft)", "bold"))
     for name, value in _facts(memory, access):

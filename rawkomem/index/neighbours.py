@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
@@ -29,7 +29,41 @@ def similar_pairs(vectors: Sequence[tuple[str, bytes]], least: float, of: str = 
     """
     if not vectors:
         return []
-    ids, matrix = _by_memory(vectors)
+    return _mutual(*_by_memory(vectors), least, of)
+
+
+class Neighbours:
+    """Memories by what they say, for decisions that compare some of them, several times."""
+
+    def __init__(self, vectors: Sequence[tuple[str, bytes]]):
+        self.ids, self.matrix = _by_memory(vectors) if vectors else ([], np.zeros((0, 1), np.float32))
+        self.rows = {id: row for row, id in enumerate(self.ids)}
+
+    def pairs(self, ids: Collection[str], least: float) -> list[tuple[str, str, float]]:
+        """(id, id, cosine) of those among some memories that are among each other's closest."""
+        known = sorted(self.rows[id] for id in ids if id in self.rows)
+        return _mutual([self.ids[row] for row in known], self.matrix[known], least) if known else []
+
+    def later(
+        self, ids: Sequence[str], least: float, done: Collection[str] = (), most: int = 0
+    ) -> Iterator[tuple[str, list[tuple[str, float]]]]:
+        """For each of some memories, in their order: which ones after it are at least that similar, the closest first.
+
+        Those that are `done` when their turn comes are passed over; `most` above zero bounds how many are told of each.
+        """
+        known = [id for id in ids if id in self.rows]
+        matrix = self.matrix[[self.rows[id] for id in known]]
+        for start in range(0, len(known), BLOCK):
+            products = matrix[start : start + BLOCK] @ matrix[start:].T
+            for row in range(len(products)):
+                if known[start + row] not in done:
+                    close = np.nonzero(products[row, row + 1 :] >= least * LENGTH * LENGTH)[0] + row + 1
+                    close = close[np.argsort(-products[row, close], kind="stable")][: most or None]
+                    told = [(known[start + at], float(products[row, at]) / LENGTH / LENGTH) for at in close]
+                    yield known[start + row], told
+
+
+def _mutual(ids: Sequence[str], matrix: Matrix, least: float, of: str = "") -> list[tuple[str, str, float]]:
     close: dict[tuple[int, int], float] = {}
     if of:
         own = [row for row, id in enumerate(ids) if id == of]

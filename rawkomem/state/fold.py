@@ -12,6 +12,8 @@ from ..model.clock import read_time
 from ..model.entry import Entry, Memory
 from ..model.ids import order_key
 from ..model.kinds import ACTIVE, DRAFT
+from ..model.record import as_dict
+from .references import CORROBORATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -35,9 +37,15 @@ def fold(entries: Iterable[Entry]) -> Memory | None:
     """The memory that these entries about one id make; None while no entry creates it."""
     ordered = sorted(_as_set(entries), key=lambda entry: order_key(entry.at, entry.id))
     creating = next((entry for entry in ordered if entry.creates), None)
-    if creating is None:
-        return None
-    fields = _create(creating)
+    return None if creating is None else _reduced(_create(creating), ordered)
+
+
+def after(memory: Memory, entries: Iterable[Entry]) -> Memory:
+    """The memory once these entries about it, later than all it says so far, are written."""
+    return _reduced(as_dict(memory), entries)
+
+
+def _reduced(fields: Fields, ordered: Iterable[Entry]) -> Memory:
     for entry in ordered:
         if entry.draft:
             continue
@@ -106,6 +114,17 @@ def _count(name: str) -> Reducer:
     return lambda fields, entry: {name: fields.get(name, 0) + 1}
 
 
+def _corroborate(fields: Fields, entry: Entry) -> Fields:
+    """Counts. A memory that confirms this one (`with`) is linked, and counts once."""
+    known = fields.get("links", ())
+    witnesses = tuple((CORROBORATED, id) for id in _ids(entry, "with"))
+    again = bool(witnesses) and all(link in known for link in witnesses)
+    return {
+        "corroborations": fields.get("corroborations", 0) + (not again),
+        "links": tuple(dict.fromkeys((*known, *witnesses))),
+    }
+
+
 def _status(status: str) -> Reducer:
     return lambda fields, entry: {"status": status, "reason": str(entry.extra.get("reason", ""))}
 
@@ -150,7 +169,7 @@ REDUCERS: dict[str, Reducer] = {
     "amend": _amend,
     "feedback": _feedback,
     "reinforce": _count("reinforcements"),
-    "corroborate": _count("corroborations"),
+    "corroborate": _corroborate,
     "dispute": _count("disputes"),
     "supersede": _supersede,
     "quarantine": _status("quarantined"),

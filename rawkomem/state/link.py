@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..model.entry import Entry, Plan
 from ..model.errors import BadInput, NotFound, Refused
 from .decide import plan_about
-from .references import DERIVED, HERITAGE, MEMBER, MENTIONS, RELATED, SIMILAR, SUPERSEDES, Names
+from .references import CORROBORATED, DERIVED, HERITAGE, MEMBER, MENTIONS, RELATED, SIMILAR, SUPERSEDES, Names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ TAKEN = {
     SUPERSEDES: "a supersede entry says so",
     HERITAGE: "a heritage entry says so",
     DERIVED: "a digest says so in its frontmatter",
+    CORROBORATED: "a corroborate entry says so",
     MEMBER: "use 'rawkomem episode add'",
 }
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 RELATED, MENTIONS, SUPERSEDES, HERITAGE, DERIVED = "related", "mentions", "supersedes", "heritage", "derivedFrom"
 MEMBER = "member"  # from an episode to a memory
+CORROBORATED = "corroboratedBy"  # to a memory that confirms it
 SIMILAR = "similar"  # found by vectors, in no file
 
 

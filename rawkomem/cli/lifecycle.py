@@ -1,0 +1,136 @@
+"""`rawkomem decay`, `compress` and `consolidate`: the life of memories."""
+
+from __future__ import annotations
+
+import getpass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .. import lifecycle
+from ..state.compress import IDLE_DAYS, LEAST_MEMBERS, MOST_DIGESTS, Compression
+from ..text.clean import one_line
+from .commands import open_repository
+from .sync import with_bar
+from .terminal import note, paint, say, say_json, wide
+
+if TYPE_CHECKING:
+    from ..lifecycle import Done
+    from ..model.entry import Entry
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would be appended; write nothing.")
+LEAVING = ("archive", "supersede", "quarantine")
+SIGNS = {**dict.fromkeys(LEAVING, ("-", "red")), "memory": ("+", "green")}  # others change a memory that stays
+
+
+@click.command("decay")
+@DRY_RUN
+@JSON
+@click.pass_obj
+def decay_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
+    """Archive memories that faded, and clean broken links.
+
+    A memory fades with its age and with the time since it was changed or used; importance, links and use hold it. What
+    is archived stays readable, and 'rawkomem list --include archived' shows it. Critical memories never fade.
+    """
+    repository = open_repository(folder)
+    done, outlook = with_bar(
+        lambda progress: lifecycle.decay(repository, dry_run, getpass.getuser(), progress), "archiving"
+    )
+    weakening = len(outlook.weakening)
+    counts = {
+        "total": len(outlook.strengths),
+        "healthy": len(outlook.strengths) - weakening - len(outlook.faded),
+        "weakening": weakening,
+        "archived": len(outlook.faded),
+        "links_cleaned": len(done.plan.entries) - len(outlook.faded),
+    }
+    _tell(done, as_json, counts)
+
+
+@click.command("compress")
+@click.option("--min-size", default=LEAST_MEMBERS, show_default=True, type=click.IntRange(2), help="Of a cluster.")
+@click.option("--idle", default=IDLE_DAYS, show_default=True, type=click.IntRange(0), help="Days untouched.")
+@click.option("--max", "most", default=MOST_DIGESTS, show_default=True, type=click.IntRange(1), help="Digests a day.")
+@click.option("--archive", is_flag=True, help="Archive the originals, also those of earlier digests.")
+@DRY_RUN
+@JSON
+@click.pass_obj
+def compress_command(
+    folder: str, /, min_size: int, idle: int, most: int, archive: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Make digests of memories that belong together and lie idle.
+
+    A digest is a memory made of the telling sentences of a cluster; no model is asked. The same memories are never
+    compressed twice: delete a digest to make another.
+    """
+    repository = open_repository(folder)
+    how = Compression(min_size, idle, most, archive)
+    done = with_bar(
+        lambda progress: lifecycle.compress(repository, how, dry_run, getpass.getuser(), progress), "compressing"
+    )
+    _tell(done, as_json)
+
+
+@click.command("consolidate")
+@DRY_RUN
+@JSON
+@click.pass_obj
+def consolidate_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
+    """Settle duplicates and contradictions, make digests, prune.
+
+    In this order: duplicates, contradicting claims, what other sources confirm, digests, what was superseded long ago,
+    is hardly believed or is as good as forgotten. Nothing is deleted, and a second run finds nothing to do.
+    """
+    repository = open_repository(folder)
+    done = with_bar(
+        lambda progress: lifecycle.consolidate(repository, dry_run, getpass.getuser(), progress), "consolidating"
+    )
+    _tell(done, as_json)
+
+
+def _tell(done: Done, as_json: bool, counts: dict[str, int] | None = None) -> None:
+    if as_json:
+        entries = [_json(done, entry) for entry in done.plan.entries]
+        say_json({"dry_run": not done.written, "why": done.plan.why, **(counts or {}), "entries": entries})
+        return
+    for entry in done.plan.entries:
+        say(_line(done, entry))
+    if counts:
+        note(", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items()))
+    if not done.plan.entries:
+        note("nothing to do")
+    elif not done.written:
+        note(f"{len(done.plan.entries)} entries would be appended; nothing was written")
+
+
+def _line(done: Done, entry: Entry) -> str:
+    sign, colour = SIGNS.get(entry.kind, ("~", "cyan"))
+    head = f"{sign} {entry.kind:11}"
+    title = one_line(_title(done, entry) or entry.target, max(20, wide() // 2))
+    return f"{paint(head, colour)} {title}  {paint(entry.target, 'dim')}  {one_line(_why(entry), 300)}"
+
+
+def _title(done: Done, entry: Entry) -> str:
+    known = done.memories.get(entry.target)
+    return known.title if known else entry.title
+
+
+def _why(entry: Entry) -> str:
+    if entry.creates:
+        return f"of {len(_list(entry, 'derivedFrom'))} memories"
+    if entry.kind == "link":
+        removed = "no longer linked to" if entry.extra.get("removed") else "linked to"
+        return f"{removed} {', '.join(_list(entry, 'to'))} ({entry.extra.get('type', 'related')})"
+    return str(entry.extra.get("reason", ""))
+
+
+def _list(entry: Entry, key: str) -> list[str]:
+    value = entry.extra.get(key, [])
+    return [str(item) for item in (value if isinstance(value, list) else [value])]
+
+
+def _json(done: Done, entry: Entry) -> dict[str, Any]:
+    said: dict[str, Any] = {"kind": entry.kind, "id": entry.target, "title": _title(done, entry), "why": _why(entry)}
+    return {**said, **entry.extra, **({"body": entry.body} if entry.body else {})}

@@ -1,0 +1,87 @@
+"""Strength: how alive a memory is, by importance, age, last touch, links and use (neolata's formula). Pure.
+
+Reinforcing raises importance and touches the memory, so it never weakens. neolata's second curve, in which a first
+reinforcement let a memory fade faster than one that nobody had reinforced, is left out for that reason.
+"""
+
+from __future__ import annotations
+
+from ..model.clock import DAY
+from ..model.record import record
+from .facets import category_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..model.entry import Memory
+
+# neolata's number for a memory of which nothing is said is 0.7: ours is then of medium importance.
+IMPORTANCES = {"low": 0.4, "medium": 0.7, "high": 0.85, "critical": 1.0}
+REINFORCED = 0.1  # importance for each reinforcement, up to 1
+CATEGORIES = {"decision": 1.3, "preference": 1.4, "insight": 1.1}
+AGE, TOUCH = 30, 60  # days in which half is lost: since it was found, since it was last changed or used
+LEAST = 0.1  # of what age and touch leave, each
+LINK, MOST_LINKS = 0.05, 0.3
+USE, MOST_USES = 0.02, 0.2
+WEAKENING = 0.3
+FADED = 0.15  # below: decay archives it
+
+
+@record
+class Part:
+    """One part of a strength: those that multiply, then those that are added."""
+
+    name: str
+    value: float
+    why: str
+
+
+@record
+class Strength:
+    """How alive a memory is, from 0 to 1, and what that is made of."""
+
+    value: float
+    parts: tuple[Part, ...]
+
+    def __str__(self) -> str:
+        return f"strength {self.value:.2f}: {', '.join(part.why for part in self.parts if part.why)}"
+
+
+def strength_of(memory: Memory, links: int, uses: int, last_use: int, now: int) -> Strength:
+    """The strength of a memory with so many links, used so often on this machine and last at that time."""
+    parts = strength_parts(memory, links, uses, last_use, now)
+    importance, age, touch, category, linked, used = (part.value for part in parts)
+    return Strength(round(min(1.0, importance * age * touch * category + linked + used), 4), parts)
+
+
+def strength_parts(memory: Memory, links: int, uses: int, last_use: int, now: int) -> tuple[Part, ...]:
+    """Importance, age, touch and category, which multiply; links and uses, which are added.
+
+    A memory whose file tells no time counts as new: nobody can say that it faded.
+    """
+    age = _days(memory.created, now)
+    touch = _days(max(memory.updated, memory.created, last_use), now)
+    category = category_of(memory)
+    weight = CATEGORIES.get(category, 1.0)
+    again = f" and {memory.reinforcements} times reinforced" if memory.reinforcements else ""
+    return (
+        Part("importance", importance_of(memory), f"importance {memory.importance}{again}"),
+        Part("age", fading(age, AGE), f"found {age:.0f} days ago"),
+        Part("touch", fading(touch, TOUCH), f"last changed or used {touch:.0f} days ago"),
+        Part("category", weight, f"a {category}" if weight != 1.0 else ""),
+        Part("links", min(MOST_LINKS, LINK * links), f"{links} links" if links else ""),
+        Part("uses", min(MOST_USES, USE * uses), f"{uses} uses" if uses else ""),
+    )
+
+
+def importance_of(memory: Memory) -> float:
+    """Importance as a number from 0 to 1, raised by each reinforcement."""
+    return min(1.0, IMPORTANCES[memory.importance] + REINFORCED * memory.reinforcements)
+
+
+def fading(days: float, half: float) -> float:
+    """What days leave: half of it after `half` days, never less than a tenth."""
+    return float(max(LEAST, 0.5 ** (days / half)))
+
+
+def _days(since: int, now: int) -> float:
+    return max(0.0, (now - since) / DAY) if since else 0.0
