@@ -8,6 +8,8 @@ memories  one row for each folded memory: columns for lists and filters, `doc` t
 conditions  one row for each whenToUse condition: its memory, and the condition, read and packed
 triggers  texts of which one must occur in a task for a condition to fire; empty: it must be tried every time
 stems     stems of which some must occur, for conditions that are sentences
+claims    subject and predicate of each memory that makes a claim: whatever may contradict a new one is found at once
+conflicts which memories say that they contradict which others
 
 Nothing lives only here: a missing, foreign, corrupt or outdated database is thrown away and made again from files.
 """
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry, Memory
 
-SCHEMA_VERSION = "4"
+SCHEMA_VERSION = "5"
 UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
 
 SCHEMA = """
@@ -45,8 +47,11 @@ CREATE TABLE triggers (condition INTEGER, key TEXT);
 CREATE INDEX triggers_condition ON triggers (condition);
 CREATE TABLE stems (stem TEXT, condition INTEGER, PRIMARY KEY (stem, condition)) WITHOUT ROWID;
 CREATE INDEX stems_condition ON stems (condition);
+CREATE TABLE claims (memory TEXT PRIMARY KEY, subject TEXT, predicate TEXT) WITHOUT ROWID;
+CREATE INDEX claims_about ON claims (subject, predicate);
+CREATE TABLE conflicts (memory TEXT, other TEXT, PRIMARY KEY (memory, other)) WITHOUT ROWID;
 """
-TABLES = ("meta", "files", "entries", "memories", "conditions", "triggers", "stems")
+TABLES = ("meta", "files", "entries", "memories", "conditions", "triggers", "stems", "claims", "conflicts")
 
 
 @record

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..model.entry import Entry, Plan
 from ..model.errors import BadInput, NotFound, Refused
 from .decide import plan_about
-from .references import DERIVED, HERITAGE, MEMBER, MENTIONS, RELATED, SIMILAR, SUPERSEDES, Names
+from .references import DERIVED, HERITAGE, KEPT_BOTH, MEMBER, MENTIONS, RELATED, SIMILAR, SUPERSEDES, Names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,7 @@ TAKEN = {
     HERITAGE: "a heritage entry says so",
     DERIVED: "a digest says so in its frontmatter",
     MEMBER: "use 'rawkomem episode add'",
+    KEPT_BOTH: "use 'rawkomem review ID --keep-both'",
 }
 
 
