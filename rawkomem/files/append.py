@@ -65,18 +65,21 @@ def write_locked(layout: Layout, plan: Plan) -> list[Written]:
 def _steps(entries: Sequence[Entry]) -> list[tuple[list[Entry], str]]:
     """Entries with their text, as they are written one after the other; every text is proven before the first is.
 
-    A new memory and what the same plan says about it are one step: nobody who is killed between the two leaves a memory
-    in use that was to be quarantined. Where one file cannot hold both (an open fence), what is said about it comes first.
+    A new memory and what the same plan says about it are one step: nobody who is killed between the two leaves a
+    memory in use that was to be quarantined. Where one file cannot hold both (an open fence), the memory comes last.
     """
-    steps: list[tuple[list[Entry], str]] = []
+    steps: dict[str, tuple[list[Entry], str]] = {}
+    before: list[tuple[list[Entry], str]] = []
     for entry in entries:
         text = _readable(emit_entry(entry))
-        about_new = bool(steps) and not entry.path and entry.changes and entry.about == steps[-1][0][0].id
-        if about_new and append_holds(steps[-1][1], text):
-            steps[-1] = ([*steps[-1][0], entry], join(steps[-1][1], text))
+        if entry.path or entry.about not in steps:
+            steps[entry.id] = ([entry], text)
+        elif append_holds(steps[entry.about][1], text):
+            together, above = steps[entry.about]
+            steps[entry.about] = ([*together, entry], join(above, text))
         else:
-            steps.insert(len(steps) - about_new, ([entry], text))
-    return steps
+            before.append(([entry], text))
+    return [*before, *steps.values()]
 
 
 def repository_lock(layout: Layout) -> Lock:

@@ -1,7 +1,7 @@
-"""Claims: `subject predicate value`, such as `user timezone UTC`. When two contradict each other, and what is done then.
+"""Claims: subject, predicate and value, as `user timezone UTC`; when two contradict each other, and what is done then.
 
-Whether claims conflict is a matter of rules, never of similarity: same subject and predicate, a predicate that takes one
-value, windows that overlap, the same scope. Trust comes in last, and only to say which of two contradicting claims holds.
+Whether claims conflict is a matter of rules, never of similarity: same subject and predicate, a predicate that takes
+one value, windows that overlap, the same scope. Trust comes last, and only says which of two that conflict holds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..model.errors import BadInput
 from ..model.kinds import ACTIVE
 from ..model.record import record, replace
 from .decide import plan_about, plan_add
-from .fold import fold
+from .fold import after, created
 from .references import KEPT_BOTH
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ ON_CONFLICT = QUARANTINE, KEEP_ACTIVE = ("quarantine", "keep_active")
 SUPERSEDE, REQUIRE_REVIEW, KEEP_BOTH = "supersede", "require_review", "keep_both"
 CORROBORATE, STORE = "corroborate", "store"
 TRUST_INSUFFICIENT, NEEDS_REVIEW = "trust_insufficient", "predicate_requires_review"  # why a claim is quarantined
+BATCH = 1_000  # memories stored at once (neolata)
 ROUNDED = 6  # decimals in which two trusts are compared: two claims of one moment are equally old
 
 
@@ -227,15 +228,14 @@ def plan_claim(
     check_claim(entry.extra, entry.body)
     plan = plan_add(entry)
     (first,) = plan.entries
-    new = fold([first])
-    assert new is not None
+    new = created(first)
     claim = claim_of(new)
     if claim is None:
         return plan
     rule = registry.get(claim.predicate, UNREGISTERED)
     twin = _twin(new, others, registry, ACTIVE) if rule.dedup_policy == CORROBORATE else None
     if twin:
-        return _plan_corroborate(twin, first)
+        return plan_corroborate(twin, first)
     rivals = rivals_of(new, others, registry)
     if not rivals:
         return plan
@@ -243,11 +243,46 @@ def plan_claim(
         return _plan_kept_both(first, rivals)
     reason = _why_not(new, rivals, rule, trust)
     if not reason:
-        return _plan_superseding(first, rivals)
+        return plan_superseding(first, rivals, "a newer claim that is trusted at least as much")
     if on_conflict == KEEP_ACTIVE:
         return _plan_open(first, rivals, reason)
     held = _twin(new, others, registry, "quarantined") if rule.dedup_policy == CORROBORATE else None
-    return _plan_corroborate(held, first) if held else _plan_quarantined(first, rivals, reason)
+    return plan_corroborate(held, first) if held else _plan_quarantined(first, rivals, reason)
+
+
+def plan_claims(
+    entries: Sequence[Entry],
+    claiming: Callable[[str, str], Sequence[Memory]],
+    registry: Registry,
+    trust: Trust,
+    on_conflict: str = QUARANTINE,
+) -> list[Plan]:
+    """A plan for each of several memories, each made as if those before it were written already.
+
+    `claiming` gives the memories with a subject and a predicate.
+    """
+    if len(entries) > BATCH:
+        raise BadInput(f"{len(entries):,} memories at once", f"store at most {BATCH:,}")
+    known: dict[tuple[str, str], dict[str, Memory]] = {}
+    plans: list[Plan] = []
+    for place, entry in enumerate(entries, 1):
+        claim = read_claim(entry.extra)
+        if claim and claim.key not in known:
+            known[claim.key] = {memory.id: memory for memory in claiming(*claim.key)}
+        others = known[claim.key] if claim else {}
+        try:
+            plan = plan_claim(entry, tuple(others.values()), registry, trust, on_conflict)
+        except BadInput as failure:
+            where = f"memory {place} of {len(entries)}: " if len(entries) > 1 else ""
+            raise BadInput(where + failure.message, failure.hint) from None
+        plans.append(plan)
+        _carry_out(plan, others)
+    return plans
+
+
+def _carry_out(plan: Plan, memories: dict[str, Memory]) -> None:
+    for entry in plan.entries:
+        memories[entry.target] = created(entry) if entry.creates else after(memories[entry.target], [entry])
 
 
 def check_on_conflict(on_conflict: str) -> None:
@@ -277,8 +312,8 @@ def _twin(new: Memory, others: Sequence[Memory], registry: Registry, status: str
     return min(twins, key=lambda other: (other.created, other.id), default=None)
 
 
-def _plan_corroborate(known: Memory, said: Entry) -> Plan:
-    """The new words are kept as the text of the confirmation; no second memory says the same."""
+def plan_corroborate(known: Memory, said: Entry) -> Plan:
+    """Confirm a memory. The new words are kept as the text of the confirmation; no second memory says the same."""
     extra = {key: said.extra[key] for key in ("provenance",) if key in said.extra}
     body = said.body if said.body.strip() else said.title
     entry = Entry(kind="corroborate", by=said.by, found_in=said.found_in, source=said.source, extra=extra, body=body)
@@ -291,10 +326,10 @@ def _plan_kept_both(first: Entry, rivals: Sequence[Memory]) -> Plan:
     return Plan((first, link), f"add {first.title!r} and keep {_names(rivals)} beside it")
 
 
-def _plan_superseding(first: Entry, rivals: Sequence[Memory]) -> Plan:
+def plan_superseding(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
+    """Store a memory that takes the place of others; both sides say so."""
     ids: list[Value] = [rival.id for rival in rivals]
     first = replace(first, extra={**first.extra, "supersedes": ids})
-    reason = "a newer claim that is trusted at least as much"
     entries = [entry for rival in rivals for entry in superseding(rival, first.id, reason, first.by).entries]
     return Plan((first, *entries), f"add {first.title!r}; it supersedes {_names(rivals)}")
 
@@ -319,9 +354,7 @@ def _plan_quarantined(first: Entry, rivals: Sequence[Memory], reason: str) -> Pl
 
 def _about_new(first: Entry, kind: str, extra: Mapping[str, Value]) -> Entry:
     """An entry about a memory of the same plan; the writer puts both into one file in one step."""
-    new = fold([first])
-    assert new is not None
-    return plan_about(new, Entry(kind=kind, by=first.by, extra=extra), kind).entries[0]
+    return plan_about(created(first), Entry(kind=kind, by=first.by, extra=extra), kind).entries[0]
 
 
 def _names(memories: Sequence[Memory]) -> str:

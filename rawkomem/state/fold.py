@@ -30,7 +30,10 @@ AMENDABLE = {
     "source": "source",
     "relatedMemories": "related",
 }
-FIXED = ("claim", "provenance")  # what a memory claims, and from whom, no amend changes: another claim is another memory
+FIXED = (
+    "claim",
+    "provenance",
+)  # what a memory claims, and from whom, no amend changes: another claim is another memory
 DISPUTED = "disputed"
 DISPUTES = 3  # so many without a single reinforcement mark a memory, where the formula of trust has long saturated
 
@@ -40,6 +43,12 @@ def fold(entries: Iterable[Entry]) -> Memory | None:
     ordered = sorted(_as_set(entries), key=lambda entry: order_key(entry.at, entry.id))
     creating = next((entry for entry in ordered if entry.creates), None)
     return None if creating is None else _reduced(_create(creating), ordered)
+
+
+def created(entry: Entry) -> Memory:
+    """The memory that a creating entry alone makes."""
+    assert entry.creates
+    return Memory(**_create(entry))
 
 
 def after(memory: Memory, entries: Iterable[Entry]) -> Memory:
@@ -148,9 +157,13 @@ def _supersede(fields: Fields, entry: Entry) -> Fields:
     return {**_status("superseded")(fields, entry), "superseded_by": newer} if newer else {}
 
 
-def _quarantine(fields: Fields, entry: Entry) -> Fields:
+def _conflicts(fields: Fields, entry: Entry) -> Fields:
     others = dict.fromkeys((*fields.get("conflicts_with", ()), *_ids(entry, "conflictsWith")))
-    return {**_status("quarantined")(fields, entry), "conflicts_with": tuple(others)}
+    return {"conflicts_with": tuple(others)}
+
+
+def _quarantine(fields: Fields, entry: Entry) -> Fields:
+    return {**_status("quarantined")(fields, entry), **_conflicts(fields, entry)}
 
 
 def _review(fields: Fields, entry: Entry) -> Fields:
@@ -159,7 +172,7 @@ def _review(fields: Fields, entry: Entry) -> Fields:
     if not status:
         return {}
     newer = "" if status == ACTIVE else fields.get("superseded_by", "")
-    return {**_status(status)(fields, entry), "superseded_by": newer}
+    return {**_status(status)(fields, entry), **_conflicts(fields, entry), "superseded_by": newer}
 
 
 def _link(fields: Fields, entry: Entry) -> Fields:

@@ -12,9 +12,10 @@ SIGNS = {
     "₺": "TRY", "₪": "ILS", "dollar": "USD", "dollars": "USD", "buck": "USD", "bucks": "USD", "euro": "EUR",
     "euros": "EUR", "pound": "GBP", "pounds": "GBP", "yen": "JPY", "rupee": "INR", "rupees": "INR",
 }  # fmt: skip
-CODES = """
-USD EUR GBP JPY CNY INR CAD AUD NZD CHF SEK NOK DKK PLN CZK HUF RUB TRY BRL MXN ZAR KRW SGD HKD ILS THB AED
-""".split()
+CODES = (
+    "USD", "EUR", "GBP", "JPY", "CNY", "INR", "CAD", "AUD", "NZD", "CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF",
+    "RUB", "TRY", "BRL", "MXN", "ZAR", "KRW", "SGD", "HKD", "ILS", "THB", "AED",
+)  # fmt: skip
 SCALES = {"k": 1_000, "m": 1_000_000, "bn": 1_000_000_000}
 NAMES = {**SIGNS, **{code.lower(): code for code in CODES}}
 NAME = "|".join(re.escape(name) for name in sorted(NAMES, key=len, reverse=True))
