@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .sinks.webhook import Flushed
     from .state.claims import Outcome, Predicate
     from .state.conflicts import Conflict
+    from .state.explained import Explained, Replaced
     from .state.graph import Graph
     from .state.history import Step
 
@@ -458,9 +459,10 @@ class Repository:
         from .state.claims import plan_claims
 
         plans: list[Plan] = []
+        registry = self.predicates() if any("claim" in entry.extra for entry in entries) else {}
 
         def decide() -> Plan:
-            plans.extend(plan_claims(entries, self._claiming, self.predicates(), self._trust, on_conflict))
+            plans.extend(plan_claims(entries, self._claiming, registry, self.believed, on_conflict))
             return Plan(tuple(entry for plan in plans for entry in plan.entries), plans[0].why if plans else "nothing")
 
         written = self._write_decided(decide)
@@ -475,7 +477,7 @@ class Repository:
         def decide() -> Plan:
             found = self.search(f"{entry.title}\n{entry.body}", CANDIDATES)
             near = [(self.get(item.row.id), item.relevance) for item in found]
-            plans.append(plan_evolve(entry, related_to(entry, near), self._trust))
+            plans.append(plan_evolve(entry, related_to(entry, near), self.believed))
             return plans[0]
 
         written = self._write_decided(decide)
@@ -497,7 +499,7 @@ class Repository:
         """Say that a memory is doubtful; below a floor of trust, or the third time, it is no longer used."""
         from .state.belief import plan_dispute
 
-        return self._write_decided(lambda: plan_dispute(self.get(name), reason, by, self._trust))[0]
+        return self._write_decided(lambda: plan_dispute(self.get(name), reason, by, self.believed))[0]
 
     def quarantine(self, name: str, reason: str = "", by: str = "") -> Written:
         """Hold a memory back until it is reviewed."""
@@ -511,7 +513,7 @@ class Repository:
 
         def decide() -> Plan:
             memory = self.get(name)
-            return plan_review(memory, self._rivals(memory), action, settle, reason, by, self._trust)
+            return plan_review(memory, self._rivals(memory), action, settle, reason, by, self.believed)
 
         return self._write_decided(decide)
 
@@ -521,7 +523,7 @@ class Repository:
 
         def decide() -> Plan:
             memory = self.get(name)
-            return plan_restore(memory, self._rivals(memory), settle, reason, by, self._trust)
+            return plan_restore(memory, self._rivals(memory), settle, reason, by, self.believed)
 
         return self._write_decided(decide)
 
@@ -530,7 +532,7 @@ class Repository:
         from .state.belief import plan_supersede
 
         def decide() -> Plan:
-            return plan_supersede(self.get(old), self.get(new), self._find, reason, by, self._trust, anyway)
+            return plan_supersede(self.get(old), self.get(new), self._find, reason, by, self.believed, anyway)
 
         return self._write_decided(decide)[0]
 
@@ -558,11 +560,29 @@ class Repository:
 
         return self._answer(lambda: history(self._past().entries_about(self._resolve(name))))
 
-    def supersession(self, name: str) -> Sequence[Memory]:
-        """A memory and what took its place, one after the other."""
-        from .state.conflicts import chain
+    def explain_memory(self, name: str) -> Explained:
+        """How far a memory is believed, and by what: trust, connections, conflicts, history."""
+        from .model.clock import now
+        from .state.belief import claimed_trust_parts, standing
+        from .state.explained import Explained
 
-        return self._answer(lambda: chain(self._resolve(name), self._find))
+        memory, at = self.get(name), now()
+        return Explained(
+            memory,
+            standing(memory, at),
+            self.believed(memory),
+            claimed_trust_parts(memory, at),
+            tuple(self.graph(statuses=()).around[memory.id]),
+            tuple(self._rivals(memory)),
+            tuple(self.history(memory.id)),
+        )
+
+    def explain_supersession(self, name: str) -> Sequence[Replaced]:
+        """What took the place of a memory, and of that, with the trust of both sides."""
+        from .state.conflicts import chain
+        from .state.explained import replacements
+
+        return replacements(self._answer(lambda: chain(self._resolve(name), self._find)), self.believed)
 
     def predicates(self) -> Mapping[str, Predicate]:
         """How predicates of claims behave: what config.yaml says below `predicates:`."""
@@ -570,8 +590,8 @@ class Repository:
 
         return read_registry({name: dict(rules) for name, rules in self.settings.predicates})
 
-    def _trust(self, memory: Memory) -> float:
-        """What decisions go by."""
+    def believed(self, memory: Memory) -> float:
+        """The trust that decisions go by."""
         from .model.clock import now
         from .state.belief import claimed_trust
 
