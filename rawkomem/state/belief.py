@@ -171,12 +171,12 @@ def plan_supersede(
     old: Memory, new: Memory, find: Find, reason: str, by: str, trust: Trust, anyway: bool = False
 ) -> Plan:
     """Put one memory into the place of another. `anyway`: a person wants it although the new one is trusted less."""
+    if any(memory.id == old.id for memory in chain(new.id, find)):
+        raise Refused(f"{old.id} would supersede itself", "name the old memory first, then the new one")
     if new.status != ACTIVE:
         raise Refused(f"{new.id} is {new.status}", "a memory is superseded by one that is in use")
     if old.status in ("superseded", "deleted"):
         raise Refused(f"{old.id} is {old.status} already", "nothing to do")
-    if any(memory.id == old.id for memory in chain(new.id, find)):
-        raise Refused(f"{old.id} would supersede itself", "name the old memory first, then the new one")
     if not anyway and not outweighs(new, [old], trust):
         trusts = f"{trust(new):.2f} against {trust(old):.2f}"
         raise Refused(f"{new.id} is trusted less than {old.id}: {trusts}", "--anyway when a person decides so")
