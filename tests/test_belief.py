@@ -95,7 +95,9 @@ def test_a_dispute_below_the_floor_of_trust_marks_at_once(repository, keys, on_d
 
 
 def test_a_supersession_can_be_taken_back(repository, keys, on_day):
-    newer = repository.add(Entry(title="Rotate the deploy keys every month", body="Rotate deploy keys in the vault.")).entry.id
+    newer = repository.add(
+        Entry(title="Rotate the deploy keys every month", body="Rotate deploy keys in the vault.")
+    ).entry.id
     at = on_day(2)
     repository.supersede(keys, newer, "new policy")
     item, inside = repository.explain(keys, TASK)
@@ -171,7 +173,13 @@ def test_archive_and_restore(repository, keys, on_day):
 
 def test_nothing_is_decided_about_what_is_deleted(repository, keys):
     repository.delete(keys)
-    for decide in (repository.reinforce, repository.dispute, repository.archive, repository.restore, repository.quarantine):
+    for decide in (
+        repository.reinforce,
+        repository.dispute,
+        repository.archive,
+        repository.restore,
+        repository.quarantine,
+    ):
         with pytest.raises(Refused, match="deleted"):
             decide(keys)
     with pytest.raises(Refused, match="deleted"):
@@ -350,8 +358,10 @@ def test_a_batch(repository, on_day):
 
 def test_what_may_contradict_is_found_at_once_among_many(repository, on_day):
     plain = [claim("main", subject=f"service {n}") for n in range(1_000)]
-    for start in range(0, 3):
-        repository.add_many([Entry(title=e.title, extra=e.extra, id=f"m{start}_{n}") for n, e in enumerate(plain[start::3])])
+    for start in range(3):
+        repository.add_many(
+            [Entry(title=e.title, extra=e.extra, id=f"m{start}_{n}") for n, e in enumerate(plain[start::3])]
+        )
     repository.sync()
     begin = time.perf_counter()
     plan_claims([claim("dev", subject="service 500")], repository._claiming, {}, repository.believed)

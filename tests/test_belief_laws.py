@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import tempfile
@@ -16,6 +17,7 @@ from rawkomem.model.errors import RawkoError
 from rawkomem.state.fold import fold
 from tests.torture.helpers import assert_equals_rebuild
 
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # every write waits for the disk, thousands of times
 SOURCES = ("user_explicit", "document", "inference")
 WINDOWS = ({}, {"validFrom": "2024-01-01", "validUntil": "2024-06-01"}, {"validFrom": "2024-03-01"})
 PLACES = ({}, {}, {"scope": "session", "session": "s1"})
@@ -76,7 +78,7 @@ def check_fold(repository: Repository, chance: random.Random) -> None:
 
 
 def check_laws(operations: list[tuple]) -> None:
-    project = tempfile.mkdtemp()
+    project = tempfile.mkdtemp(dir=MEMORY)
     try:
         write_start(plan_start(project))
         repository = Repository.open(project, warn=lambda message: None)
@@ -98,9 +100,10 @@ def check_laws(operations: list[tuple]) -> None:
 ANYTHING = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
-@settings(max_examples=300, **ANYTHING)
+@pytest.mark.parametrize("half", [1, 2])  # for two workers
+@settings(max_examples=160, **ANYTHING)
 @given(st.lists(OPERATIONS, min_size=1, max_size=6))
-def test_any_history_of_decisions(operations):
+def test_any_history_of_decisions(half, operations):
     check_laws(operations)
 
 

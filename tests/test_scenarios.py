@@ -33,7 +33,13 @@ ADVISED = {
         },
     },
     "context leaks superseded memory through 1-hop link": {
-        "results": {"ctx": {"count": 1, "ids": ["new"], "context": '## Relevant Memory Context (query: "green")\n\n### Facts\n- Theme green\n'}}
+        "results": {
+            "ctx": {
+                "count": 1,
+                "ids": ["new"],
+                "context": '## Relevant Memory Context (query: "green")\n\n### Facts\n- Theme green\n',
+            }
+        }
     },
     "context text groups by category order": {
         "results": {
@@ -93,7 +99,9 @@ class Play:
         opts = step.get("opts", {})
         extra = {key: opts[key] for key in ("claim", "provenance", "category") if key in opts}
         if "claim" in extra:
-            extra["claim"] = {key: str(value).lower() if isinstance(value, bool) else value for key, value in extra["claim"].items()}
+            extra["claim"] = {
+                key: str(value).lower() if isinstance(value, bool) else value for key, value in extra["claim"].items()
+            }
         level = IMPORTANCE[min(3, int(opts.get("importance", 0.3) * 4))]
         words = step["text"].split()
         entry = Entry(title=step["text"] if len(words) < 20 else " ".join(words[:2]), body="" if len(words) < 20 else step["text"],
@@ -130,12 +138,12 @@ class Play:
         self.repository.review(self.id(step), action, reason=step["opts"].get("reason", ""))
         return {"reviewed": True, "action": action}
 
-    def do_resolveFirst(self, step: dict) -> dict:  # noqa: N802
+    def do_resolveFirst(self, step: dict) -> dict:
         conflict = self.repository.conflicts()[0]
         self.repository.review(conflict.memory.id, "activate", step["action"])
         return {"resolved": True, "action": step["action"]}
 
-    def do_explainSupersession(self, step: dict) -> dict:  # noqa: N802
+    def do_explainSupersession(self, step: dict) -> dict:
         (replaced,) = self.repository.explain_supersession(self.id(step))
         old, new = replaced.old_trust, replaced.new_trust
         return {"superseded": True, "trustComparison": {"original": old, "superseding": new, "delta": new - old}}

@@ -52,14 +52,14 @@ def feedback_command(folder: str, /, id: str, signal: str | None, reason: str, b
     if not signal:
         raise BadInput("which way?", "give --helpful or --harmful")
     repository = open_repository(folder)
-    _report(repository, [repository.feedback(id, signal, reason, _who(by))], f"counted as {signal}", as_json)
+    _report(repository, id, [repository.feedback(id, signal, reason, _who(by))], f"counted as {signal}", as_json)
 
 
 @decision("reinforce")
 def reinforce_command(folder: str, /, id: str, reason: str, by: str, as_json: bool) -> None:
     """Say that a memory turned out to be true."""
     repository = open_repository(folder)
-    _report(repository, [repository.reinforce(id, reason, _who(by))], "reinforced", as_json)
+    _report(repository, id, [repository.reinforce(id, reason, _who(by))], "reinforced", as_json)
 
 
 @decision("dispute")
@@ -69,7 +69,7 @@ def dispute_command(folder: str, /, id: str, reason: str, by: str, as_json: bool
     Below a trust of 0.3, or after three disputes without a single 'reinforce', it is no longer used.
     """
     repository = open_repository(folder)
-    _report(repository, [repository.dispute(id, reason, _who(by))], "disputed", as_json)
+    _report(repository, id, [repository.dispute(id, reason, _who(by))], "disputed", as_json)
 
 
 @click.command("quarantine")
@@ -85,7 +85,7 @@ def quarantine_command(folder: str, /, id: str, reason: str, by: str, as_json: b
     """
     repository = open_repository(folder)
     if id != LIST:
-        _report(repository, [repository.quarantine(id, reason, _who(by))], "quarantined", as_json)
+        _report(repository, id, [repository.quarantine(id, reason, _who(by))], "quarantined", as_json)
         return
     only = replace(filter_of(), statuses=("quarantined",), current=False)
     held = repository.get_all([row.id for row in repository.list(only)])
@@ -115,7 +115,7 @@ def review_command(
         raise BadInput("what is the verdict?", "give --activate or --reject")
     repository, settle = open_repository(folder), _settle(supersede, keep_both)
     written = repository.review(id, action or "activate", settle, reason, _who(by))
-    _report(repository, written, "rejected" if action == "reject" else "activated", as_json)
+    _report(repository, id, written, "rejected" if action == "reject" else "activated", as_json)
 
 
 @decision("restore")
@@ -126,14 +126,14 @@ def restore_command(
 ) -> None:
     """Bring back a memory that was archived, disputed or superseded."""
     repository, settle = open_repository(folder), _settle(supersede, keep_both)
-    _report(repository, repository.restore(id, settle, reason, _who(by)), "restored", as_json)
+    _report(repository, id, repository.restore(id, settle, reason, _who(by)), "restored", as_json)
 
 
 @decision("archive")
 def archive_command(folder: str, /, id: str, reason: str, by: str, as_json: bool) -> None:
     """Take a memory out of use; 'restore' brings it back."""
     repository = open_repository(folder)
-    _report(repository, [repository.archive(id, reason, _who(by))], "archived", as_json)
+    _report(repository, id, [repository.archive(id, reason, _who(by))], "archived", as_json)
 
 
 @click.command("supersede")
@@ -147,7 +147,7 @@ def archive_command(folder: str, /, id: str, reason: str, by: str, as_json: bool
 def supersede_command(folder: str, /, old: str, new: str, anyway: bool, reason: str, by: str, as_json: bool) -> None:
     """Put a memory into the place of an older one."""
     repository = open_repository(folder)
-    _report(repository, [repository.supersede(old, new, reason, _who(by), anyway)], "superseded", as_json)
+    _report(repository, old, [repository.supersede(old, new, reason, _who(by), anyway)], "superseded", as_json)
 
 
 @decision("validity")
@@ -156,7 +156,7 @@ def supersede_command(folder: str, /, old: str, new: str, anyway: bool, reason: 
 def validity_command(folder: str, /, id: str, start: str, end: str, reason: str, by: str, as_json: bool) -> None:
     """Say from when until when a memory holds."""
     repository = open_repository(folder)
-    _report(repository, [repository.validity(id, start, end, reason, _who(by))], "window set", as_json)
+    _report(repository, id, [repository.validity(id, start, end, reason, _who(by))], "window set", as_json)
 
 
 @click.command("evolve")
@@ -208,11 +208,11 @@ def _settle(supersede: bool, keep_both: bool) -> str:
     return "supersede" if supersede else "keep_both" if keep_both else ""
 
 
-def _report(repository: Repository, written: Sequence[Written], done: str, as_json: bool) -> None:
+def _report(repository: Repository, name: str, written: Sequence[Written], done: str, as_json: bool) -> None:
     """What was done, and how the memory stands now."""
-    repository.sync()
-    memory = repository.get(written[0].entry.about)
-    others = [item.entry.about for item in written[1:] if item.entry.kind == "supersede"]
+    memory = repository.get(name)
+    superseded = (item.entry.about for item in written if item.entry.kind == "supersede")
+    others = [id for id in superseded if id != memory.id]
     if as_json:
         say_json({**_side(memory), "done": done, "superseded": others, "entries": [item.entry.id for item in written]})
         return

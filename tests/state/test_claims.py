@@ -229,13 +229,19 @@ def test_the_same_claim_says_all_of_it(new, known, same):
 
 
 def test_a_claim_in_a_file_that_cannot_be_used_is_none():
-    assert read_claim({"claim": "x"}) is None and read_claim({"claim": {"subject": "s"}}) is None and read_claim({}) is None
+    assert (
+        read_claim({"claim": "x"}) is None
+        and read_claim({"claim": {"subject": "s"}}) is None
+        and read_claim({}) is None
+    )
 
 
 def test_the_window_of_a_claim_is_the_memory_s():
     of = memory("A", validFrom="2024-01-01", validUntil="2024-06-01")
     assert (of.valid_from, of.valid_until) == (day("2024-01-01"), day("2024-06-01"))
-    ended = after(of, [Entry(kind="validity", about=of.id, at=NOW, extra={"validUntil": "2024-03-01"}, given=("validUntil",))])
+    ended = after(
+        of, [Entry(kind="validity", about=of.id, at=NOW, extra={"validUntil": "2024-03-01"}, given=("validUntil",))]
+    )
     assert claim_of(ended).valid_until == day("2024-03-01")
 
 
@@ -249,7 +255,12 @@ def test_an_amend_changes_no_claim():
     of = memory("A")
     with pytest.raises(Refused, match="not amended"):
         plan_amend(of, Entry(extra={"claim": {"subject": "user", "predicate": "plan", "value": "B"}}))
-    forged = Entry(kind="amend", about=of.id, at=NOW + 1, extra={"claim": {"value": "B"}, "provenance": {"source": "user_explicit"}})
+    forged = Entry(
+        kind="amend",
+        about=of.id,
+        at=NOW + 1,
+        extra={"claim": {"value": "B"}, "provenance": {"source": "user_explicit"}},
+    )
     assert after(of, [forged]).extra == of.extra
 
 
@@ -264,7 +275,10 @@ def test_outcomes():
     assert (held.what, held.others, held.reason) == ("quarantined", ("mem_A",), "trust_insufficient")
     assert outcome(entry("B", "document"), [high], on_conflict="keep_active").what == "conflict"
     assert outcome(entry("B"), [low], {"conflictPolicy": "keep_both"}).what == "kept_both"
-    assert outcome(entry("B", "user_explicit"), [low], {"conflictPolicy": "require_review"}).reason == "predicate_requires_review"
+    assert (
+        outcome(entry("B", "user_explicit"), [low], {"conflictPolicy": "require_review"}).reason
+        == "predicate_requires_review"
+    )
     assert outcome(entry("A", id="mem_2"), [low]).id == "mem_A"
     assert outcome(entry("A", id="mem_2"), [low], {"dedupPolicy": "store"}).what == "stored"
 
