@@ -167,7 +167,7 @@ def test_archive_and_restore(repository, keys, on_day):
         repository.archive(keys)
     repository.restore(keys)
     assert injected(repository) == [keys]
-    with pytest.raises(Refused, match="nothing to do|is active"):
+    with pytest.raises(Refused, match="is active"):
         repository.restore(keys)
 
 
@@ -252,7 +252,7 @@ def test_activating_supersedes_where_trust_allows(project, repository, on_day):
 
 
 def test_a_conflict_goes_over_to_what_took_the_other_s_place(repository, conflict):
-    old, new = conflict
+    _, new = conflict
     newest = repository.store(claim("release", "user_explicit")).outcome
     assert newest.what == "superseded" and sides(repository) == [(new, newest.id)]
 
