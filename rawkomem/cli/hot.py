@@ -46,7 +46,7 @@ WHICH = (
 FILTERS = (
     *WHICH,
     Option(("--importance", "-i"), "text", "At least this important: low, medium, high or critical.", ""),
-    Option(("--include",), "many", "Also with this status (superseded, archived, …), 'expired' ones, or 'all'."),
+    Option(("--include",), "many", "Also with these statuses (superseded,archived, …), 'expired' ones, or 'all'."),
 )
 JSON = Option(("--json",), "flag", "Print JSON.", False)
 

@@ -105,6 +105,7 @@ def test_votes_disputes_and_back(rawkomem, add):
     for _ in range(3):
         last = said(rawkomem("dispute", id, "--reason", "moved", "--json"))
     assert (last["status"], last["disputes"], last["reason"]) == ("disputed", 3, "moved")
+    assert id in rawkomem("list", "--include", "superseded,disputed").stdout
     assert "disputed 3 times (moved)" in rawkomem("why", id, "time zone UTC", check=1).stdout
     assert "reinforced" in rawkomem("reinforce", id).stdout
     assert "disputed" not in rawkomem("list").stdout
