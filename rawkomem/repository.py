@@ -469,9 +469,14 @@ class Repository:
         return _stored(plans, written)
 
     def evolve(self, entry: Entry) -> Stored:
-        """Store a text in the place of the memory that it clearly is a newer version of; without one, just store it."""
+        """Store a text in the place of the memory that it clearly is a newer version of; without one, just store it.
+
+        A claim says itself what it is about: it is resolved as in `store`.
+        """
         from .state.evolve import CANDIDATES, plan_evolve, related_to
 
+        if "claim" in entry.extra:
+            return self.store(entry)
         plans: list[Plan] = []
 
         def decide() -> Plan:

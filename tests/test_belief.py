@@ -326,6 +326,8 @@ def test_evolve(repository, on_day):
     assert beside.outcome.what == "stored" and f"beside {trusted}, which is trusted more" in beside.why
     with pytest.raises(BadInput, match="10,000"):
         repository.evolve(Entry(title="T", body="x" * 10_001))
+    repository.add(claim("main", "user_explicit"))
+    assert repository.evolve(claim("dev", "inference")).outcome.what == "quarantined", "a claim is resolved as ever"
 
 
 def test_a_new_memory_and_its_quarantine_are_one_write(repository, conflict, project):
