@@ -10,6 +10,7 @@ import pytest
 from rawkomem import Entry, Filter, Task
 from rawkomem.model.errors import RawkoError
 from rawkomem.model.kinds import IMPORTANCE
+from rawkomem.recall.render import NOTHING_FOUND
 from tests.conftest import shared
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -160,7 +161,13 @@ class Play:
         )
         ids = [self.name(item.memory.id) for item in injection.items]
         left = len(injection.left_out)
-        return {"count": len(ids), "included": len(ids), "excluded": left, "ids": ids, "context": injection.text}
+        return {
+            "count": len(ids),
+            "included": len(ids),
+            "excluded": left,
+            "ids": ids,
+            "context": injection.text or NOTHING_FOUND,
+        }
 
     def do_evolve(self, step: dict) -> dict:
         outcome = self.repository.evolve(Entry(title=step["text"], by="a")).outcome

@@ -79,7 +79,7 @@ INJECT = (
     Option(("--min-importance", "-i"), "text", "Only at least this important: low, medium, high or critical.", ""),
     Option(("--budget", "-b"), "number", "Tokens at most (default: the agent's setting, else 2,000).", 0),
     Option(("--profile", "-p"), "text", "How to score: fit, rawko, mesh, composite, lane or llmos.", ""),
-    Option(("--format", "-f"), "text", "rawko, mesh, xml, json or plain.", "rawko"),
+    Option(("--format", "-f"), "text", "rawko, mesh, xml, json, plain or grouped.", "rawko"),
     Option(("--explain",), "flag", "Also tell why, and what is left out, on stderr.", False),
     *WHICH,
 )

@@ -9,7 +9,7 @@ import click
 from ..files.usage import uses
 from ..recall.filters import filter_of
 from ..recall.inject import Task, explain
-from ..recall.render import FORMS, GROUPED
+from ..recall.render import FORMS, GROUPED, NOTHING_FOUND
 from ..text.clean import one_line
 from .commands import hot_options, open_repository
 from .hot import WHICH
@@ -79,7 +79,7 @@ def context_command(
     """Pack what is known about a subject into a budget."""
     task, only = Task(" ".join(query)), filter_of(**which)
     injection = open_repository(folder).inject(task, form=form, most=most, budget=budget, only=only)
-    say(injection.text.rstrip("\n"))
+    say(injection.text.rstrip("\n") or (NOTHING_FOUND if form == GROUPED else ""))
     if explained:
         tell(injection)
 

@@ -33,6 +33,7 @@ GROUPS = {
     "task": "Tasks",
 }
 OTHER = "Other"
+NOTHING_FOUND = "(no relevant memories found)"  # what a context by category says instead (neolata)
 DIRECTIVE = """[ATTENTION DIRECTIVE]
 - ALIGN attention to entries with [IMPORTANCE >= 0.8]
 - TREAT entries with [IMPORTANCE <= 0.4] as auxiliary
@@ -55,12 +56,12 @@ def preview(body: str) -> str:
 
 
 def render(items: Sequence[Scored], form: str, asked: str = "") -> str:
-    """The text for a prompt; empty when there is nothing to say, but in the grouped form, which answers a question."""
-    if form == GROUPED:
-        return _grouped(items, asked)
-    if form not in FORMS:
+    """The text for a prompt; empty when there is nothing to say."""
+    if form not in (*FORMS, GROUPED):
         raise BadInput(f"unknown format {form!r}", "one of " + ", ".join((*FORMS, GROUPED)))
-    return FORMS[form](items) if items else ""
+    if not items:
+        return ""
+    return _grouped(items, asked) if form == GROUPED else FORMS[form](items)
 
 
 def render_item(item: Scored) -> str:
@@ -162,8 +163,6 @@ def _plain(items: Sequence[Scored]) -> str:
 
 def _grouped(items: Sequence[Scored], asked: str) -> str:
     """By category, as neolata writes a context; a category that is none of the groups is under Other."""
-    if not items:
-        return "(no relevant memories found)\n"
     groups: dict[str, list[str]] = {heading: [] for heading in (*GROUPS.values(), OTHER)}
     for item in items:
         category = category_of(item.memory) or FACT
