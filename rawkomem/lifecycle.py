@@ -6,8 +6,6 @@ One run at a time: whoever comes second waits, and finds the work done.
 from __future__ import annotations
 
 import os
-from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from .files.lock import Lock
@@ -18,6 +16,7 @@ from .model.clock import now
 from .model.entry import Plan
 from .model.record import record
 from .state.census import Census
+from .state.claims import UNREGISTERED, claim_of, rivals_of
 from .state.compress import Compression, plan_compress
 from .state.consolidate import Similar, plan_consolidate, steps
 from .state.contradict import ClaimRules
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-CLAIMS = "rawkomem.state.claims"
 WAIT = 120.0  # seconds for another run to end; consolidating 10,000 memories takes less
 AT_ONCE = 50  # entries written before others may write, and progress is told
 
@@ -106,24 +104,20 @@ def _neighbours(repository: Repository) -> Neighbours:
     return Neighbours(repository.read(lambda: repository.index.store.vectors(Filter())))
 
 
-def _claim_rules(repository: Repository) -> ClaimRules | None:
-    """What claims mean in this repository; None, and a message, where this version knows nothing of them."""
-    if find_spec(CLAIMS) is None:
-        repository.warn("contradictions are left alone: this version does not know claims")
-        return None
-    claims = import_module(CLAIMS)
-    registry = getattr(repository.settings, "predicates", {})
+def _claim_rules(repository: Repository) -> ClaimRules:
+    """What claims mean in this repository."""
+    registry = repository.predicates()
 
     def key(memory: Memory) -> tuple[str, str] | None:
-        claim = claims.claim_of(memory)
-        return claim and claim.key  # type: ignore[no-any-return]
+        claim = claim_of(memory)
+        return claim.key if claim else None
 
     def rivals(memory: Memory, others: Sequence[Memory]) -> Sequence[Memory]:
-        return claims.rivals_of(memory, others, registry)  # type: ignore[no-any-return]
+        return rivals_of(memory, others, registry)
 
     def policy(memory: Memory) -> str:
-        rule = registry.get(claims.claim_of(memory).predicate, claims.UNREGISTERED)
-        return str(rule.conflict_policy)
+        claim = claim_of(memory)
+        return registry.get(claim.predicate, UNREGISTERED).conflict_policy if claim else ""
 
     return ClaimRules(key, rivals, policy)
 

@@ -14,7 +14,7 @@ from .index.documents import Filter
 from .index.index import BROKEN, Index, SyncReport
 from .model.errors import BadInput, IndexBroken, NotFound, RawkoError
 from .model.kinds import ACTIVE, IMPORTANCE
-from .model.record import replace
+from .model.record import record, replace
 from .recall.candidates import Spaces
 from .recall.filters import DEFAULT, READABLE
 from .recall.limits import LEAST_SIMILAR, SIMILAR, Limits
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .files.citations import Citations, Cited
     from .files.usage import Access
     from .index.catalogue import Row
+    from .index.past import Past
     from .index.stats import Stats
     from .index.status import Status
     from .index.view import View
@@ -43,11 +44,35 @@ if TYPE_CHECKING:
     from .recall.rank import Scored
     from .sinks.tell import SinkStatus
     from .sinks.webhook import Flushed
+    from .state.claims import Outcome, Predicate
+    from .state.conflicts import Conflict
+    from .state.explained import Explained, Replaced
     from .state.graph import Graph
+    from .state.history import Step
 
     T = TypeVar("T")
 
 QUESTIONS = 100  # at once: more is a job, not a question
+
+
+@record
+class Stored:
+    """A memory that was to be stored: what became of it, and the entries that were written."""
+
+    outcome: Outcome
+    written: tuple[Written, ...]
+    why: str
+
+
+def _stored(plans: Sequence[Plan], written: Sequence[Written]) -> list[Stored]:
+    from .state.claims import outcome_of
+
+    stored: list[Stored] = []
+    rest = list(written)
+    for plan in plans:
+        own, rest = rest[: len(plan.entries)], rest[len(plan.entries) :]
+        stored.append(Stored(outcome_of([item.entry for item in own]), tuple(own), plan.why))
+    return stored
 
 
 def warn_on_stderr(message: str) -> None:
@@ -147,12 +172,16 @@ class Repository:
             only = replace(only, entities=resolved(only.entities, self.index.catalogue, self.warn))
         return View(self.layout, self.index.catalogue, only)
 
-    def get(self, name: str) -> Memory:
-        """The memory of an id, of the start of one, or of a file stem."""
+    def get(self, name: str, as_of: int = 0) -> Memory:
+        """The memory of an id, of the start of one, or of a file stem; as it stood at a time, if one is given."""
         from .index.lists import memory_of
 
         def find() -> Memory:
-            return memory_of(self.index.catalogue.doc(self._resolve(name)))
+            id = self._resolve(name)
+            memory = self._past(as_of).memory(id) if as_of else memory_of(self.index.catalogue.doc(id))
+            if memory is None:
+                raise NotFound(f"{id} was not known then", "'rawkomem history' tells when it was stored")
+            return memory
 
         return self._answer(find)
 
@@ -258,13 +287,22 @@ class Repository:
         self.note_use(injection, task.session)
         return with_memories(base_prompt, injection)
 
-    def explain(self, name: str, task: Task, profile: str = "") -> tuple[Scored, bool]:
-        """How a memory scores for a task, and whether it would be injected."""
-        injection = self.inject(task, profile)
-        id = self.get(name).id
+    def explain(self, name: str, task: Task, profile: str = "", only: Filter | None = None) -> tuple[Scored, bool]:
+        """How a memory scores for a task, and whether it would be injected; one that is not in use says why."""
+        from .model.clock import now
+        from .recall.rank import out_of_use
+        from .state.belief import standing
+
+        injection = self.inject(task, profile, only=only)
+        at = (only or DEFAULT).as_of
+        memory = self.get(name, at)
+        id = memory.id
         for item in (*injection.items, *injection.left_out):
             if item.memory.id == id:
                 return item, not item.out
+        why_not = standing(memory, at or now())
+        if why_not:
+            return out_of_use(memory, why_not), False
         raise NotFound(f"{id} shares neither words nor meaning nor a condition with this task", "reword its whenToUse")
 
     def note_use(self, injection: Injection, session: str) -> None:
@@ -340,11 +378,12 @@ class Repository:
 
     # Writing
 
-    def add(self, entry: Entry) -> Written:
-        """Store a new memory; secrets are redacted, the entry gets an id and a time if it has none."""
-        from .state.decide import plan_add
+    def add(self, entry: Entry, on_conflict: str = "quarantine") -> Written:
+        """Store a new memory; secrets are redacted, the entry gets an id and a time if it has none.
 
-        return self._write(plan_add(entry))[0]
+        A claim is resolved: see `store`, which also tells what became of it.
+        """
+        return self.store(entry, on_conflict).written[0]
 
     def amend(self, name: str, entry: Entry) -> Written:
         """Append an entry that changes what a memory says."""
@@ -383,6 +422,19 @@ class Repository:
         self._tell_sinks(plan, written)
         return written
 
+    def _write_decided(self, decide: Callable[[], Plan]) -> Sequence[Written]:
+        """Decide and write under one lock, on fresh answers: no other writer comes between the two."""
+        from .files.append import repository_lock, write_locked
+
+        with repository_lock(self.layout):
+            self._forget_answers()
+            self.index.expect_changes()
+            plan = decide()
+            self.index.expect_changes()
+            written = write_locked(self.layout, plan)
+        self._tell_sinks(plan, written)
+        return written
+
     def _tell_sinks(self, plan: Plan, written: Sequence[Written]) -> None:
         """The entries are on disk: whatever is wrong from here on is a warning."""
         try:
@@ -398,6 +450,190 @@ class Repository:
     def _forget_answers(self) -> None:
         if self._cache is not None:
             self._cache.clear()
+
+    # Believing: claims, conflicts, and decisions about memories
+
+    def store(self, entry: Entry, on_conflict: str = "quarantine") -> Stored:
+        """Store a memory and tell what became of it: a claim confirms, supersedes, or waits for a review."""
+        return self.add_many([entry], on_conflict)[0]
+
+    def add_many(self, entries: Sequence[Entry], on_conflict: str = "quarantine") -> Sequence[Stored]:
+        """Store up to 1,000 memories, each as `store` would; nothing is written where one of them is refused."""
+        from .model.entry import Plan
+        from .state.claims import plan_claims
+
+        plans: list[Plan] = []
+        registry = self.predicates() if any("claim" in entry.extra for entry in entries) else {}
+
+        def decide() -> Plan:
+            plans.extend(plan_claims(entries, self._claiming, registry, self.believed, on_conflict))
+            return Plan(tuple(entry for plan in plans for entry in plan.entries), plans[0].why if plans else "nothing")
+
+        written = self._write_decided(decide)
+        return _stored(plans, written)
+
+    def evolve(self, entry: Entry) -> Stored:
+        """Store a text in the place of the memory that it clearly is a newer version of; without one, just store it.
+
+        A claim says itself what it is about: it is resolved as in `store`.
+        """
+        from .state.evolve import CANDIDATES, plan_evolve, related_to
+
+        if "claim" in entry.extra:
+            return self.store(entry)
+        plans: list[Plan] = []
+
+        def decide() -> Plan:
+            found = self.search(f"{entry.title}\n{entry.body}", CANDIDATES)
+            near = [(self.get(item.row.id), item.relevance) for item in found]
+            plans.append(plan_evolve(entry, related_to(entry, near), self.believed))
+            return plans[0]
+
+        written = self._write_decided(decide)
+        return _stored(plans, written)[0]
+
+    def feedback(self, name: str, signal: str, reason: str = "", by: str = "") -> Written:
+        """Vote on a memory: helpful or harmful."""
+        from .state.belief import plan_feedback
+
+        return self._write_decided(lambda: plan_feedback(self.get(name), signal, reason, by))[0]
+
+    def reinforce(self, name: str, reason: str = "", by: str = "") -> Written:
+        """Say that a memory turned out to be true."""
+        from .state.belief import plan_reinforce
+
+        return self._write_decided(lambda: plan_reinforce(self.get(name), reason, by))[0]
+
+    def dispute(self, name: str, reason: str = "", by: str = "") -> Written:
+        """Say that a memory is doubtful; below a floor of trust, or the third time, it is no longer used."""
+        from .state.belief import plan_dispute
+
+        return self._write_decided(lambda: plan_dispute(self.get(name), reason, by, self.believed))[0]
+
+    def quarantine(self, name: str, reason: str = "", by: str = "") -> Written:
+        """Hold a memory back until it is reviewed."""
+        from .state.belief import plan_quarantine
+
+        return self._write_decided(lambda: plan_quarantine(self.get(name), reason, by))[0]
+
+    def review(self, name: str, action: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
+        """Activate or reject a memory in quarantine; `settle` says how its conflicts end: supersede or keep_both."""
+        from .state.belief import plan_review
+
+        def decide() -> Plan:
+            memory = self.get(name)
+            return plan_review(memory, self._rivals(memory), action, settle, reason, by, self.believed)
+
+        return self._write_decided(decide)
+
+    def restore(self, name: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
+        """Bring back a memory that was archived, disputed or superseded."""
+        from .state.belief import plan_restore
+
+        def decide() -> Plan:
+            memory = self.get(name)
+            return plan_restore(memory, self._rivals(memory), settle, reason, by, self.believed)
+
+        return self._write_decided(decide)
+
+    def supersede(self, old: str, new: str, reason: str = "", by: str = "", anyway: bool = False) -> Written:
+        """Put one memory into the place of another."""
+        from .state.belief import plan_supersede
+
+        def decide() -> Plan:
+            return plan_supersede(self.get(old), self.get(new), self._find, reason, by, self.believed, anyway)
+
+        return self._write_decided(decide)[0]
+
+    def validity(self, name: str, start: str = "", end: str = "", reason: str = "", by: str = "") -> Written:
+        """Say from when until when a memory holds; `none` opens an end."""
+        from .state.belief import plan_validity
+
+        return self._write_decided(lambda: plan_validity(self.get(name), start, end, reason, by))[0]
+
+    def archive(self, name: str, reason: str = "", by: str = "") -> Written:
+        """Take a memory out of use."""
+        from .state.belief import plan_archive
+
+        return self._write_decided(lambda: plan_archive(self.get(name), reason, by))[0]
+
+    def conflicts(self) -> Sequence[Conflict]:
+        """Claims that contradict what is in use, and wait for a review."""
+        from .index.claims import pending
+
+        return self._answer(lambda: pending(self.index.catalogue))
+
+    def history(self, name: str) -> Sequence[Step]:
+        """Everything that was said about a memory, in order, and what each entry changed."""
+        from .state.history import history
+
+        return self._answer(lambda: history(self._past().entries_about(self._resolve(name))))
+
+    def explain_memory(self, name: str) -> Explained:
+        """How far a memory is believed, and by what: trust, connections, conflicts, history."""
+        from .model.clock import now
+        from .state.belief import claimed_trust_parts, standing
+        from .state.explained import Explained
+
+        memory, at = self.get(name), now()
+        return Explained(
+            memory,
+            standing(memory, at),
+            self.believed(memory),
+            claimed_trust_parts(memory, at),
+            tuple(self.graph(statuses=()).around[memory.id]),
+            tuple(self._rivals(memory)),
+            tuple(self.history(memory.id)),
+        )
+
+    def explain_supersession(self, name: str) -> Sequence[Replaced]:
+        """What took the place of a memory, and of that, with the trust of both sides."""
+        from .state.conflicts import chain
+        from .state.explained import replacements
+
+        return replacements(self._answer(lambda: chain(self._resolve(name), self._find)), self.believed)
+
+    def predicates(self) -> Mapping[str, Predicate]:
+        """How predicates of claims behave: what config.yaml says below `predicates:`."""
+        from .state.claims import read_registry
+
+        return read_registry({name: dict(rules) for name, rules in self.settings.predicates})
+
+    def believed(self, memory: Memory) -> float:
+        """The trust that decisions go by."""
+        from .model.clock import now
+        from .state.belief import claimed_trust
+
+        return claimed_trust(memory, now())
+
+    def _claiming(self, subject: str, predicate: str) -> Sequence[Memory]:
+        from .index.claims import claiming
+
+        return self._answer(lambda: claiming(self.index.catalogue, subject, predicate))
+
+    def _rivals(self, memory: Memory) -> Sequence[Memory]:
+        """What a memory contradicts, by its claim or as an entry says, as far as it is in use."""
+        from .state.claims import read_claim, rivals_of
+        from .state.conflicts import open_conflicts
+
+        claim = read_claim(memory.extra)
+        others = self._claiming(*claim.key) if claim else ()
+        named = [conflict.other for conflict in self._answer(lambda: open_conflicts([memory], self._find))]
+        rivals = {other.id: other for other in (*rivals_of(memory, others, self.predicates()), *named)}
+        return [rivals[id] for id in sorted(rivals)]
+
+    def _find(self, id: str) -> Memory | None:
+        from .index.lists import memory_of
+
+        doc = self.index.catalogue.doc(id)
+        return memory_of(doc) if doc else None
+
+    def _past(self, at: int = 0) -> Past:
+        from .index.past import Past
+
+        return Past(self.layout, self.index.catalogue, at)
+
+    # Removing for good
 
     def purge(self, name: str) -> Sequence[str]:
         """Rewrite files without any entry about this memory. Returns the paths that changed.

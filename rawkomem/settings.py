@@ -52,6 +52,7 @@ class Settings:
     sinks: SinkSettings = SinkSettings()
     commits: bool = True  # whether what no person committed counts as written by an agent
     identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/committer.py
+    predicates: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # rules of claims, as written
 
     def limits(self, agent: str) -> Limits:
         """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
@@ -131,15 +132,18 @@ def _read(file: str, who: str, warn: Callable[[str], None]) -> dict[str, str]:
     if who == "repository" and flat.get("embedder.provider", LOCAL[0]) not in LOCAL:
         warn(f"{file}: a repository may ask for the embedders {', '.join(LOCAL)} only")
         del flat["embedder.provider"]
-    allowed = {key: value for key, value in flat.items() if KEYS.get(key) in ("both", who) or _is_agent_key(key)}
+    allowed = {key: value for key, value in flat.items() if KEYS.get(key) in ("both", who) or _is_named_key(key)}
     for key in flat.keys() - allowed.keys():
         why = "may be set in your own config only" if key in KEYS else "is not a setting"
         warn(f"{os.path.basename(os.path.dirname(file))}/config.yaml: {key} {why}")
     return allowed
 
 
-def _is_agent_key(key: str) -> bool:
+def _is_named_key(key: str) -> bool:
+    """Whether a key is one of those below a name that the user chose: an agent's, or a predicate's."""
     parts = key.split(".")
+    if parts[0] == "predicates":
+        return len(parts) >= 3
     return parts[0] == "agents" and len(parts) >= 3 and parts[-1] in AGENT_KEYS and parts[2:-1] in ([], ["memory"])
 
 
@@ -164,7 +168,18 @@ def _settings(values: Mapping[str, str]) -> Settings:
         dims=int(_number(values, "embedder.dims", 0)),
         timeout=_number(values, "embedder.timeout", 30.0),
     )
-    return Settings(embedder, tuple(sorted(_agents(values).items())), _sinks(values), *_commits(values))
+    agents = tuple(sorted(_agents(values).items()))
+    return Settings(embedder, agents, _sinks(values), *_commits(values), _predicates(values))
+
+
+def _predicates(values: Mapping[str, str]) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+    """`predicates.budget.normalize` and its like. What is wrong with a rule is told when a claim is resolved."""
+    rules: dict[str, dict[str, str]] = {}
+    for key, value in values.items():
+        if key.startswith("predicates."):
+            name, _, rule = key.removeprefix("predicates.").rpartition(".")
+            rules.setdefault(name, {})[rule] = value
+    return tuple((name, tuple(given.items())) for name, given in sorted(rules.items()))
 
 
 def _commits(values: Mapping[str, str]) -> tuple[bool, tuple[str, ...]]:

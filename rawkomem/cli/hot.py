@@ -46,7 +46,7 @@ WHICH = (
 FILTERS = (
     *WHICH,
     Option(("--importance", "-i"), "text", "At least this important: low, medium, high or critical.", ""),
-    Option(("--include",), "many", "Also with this status (superseded, archived, …), 'expired' ones, or 'all'."),
+    Option(("--include",), "many", "Also with these statuses (superseded,archived, …), 'expired' ones, or 'all'."),
 )
 JSON = Option(("--json",), "flag", "Print JSON.", False)
 
@@ -84,7 +84,7 @@ INJECT = (
         "How to score: fit, rawko, mesh, composite, lane or llmos; also composite:trust=0.4,recency=0.",
         "",
     ),
-    Option(("--format", "-f"), "text", "rawko, mesh, xml, json or plain.", "rawko"),
+    Option(("--format", "-f"), "text", "rawko, mesh, xml, json, plain or grouped.", "rawko"),
     Option(("--explain",), "flag", "Also tell why, and what is left out, on stderr.", False),
     *WHICH,
 )

@@ -39,6 +39,8 @@ def _print_status(status: Status) -> None:
     say(f"files       {status.files} ({status.quarantined} not usable)  hash {status.files_hash}")
     say(f"index       {status.indexed} files, {status.entries} entries  hash {status.index_hash}")
     say(f"memories    {memories}")
+    if status.conflicts:
+        say(f"conflicts   {paint(str(status.conflicts), 'yellow')} pending: 'rawkomem conflicts' shows them")
     say(f"fresh       {fresh}")
     say(f"made with   {status.fingerprint}")
     say(f"meaning     {status.tier}; {status.deep} of {status.documents} memories have contextual vectors")

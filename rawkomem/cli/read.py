@@ -10,6 +10,7 @@ from ..files.usage import Access
 from ..model.clock import iso
 from ..model.record import as_dict
 from ..recall.filters import filter_of
+from ..state.claims import claim_of
 from ..text.clean import one_line
 from .cite import cited_json, cited_line
 from .commands import hot_options, open_repository
@@ -66,15 +67,16 @@ def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
 
 @click.command("show")
 @click.argument("id")
+@click.option("--as-of", default="", help="As it stood then: a date (its end), a time, or an age.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
-def show_command(folder: str, id: str, as_json: bool) -> None:
+def show_command(folder: str, /, id: str, as_of: str, as_json: bool) -> None:
     """Show one memory.
 
     ID is an id, the start of one, or a file's stem.
     """
     repository = open_repository(folder)
-    memory = repository.get(id)
+    memory = repository.get(id, filter_of(as_of=as_of).as_of)
     cited = repository.cited(memory)
     access = repository.accesses().get(memory.id, Access())
     if as_json:
@@ -92,10 +94,13 @@ def show_command(folder: str, id: str, as_json: bool) -> None:
 
 def _facts(memory: Memory, access: Access) -> list[tuple[str, str]]:
     votes = f"{memory.helpful} helpful, {memory.harmful} harmful" if memory.helpful or memory.harmful else ""
+    window = " until ".join(part for part in (iso(memory.valid_from), iso(memory.valid_until)) if part)
     facts = {
         "id": memory.id,
         "kind": memory.kind if memory.kind != "memory" else "",
         "status": memory.status + (f" ({memory.reason})" if memory.reason else ""),
+        "valid": window if memory.valid_from or not window else f"until {window}",
+        "claims": _claimed(memory),
         "importance": memory.importance,
         "whenToUse": "; ".join(memory.when),
         "tags": ", ".join(memory.tags),
@@ -109,6 +114,11 @@ def _facts(memory: Memory, access: Access) -> list[tuple[str, str]]:
         "file": f"{memory.path}:{memory.line}",
     }
     return [(name, one_line(value, 400)) for name, value in facts.items() if value]
+
+
+def _claimed(memory: Memory) -> str:
+    claim = claim_of(memory)
+    return f"{claim.subject} {claim.predicate} = {claim.value}" if claim else ""
 
 
 @click.command("stats")

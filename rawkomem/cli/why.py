@@ -9,6 +9,7 @@ import click
 from ..files.usage import uses
 from ..recall.filters import filter_of
 from ..recall.inject import Task, explain
+from ..recall.render import FORMS, GROUPED, NOTHING_FOUND
 from ..text.clean import one_line
 from .commands import hot_options, open_repository
 from .hot import WHICH
@@ -16,6 +17,7 @@ from .inject import tell
 from .terminal import note, paint, say, say_json
 
 PROFILE = click.option("--profile", "-p", default="", help="How to score; default: fit.")
+AS_OF = click.option("--as-of", default="", help="As memories stood then: a date (its end), a time, or an age.")
 AGENT = click.option("--agent", "-a", default="", help="Who works on it.")
 
 
@@ -24,14 +26,18 @@ AGENT = click.option("--agent", "-a", default="", help="Who works on it.")
 @click.argument("task", nargs=-1, required=True)
 @PROFILE
 @AGENT
+@AS_OF
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
-def why_command(folder: str, /, id: str, task: tuple[str, ...], profile: str, agent: str, as_json: bool) -> int:
+def why_command(
+    folder: str, /, id: str, task: tuple[str, ...], profile: str, agent: str, as_of: str, as_json: bool
+) -> int:
     """Tell how a memory scores for a task.
 
     Every factor with its value, its weight and the reason. Exit code 0 when it is injected, 1 when it is not.
     """
-    item, inside = open_repository(folder).explain(id, Task(" ".join(task), agent), profile)
+    only = filter_of(as_of=as_of)
+    item, inside = open_repository(folder).explain(id, Task(" ".join(task), agent), profile, only)
     if as_json:
         factors = [{"name": f.name, "value": f.value, "weight": f.weight, "why": f.why} for f in item.factors]
         say_json({"id": item.memory.id, "injected": inside, "score": item.score, "why_not": item.out,
@@ -49,10 +55,12 @@ def why_command(folder: str, /, id: str, task: tuple[str, ...], profile: str, ag
 @click.argument("task", nargs=-1, required=True)
 @PROFILE
 @AGENT
+@AS_OF
 @click.pass_obj
-def why_not_command(folder: str, /, id: str, task: tuple[str, ...], profile: str, agent: str) -> None:
+def why_not_command(folder: str, /, id: str, task: tuple[str, ...], profile: str, agent: str, as_of: str) -> None:
     """Tell why a memory is not injected for a task."""
-    item, inside = open_repository(folder).explain(id, Task(" ".join(task), agent), profile)
+    only = filter_of(as_of=as_of)
+    item, inside = open_repository(folder).explain(id, Task(" ".join(task), agent), profile, only)
     say("it is injected" if inside else item.out)
 
 
@@ -60,16 +68,18 @@ def why_not_command(folder: str, /, id: str, task: tuple[str, ...], profile: str
 @click.argument("query", nargs=-1, required=True)
 @click.option("--budget", default=2_000, show_default=True, type=click.IntRange(1), help="Tokens at most.")
 @click.option("--max", "most", default=20, show_default=True, type=click.IntRange(1), help="Memories at most.")
+@click.option("--format", "-f", "form", default="plain", show_default=True, type=click.Choice((*FORMS, GROUPED)),
+              help="How to write it; grouped: by category.")  # fmt: skip
 @click.option("--explain", "explained", is_flag=True, help="Also tell why, and what is left out, on stderr.")
 @hot_options(WHICH)
 @click.pass_obj
 def context_command(
-    folder: str, /, query: tuple[str, ...], budget: int, most: int, explained: bool, **which: Any
+    folder: str, /, query: tuple[str, ...], budget: int, most: int, form: str, explained: bool, **which: Any
 ) -> None:
     """Pack what is known about a subject into a budget."""
     task, only = Task(" ".join(query)), filter_of(**which)
-    injection = open_repository(folder).inject(task, form="plain", most=most, budget=budget, only=only)
-    say(injection.text.rstrip("\n"))
+    injection = open_repository(folder).inject(task, form=form, most=most, budget=budget, only=only)
+    say(injection.text.rstrip("\n") or (NOTHING_FOUND if form == GROUPED else ""))
     if explained:
         tell(injection)
 

@@ -23,7 +23,7 @@ from .lock import Lock
 from .read import QUARANTINE, decode, read_data
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ..model.entry import Entry, Plan
     from .layout import Layout
@@ -44,14 +44,42 @@ class Written:
 
 def write_plan(layout: Layout, plan: Plan) -> list[Written]:
     """Append the plan's entries; each is on disk when this returns. Secrets are redacted first."""
-    written: list[Written] = []
     with repository_lock(layout):
-        _remove_leftovers(layout)
-        for entry in plan.entries:
-            clean = redact_entry(entry)
-            path = _append(layout, clean)
-            written.append(Written(replace(clean, path=path), redacted=clean != entry))
-    return written
+        return write_locked(layout, plan)
+
+
+def write_locked(layout: Layout, plan: Plan) -> list[Written]:
+    """The same by a caller that holds the repository lock, so that nothing is written between deciding and writing."""
+    _remove_leftovers(layout)
+    clean = [redact_entry(entry) for entry in plan.entries]
+    paths: dict[str, str] = {}
+    for entries, text in _steps(clean):
+        path = _append(layout, entries[0], text)
+        paths |= {entry.id: path for entry in entries}
+    return [
+        Written(replace(entry, path=paths[entry.id]), redacted=entry != given)
+        for entry, given in zip(clean, plan.entries, strict=True)
+    ]
+
+
+def _steps(entries: Sequence[Entry]) -> list[tuple[list[Entry], str]]:
+    """Entries with their text, as they are written one after the other; every text is proven before the first is.
+
+    A new memory and what the same plan says about it are one step: nobody who is killed between the two leaves a
+    memory in use that was to be quarantined. Where one file cannot hold both (an open fence), the memory comes last.
+    """
+    steps: dict[str, tuple[list[Entry], str]] = {}
+    before: list[tuple[list[Entry], str]] = []
+    for entry in entries:
+        text = _readable(emit_entry(entry))
+        if entry.path or entry.about not in steps:
+            steps[entry.id] = ([entry], text)
+        elif append_holds(steps[entry.about][1], text):
+            together, above = steps[entry.about]
+            steps[entry.about] = ([*together, entry], join(above, text))
+        else:
+            before.append(([entry], text))
+    return [*before, *steps.values()]
 
 
 def repository_lock(layout: Layout) -> Lock:
@@ -59,8 +87,7 @@ def repository_lock(layout: Layout) -> Lock:
     return Lock(os.path.join(layout.local, "write.lock"))
 
 
-def _append(layout: Layout, entry: Entry) -> str:
-    text = _readable(emit_entry(entry))
+def _append(layout: Layout, entry: Entry, text: str) -> str:
     for path in _candidates(entry):
         if _append_to(layout, path, text):
             return path

@@ -9,6 +9,8 @@ conditions  one row for each whenToUse condition: its memory, and the condition,
 triggers  texts of which one must occur in a task for a condition to fire; empty: it must be tried every time.
           `start`: their first three letters, by which a short task finds them
 stems     stems of which some must occur, for conditions that are sentences
+claims    subject and predicate of each memory that makes a claim: whatever may contradict a new one is found at once
+conflicts which memories say that they contradict which others
 
 Nothing lives only here: a missing, foreign, corrupt or outdated database is thrown away and made again from files.
 """
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry, Memory
 
-SCHEMA_VERSION = "5"
+SCHEMA_VERSION = "6"
 UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
 
 SCHEMA = """
@@ -47,8 +49,11 @@ CREATE INDEX triggers_start ON triggers (start, key, condition);
 CREATE INDEX triggers_condition ON triggers (condition);
 CREATE TABLE stems (stem TEXT, condition INTEGER, PRIMARY KEY (stem, condition)) WITHOUT ROWID;
 CREATE INDEX stems_condition ON stems (condition);
+CREATE TABLE claims (memory TEXT PRIMARY KEY, subject TEXT, predicate TEXT) WITHOUT ROWID;
+CREATE INDEX claims_about ON claims (subject, predicate);
+CREATE TABLE conflicts (memory TEXT, other TEXT, PRIMARY KEY (memory, other)) WITHOUT ROWID;
 """
-TABLES = ("meta", "files", "entries", "memories", "conditions", "triggers", "stems")
+TABLES = ("meta", "files", "entries", "memories", "conditions", "triggers", "stems", "claims", "conflicts")
 
 
 @record

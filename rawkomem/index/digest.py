@@ -27,6 +27,8 @@ PARTS = {
     "conditions": f"SELECT memory, place, packed FROM ({CONDITIONS})",
     "triggers": f"SELECT memory, place, key, start FROM triggers LEFT JOIN ({CONDITIONS}) c ON c.n = condition",
     "stems": f"SELECT memory, place, stem FROM stems LEFT JOIN ({CONDITIONS}) c ON c.n = condition",
+    "claims": "SELECT memory, subject, predicate FROM claims",
+    "conflicts": "SELECT memory, other FROM conflicts",
     "fine": "SELECT d.id, p.number, f.vector FROM fine f"
     " LEFT JOIN passages p ON p.n = f.n LEFT JOIN documents d ON d.n = p.document",
     "coarse": "SELECT d.id, p.number, c.bits FROM coarse c"

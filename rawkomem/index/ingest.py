@@ -15,6 +15,7 @@ from ..state.fold import fold
 from ..text.redact_entry import redact_entry
 from .ahead import read_for_index
 from .catalogue import UNREAD
+from .claims import drop_claim, put_claim
 from .conditions import drop_conditions, put_conditions
 from .documents import Document, Passage
 from .lists import memory_of
@@ -97,8 +98,10 @@ class Ingest:
             if memory is None:
                 self.catalogue.forget_memory(target)
                 drop_conditions(self.catalogue.db, target)
+                drop_claim(self.catalogue.db, target)
             else:
                 put_conditions(self.catalogue.db, target, memory.when)
+                put_claim(self.catalogue.db, memory)
                 self.catalogue.put_memory(memory, json.dumps(as_dict(memory), ensure_ascii=False, sort_keys=True))
                 self.folded[target] = memory
                 paths.add(memory.path)

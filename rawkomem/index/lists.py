@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .documents import Filter
 
-TUPLES = ("when", "tags", "related", "supersedes", "heritage")  # JSON knows lists only
+TUPLES = ("when", "tags", "related", "supersedes", "heritage", "conflicts_with")  # JSON knows lists only
 
 
 def memory_of(doc: str) -> Memory:

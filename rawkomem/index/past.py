@@ -28,9 +28,13 @@ class Past:
 
     def memory(self, id: str) -> Memory | None:
         """The memory as it stood; None before it was created. An entry that names no time counts as older than all."""
+        return fold(entry for entry in self.entries_about(id) if entry.at <= self.at)
+
+    def entries_about(self, id: str) -> list[Entry]:
+        """Every entry about a memory, of any time, without secrets."""
         paths = sorted(self.catalogue.paths_about(id))
         entries = [entry for path in paths for entry in self._entries(path) if entry.target == id]
-        return fold(redact_entry(e) if e.leaks else e for e in entries if e.at <= self.at)
+        return [redact_entry(entry) if entry.leaks else entry for entry in entries]
 
     def fired(self, ids: Iterable[str], task: str) -> dict[str, str]:
         """Of these memories, those of which a condition that they had then fires on a task: id → which part of it."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..files.contents import hash_of
 from ..files.scan import is_text, stamps, sweep
 from ..model.record import record
+from .claims import pending
 from .database import first
 from .index import BROKEN
 
@@ -38,6 +39,7 @@ class Status:
     deep: int  # memories that have contextual vectors
     documents: int  # memories that should
     tier: str  # the vectors that questions are answered from
+    conflicts: int  # claims that contradict each other and wait for a review
 
     @property
     def fresh(self) -> bool:
@@ -85,6 +87,7 @@ def _status(index: Index) -> Status:
         deep=deep,
         documents=documents,
         tier=(index.deep() or index.embedder).name,
+        conflicts=len(pending(catalogue)),
     )
 
 

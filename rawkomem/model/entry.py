@@ -82,13 +82,21 @@ class Memory:
     valid_until: int = 0
     supersedes: tuple[str, ...] = ()
     superseded_by: str = ""
+    conflicts_with: tuple[str, ...] = ()  # claims it contradicts; whether that is still open is told by their states
     links: tuple[tuple[str, str], ...] = ()  # (type, id)
     heritage: tuple[str, ...] = ()
     reason: str = ""  # of the last change of status
+    first_observed: int = 0
+    last_observed: int = 0
     extra: Mapping[str, Value] = NOTHING
     entries: int = 1
     path: str = ""
     line: int = 0
+
+    @property
+    def times_observed(self) -> int:
+        """How often somebody said it: once when it was stored, and once for each confirmation."""
+        return self.corroborations + 1
 
 
 @record

@@ -171,6 +171,14 @@ def _feedback(memory: Memory, signals: Signals, context: Context) -> tuple[float
     return feedback_score(memory.helpful, memory.harmful), f"{memory.helpful} helpful, {memory.harmful} harmful"
 
 
+def _harm(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
+    """What harmful votes leave of a score; helpful ones make good for them, and never lift it beyond."""
+    if not memory.harmful:
+        return 1.0, ""
+    value = min(1.0, feedback_score(memory.helpful, memory.harmful))
+    return value, f"multiplies the score; {memory.helpful} helpful, {memory.harmful} harmful"
+
+
 def intent_types(question: str) -> tuple[str, ...]:
     """The types a question is after, by its words."""
     lower = question.lower()
@@ -208,6 +216,7 @@ FACTORS: dict[str, Callable[[Memory, Signals, Context], tuple[float, str]]] = {
     "taxonomy": _taxonomy,
     "decay": _decay,
     "feedback": _feedback,
+    "harm": _harm,
     "intent": _intent,
     "citations": _citations,
 }

@@ -37,6 +37,7 @@ def filter_of(
     _known("kind", kind, CREATES)
     _known("type", type, TYPES)
     _known("importance", [importance] if importance else (), IMPORTANCE)
+    include = [word.strip() for words in include for word in words.split(",")]
     _known("status", include, (*STATUSES, EXPIRED, ALL))
     more = tuple(status for status in include if status != EXPIRED)
     return Filter(

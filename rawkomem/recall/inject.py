@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..model.kinds import GROUPS
 from ..model.record import record, replace
+from ..state.facets import claimed_about, claimed_for
 from ..text.clean import clean
 from ..text.tokens import count_tokens
 from .candidates import Signals, Spaces, gather
@@ -82,6 +83,7 @@ def consider(sources: Sources, task: Task, profile: Profile) -> list[Scored]:
     """Every memory worth a look, scored and gated, the best first."""
     (found,) = gather(sources.store, sources.spaces, [task.asked], sources.view.stored)
     candidates = _candidates(sources, _with_fired(found, sources.fired(clean(task.matched))))
+    candidates = _in_session(candidates, task.session)
     context = Context(task.text, task.agent, sources.view.at, SPECIALTIES.get(task.agent, ()))
     accessed = sources.accessed() if any(name == "decay" for name, _ in profile.weights) else {}
     return gate(rank(candidates, profile, context, accessed), profile, Limits().most, task.text)
@@ -98,6 +100,16 @@ def _candidates(sources: Sources, found: Iterable[Signals]) -> list[tuple[Memory
             if memory and not memory.path.startswith("archive/") and memory.kind not in GROUPS:
                 kept.append((memory, replace(signals, cited=sources.cited(memory))))
     return kept
+
+
+def _in_session(candidates: list[tuple[Memory, Signals]], session: str) -> list[tuple[Memory, Signals]]:
+    """What a session claims is nobody else's; in its own, it stands in for what is claimed about the same for all."""
+    own = {claimed_about(memory) for memory, _ in candidates if session and claimed_for(memory) == session}
+    return [
+        (memory, signals)
+        for memory, signals in candidates
+        if claimed_for(memory) == session or (not claimed_for(memory) and claimed_about(memory) not in own)
+    ]
 
 
 def _with_fired(found: list[Signals], fired: Mapping[str, str]) -> list[Signals]:
@@ -119,7 +131,7 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     packed = pack(consider(sources, task, chosen), limits, _cost)
     packed = _with_linked(packed, sources, limits)
     items = tuple(_redacted(item) for item in packed.items)
-    text = render(items, form)
+    text = render(items, form, task.asked)
     return Injection(text, items, packed.left_out, count_tokens(text), chosen.name)
 
 

@@ -33,7 +33,7 @@ PROFILES = {
             "default: words and meaning of the passage, its surroundings and the conditions; measured best on all sets",
             SUM,
             (("fit", 1.0), ("when_to_use", 0.05)),
-            demotions=("citations",),
+            demotions=("citations", "harm"),
         ),
         Profile(
             "rawko",

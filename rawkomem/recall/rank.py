@@ -34,6 +34,11 @@ class Scored:
     named: bool = False  # the task holds the words of its title
 
 
+def out_of_use(memory: Memory, why: str) -> Scored:
+    """A memory that no question finds, because it is not in use."""
+    return Scored(memory, Signals(memory.id), 0.0, (), why)
+
+
 def rank(
     candidates: Iterable[tuple[Memory, Signals]], profile: Profile, context: Context, accessed: Mapping[str, int]
 ) -> list[Scored]:

@@ -6,6 +6,7 @@ import os
 
 from ..model.clock import iso
 from ..model.errors import BadInput
+from ..state.facets import category_of
 from ..text.clean import one_line
 from ..text.safe import safe_body, safe_title
 
@@ -20,6 +21,19 @@ PLACES = 3  # places named in a caution: it warns, it does not list
 PREVIEW = 500  # characters of a body: SPEC-0009
 HEADING = "## Background Knowledge from Previous Runs"
 LEAD = "The following information was learned from prior runs and may be relevant:"
+GROUPED = "grouped"  # a format of its own: it tells what was asked
+FACT = "fact"  # the category of a memory that names none (neolata)
+GROUPS = {
+    "decision": "Decisions",
+    "finding": "Findings",
+    "preference": "Preferences",
+    "insight": "Insights",
+    FACT: "Facts",
+    "event": "Events",
+    "task": "Tasks",
+}
+OTHER = "Other"
+NOTHING_FOUND = "(no relevant memories found)"  # what a context by category says instead (neolata)
 DIRECTIVE = """[ATTENTION DIRECTIVE]
 - ALIGN attention to entries with [IMPORTANCE >= 0.8]
 - TREAT entries with [IMPORTANCE <= 0.4] as auxiliary
@@ -41,11 +55,13 @@ def preview(body: str) -> str:
     return body[:PREVIEW] + "..."
 
 
-def render(items: Sequence[Scored], form: str) -> str:
+def render(items: Sequence[Scored], form: str, asked: str = "") -> str:
     """The text for a prompt; empty when there is nothing to say."""
-    if form not in FORMS:
-        raise BadInput(f"unknown format {form!r}", "one of " + ", ".join(FORMS))
-    return FORMS[form](items) if items else ""
+    if form not in (*FORMS, GROUPED):
+        raise BadInput(f"unknown format {form!r}", "one of " + ", ".join((*FORMS, GROUPED)))
+    if not items:
+        return ""
+    return _grouped(items, asked) if form == GROUPED else FORMS[form](items)
 
 
 def render_item(item: Scored) -> str:
@@ -143,6 +159,24 @@ def _plain(items: Sequence[Scored]) -> str:
         f"{_body(item.memory)}\n"
         for item in items
     )
+
+
+def _grouped(items: Sequence[Scored], asked: str) -> str:
+    """By category, as neolata writes a context; a category that is none of the groups is under Other."""
+    groups: dict[str, list[str]] = {heading: [] for heading in (*GROUPS.values(), OTHER)}
+    for item in items:
+        category = category_of(item.memory) or FACT
+        groups[GROUPS.get(category, OTHER)].append(_grouped_line(item))
+    parts = [f'## Relevant Memory Context (query: "{one_line(safe_title(asked), 200)}")\n']
+    parts += [f"### {heading}\n{''.join(lines)}" for heading, lines in groups.items() if lines]
+    return "\n".join(parts)
+
+
+def _grouped_line(item: Scored) -> str:
+    memory = item.memory
+    text = one_line(safe_body(preview(memory.body)), PREVIEW)
+    said = f": {text}" if text and text != one_line(memory.title) else ""
+    return f"- {safe_title(memory.title)}{said}{_after(' — caution: ', item)}\n"
 
 
 def _json(items: Sequence[Scored]) -> str:

@@ -8,6 +8,7 @@ from ..model.entry import Entry, Plan
 from ..model.record import record
 from .decide import plan_about
 from .link import plan_links
+from .references import KEPT_BOTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from ..model.entry import Memory, Value
     from .census import Census
 
-KEPT_BOTH = "keptBoth"  # a link: these two contradict each other, and both stay
 ROUNDED = 6  # decimals in which two trusts are compared: two claims of one moment are equally old
 
 

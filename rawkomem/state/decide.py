@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from ..model.clock import now
+from ..model.clock import now, read_time
 from ..model.entry import Entry, Memory, Plan
 from ..model.errors import BadInput, Refused
 from ..model.ids import new_id
 from ..model.kinds import CHANGES, CREATES, IMPORTANCE
 from ..model.record import replace
 from ..text.cite import KEY, cited_in, with_cited
+from ..text.entries import MAX_TAGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..model.entry import Value
     from ..text.cite import Citation
 
 TITLE_LENGTH = 300  # characters; longer is a body
 BODY_WORDS = 20_000  # ten times what the content rules allow: surely not one memory
+BY_LENGTH = 64  # characters of a name (neolata)
+BY_SIGNS = " _-.@'+()[]"  # besides letters and digits of any script: names, logins, addresses, and bots
+TAG_LENGTH = 100  # characters: longer is a sentence, not a label
 
 
 def plan_add(entry: Entry) -> Plan:
@@ -36,6 +40,8 @@ def plan_amend(memory: Memory, entry: Entry) -> Plan:
     """Change what a memory says: only the keys that are `given`, and the body where there is one."""
     if memory.status == "deleted":
         raise Refused(f"{memory.id} is deleted", "add it anew")
+    if "claim" in entry.extra or "provenance" in entry.extra:
+        raise Refused("a claim and its source are not amended", "add the new claim: it supersedes the old one")
     if not entry.given and not entry.body.strip() and not entry.extra:
         raise BadInput("nothing to amend", "give a field to change, or a new body")
     _check(entry)
@@ -71,3 +77,32 @@ def _check(entry: Entry) -> None:
         raise BadInput(f"the body has more than {BODY_WORDS:,} words", "split it into several memories")
     if entry.importance not in IMPORTANCE:
         raise BadInput(f"unknown importance {entry.importance!r}", "one of " + ", ".join(IMPORTANCE))
+    check_by(entry.by)
+    if any(not tag.strip() or len(tag) > TAG_LENGTH for tag in entry.tags) or len(entry.tags) > MAX_TAGS:
+        raise BadInput(f"tags are at most {MAX_TAGS} labels of 1 to {TAG_LENGTH} characters", "shorten them")
+    check_window(entry.extra)
+
+
+def check_by(by: str) -> None:
+    """Refuse a name that is none: it is printed, filtered by, and may become part of a path elsewhere."""
+    if len(by) > BY_LENGTH:
+        raise BadInput(f"the name of who found it is longer than {BY_LENGTH} characters", "shorten it")
+    if any(not (c.isalnum() or c in BY_SIGNS) for c in by):
+        raise BadInput(f"the name {by!r} contains invalid characters", f"letters, digits and {BY_SIGNS.strip()!r}")
+
+
+def check_window(given: Mapping[str, Value]) -> None:
+    """Refuse a validity window that names no time, or ends before it begins. A claim's window is the memory's."""
+    claim = given.get("claim")
+    sources = (given, claim) if isinstance(claim, dict) else (given,)
+    times: dict[str, int] = {}
+    for source in sources:
+        for key in ("validFrom", "validUntil"):
+            value = source.get(key)
+            if value:
+                at = read_time(value)[0] if isinstance(value, str) else None
+                if at is None:
+                    raise BadInput(f"{key} {value!r} names no time", "write 2026-01-23 or 2026-01-23T10:30:00Z")
+                times[key] = at
+    if len(times) == 2 and times["validFrom"] >= times["validUntil"]:
+        raise BadInput("a validity window ends after it begins", "give validFrom before validUntil")

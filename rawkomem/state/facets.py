@@ -38,8 +38,22 @@ def category_of(memory: Memory) -> str:
 
 
 def session_of(memory: Memory) -> str:
-    """The session it comes from, as written."""
-    return _first(memory, "session")
+    """The session it comes from, as written; a claim of scope session names its own."""
+    return claimed_for(memory) or _first(memory, "session")
+
+
+def claimed_for(memory: Memory) -> str:
+    """The session that a memory's claim keeps to; empty for one that holds everywhere, and without a claim."""
+    claim = memory.extra.get("claim")
+    if not isinstance(claim, dict) or claim.get("scope") != "session":
+        return ""
+    return str(claim.get("session") or claim.get("sessionId") or _first(memory, "session"))
+
+
+def claimed_about(memory: Memory) -> tuple[str, str] | None:
+    """Subject and predicate of a memory's claim."""
+    claim = memory.extra.get("claim")
+    return (str(claim.get("subject", "")), str(claim.get("predicate", ""))) if isinstance(claim, dict) else None
 
 
 def facets_of(memory: Memory) -> tuple[str, str, tuple[str, ...], str]:

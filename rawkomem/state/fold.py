@@ -31,6 +31,12 @@ AMENDABLE = {
     "source": "source",
     "relatedMemories": "related",
 }
+FIXED = (
+    "claim",
+    "provenance",
+)  # what a memory claims, and from whom, no amend changes: another claim is another memory
+DISPUTED = "disputed"
+DISPUTES = 3  # so many without a single reinforcement mark a memory, where the formula of trust has long saturated
 
 
 def fold(entries: Iterable[Entry]) -> Memory | None:
@@ -38,6 +44,12 @@ def fold(entries: Iterable[Entry]) -> Memory | None:
     ordered = sorted(_as_set(entries), key=lambda entry: order_key(entry.at, entry.id))
     creating = next((entry for entry in ordered if entry.creates), None)
     return None if creating is None else _reduced(_create(creating), ordered)
+
+
+def created(entry: Entry) -> Memory:
+    """The memory that a creating entry alone makes."""
+    assert entry.creates
+    return Memory(**_create(entry))
 
 
 def after(memory: Memory, entries: Iterable[Entry]) -> Memory:
@@ -88,9 +100,12 @@ def _create(entry: Entry) -> Fields:
         "source": entry.source,
         "related": entry.related,
         "body": entry.body,
-        "valid_from": _time(entry, "validFrom"),
-        "valid_until": _time(entry, "validUntil"),
+        "valid_from": _time(entry, "validFrom") or _claimed_time(entry, "validFrom"),
+        "valid_until": _time(entry, "validUntil") or _claimed_time(entry, "validUntil"),
         "supersedes": _ids(entry, "supersedes"),
+        "conflicts_with": _ids(entry, "conflictsWith"),
+        "first_observed": entry.at,
+        "last_observed": entry.at,
         "links": tuple(("member", id) for id in _ids(entry, "members")) if entry.kind == "episode" else (),
         "extra": entry.extra,
         "entries": 1,
@@ -102,7 +117,8 @@ def _create(entry: Entry) -> Fields:
 def _amend(fields: Fields, entry: Entry) -> Fields:
     named = {AMENDABLE[key]: getattr(entry, AMENDABLE[key]) for key in entry.given if key in AMENDABLE}
     body = {"body": entry.body} if entry.body else {}
-    return {**named, **body, "extra": {**fields["extra"], **entry.extra}}
+    changed = {key: value for key, value in entry.extra.items() if key not in FIXED}
+    return {**named, **body, "extra": {**fields["extra"], **changed}}
 
 
 def _feedback(fields: Fields, entry: Entry) -> Fields:
@@ -110,8 +126,10 @@ def _feedback(fields: Fields, entry: Entry) -> Fields:
     return {signal: fields.get(signal, 0) + 1} if signal in ("helpful", "harmful") else {}
 
 
-def _count(name: str) -> Reducer:
-    return lambda fields, entry: {name: fields.get(name, 0) + 1}
+def _reinforce(fields: Fields, entry: Entry) -> Fields:
+    """Counts, and clears a memory that disputes had marked."""
+    cleared = {"status": ACTIVE, "reason": ""} if fields["status"] == DISPUTED else {}
+    return {**cleared, "reinforcements": fields.get("reinforcements", 0) + 1}
 
 
 def _corroborate(fields: Fields, entry: Entry) -> Fields:
@@ -119,10 +137,21 @@ def _corroborate(fields: Fields, entry: Entry) -> Fields:
     known = fields.get("links", ())
     witnesses = tuple((CORROBORATED, id) for id in _ids(entry, "with"))
     again = bool(witnesses) and all(link in known for link in witnesses)
+    times = [at for at in (fields["first_observed"], entry.at) if at]  # 0: the file does not say when
     return {
         "corroborations": fields.get("corroborations", 0) + (not again),
         "links": tuple(dict.fromkeys((*known, *witnesses))),
+        "first_observed": min(times, default=0),
+        "last_observed": max(fields["last_observed"], entry.at),
     }
+
+
+def _dispute(fields: Fields, entry: Entry) -> Fields:
+    """Counts, and marks an active memory: when it fell below the floor of trust then, or by the number of disputes."""
+    disputes = fields.get("disputes", 0) + 1
+    many = disputes >= DISPUTES and not fields.get("reinforcements", 0)
+    marked = fields["status"] == ACTIVE and (many or entry.extra.get("outcome") == DISPUTED)
+    return {**(_status(DISPUTED)(fields, entry) if marked else {}), "disputes": disputes}
 
 
 def _status(status: str) -> Reducer:
@@ -134,9 +163,22 @@ def _supersede(fields: Fields, entry: Entry) -> Fields:
     return {**_status("superseded")(fields, entry), "superseded_by": newer} if newer else {}
 
 
+def _conflicts(fields: Fields, entry: Entry) -> Fields:
+    others = dict.fromkeys((*fields.get("conflicts_with", ()), *_ids(entry, "conflictsWith")))
+    return {"conflicts_with": tuple(others)}
+
+
+def _quarantine(fields: Fields, entry: Entry) -> Fields:
+    return {**_status("quarantined")(fields, entry), **_conflicts(fields, entry)}
+
+
 def _review(fields: Fields, entry: Entry) -> Fields:
+    """A person's word: in use again, whatever it was before, or put away."""
     status = {"activate": ACTIVE, "reject": "archived"}.get(str(entry.extra.get("action")))
-    return _status(status)(fields, entry) if status else {}
+    if not status:
+        return {}
+    newer = "" if status == ACTIVE else fields.get("superseded_by", "")
+    return {**_status(status)(fields, entry), **_conflicts(fields, entry), "superseded_by": newer}
 
 
 def _link(fields: Fields, entry: Entry) -> Fields:
@@ -160,19 +202,28 @@ def _ids(entry: Entry, key: str) -> tuple[str, ...]:
     return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if item)
 
 
+def _claimed_time(entry: Entry, key: str) -> int:
+    """A claim's window is that of the memory."""
+    claim = entry.extra.get("claim")
+    return _time_of(claim.get(key)) if isinstance(claim, dict) else 0
+
+
 def _time(entry: Entry, key: str) -> int:
-    value = entry.extra.get(key)
+    return _time_of(entry.extra.get(key))
+
+
+def _time_of(value: object) -> int:
     return (read_time(value)[0] or 0) if isinstance(value, str) and value else 0
 
 
 REDUCERS: dict[str, Reducer] = {
     "amend": _amend,
     "feedback": _feedback,
-    "reinforce": _count("reinforcements"),
+    "reinforce": _reinforce,
     "corroborate": _corroborate,
-    "dispute": _count("disputes"),
+    "dispute": _dispute,
     "supersede": _supersede,
-    "quarantine": _status("quarantined"),
+    "quarantine": _quarantine,
     "review": _review,
     "link": _link,
     "heritage": _heritage,

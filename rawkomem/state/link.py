@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 from ..model.entry import Entry, Plan
 from ..model.errors import BadInput, NotFound, Refused
 from .decide import plan_about
-from .references import CORROBORATED, DERIVED, HERITAGE, MEMBER, MENTIONS, RELATED, SIMILAR, SUPERSEDES, Names
+from .references import (
+    CORROBORATED,
+    DERIVED,
+    HERITAGE,
+    KEPT_BOTH,
+    MEMBER,
+    MENTIONS,
+    RELATED,
+    SIMILAR,
+    SUPERSEDES,
+    Names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +35,7 @@ TAKEN = {
     DERIVED: "a digest says so in its frontmatter",
     CORROBORATED: "a corroborate entry says so",
     MEMBER: "use 'rawkomem episode add'",
+    KEPT_BOTH: "use 'rawkomem review ID --keep-both'",
 }
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 RELATED, MENTIONS, SUPERSEDES, HERITAGE, DERIVED = "related", "mentions", "supersedes", "heritage", "derivedFrom"
 MEMBER = "member"  # from an episode to a memory
 CORROBORATED = "corroboratedBy"  # to a memory that confirms it
+KEPT_BOTH = "keptBoth"  # two claims that contradict each other, and that is settled: both hold
 SIMILAR = "similar"  # found by vectors, in no file
 
 

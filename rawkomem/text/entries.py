@@ -25,6 +25,7 @@ KEYS = {
     "id", "kind", "about", "title", "whenToUse", "tags", "importance", "discoveredAt", "at", "discoveredBy", "by",
     "discoveredIn", "source", "relatedMemories",
 }  # fmt: skip
+CLAIM = ("subject", "predicate", "value")  # what a claim needs
 DROPPED = {"__proto__", "constructor", "prototype"}  # RFC-0011: never metadata keys
 ASKED_FOR = ("memory", "lesson")  # kinds that SPEC-0009 expects to say when they are of use
 MAX_TAGS = 64  # a memory with more is a dump, not a label
@@ -276,6 +277,8 @@ class _FieldReader:
         return extra
 
     def _check_key(self, key: str, field: Field) -> None:
+        if key == "claim" and not _is_claim(field.value):
+            self._add(warning, key, "a claim that cannot be used", "give it subject, predicate and value, each as text")
         imitated = confusable_with(key, KEYS)
         if imitated:
             self._add(warning, key, f"key {clean(key)!r} looks like {imitated!r} but is not", f"write {imitated}")
@@ -288,6 +291,11 @@ class _FieldReader:
     def _refuse_nul(self, key: str, value: object) -> None:
         if _holds_nul(value):
             self._add(error, key, f"NUL character in {clean(key)[:40]!r}", "remove it")
+
+
+def _is_claim(value: object) -> bool:
+    said = [value.get(key) for key in CLAIM] if isinstance(value, dict) else []
+    return bool(said) and all(isinstance(part, str) for part in said)
 
 
 def _holds_nul(value: object) -> bool:

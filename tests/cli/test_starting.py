@@ -47,7 +47,7 @@ def test_a_filled_one_does_not(rawkomem, memories, command, says):
             "unknown agent 'butler' (one of planner, developer, tester, reviewer; or",
         ),
         (["why-not", "a", "x", "--agent", "butler"], "unknown agent 'butler' (one of planner"),
-        (["inject", "x", "--format", "html"], "unknown format 'html' (one of rawko, mesh, xml, json, plain)"),
+        (["inject", "x", "--format", "html"], "unknown format 'html' (one of rawko, mesh, xml, json, plain, grouped)"),
         (
             ["inject", "x", "--min-importance", "urgent"],
             "unknown importance 'urgent' (one of low, medium, high, critical)",

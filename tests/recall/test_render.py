@@ -69,11 +69,12 @@ def frames(text: str, form: str) -> int:
         "mesh": r"^(?:--- MEMORY \d+: m |\[MEMORY CONTEXT\]|\[ATTENTION)",
         "xml": r"^</?memor(?:y|ies)-[0-9a-f]{8}\b",
         "plain": r"^## ",
+        "grouped": r"^(?:#|- )",
     }
     return len(re.findall(patterns[form], text, re.MULTILINE))
 
 
-WANTED = {"rawko": 4, "mesh": 3, "xml": 4, "plain": 0}
+WANTED = {"rawko": 4, "mesh": 3, "xml": 4, "plain": 0, "grouped": 3}
 
 
 def check(title: str, body: str) -> None:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.state.compress import Compression, plan_compress
 from rawkomem.state.consolidate import plan_consolidate, steps
-from rawkomem.state.contradict import KEPT_BOTH, plan_contradictions
+from rawkomem.state.contradict import plan_contradictions
 from rawkomem.state.dedupe import MOST_CONFIRMED, plan_corroborate, plan_dedupe
 from rawkomem.state.episode import DIGEST_WORDS, digest_of
-from rawkomem.state.references import CORROBORATED
+from rawkomem.state.references import CORROBORATED, KEPT_BOTH
 
 from .lives import AT_NOW, NOW, RULES, census_of, said, similar, turned
 

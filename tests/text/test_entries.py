@@ -87,3 +87,9 @@ def test_references_stay_inside(way_out):
 @pytest.mark.parametrize("name", ["x", "x.md", "lessons/x", "mem_1_abcdef", "stem#2", "a..b"])
 def test_plain_references_are_fine(name):
     assert is_inside(name)
+
+
+@pytest.mark.parametrize("claim", ["user is tall", "{subject: user}", "{subject: user, predicate: [a], value: v}"])
+def test_a_claim_that_cannot_be_used_is_told(claim):
+    _, problems = read_entries(f"---\ntitle: T\nwhenToUse: x\nclaim: {claim}\n---\n\nBody.\n")
+    assert [problem.message for problem in problems] == ["a claim that cannot be used"]

@@ -1,0 +1,50 @@
+"""Which memories make claims about the same thing, and which contradict each other: found without reading any other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..state.claims import read_claim
+from ..state.conflicts import Conflict, open_conflicts
+from .database import rows
+from .lists import memory_of
+
+if TYPE_CHECKING:
+    import apsw
+
+    from ..model.entry import Memory
+    from .catalogue import Catalogue
+
+
+def put_claim(db: apsw.Connection, memory: Memory) -> None:
+    """Keep what a memory claims, and what it contradicts, instead of what was known of it."""
+    drop_claim(db, memory.id)
+    claim = read_claim(memory.extra)
+    if claim:
+        db.execute("INSERT INTO claims VALUES (?, ?, ?)", (memory.id, *claim.key))
+    others = [(memory.id, other) for other in dict.fromkeys(memory.conflicts_with)]
+    db.executemany("INSERT INTO conflicts VALUES (?, ?)", others)
+
+
+def drop_claim(db: apsw.Connection, id: str) -> None:
+    """Forget what a memory claimed."""
+    db.execute("DELETE FROM claims WHERE memory = ?", (id,))
+    db.execute("DELETE FROM conflicts WHERE memory = ?", (id,))
+
+
+def claiming(catalogue: Catalogue, subject: str, predicate: str) -> list[Memory]:
+    """Every memory with a claim about this subject and predicate, whatever its status."""
+    sql = "SELECT doc FROM memories WHERE id IN (SELECT memory FROM claims WHERE subject = ? AND predicate = ?)"
+    return [memory_of(doc) for (doc,) in rows(catalogue.db, f"{sql} ORDER BY id", (subject, predicate))]
+
+
+def pending(catalogue: Catalogue) -> list[Conflict]:
+    """Every conflict that is still open."""
+    ids = [id for (id,) in rows(catalogue.db, "SELECT DISTINCT memory FROM conflicts ORDER BY memory")]
+    memories = [memory_of(doc) for doc in map(catalogue.doc, ids) if doc]
+
+    def find(id: str) -> Memory | None:
+        doc = catalogue.doc(id)
+        return memory_of(doc) if doc else None
+
+    return open_conflicts(memories, find)

@@ -1,0 +1,176 @@
+"""The commands about belief, as people and programs run them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def add(rawkomem):
+    """Store a claim about the user's time zone and return what the command said as JSON."""
+
+    def add(value: str, source: str = "document", *more: str):
+        said = f"subject=user,predicate=timezone,value={value}"
+        words = (
+            "add",
+            "--title",
+            f"Time zone {value}",
+            "--body",
+            "Said in a call.",
+            "--claim",
+            said,
+            "--source",
+            source,
+        )
+        return json.loads(rawkomem(*words, "--json", *more).stdout)
+
+    return add
+
+
+def said(result) -> dict:
+    return json.loads(result.stdout)
+
+
+def test_add_tells_what_became_of_a_claim(rawkomem, add):
+    first = add("UTC")
+    assert (first["what"], first["others"]) == ("stored", [])
+    assert add("UTC")["what"] == "corroborated"
+    newer = add("PST", "user_explicit")
+    assert (newer["what"], newer["others"]) == ("superseded", [first["id"]])
+    held = add("CET", "inference")
+    assert (held["what"], held["reason"], held["others"]) == ("quarantined", "trust_insufficient", [newer["id"]])
+    assert add("CET", "inference", "--on-conflict", "keep_active")["what"] == "conflict"
+    assert add("MSK", "inference", "--no-exclusive")["what"] == "stored"
+    assert add("CET", "inference", "--scope", "session", "--session", "s1")["what"] == "stored"
+    past = add("EST", "inference", "--valid-from", "2020-01-01", "--valid-until", "2021-01-01", "--scope", "temporal")
+    assert past["what"] == "quarantined", "the claim in use has no beginning: it held then, too"
+    text = rawkomem("add", "--title", "T", "--body", "b", "--claim", "subject=user,predicate=timezone,value=MST").stdout
+    assert "quarantined" in text and "because trust_insufficient" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--claim", "timezone is UTC"), "not a claim"),
+        (("--claim", "subject=user,value=UTC"), "claim.predicate"),
+        (("--claim", "subject=u,predicate=p,value=v", "--scope", "session"), "needs its session"),
+        (("--valid-from", "tomorrow"), "names no time"),
+        (("--by", "../x"), "invalid characters"),
+    ],
+)
+def test_add_refuses(rawkomem, words, message):
+    result = rawkomem("add", "--title", "T", "--body", "b", *words, check=2)
+    assert message in result.stderr
+    assert rawkomem("list").stdout == ""
+
+
+def test_a_value_may_hold_commas(rawkomem, add):
+    id = add("a, b = c")["id"]
+    assert "user timezone = a, b = c" in rawkomem("show", id).stdout
+
+
+def test_conflicts_and_review(rawkomem, add):
+    assert "no claim contradicts" in rawkomem("conflicts").stderr
+    old, new = add("UTC", "user_explicit")["id"], add("PST", "inference")["id"]
+    (found,) = said(rawkomem("conflicts", "--json"))
+    assert (found["memory"]["id"], found["other"]["id"], found["other"]["trust"]) == (new, old, 1.0)
+    shown = rawkomem("conflicts").stdout
+    assert "user timezone = PST  trust 0.50" in shown and "against Time zone UTC" in shown
+    assert "1 pending" in rawkomem("status").stdout and said(rawkomem("status", "--json"))["conflicts"] == 1
+    assert [row["id"] for row in said(rawkomem("quarantine", "list", "--json"))] == [new]
+    assert "trust_insufficient" in rawkomem("quarantine", "list").stdout
+    assert "give --activate" in rawkomem("review", new, check=2).stderr
+    result = rawkomem("review", new, "--activate", "--reason", "looks right")
+    assert "activated" in result.stdout and "still in conflict" in result.stderr
+    assert said(rawkomem("review", new, "--supersede", "--json"))["superseded"] == [old]
+    chain = said(rawkomem("explain", old, "--supersession", "--json"))["chain"]
+    assert chain[0]["trustComparison"] == {"original": 1.0, "superseding": 0.5, "delta": -0.5}
+    assert "superseded by Time zone PST" in rawkomem("explain", old, "--supersession").stdout
+
+
+def test_reject(rawkomem, add):
+    add("UTC", "user_explicit")
+    new = add("PST", "inference")["id"]
+    assert "rejected" in rawkomem("review", new, "--reject").stdout
+    assert "nothing is in quarantine" in rawkomem("quarantine", "list").stderr
+    assert "not quarantined" in rawkomem("review", new, "--reject", check=1).stderr
+
+
+def test_votes_disputes_and_back(rawkomem, add):
+    id = add("UTC")["id"]
+    assert "--helpful or --harmful" in rawkomem("feedback", id, check=2).stderr
+    assert said(rawkomem("feedback", id, "--harmful", "--reason", "wrong", "--json"))["harmful"] == 1
+    for _ in range(3):
+        last = said(rawkomem("dispute", id, "--reason", "moved", "--json"))
+    assert (last["status"], last["disputes"], last["reason"]) == ("disputed", 3, "moved")
+    assert id in rawkomem("list", "--include", "superseded,disputed").stdout
+    assert "disputed 3 times (moved)" in rawkomem("why", id, "time zone UTC", check=1).stdout
+    assert "reinforced" in rawkomem("reinforce", id).stdout
+    assert "disputed" not in rawkomem("list").stdout
+    history = rawkomem("history", id).stdout
+    assert "because moved" in history and "status: active → disputed" in history and "reinforcements: 0 → 1" in history
+    assert [step["kind"] for step in said(rawkomem("history", id, "--json"))] == [
+        "memory",
+        "feedback",
+        *["dispute"] * 3,
+        "reinforce",
+    ]
+
+
+def test_quarantine_archive_restore_validity(rawkomem, add):
+    id = add("UTC")["id"]
+    assert "quarantined" in rawkomem("quarantine", id, "--reason", "odd").stdout
+    assert "only active memories" in rawkomem("quarantine", id, check=1).stderr
+    assert "use 'rawkomem review'" in rawkomem("restore", id, check=1).stderr
+    rawkomem("review", id, "--activate")
+    rawkomem("archive", id)
+    assert rawkomem("list").stdout == ""
+    rawkomem("restore", id)
+    rawkomem("validity", id, "--until", "2021-01-01")
+    assert "until 2021-01-01" in rawkomem("show", id).stdout and rawkomem("list").stdout == ""
+    assert "its validity ended" in rawkomem("why-not", id, "time zone UTC").stdout
+
+
+def test_supersede_and_show_as_of(rawkomem, add):
+    a, b = add("UTC", "user_explicit")["id"], add("PST", "inference", "--no-exclusive")["id"]
+    assert "trusted less" in rawkomem("supersede", a, b, check=1).stderr
+    rawkomem("supersede", a, b, "--anyway", "--reason", "moved")
+    assert "superseded (moved)" in rawkomem("show", a).stdout
+    at = said(rawkomem("history", a, "--json"))[0]["at"]
+    assert said(rawkomem("show", a, "--as-of", at, "--json"))["status"] == "active"
+    assert "was not known then" in rawkomem("show", a, "--as-of", "2001-01-01", check=1).stderr
+
+
+def test_explain(rawkomem, add):
+    id = add("UTC", "user_explicit")["id"]
+    add("UTC", "user_explicit")
+    held = add("PST", "inference")["id"]
+    explained = said(rawkomem("explain", held, "--json"))
+    assert explained["conflicts"] == [id] and explained["standing"].startswith("quarantined (trust_insufficient)")
+    assert explained["provenance"] == {"source": "inference"} and explained["trust"]["value"] == 0.5
+    shown = rawkomem("explain", id).stdout
+    assert "trust 1.00" in shown and "said 2 times" in shown and "corroborate" in shown
+
+
+def test_evolve(rawkomem):
+    text = "The staging database runs Postgres 14 on port 5433"
+    first = said(rawkomem("evolve", text, "--json"))
+    assert first["what"] == "stored"
+    assert said(rawkomem("evolve", "-", "--json", input=text))["what"] == "corroborated"
+    assert "confirmed" in rawkomem("evolve", text).stdout
+
+
+def test_context_by_category(rawkomem):
+    for title, category in (
+        ("projectx uses Redis", "decision"),
+        ("projectx is large", "fact"),
+        ("projectx odd", "digest"),
+    ):
+        text = f"---\ntitle: {title}\ncategory: {category}\nwhenToUse: projectx\n---\n"
+        rawkomem("add", "--body", text)
+    shown = rawkomem("context", "projectx", "--format", "grouped").stdout
+    assert shown.startswith('## Relevant Memory Context (query: "projectx")\n\n### Decisions\n- projectx uses Redis\n')
+    assert shown.index("### Facts") < shown.index("### Other")
+    assert rawkomem("context", "quite another thing", "-f", "grouped").stdout == "(no relevant memories found)\n"
