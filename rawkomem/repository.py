@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .files.check import Checked
     from .files.citations import Citations, Cited
     from .files.usage import Access
+    from .index.authors import Authors
     from .index.catalogue import Row
     from .index.stats import Stats
     from .index.status import Status
@@ -44,10 +45,15 @@ if TYPE_CHECKING:
     from .sinks.tell import SinkStatus
     from .sinks.webhook import Flushed
     from .state.graph import Graph
+    from .state.trust import Trust
 
     T = TypeVar("T")
 
 QUESTIONS = 100  # at once: more is a job, not a question
+
+
+def _asks_trust(only: Filter | None) -> bool:
+    return only is not None and only.trust > 0
 
 
 def warn_on_stderr(message: str) -> None:
@@ -58,8 +64,9 @@ def warn_on_stderr(message: str) -> None:
 class Repository:
     """A project's memories: files in `.rawko/` and the index that follows them."""
 
-    def __init__(self, layout: Layout, warn: Callable[[str], None] = warn_on_stderr):
+    def __init__(self, layout: Layout, warn: Callable[[str], None] = warn_on_stderr, via: str = ""):
         self.layout = layout
+        self.via = via  # how what is written through here arrives, where a call does not say; see files/arrivals.py
         self.warn = warn
         self.index = Index(layout, self._open_embedder, warn, lambda: open_deep(self.settings.embedder))
         self._settings: Settings | None = None
@@ -67,9 +74,9 @@ class Repository:
         self._asked = False
 
     @classmethod
-    def open(cls, start: str = "", warn: Callable[[str], None] = warn_on_stderr) -> Repository:
+    def open(cls, start: str = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "") -> Repository:
         """The repository of a folder or of one of its parents."""
-        return cls(find_layout(start), warn)
+        return cls(find_layout(start), warn, via)
 
     @property
     def settings(self) -> Settings:
@@ -99,7 +106,7 @@ class Repository:
         def find() -> Sequence[Answer]:
             return search(self._view(only), self.index.store, self._spaces(), texts, limit)
 
-        return self._answer(find, ("search", tuple(texts), limit, only))
+        return self._answer(find, ("search", tuple(texts), limit, only), believing=_asks_trust(only))
 
     def query(
         self,
@@ -118,17 +125,17 @@ class Repository:
         def find() -> Sequence[PatternMatch]:
             return match_patterns(self._view(only), self.index.store, self._spaces(), text, limit, min_similarity)
 
-        return self._answer(find, ("query", text, limit, min_similarity, only))
+        return self._answer(find, ("query", text, limit, min_similarity, only), believing=_asks_trust(only))
 
     def list(self, only: Filter | None = None) -> Sequence[Row]:
         """All memories that pass a filter, the last changed first."""
-        return self._answer(lambda: self._view(only).rows())
+        return self._answer(lambda: self._view(only).rows(), believing=_asks_trust(only))
 
     def stats(self, only: Filter | None = None) -> Stats:
         """Counts over the memories that `list` shows with the same filter."""
         from .index.stats import stats
 
-        return self._answer(lambda: stats(self._view(only)))
+        return self._answer(lambda: stats(self._view(only)), believing=_asks_trust(only))
 
     def accesses(self) -> Mapping[str, Access]:
         """How often, and when last, each memory was injected on this machine."""
@@ -145,7 +152,7 @@ class Repository:
             from .index.entities import resolved
 
             only = replace(only, entities=resolved(only.entities, self.index.catalogue, self.warn))
-        return View(self.layout, self.index.catalogue, only)
+        return View(self.layout, self.index.catalogue, only, self._authors)
 
     def get(self, name: str) -> Memory:
         """The memory of an id, of the start of one, or of a file stem."""
@@ -187,9 +194,14 @@ class Repository:
             raise BadInput(f"{name!r} may be {', '.join(ids[:5])}", "give more of the id")
         return ids[0]
 
-    def _answer(self, ask: Callable[[], T], key: Hashable = None) -> T:
-        """Answer from a fresh index; one that turns out to be broken is made anew and asked once more."""
-        ask = self._keeping(ask, key) if key else ask
+    def _answer(self, ask: Callable[[], T], key: Hashable = None, believing: bool = False) -> T:
+        """Answer from a fresh index. One that depends on who committed what is given again where that changed since."""
+        answer = self._asked_once(self._keeping(ask, key) if key else ask)
+        authors = self._authors() if believing else None
+        return self._asked_once(ask) if authors and authors.refresh() else answer
+
+    def _asked_once(self, ask: Callable[[], T]) -> T:
+        """An index that turns out to be broken is made anew and asked once more."""
         try:
             return self.index.answer(ask)
         except BROKEN as failure:
@@ -232,19 +244,23 @@ class Repository:
         least_importance: str = "",
         budget: int = 0,
         only: Filter | None = None,
+        strict: bool = False,
     ) -> Injection:
         """The few memories that belong into the prompt of a task; zero and empty mean: the agent's setting.
 
-        A filter narrows them down further; only what is active and valid is ever injected.
+        A filter narrows them down further; only what is active and valid is ever injected; with `strict`, only what a
+        person vouches for.
         """
         from .recall.inject import inject
 
         limits = self.settings.limits(task.agent)
-        limits = Limits(most or limits.most, least_importance or limits.least_importance, budget or limits.budget)
+        unverified = 0 if strict else limits.unverified
+        least = least_importance or limits.least_importance
+        limits = Limits(most or limits.most, least, budget or limits.budget, unverified)
         if limits.least_importance not in IMPORTANCE:
             raise BadInput(f"unknown importance {limits.least_importance!r}", "one of " + ", ".join(IMPORTANCE))
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True)
-        return self._answer(lambda: inject(self._sources(only), task, profile, limits, form))
+        return self._answer(lambda: inject(self._sources(only, strict), task, profile, limits, form), believing=True)
 
     def prompt_for(self, task: Task, base_prompt: str, profile: str = "", form: str = "rawko") -> Prompt:
         """What an orchestrator calls before a run: the prompt with the memories for the task; counted as a use."""
@@ -271,7 +287,7 @@ class Repository:
         if injection.items:
             note_use(self.layout, now(), session, injection.tokens, [item.memory.id for item in injection.items])
 
-    def _sources(self, only: Filter) -> Sources:
+    def _sources(self, only: Filter, strict: bool) -> Sources:
         from .files.usage import last_access
         from .index.conditions import fired_by
         from .recall.inject import Sources
@@ -285,10 +301,32 @@ class Repository:
         def accessed() -> dict[str, int]:
             return last_access(self.layout)
 
-        return Sources(view, self.index.store, self._spaces(), fired, accessed, self._citing())
+        authors = None if strict else view.authors
+        doubting = strict or (authors is not None and authors.names_a_person())
+        return Sources(view, self.index.store, self._spaces(), fired, accessed, self._citing(), doubting)
 
     def _spaces(self) -> Spaces:
         return Spaces(self.index.embedder, self.index.deep())
+
+    # Believing
+
+    def trust(self, memory: Memory) -> float:
+        """How far a memory is believed, from 0 to 1."""
+        return self.trust_parts(memory).value
+
+    def trust_parts(self, memory: Memory) -> Trust:
+        """The same with what it is made of, and whether a person vouches for the memory."""
+        return self._answer(lambda: self._view(None).believed.trust(memory), believing=True)
+
+    def _authors(self) -> Authors | None:
+        """Who committed what; None without git, or where the user does not want it to count."""
+        from .files.gitdir import find_git
+
+        if not self.settings.commits or find_git(self.layout.root) is None:
+            return None
+        from .index.authors import Authors
+
+        return Authors(self.index, self.settings.identities)
 
     # Citing code
 
@@ -336,17 +374,20 @@ class Repository:
 
     # Writing
 
-    def add(self, entry: Entry) -> Written:
-        """Store a new memory; secrets are redacted, the entry gets an id and a time if it has none."""
+    def add(self, entry: Entry, via: str = "") -> Written:
+        """Store a new memory; secrets are redacted, the entry gets an id and a time if it has none.
+
+        `via` tells how it arrived: see `write`.
+        """
         from .state.decide import plan_add
 
-        return self._write(plan_add(entry))[0]
+        return self._write(plan_add(entry), via)[0]
 
-    def amend(self, name: str, entry: Entry) -> Written:
+    def amend(self, name: str, entry: Entry, via: str = "") -> Written:
         """Append an entry that changes what a memory says."""
         from .state.decide import plan_amend
 
-        return self._write(plan_amend(self.get(name), entry))[0]
+        return self._write(plan_amend(self.get(name), entry), via)[0]
 
     def delete(self, name: str, reason: str = "", by: str = "") -> Written:
         """Append a tombstone; the text stays in the file and in history."""
@@ -366,16 +407,23 @@ class Repository:
 
         return self.write(plan_unlink(self.get(name), self.get(other), type, by))
 
-    def write(self, plan: Plan) -> Sequence[Written]:
-        """Carry out a plan."""
-        return self._write(plan)
+    def write(self, plan: Plan, via: str = "") -> Sequence[Written]:
+        """Carry out a plan. `via` tells how it arrived: person, agent, import, distilled, or a source class."""
+        return self._write(plan, via)
 
-    def _write(self, plan: Plan) -> Sequence[Written]:
+    def _write(self, plan: Plan, via: str = "") -> Sequence[Written]:
         from .files.append import write_plan
+        from .files.arrivals import note_arrivals
+        from .state.trust import ARRIVALS, BASES
 
+        via = via or self.via
+        if via and via not in (*ARRIVALS, *BASES):
+            raise BadInput(f"unknown way to arrive: {via!r}", "one of " + ", ".join((*ARRIVALS, *BASES)))
         self._forget_answers()
         self.index.expect_changes()
         written = write_plan(self.layout, plan)
+        if via:
+            note_arrivals(self.layout, [item.entry.id for item in written], via)
         self._tell_sinks(plan, written)
         return written
 

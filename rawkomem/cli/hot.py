@@ -48,6 +48,9 @@ FILTERS = (
     Option(("--importance", "-i"), "text", "At least this important: low, medium, high or critical.", ""),
     Option(("--include",), "many", "Also with this status (superseded, archived, …), 'expired' ones, or 'all'."),
 )
+STRICT = Option(
+    ("--strict",), "flag", "Only what a person vouches for: committed, typed or reviewed by a person.", False
+)
 JSON = Option(("--json",), "flag", "Print JSON.", False)
 
 DEEP = Option(("--deep",), "flag", "Also fill in the contextual vectors: minutes for a thousand memories.", False)
@@ -80,6 +83,7 @@ INJECT = (
     Option(("--budget", "-b"), "number", "Tokens at most (default: the agent's setting, else 2,000).", 0),
     Option(("--profile", "-p"), "text", "How to score: fit, rawko, mesh, composite, lane or llmos.", ""),
     Option(("--format", "-f"), "text", "rawko, mesh, xml, json or plain.", "rawko"),
+    STRICT,
     Option(("--explain",), "flag", "Also tell why, and what is left out, on stderr.", False),
     *WHICH,
 )

@@ -76,7 +76,7 @@ class Memory:
     helpful: int = 0
     harmful: int = 0
     reinforcements: int = 0
-    corroborations: int = 0
+    corroborations: int = 0  # by others than who created it, each once
     disputes: int = 0
     valid_from: int = 0
     valid_until: int = 0
@@ -85,6 +85,9 @@ class Memory:
     links: tuple[tuple[str, str], ...] = ()  # (type, id)
     heritage: tuple[str, ...] = ()
     reason: str = ""  # of the last change of status
+    told_in: tuple[str, ...] = ()  # ids of the entries that its words come from
+    reviewed_in: tuple[str, ...] = ()  # ids of the reviews that let these words pass
+    confirmed_by: tuple[str, ...] = ()  # who corroborated it
     extra: Mapping[str, Value] = NOTHING
     entries: int = 1
     path: str = ""

@@ -14,7 +14,9 @@ from ..model.ids import order_key
 from ..model.kinds import ACTIVE, DRAFT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
+
+    from ..model.entry import Value
 
     Fields = dict[str, Any]
     Reducer = Callable[[Fields, Entry], Fields]
@@ -85,6 +87,7 @@ def _create(entry: Entry) -> Fields:
         "supersedes": _ids(entry, "supersedes"),
         "links": tuple(("member", id) for id in _ids(entry, "members")) if entry.kind == "episode" else (),
         "extra": entry.extra,
+        "told_in": (entry.id,),
         "entries": 1,
         "path": entry.path,
         "line": entry.line,
@@ -94,12 +97,27 @@ def _create(entry: Entry) -> Fields:
 def _amend(fields: Fields, entry: Entry) -> Fields:
     named = {AMENDABLE[key]: getattr(entry, AMENDABLE[key]) for key in entry.given if key in AMENDABLE}
     body = {"body": entry.body} if entry.body else {}
-    return {**named, **body, "extra": {**fields["extra"], **entry.extra}}
+    said = {"told_in": (*fields["told_in"], entry.id), "reviewed_in": ()}  # what was reviewed were other words
+    return {**named, **body, **said, "extra": {**fields["extra"], **entry.extra}}
 
 
 def _feedback(fields: Fields, entry: Entry) -> Fields:
     signal = entry.extra.get("signal")
     return {signal: fields.get(signal, 0) + 1} if signal in ("helpful", "harmful") else {}
+
+
+def _corroborate(fields: Fields, entry: Entry) -> Fields:
+    """Each other source counts once: nobody is believed more for saying it again."""
+    source = _source(entry.by, entry.extra)
+    known = fields.get("confirmed_by", ())
+    if source in known or (source and source == _source(fields["by"], fields["extra"])):
+        return {}
+    return {"confirmed_by": (*known, source), "corroborations": fields.get("corroborations", 0) + 1}
+
+
+def _source(by: str, extra: Mapping[str, Value]) -> str:
+    """Who speaks: a name, else the session it was said in."""
+    return by.strip().lower() or str(extra.get("session", extra.get("sessionId", "")))
 
 
 def _count(name: str) -> Reducer:
@@ -117,7 +135,10 @@ def _supersede(fields: Fields, entry: Entry) -> Fields:
 
 def _review(fields: Fields, entry: Entry) -> Fields:
     status = {"activate": ACTIVE, "reject": "archived"}.get(str(entry.extra.get("action")))
-    return _status(status)(fields, entry) if status else {}
+    if not status:
+        return {}
+    passed = (*fields.get("reviewed_in", ()), entry.id) if status == ACTIVE else ()
+    return {**_status(status)(fields, entry), "reviewed_in": passed}
 
 
 def _link(fields: Fields, entry: Entry) -> Fields:
@@ -150,7 +171,7 @@ REDUCERS: dict[str, Reducer] = {
     "amend": _amend,
     "feedback": _feedback,
     "reinforce": _count("reinforcements"),
-    "corroborate": _count("corroborations"),
+    "corroborate": _corroborate,
     "dispute": _count("disputes"),
     "supersede": _supersede,
     "quarantine": _status("quarantined"),
