@@ -124,6 +124,8 @@ def _why_out(item: Scored, profile: Profile, best: float, length: int) -> str:
         return "voted harmful: similarity alone does not bring it"
     if best < FLOOR:
         return f"nothing is relevant enough: the best has {best:.2f}, the floor is {FLOOR:g}"
+    if signals.unverified and signals.relevance < FLOOR:  # it may not ride on what another one is relevant for
+        return f"relevance {signals.relevance:.2f} is below the floor of {FLOOR:g}, and it is unverified"
     if signals.relevance < KEEP * best:
         return f"relevance {signals.relevance:.2f} is below half of the best one's {best:.2f}"
     return ""
