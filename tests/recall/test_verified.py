@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -251,3 +252,20 @@ def test_a_plan_of_several_entries_arrives_as_one(repository):
     plan = Plan((Entry(id="a", title="A", at=1), Entry(id="b", title="B", at=1)), "two")
     repository.write(plan, via="distilled")
     assert {repository.trust_parts(repository.get(id)).standing.why for id in "ab"} == {"came by distilled"}
+
+
+def test_a_cold_injection_in_a_committed_repository_loads_nothing_heavy(git, memories, repository):
+    write(memories, one=text("First"), two=text("Second"))
+    git.commit()
+    write(memories, three=text("Third"))
+    time.sleep(0.05)  # a file that changed a moment ago is read again
+    assert len(injected(repository)) == 3
+    code = (
+        "import sys; from rawkomem.repository import Repository; from rawkomem.recall.inject import Task\n"
+        "found = Repository.open(sys.argv[1]).inject(Task('fix the login page'))\n"
+        "print(len(found.items), *sys.modules, sep='\\n')"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(memories)], capture_output=True, text=True, check=True)
+    count, *modules = done.stdout.splitlines()
+    assert count == "3" and "rawkomem.index.believed" in modules
+    assert not {"yaml", "subprocess", "typing", "click", "dataclasses", "rawkomem.files.committed"} & set(modules)
