@@ -262,11 +262,13 @@ class Repository:
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True)
         return self._answer(lambda: inject(self._sources(only, strict), task, profile, limits, form), believing=True)
 
-    def prompt_for(self, task: Task, base_prompt: str, profile: str = "", form: str = "rawko") -> Prompt:
+    def prompt_for(
+        self, task: Task, base_prompt: str, profile: str = "", form: str = "rawko", strict: bool = False
+    ) -> Prompt:
         """What an orchestrator calls before a run: the prompt with the memories for the task; counted as a use."""
         from .recall.prompt import with_memories
 
-        injection = self.inject(task, profile, form)
+        injection = self.inject(task, profile, form, strict=strict)
         self.note_use(injection, task.session)
         return with_memories(base_prompt, injection)
 
@@ -465,8 +467,12 @@ class Repository:
     # Keeping
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
-        """Bring the index up to date with the files."""
-        return self.index.refresh(progress)
+        """Bring the index up to date with the files, and with who committed them: the next injection need not."""
+        report = self.index.refresh(progress)
+        authors = self._authors()
+        if authors:
+            authors.refresh()
+        return report
 
     def deepen(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Fill in the contextual vectors that are missing: minutes for a thousand memories. Returns how many it did."""

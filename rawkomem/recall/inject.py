@@ -12,7 +12,7 @@ from .factors import Context
 from .limits import SPECIALTIES, Limits
 from .pack import Packed, pack, unvouched
 from .profiles import Profile, profile_of
-from .rank import Scored, gate, rank
+from .rank import WITHDRAWN, Scored, gate, rank, votes_against
 from .render import render, render_item
 
 TYPE_CHECKING = False
@@ -172,7 +172,7 @@ def _with_linked(packed: Packed, sources: Sources, limits: Limits) -> Packed:
             memory = sources.view.memory(id)
             if memory is None or memory.status != "active" or memory.id in present or len(items) >= limits.most:
                 continue
-            if memory.kind in GROUPS:
+            if memory.kind in GROUPS or votes_against(memory) >= WITHDRAWN:
                 continue
             signals = Signals(id, fired=f"linked from {item.memory.id}", cited=sources.cited(memory))
             signals = replace(signals, unverified=sources.unverified([memory]).get(id, ""))

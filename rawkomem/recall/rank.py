@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..model.record import record, replace
 from ..text.stem import STOP_WORDS, stem, words
 from .candidates import Signals
@@ -48,11 +50,13 @@ def _score(memory: Memory, signals: Signals, profile: Profile, context: Context,
     named = (*profile.weights, *((name, 1.0) for name in profile.demotions))
     computed = (factor(name, weight, memory, signals, own) for name, weight in named)
     factors = tuple(item for item in computed if item.why)
-    doubt = 1.0
-    for item in factors:
-        doubt *= min(1.0, item.value) if item.name in DOUBTS and item.name in profile.demotions else 1.0
-    doubted = replace(signals, relevance=signals.relevance * doubt) if doubt < 1.0 else signals
-    return Scored(memory, doubted, combine(factors, profile), factors)
+    return Scored(memory, _doubted(signals, factors, profile), combine(factors, profile), factors)
+
+
+def _doubted(signals: Signals, factors: Iterable[Factor], profile: Profile) -> Signals:
+    """The signals with the relevance that votes and disputes leave of it, where the profile lets them demote."""
+    doubts = [min(1.0, item.value) for item in factors if item.name in DOUBTS and item.name in profile.demotions]
+    return replace(signals, relevance=signals.relevance * math.prod(doubts)) if doubts else signals
 
 
 def combine(factors: Iterable[Factor], profile: Profile) -> float:
@@ -108,9 +112,14 @@ def _fired(signals: Signals, length: int) -> bool:
     return bool(signals.fired)
 
 
+def votes_against(memory: Memory) -> int:
+    """How many more votes call it harmful than helpful."""
+    return memory.harmful - memory.helpful
+
+
 def _why_out(item: Scored, profile: Profile, best: float, length: int) -> str:
     signals = item.signals
-    against = item.memory.harmful - item.memory.helpful if "feedback" in profile.demotions else 0
+    against = votes_against(item.memory) if "feedback" in profile.demotions else 0
     if against >= WITHDRAWN:
         return f"voted harmful: {item.memory.harmful} votes, against {item.memory.helpful} for it"
     if profile.gate == "fired":

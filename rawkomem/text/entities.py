@@ -107,7 +107,7 @@ def _paths(text: str) -> Iterable[str]:
 
 
 def matching_entities(typed: str, known: Iterable[str]) -> tuple[str, ...]:
-    """The entities that a person may mean: what is typed with its kind as it is, else those of that name, or like it."""
+    """The entities that a person may mean: with a kind as it is typed, else those of that name, or like it."""
     typed = typed.strip().lower()
     if ":" in typed:
         return (typed,)
