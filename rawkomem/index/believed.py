@@ -60,7 +60,7 @@ class Believed:
         commits = self.authors.of_memories([memory.id for memory in memories]) if self.authors else {}
         for memory in memories:
             states = commits.get(memory.id, {})
-            ids = (*memory.told_in, *memory.reviewed_in)
+            ids = (memory.id, *memory.amended_in, *memory.reviewed_in)
             entries = {id: standing_of_entry(states.get(id, UNKNOWN), "") for id in ids}
             if not all(standing.verified for standing in entries.values()):
                 entries = {id: standing_of_entry(states.get(id, UNKNOWN), self._arrival(id)) for id in ids}

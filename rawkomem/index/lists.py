@@ -21,7 +21,7 @@ TUPLES = (
     "related",
     "supersedes",
     "heritage",
-    "told_in",
+    "amended_in",
     "reviewed_in",
     "confirmed_by",
 )  # JSON knows lists only

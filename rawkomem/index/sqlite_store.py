@@ -213,7 +213,7 @@ class SqliteStore:
         if not words:
             return []
         query = " OR ".join('"' + word.replace('"', "") + '"' for word in words)
-        inside, values = self._inside(only, "rowid")
+        inside, values = self._inside(only, "+rowid")  # the sign: match once, not once more for each row inside
         table = "around" if around else "words"
         sql = f"SELECT rowid, -rank FROM {table} WHERE {table} MATCH ? {inside} ORDER BY rank LIMIT ?"
         return self._hits(_with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit), limit)

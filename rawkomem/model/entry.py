@@ -85,7 +85,7 @@ class Memory:
     links: tuple[tuple[str, str], ...] = ()  # (type, id)
     heritage: tuple[str, ...] = ()
     reason: str = ""  # of the last change of status
-    told_in: tuple[str, ...] = ()  # ids of the entries that its words come from
+    amended_in: tuple[str, ...] = ()  # ids of the entries that changed its words
     reviewed_in: tuple[str, ...] = ()  # ids of the reviews that let these words pass
     confirmed_by: tuple[str, ...] = ()  # who corroborated it
     extra: Mapping[str, Value] = NOTHING

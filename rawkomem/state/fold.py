@@ -87,7 +87,6 @@ def _create(entry: Entry) -> Fields:
         "supersedes": _ids(entry, "supersedes"),
         "links": tuple(("member", id) for id in _ids(entry, "members")) if entry.kind == "episode" else (),
         "extra": entry.extra,
-        "told_in": (entry.id,),
         "entries": 1,
         "path": entry.path,
         "line": entry.line,
@@ -97,7 +96,8 @@ def _create(entry: Entry) -> Fields:
 def _amend(fields: Fields, entry: Entry) -> Fields:
     named = {AMENDABLE[key]: getattr(entry, AMENDABLE[key]) for key in entry.given if key in AMENDABLE}
     body = {"body": entry.body} if entry.body else {}
-    said = {"told_in": (*fields["told_in"], entry.id), "reviewed_in": ()}  # what was reviewed were other words
+    amended = (*fields.get("amended_in", ()), entry.id)
+    said = {"amended_in": amended, "reviewed_in": ()}  # what was reviewed were other words
     return {**named, **body, **said, "extra": {**fields["extra"], **entry.extra}}
 
 

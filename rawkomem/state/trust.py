@@ -74,8 +74,7 @@ def standing_of(memory: Memory, entries: Mapping[str, Standing]) -> Standing:
     """The standing of a memory: of the weakest entry that its words come from, unless a person reviewed it since."""
     if any(entries[id].verified for id in memory.reviewed_in if id in entries):
         return REVIEWED
-    told = [entries.get(id, Standing()) for id in memory.told_in]
-    return min(told, key=_strength, default=Standing())
+    return min((entries.get(id, Standing()) for id in (memory.id, *memory.amended_in)), key=_strength)
 
 
 def _strength(standing: Standing) -> tuple[bool, float]:

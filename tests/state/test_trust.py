@@ -103,7 +103,7 @@ def test_each_other_source_confirms_once():
 def test_the_weakest_words_count_and_a_later_review_covers_them():
     good, bad = standing_of_entry(PERSON, ""), standing_of_entry(UNCOMMITTED, "")
     amended = folded(about("amend", 5))
-    assert amended.told_in == ("m", "amend-5")
+    assert amended.amended_in == ("amend-5",)
     assert standing_of(amended, {"m": good, "amend-5": good}).verified
     assert standing_of(amended, {"m": good, "amend-5": bad}) == bad
     assert not standing_of(amended, {"m": good}).verified  # an entry of which nothing is known
