@@ -22,7 +22,6 @@ from .state.consolidate import Similar, plan_consolidate, steps
 from .state.contradict import ClaimRules
 from .state.decay import Outlook, held_by, look_ahead, plan_decay
 from .state.strength import FADED
-from .state.trust import trust_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -97,7 +96,8 @@ def take_census(repository: Repository) -> Census:
     memories = repository.read(lambda: [memory_of(doc) for doc in index.catalogue.docs()])
     at = now()
     uses = {id: (access.count, access.last) for id, access in repository.accesses().items()}
-    return Census({memory.id: memory for memory in memories}, at, lambda memory: trust_of(memory, at), uses)
+    believed = repository.believing()
+    return Census({memory.id: memory for memory in memories}, at, lambda memory: believed.trust(memory).value, uses)
 
 
 def _neighbours(repository: Repository) -> Neighbours:

@@ -31,12 +31,14 @@ if TYPE_CHECKING:
     from .files.check import Checked
     from .files.citations import Citations, Cited
     from .files.usage import Access
+    from .index.authors import Authors
+    from .index.believed import Believed
     from .index.catalogue import Row
     from .index.past import Past
     from .index.stats import Stats
     from .index.status import Status
     from .index.view import View
-    from .model.entry import Entry, Memory, Plan
+    from .model.entry import Entry, Memory, Plan, Value
     from .recall.cache import AnswerCache
     from .recall.inject import Injection, Sources, Task
     from .recall.patterns import PatternMatch
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from .state.explained import Explained, Replaced
     from .state.graph import Graph
     from .state.history import Step
+    from .state.trust import Trust
 
     T = TypeVar("T")
 
@@ -75,6 +78,10 @@ def _stored(plans: Sequence[Plan], written: Sequence[Written]) -> list[Stored]:
     return stored
 
 
+def _asks_trust(only: Filter | None) -> bool:
+    return only is not None and only.trust > 0
+
+
 def warn_on_stderr(message: str) -> None:
     """The default for warnings: one line on stderr."""
     print(f"rawkomem: {message}", file=sys.stderr)
@@ -83,8 +90,9 @@ def warn_on_stderr(message: str) -> None:
 class Repository:
     """A project's memories: files in `.rawko/` and the index that follows them."""
 
-    def __init__(self, layout: Layout, warn: Callable[[str], None] = warn_on_stderr):
+    def __init__(self, layout: Layout, warn: Callable[[str], None] = warn_on_stderr, via: str = ""):
         self.layout = layout
+        self.via = via  # how what is written through here arrives, where a call does not say; see files/arrivals.py
         self.warn = warn
         self.index = Index(layout, self._open_embedder, warn, lambda: open_deep(self.settings.embedder))
         self._settings: Settings | None = None
@@ -92,9 +100,9 @@ class Repository:
         self._asked = False
 
     @classmethod
-    def open(cls, start: str = "", warn: Callable[[str], None] = warn_on_stderr) -> Repository:
+    def open(cls, start: str = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "") -> Repository:
         """The repository of a folder or of one of its parents."""
-        return cls(find_layout(start), warn)
+        return cls(find_layout(start), warn, via)
 
     @property
     def settings(self) -> Settings:
@@ -124,7 +132,7 @@ class Repository:
         def find() -> Sequence[Answer]:
             return search(self._view(only), self.index.store, self._spaces(), texts, limit)
 
-        return self._answer(find, ("search", tuple(texts), limit, only))
+        return self._answer(find, ("search", tuple(texts), limit, only), believing=_asks_trust(only))
 
     def query(
         self,
@@ -143,17 +151,17 @@ class Repository:
         def find() -> Sequence[PatternMatch]:
             return match_patterns(self._view(only), self.index.store, self._spaces(), text, limit, min_similarity)
 
-        return self._answer(find, ("query", text, limit, min_similarity, only))
+        return self._answer(find, ("query", text, limit, min_similarity, only), believing=_asks_trust(only))
 
     def list(self, only: Filter | None = None) -> Sequence[Row]:
         """All memories that pass a filter, the last changed first."""
-        return self._answer(lambda: self._view(only).rows())
+        return self._answer(lambda: self._view(only).rows(), believing=_asks_trust(only))
 
     def stats(self, only: Filter | None = None) -> Stats:
         """Counts over the memories that `list` shows with the same filter."""
         from .index.stats import stats
 
-        return self._answer(lambda: stats(self._view(only)))
+        return self._answer(lambda: stats(self._view(only)), believing=_asks_trust(only))
 
     def accesses(self) -> Mapping[str, Access]:
         """How often, and when last, each memory was injected on this machine."""
@@ -170,7 +178,7 @@ class Repository:
             from .index.entities import resolved
 
             only = replace(only, entities=resolved(only.entities, self.index.catalogue, self.warn))
-        return View(self.layout, self.index.catalogue, only)
+        return View(self.layout, self.index.catalogue, only, self._authors)
 
     def get(self, name: str, as_of: int = 0) -> Memory:
         """The memory of an id, of the start of one, or of a file stem; as it stood at a time, if one is given."""
@@ -220,9 +228,14 @@ class Repository:
             raise BadInput(f"{name!r} may be {', '.join(ids[:5])}", "give more of the id")
         return ids[0]
 
-    def _answer(self, ask: Callable[[], T], key: Hashable = None) -> T:
-        """Answer from a fresh index; one that turns out to be broken is made anew and asked once more."""
-        ask = self._keeping(ask, key) if key else ask
+    def _answer(self, ask: Callable[[], T], key: Hashable = None, believing: bool = False) -> T:
+        """Answer from a fresh index. One that depends on who committed what is given again where that changed since."""
+        answer = self._asked_once(self._keeping(ask, key) if key else ask)
+        authors = self._authors() if believing else None
+        return self._asked_once(ask) if authors and authors.refresh() else answer
+
+    def _asked_once(self, ask: Callable[[], T]) -> T:
+        """An index that turns out to be broken is made anew and asked once more."""
         try:
             return self.index.answer(ask)
         except BROKEN as failure:
@@ -265,25 +278,31 @@ class Repository:
         least_importance: str = "",
         budget: int = 0,
         only: Filter | None = None,
+        strict: bool = False,
     ) -> Injection:
         """The few memories that belong into the prompt of a task; zero and empty mean: the agent's setting.
 
-        A filter narrows them down further; only what is active and valid is ever injected.
+        A filter narrows them down further; only what is active and valid is ever injected; with `strict`, only what a
+        person vouches for.
         """
         from .recall.inject import inject
 
         limits = self.settings.limits(task.agent)
-        limits = Limits(most or limits.most, least_importance or limits.least_importance, budget or limits.budget)
+        unverified = 0 if strict else limits.unverified
+        least = least_importance or limits.least_importance
+        limits = Limits(most or limits.most, least, budget or limits.budget, unverified)
         if limits.least_importance not in IMPORTANCE:
             raise BadInput(f"unknown importance {limits.least_importance!r}", "one of " + ", ".join(IMPORTANCE))
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True)
-        return self._answer(lambda: inject(self._sources(only), task, profile, limits, form))
+        return self._answer(lambda: inject(self._sources(only, strict), task, profile, limits, form), believing=True)
 
-    def prompt_for(self, task: Task, base_prompt: str, profile: str = "", form: str = "rawko") -> Prompt:
+    def prompt_for(
+        self, task: Task, base_prompt: str, profile: str = "", form: str = "rawko", strict: bool = False
+    ) -> Prompt:
         """What an orchestrator calls before a run: the prompt with the memories for the task; counted as a use."""
         from .recall.prompt import with_memories
 
-        injection = self.inject(task, profile, form)
+        injection = self.inject(task, profile, form, strict=strict)
         self.note_use(injection, task.session)
         return with_memories(base_prompt, injection)
 
@@ -313,7 +332,7 @@ class Repository:
         if injection.items:
             note_use(self.layout, now(), session, injection.tokens, [item.memory.id for item in injection.items])
 
-    def _sources(self, only: Filter) -> Sources:
+    def _sources(self, only: Filter, strict: bool) -> Sources:
         from .files.usage import last_access
         from .index.conditions import fired_by
         from .recall.inject import Sources
@@ -327,10 +346,36 @@ class Repository:
         def accessed() -> dict[str, int]:
             return last_access(self.layout)
 
-        return Sources(view, self.index.store, self._spaces(), fired, accessed, self._citing())
+        authors = None if strict else view.authors
+        doubting = strict or (authors is not None and authors.names_a_person())
+        return Sources(view, self.index.store, self._spaces(), fired, accessed, self._citing(), doubting)
 
     def _spaces(self) -> Spaces:
         return Spaces(self.index.embedder, self.index.deep())
+
+    # Believing
+
+    def trust(self, memory: Memory) -> float:
+        """How far a memory is believed, from 0 to 1."""
+        return self.trust_parts(memory).value
+
+    def trust_parts(self, memory: Memory) -> Trust:
+        """The same with what it is made of, and whether a person vouches for the memory."""
+        return self._answer(lambda: self._view(None).believed.trust(memory), believing=True)
+
+    def believing(self) -> Believed:
+        """Standing and trust of many memories, as they are now."""
+        return self._answer(lambda: self._view(None).believed, believing=True)
+
+    def _authors(self) -> Authors | None:
+        """Who committed what; None without git, or where the user does not want it to count."""
+        from .files.gitdir import find_git
+
+        if not self.settings.commits or find_git(self.layout.root) is None:
+            return None
+        from .index.authors import Authors
+
+        return Authors(self.index, self.settings.identities)
 
     # Citing code
 
@@ -378,18 +423,18 @@ class Repository:
 
     # Writing
 
-    def add(self, entry: Entry, on_conflict: str = "quarantine") -> Written:
+    def add(self, entry: Entry, on_conflict: str = "quarantine", via: str = "") -> Written:
         """Store a new memory; secrets are redacted, the entry gets an id and a time if it has none.
 
-        A claim is resolved: see `store`, which also tells what became of it.
+        A claim is resolved: see `store`, which also tells what became of it. `via` tells how it arrived: see `write`.
         """
-        return self.store(entry, on_conflict).written[0]
+        return self.store(entry, on_conflict, via).written[0]
 
-    def amend(self, name: str, entry: Entry) -> Written:
+    def amend(self, name: str, entry: Entry, via: str = "") -> Written:
         """Append an entry that changes what a memory says."""
         from .state.decide import plan_amend
 
-        return self._write(plan_amend(self.get(name), entry))[0]
+        return self._write(plan_amend(self.get(name), entry), via)[0]
 
     def delete(self, name: str, reason: str = "", by: str = "") -> Written:
         """Append a tombstone; the text stays in the file and in history."""
@@ -409,31 +454,44 @@ class Repository:
 
         return self.write(plan_unlink(self.get(name), self.get(other), type, by))
 
-    def write(self, plan: Plan) -> Sequence[Written]:
-        """Carry out a plan."""
-        return self._write(plan)
+    def write(self, plan: Plan, via: str = "") -> Sequence[Written]:
+        """Carry out a plan. `via` tells how it arrived: person, agent, import, distilled, or a source class."""
+        return self._write(plan, via)
 
-    def _write(self, plan: Plan) -> Sequence[Written]:
-        from .files.append import write_plan
+    def _write(self, plan: Plan, via: str = "") -> Sequence[Written]:
+        return self._write_decided(lambda: plan, via)
 
-        self._forget_answers()
-        self.index.expect_changes()
-        written = write_plan(self.layout, plan)
-        self._tell_sinks(plan, written)
-        return written
-
-    def _write_decided(self, decide: Callable[[], Plan]) -> Sequence[Written]:
+    def _write_decided(self, decide: Callable[[], Plan], via: str = "") -> Sequence[Written]:
         """Decide and write under one lock, on fresh answers: no other writer comes between the two."""
         from .files.append import repository_lock, write_locked
+        from .state.trust import ARRIVALS, BASES
 
+        if via and via not in (*ARRIVALS, *BASES):
+            raise BadInput(f"unknown way to arrive: {via!r}", "one of " + ", ".join((*ARRIVALS, *BASES)))
         with repository_lock(self.layout):
             self._forget_answers()
             self.index.expect_changes()
             plan = decide()
             self.index.expect_changes()
             written = write_locked(self.layout, plan)
+            self._note_arrivals(written, via)  # before others decide about these words
         self._tell_sinks(plan, written)
         return written
+
+    def _note_arrivals(self, written: Sequence[Written], via: str) -> None:
+        from .files.arrivals import note_arrivals
+
+        ways: dict[str, list[str]] = {}
+        for item in written:
+            ways.setdefault(self._arrival(item.entry.extra, via), []).append(item.entry.id)
+        for way, ids in ways.items():
+            note_arrivals(self.layout, ids, way)
+
+    def _arrival(self, extra: Mapping[str, Value], via: str) -> str:
+        """How words arrive: as the caller says, else by what the host program declares with them."""
+        from .state.trust import claimed_source
+
+        return via or self.via or claimed_source(extra) or "unknown"
 
     def _tell_sinks(self, plan: Plan, written: Sequence[Written]) -> None:
         """The entries are on disk: whatever is wrong from here on is a warning."""
@@ -453,11 +511,11 @@ class Repository:
 
     # Believing: claims, conflicts, and decisions about memories
 
-    def store(self, entry: Entry, on_conflict: str = "quarantine") -> Stored:
+    def store(self, entry: Entry, on_conflict: str = "quarantine", via: str = "") -> Stored:
         """Store a memory and tell what became of it: a claim confirms, supersedes, or waits for a review."""
-        return self.add_many([entry], on_conflict)[0]
+        return self.add_many([entry], on_conflict, via)[0]
 
-    def add_many(self, entries: Sequence[Entry], on_conflict: str = "quarantine") -> Sequence[Stored]:
+    def add_many(self, entries: Sequence[Entry], on_conflict: str = "quarantine", via: str = "") -> Sequence[Stored]:
         """Store up to 1,000 memories, each as `store` would; nothing is written where one of them is refused."""
         from .model.entry import Plan
         from .state.claims import plan_claims
@@ -466,13 +524,14 @@ class Repository:
         registry = self.predicates() if any("claim" in entry.extra for entry in entries) else {}
 
         def decide() -> Plan:
-            plans.extend(plan_claims(entries, self._claiming, registry, self.believed, on_conflict))
+            trust = self._believing(via)
+            plans.extend(plan_claims(entries, self._claiming, registry, trust, on_conflict))
             return Plan(tuple(entry for plan in plans for entry in plan.entries), plans[0].why if plans else "nothing")
 
-        written = self._write_decided(decide)
+        written = self._write_decided(decide, via)
         return _stored(plans, written)
 
-    def evolve(self, entry: Entry) -> Stored:
+    def evolve(self, entry: Entry, via: str = "") -> Stored:
         """Store a text in the place of the memory that it clearly is a newer version of; without one, just store it.
 
         A claim says itself what it is about: it is resolved as in `store`.
@@ -480,16 +539,16 @@ class Repository:
         from .state.evolve import CANDIDATES, plan_evolve, related_to
 
         if "claim" in entry.extra:
-            return self.store(entry)
+            return self.store(entry, via=via)
         plans: list[Plan] = []
 
         def decide() -> Plan:
             found = self.search(f"{entry.title}\n{entry.body}", CANDIDATES)
             near = [(self.get(item.row.id), item.relevance) for item in found]
-            plans.append(plan_evolve(entry, related_to(entry, near), self.believed))
+            plans.append(plan_evolve(entry, related_to(entry, near), self._believing(via)))
             return plans[0]
 
-        written = self._write_decided(decide)
+        written = self._write_decided(decide, via)
         return _stored(plans, written)[0]
 
     def feedback(self, name: str, signal: str, reason: str = "", by: str = "") -> Written:
@@ -508,7 +567,7 @@ class Repository:
         """Say that a memory is doubtful; below a floor of trust, or the third time, it is no longer used."""
         from .state.belief import plan_dispute
 
-        return self._write_decided(lambda: plan_dispute(self.get(name), reason, by, self.believed))[0]
+        return self._write_decided(lambda: plan_dispute(self.get(name), reason, by, self.trust))[0]
 
     def quarantine(self, name: str, reason: str = "", by: str = "") -> Written:
         """Hold a memory back until it is reviewed."""
@@ -522,7 +581,7 @@ class Repository:
 
         def decide() -> Plan:
             memory = self.get(name)
-            return plan_review(memory, self._rivals(memory), action, settle, reason, by, self.believed)
+            return plan_review(memory, self._rivals(memory), action, settle, reason, by, self.trust)
 
         return self._write_decided(decide)
 
@@ -532,7 +591,7 @@ class Repository:
 
         def decide() -> Plan:
             memory = self.get(name)
-            return plan_restore(memory, self._rivals(memory), settle, reason, by, self.believed)
+            return plan_restore(memory, self._rivals(memory), settle, reason, by, self.trust)
 
         return self._write_decided(decide)
 
@@ -541,7 +600,7 @@ class Repository:
         from .state.belief import plan_supersede
 
         def decide() -> Plan:
-            return plan_supersede(self.get(old), self.get(new), self._find, reason, by, self.believed, anyway)
+            return plan_supersede(self.get(old), self.get(new), self._find, reason, by, self.trust, anyway)
 
         return self._write_decided(decide)[0]
 
@@ -572,15 +631,14 @@ class Repository:
     def explain_memory(self, name: str) -> Explained:
         """How far a memory is believed, and by what: trust, connections, conflicts, history."""
         from .model.clock import now
-        from .state.belief import claimed_trust_parts, standing
+        from .state.belief import standing
         from .state.explained import Explained
 
-        memory, at = self.get(name), now()
+        memory = self.get(name)
         return Explained(
             memory,
-            standing(memory, at),
-            self.believed(memory),
-            claimed_trust_parts(memory, at),
+            standing(memory, now()),
+            self.trust_parts(memory),
             tuple(self.graph(statuses=()).around[memory.id]),
             tuple(self._rivals(memory)),
             tuple(self.history(memory.id)),
@@ -591,7 +649,7 @@ class Repository:
         from .state.conflicts import chain
         from .state.explained import replacements
 
-        return replacements(self._answer(lambda: chain(self._resolve(name), self._find)), self.believed)
+        return replacements(self._answer(lambda: chain(self._resolve(name), self._find)), self.trust)
 
     def predicates(self) -> Mapping[str, Predicate]:
         """How predicates of claims behave: what config.yaml says below `predicates:`."""
@@ -599,12 +657,18 @@ class Repository:
 
         return read_registry({name: dict(rules) for name, rules in self.settings.predicates})
 
-    def believed(self, memory: Memory) -> float:
-        """The trust that decisions go by."""
+    def _believing(self, via: str) -> Callable[[Memory], float]:
+        """The trust that a decision about new words goes by: theirs follows from how they arrive."""
         from .model.clock import now
-        from .state.belief import claimed_trust
+        from .state.committer import UNKNOWN
+        from .state.trust import standing_of_entry, trust_of
 
-        return claimed_trust(memory, now())
+        def trust(memory: Memory) -> float:
+            if self.index.catalogue.row(memory.id):
+                return self.trust(memory)
+            return trust_of(memory, standing_of_entry(UNKNOWN, self._arrival(memory.extra, via)), now())
+
+        return trust
 
     def _claiming(self, subject: str, predicate: str) -> Sequence[Memory]:
         from .index.claims import claiming
@@ -657,8 +721,12 @@ class Repository:
     # Keeping
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
-        """Bring the index up to date with the files."""
-        return self.index.refresh(progress)
+        """Bring the index up to date with the files, and with who committed them: the next injection need not."""
+        report = self.index.refresh(progress)
+        authors = self._authors()
+        if authors:
+            authors.refresh()
+        return report
 
     def deepen(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Fill in the contextual vectors that are missing: minutes for a thousand memories. Returns how many it did."""

@@ -12,7 +12,7 @@ from .embed.chain import AUTO, BUNDLED, EmbedderSettings
 from .files.layout import Layout, user_cache, user_config
 from .model.errors import BadInput
 from .model.record import record, replace
-from .recall.limits import SPECIALTIES, Limits
+from .recall.limits import MAX_UNVERIFIED, SPECIALTIES, Limits
 from .sinks.config import EVENTS, MarkdownSettings, SinkSettings, WebhookSettings
 
 TYPE_CHECKING = False
@@ -36,6 +36,7 @@ KEYS = {
     "sinks.webhook.allowLocal": "user",
     "trust.commits": "user",
     "trust.agents": "user",
+    "trust.maxUnverified": "both",
 }
 
 
@@ -53,13 +54,14 @@ class Settings:
     commits: bool = True  # whether what no person committed counts as written by an agent
     identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/committer.py
     predicates: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # rules of claims, as written
+    unverified: int = MAX_UNVERIFIED  # memories injected that no person vouches for, where people vouch for any
 
     def limits(self, agent: str) -> Limits:
         """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
         known = {**dict.fromkeys(SPECIALTIES, Limits()), **dict(self.agents)}
         if agent and agent not in known:
             raise BadInput(f"unknown agent {agent!r}", f"one of {', '.join(known)}; or add it to config.yaml")
-        return known.get(agent, Limits())
+        return replace(known.get(agent, Limits()), unverified=self.unverified)
 
 
 def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
@@ -77,9 +79,16 @@ def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
     cache = os.path.join(user_cache(), "settings", "".join(c if c.isalnum() else "-" for c in layout.root)[-150:])
     values = _cached(cache, stamp)
     if values is None:
-        values = {**_read(files[0], "user", warn), **_read(files[1], "repository", warn)}
+        values = _over(_read(files[0], "user", warn), _read(files[1], "repository", warn))
         _keep(cache, stamp, values)
     return _settings(values)
+
+
+def _over(user: Mapping[str, str], repository: Mapping[str, str]) -> dict[str, str]:
+    """The repository's values over the user's; of how much is let through unverified, the least counts."""
+    values = {**user, **repository}
+    least = [_number(given, "trust.maxUnverified", MAX_UNVERIFIED) for given in (user, repository)]
+    return {**values, "trust.maxUnverified": str(int(min(MAX_UNVERIFIED, *least)))}
 
 
 def _stamp(file: str) -> str:
@@ -169,7 +178,7 @@ def _settings(values: Mapping[str, str]) -> Settings:
         timeout=_number(values, "embedder.timeout", 30.0),
     )
     agents = tuple(sorted(_agents(values).items()))
-    return Settings(embedder, agents, _sinks(values), *_commits(values), _predicates(values))
+    return Settings(embedder, agents, _sinks(values), *_commits(values), _predicates(values), _unverified(values))
 
 
 def _predicates(values: Mapping[str, str]) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
@@ -180,6 +189,10 @@ def _predicates(values: Mapping[str, str]) -> tuple[tuple[str, tuple[tuple[str, 
             name, _, rule = key.removeprefix("predicates.").rpartition(".")
             rules.setdefault(name, {})[rule] = value
     return tuple((name, tuple(given.items())) for name, given in sorted(rules.items()))
+
+
+def _unverified(values: Mapping[str, str]) -> int:
+    return max(0, int(_number(values, "trust.maxUnverified", MAX_UNVERIFIED)))
 
 
 def _commits(values: Mapping[str, str]) -> tuple[bool, tuple[str, ...]]:

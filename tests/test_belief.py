@@ -58,15 +58,15 @@ def test_a_harmful_vote_is_seen_and_made_good(repository, keys, on_day):
     first = on_day(2)
     repository.feedback(keys, "harmful", "wrong vault")
     item, inside = repository.explain(keys, TASK)
-    (harm,) = (factor for factor in item.factors if factor.name == "harm")
-    assert inside and harm.value == 0.5 and "1 harmful" in harm.why and item.score == pytest.approx(before.score / 2)
+    (votes,) = (factor for factor in item.factors if factor.name == "feedback")
+    assert inside and votes.value == 0.5 and "1 harmful" in votes.why and item.score == pytest.approx(before.score / 2)
     on_day(3)
     for _ in range(8):
         repository.feedback(keys, "helpful")
     item, _ = repository.explain(keys, TASK)
-    assert item.score == pytest.approx(before.score)
+    assert item.score == pytest.approx(before.score * 0.5 * 1.1**8)
     then, _ = repository.explain(keys, TASK, only=Filter(as_of=first - 1))
-    assert then.score == pytest.approx(before.score) and not [f for f in then.factors if f.name == "harm"]
+    assert then.score == pytest.approx(before.score) and not [f for f in then.factors if f.name == "feedback"]
     assert repository.get(keys, first).harmful == 1 and repository.get(keys, first - 1).harmful == 0
 
 
@@ -304,7 +304,7 @@ def test_a_memory_is_explained(repository, conflict):
     old, new = conflict
     explained = repository.explain_memory(new)
     assert explained.standing == f"quarantined (trust_insufficient): conflicts with {old}"
-    assert sum(part.value for part in explained.parts) == pytest.approx(explained.trust)
+    assert sum(amount for _, amount, _ in explained.trust.parts) == pytest.approx(explained.trust.value)
     assert [other.id for other in explained.conflicts] == [old]
     assert [step.entry.kind for step in explained.steps] == ["memory", "quarantine"]
 
@@ -366,7 +366,7 @@ def test_what_may_contradict_is_found_at_once_among_many(repository, on_day):
         )
     repository.sync()
     begin = time.perf_counter()
-    plan_claims([claim("dev", subject="service 500")], repository._claiming, {}, repository.believed)
+    plan_claims([claim("dev", subject="service 500")], repository._claiming, {}, repository.trust)
     assert time.perf_counter() - begin < 0.5
     query = "EXPLAIN QUERY PLAN SELECT memory FROM claims WHERE subject = ? AND predicate = ?"
     (row,) = repository.index.reading().execute(query, ("a", "b"))

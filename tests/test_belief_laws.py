@@ -63,10 +63,10 @@ def check_trust(repository: Repository, before: dict, operation: tuple) -> None:
     for id, old in before.items():
         newer = now[id].superseded_by
         if newer and not old.superseded_by and "supersede" not in operation[1:]:
-            assert repository.believed(now[newer]) >= repository.believed(old) - 1e-6, operation
+            assert repository.trust(now[newer]) >= repository.trust(old) - 1e-6, operation
     if operation[0] == "store":
         trust = {"user_explicit": 1.0, "document": 0.6, "inference": 0.5}[operation[2]]
-        held = [id for id, old in before.items() if old.status == "active" and repository.believed(old) > trust + 1e-6]
+        held = [id for id, old in before.items() if old.status == "active" and repository.trust(old) > trust + 1e-6]
         assert all(now[id].status == "active" for id in held), operation
 
 

@@ -106,7 +106,7 @@ class Play:
         level = IMPORTANCE[min(3, int(opts.get("importance", 0.3) * 4))]
         words = step["text"].split()
         entry = Entry(title=step["text"] if len(words) < 20 else " ".join(words[:2]), body="" if len(words) < 20 else step["text"],
-                      importance=level, extra=extra, by="a", when=(f"{words[0]}|{words[-1]}",))  # fmt: skip
+                      importance=level, extra=extra, when=(f"{words[0]}|{words[-1]}",))  # fmt: skip
         self.stored[step["as"]] = entry
         outcome = self.repository.store(entry, opts.get("onConflict", "quarantine")).outcome
         self.ids[step["as"]] = outcome.id
@@ -116,7 +116,7 @@ class Play:
     def do_corroborate(self, step: dict) -> dict:
         assert self.repository.store(self.stored[step["ref"][1:]]).outcome.what == "corroborated"
         memory = self.repository.get(self.id(step))
-        return {"corroboration": memory.times_observed, "trust": self.repository.believed(memory)}
+        return {"corroboration": memory.times_observed, "trust": self.repository.trust(memory)}
 
     def do_age(self, step: dict) -> None:
         self.age(step["days"])
@@ -124,12 +124,12 @@ class Play:
     def do_dispute(self, step: dict) -> dict:
         self.repository.dispute(self.id(step))
         memory = self.repository.get(self.id(step))
-        return {"disputes": memory.disputes, "trust": self.repository.believed(memory), "status": memory.status}
+        return {"disputes": memory.disputes, "trust": self.repository.trust(memory), "status": memory.status}
 
     def do_reinforce(self, step: dict) -> dict:
         self.repository.reinforce(self.id(step))
         memory = self.repository.get(self.id(step))
-        return {"reinforcements": memory.reinforcements, "confidence": self.repository.believed(memory)}
+        return {"reinforcements": memory.reinforcements, "confidence": self.repository.trust(memory)}
 
     def do_quarantine(self, step: dict) -> None:
         self.repository.quarantine(self.id(step), step["opts"]["reason"])
@@ -178,7 +178,7 @@ class Play:
         reasons = [s.entry.extra["reason"] for s in self.repository.history(memory.id) if s.entry.kind == "quarantine"]
         found = {
             "status": memory.status,
-            "trust": pytest.approx(self.repository.believed(memory), abs=1e-4),
+            "trust": pytest.approx(self.repository.trust(memory), abs=1e-4),
             "corroboration": memory.times_observed,
             "superseded_by": self.name(memory.superseded_by) if memory.superseded_by else "",
             "quarantineReason": reasons[-1] if reasons else "",

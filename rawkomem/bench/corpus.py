@@ -5,26 +5,60 @@ from __future__ import annotations
 import os
 import random
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from ..embed.static import FILE
 from ..embed.vectors import TokenVectors
 from ..files.start import plan_start, write_start
-from ..text.emit import emit_fields
+from ..model.entry import Entry
+from ..model.record import replace
+from ..text.emit import emit_entry, emit_fields
+from ..text.split import SEPARATOR
+
+if TYPE_CHECKING:
+    from ..model.entry import Value
 
 VOCABULARY = 8_000  # distinct words; a team's notes hold about that many
-BYTES = 4_000  # of each file
+BYTES = 4_000  # of each memory
+# Kinds of changes and how many of a hundred: votes are frequent, changes of state are rare.
+CHANGES = {"feedback": 40, "reinforce": 20, "amend": 15, "corroborate": 10, "dispute": 5, "link": 5, "supersede": 3}
+CHANGES |= {"archive": 2}
+LATER = 1_790_000_000_000  # when changes begin: after all memories
 
 
-def make_repository(project: str, files: int, seed: int = 7) -> None:
-    """Write `.rawko/` with this many memories of 4 kB into a project folder."""
+def make_repository(project: str, files: int, seed: int = 7, changes: int = 0) -> None:
+    """Write `.rawko/` with this many memories of 4 kB, and so many changes below them, into a project folder."""
     write_start(plan_start(project))
     words = vocabulary(seed)
     weights = list(accumulate(1 / (rank + 3) for rank in range(len(words))))
     folder = os.path.join(project, ".rawko", "memories")
+    below = _spread(random.Random(seed), files, changes)
     for number in range(files):
-        text = memory_text(random.Random(seed * 1_000_003 + number), words, weights, number)
+        chance = random.Random(seed * 1_000_003 + number)
+        text = memory_text(chance, words, weights, number)
+        entries = (change_text(chance, words, number, files, nth) for nth in range(below[number]))
+        text = SEPARATOR.join([text, *entries])
         with open(os.path.join(folder, f"memory-{number:06d}.md"), "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
+
+
+def _spread(chance: random.Random, files: int, changes: int) -> list[int]:
+    """How many changes each file gets: by chance, so that some have none and a few have many."""
+    counts = [0] * files
+    for number in chance.choices(range(files), k=changes):
+        counts[number] += 1
+    return counts
+
+
+def change_text(chance: random.Random, words: list[str], number: int, files: int, nth: int) -> str:
+    """One entry about a memory, later than those before it."""
+    kind = chance.choices(list(CHANGES), list(CHANGES.values()))[0]
+    other = f"memory-{chance.randrange(files):06d}"
+    says: dict[str, Value] = {"signal": chance.choice(("helpful", "helpful", "harmful"))} if kind == "feedback" else {}
+    says |= {"supersededBy": other} if kind == "supersede" else {"to": [other]} if kind == "link" else {}
+    by = chance.choice(("planner", "developer", "tester", "reviewer"))
+    entry = Entry(kind, f"{kind}_{number:06d}_{nth}", f"memory-{number:06d}", at=LATER + nth, by=by, extra=says)
+    return emit_entry(replace(entry, body=" ".join(chance.choices(words, k=60))) if kind == "amend" else entry)
 
 
 def vocabulary(seed: int = 7) -> list[str]:

@@ -52,12 +52,12 @@ def command(*words: str) -> list[str]:
     return [script, *words] if os.path.exists(script) else [sys.executable, "-m", "rawkomem", *words]
 
 
-def measure_speed(files: int, say: Callable[[str], None]) -> list[Measure]:
-    """All figures for a repository of this many files, in a temporary folder."""
+def measure_speed(files: int, say: Callable[[str], None], changes: int = 0) -> list[Measure]:
+    """All figures for a repository of this many files, with so many changes in them, in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
-        say(f"writing {files} files of 4 kB")
+        say(f"writing {files} files of 4 kB, with {changes} changes")
         compileall.compile_dir(os.path.dirname(rawkomem.__file__), quiet=2)  # as pip does when it installs
-        make_repository(project, files)
+        make_repository(project, files, changes=changes)
         with _embedder("static"):
             return _measure(project, say)
 

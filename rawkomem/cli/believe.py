@@ -191,7 +191,7 @@ def conflicts_command(folder: str, /, as_json: bool) -> None:
         return
     for conflict in found:
         for sign, side in (("", conflict.memory), ("  against ", conflict.other)):
-            say(f"{sign}{_name(side)}  {_claim(side)}  trust {repository.believed(side):.2f}")
+            say(f"{sign}{_name(side)}  {_claim(side)}  trust {repository.trust(side):.2f}")
     if found:
         note("settle one with 'rawkomem review ID', --activate, --reject, --supersede or --keep-both")
     else:
@@ -254,4 +254,4 @@ def _side(memory: Memory) -> dict[str, Any]:
 
 def _conflict_json(repository: Repository, conflict: Conflict) -> dict[str, Any]:
     sides = (("memory", conflict.memory), ("other", conflict.other))
-    return {name: {**_side(side), "trust": round(repository.believed(side), 4)} for name, side in sides}
+    return {name: {**_side(side), "trust": round(repository.trust(side), 4)} for name, side in sides}

@@ -23,15 +23,19 @@ def bench_command() -> None:
     "--files", multiple=True, default=(2_000,), show_default=True, type=click.IntRange(1, 200_000),
     help="How many memories; repeat it to see how cost grows.",
 )  # fmt: skip
+@click.option(
+    "--changes", default=0, show_default=True, type=click.IntRange(0, 1_000_000),
+    help="How many entries that change memories: votes, amendments, links, …",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def speed_command(files: tuple[int, ...], as_json: bool) -> None:
+def speed_command(files: tuple[int, ...], changes: int, as_json: bool) -> None:
     """How long the real commands take, in milliseconds and in starts.
 
     One start is the median of 'python -c pass' in the same run.
     """
     from ..bench.speed import measure_speed
 
-    measured = [measure_speed(count, note) for count in files]
+    measured = [measure_speed(count, note, changes) for count in files]
     if as_json:
         rows = zip(files, measured, strict=True)
         say_json([{"files": count, "measures": [as_dict(measure) for measure in row]} for count, row in rows])

@@ -141,8 +141,9 @@ def run_click(argv: list[str]) -> int:
 
 
 def open_repository(folder: str) -> Repository:
-    """The repository that a command works on."""
-    return Repository.open(folder)
+    """The repository that a command works on. Only a person types: a pipe on either side means a program."""
+    typed = sys.stdin.isatty() and sys.stdout.isatty()
+    return Repository.open(folder, via="person" if typed else "agent")
 
 
 def hot_options(options: tuple[Option, ...]) -> Callable[[Any], Any]:

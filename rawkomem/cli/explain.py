@@ -9,6 +9,7 @@ import click
 from ..model.clock import iso
 from ..text.clean import one_line
 from .commands import open_repository
+from .read import trust_json
 from .terminal import note, paint, say, say_json
 
 if TYPE_CHECKING:
@@ -82,9 +83,10 @@ def _print_explained(explained: Explained) -> None:
     say(f"{paint(one_line(memory.title) or memory.id, 'bold')}  {memory.status}  {paint(memory.id, 'dim')}")
     if explained.standing:
         say(f"not in use: {one_line(explained.standing, 200)}")
-    say(f"trust {explained.trust:.2f}")
-    for part in explained.parts:
-        say(f"  {part.name:12} {part.value:+.3f}  {part.why}")
+    vouched = "" if explained.trust.standing.verified else "  unverified"
+    say(f"trust {explained.trust.value:.2f}{vouched}")
+    for name, amount, why in explained.trust.parts:
+        say(f"  {name:12} {amount:+.3f}  {why}")
     say(f"said {memory.times_observed} times, first {iso(memory.first_observed)}, last {iso(memory.last_observed)}")
     say(f"voted {memory.helpful} helpful, {memory.harmful} harmful")
     for edge in explained.edges:
@@ -100,7 +102,6 @@ def _print_explained(explained: Explained) -> None:
 def _explained_json(explained: Explained) -> dict[str, Any]:
     memory = explained.memory
     edges = [{"source": edge.source, "target": edge.target, "type": edge.type} for edge in explained.edges]
-    parts = [{"name": part.name, "value": round(part.value, 4), "why": part.why} for part in explained.parts]
     observed = {"times": memory.times_observed, "first": iso(memory.first_observed), "last": iso(memory.last_observed)}
     return {
         "id": memory.id,
@@ -108,7 +109,7 @@ def _explained_json(explained: Explained) -> dict[str, Any]:
         "status": memory.status,
         "reason": memory.reason,
         "standing": explained.standing,
-        "trust": {"value": round(explained.trust, 4), "parts": parts},
+        "trust": trust_json(explained.trust),
         "claim": memory.extra.get("claim"),
         "provenance": memory.extra.get("provenance"),
         "observed": observed,

@@ -48,6 +48,9 @@ FILTERS = (
     Option(("--importance", "-i"), "text", "At least this important: low, medium, high or critical.", ""),
     Option(("--include",), "many", "Also with these statuses (superseded,archived, …), 'expired' ones, or 'all'."),
 )
+STRICT = Option(
+    ("--strict",), "flag", "Only what a person vouches for: committed, typed or reviewed by a person.", False
+)
 JSON = Option(("--json",), "flag", "Print JSON.", False)
 
 DEEP = Option(("--deep",), "flag", "Also fill in the contextual vectors: minutes for a thousand memories.", False)
@@ -85,6 +88,7 @@ INJECT = (
         "",
     ),
     Option(("--format", "-f"), "text", "rawko, mesh, xml, json, plain or grouped.", "rawko"),
+    STRICT,
     Option(("--explain",), "flag", "Also tell why, and what is left out, on stderr.", False),
     *WHICH,
 )

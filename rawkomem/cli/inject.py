@@ -26,6 +26,7 @@ def run(
     budget: int,
     profile: str,
     format: str,
+    strict: bool,
     explain: bool,
     **which: Any,
 ) -> None:
@@ -34,7 +35,7 @@ def run(
     repository = Repository.open(folder)
     task = Task(text, agent, plan, session)
     only = filter_of(**which)
-    injection = repository.inject(task, profile, format, max, min_importance.lower(), budget, only)
+    injection = repository.inject(task, profile, format, max, min_importance.lower(), budget, only, strict)
     sys.stdout.write(injection.text)
     repository.note_use(injection, session)
     repository.deepen_behind()

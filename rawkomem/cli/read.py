@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..index.stats import Stats, Used
     from ..model.entry import Memory
     from ..repository import Repository
+    from ..state.trust import Trust
 
 COLOURS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
 
@@ -79,17 +80,34 @@ def show_command(folder: str, /, id: str, as_of: str, as_json: bool) -> None:
     memory = repository.get(id, filter_of(as_of=as_of).as_of)
     cited = repository.cited(memory)
     access = repository.accesses().get(memory.id, Access())
+    trust = repository.trust_parts(memory)
     if as_json:
         citations = {"citations": [cited_json(item) for item in cited]} if cited else {}
-        say_json({**as_dict(memory), **_times(memory), **_used(access), **_strength(repository, memory), **citations})
+        believed = {"trust": trust_json(trust)}
+        facts = {**_times(memory), **_used(access), **_strength(repository, memory), **believed, **citations}
+        say_json({**as_dict(memory), **facts})
         return
     say(paint(one_line(memory.title) or "(draft)", "bold"))
     for name, value in _facts(memory, access):
         say(f"{paint(f'{name:11}', 'dim')} {value}")
+    say(f"{paint('trust      ', 'dim')} {trust.value:.2f}  {trust_line(trust)}")
     for item in cited:
         say(f"{paint('cites      ', 'dim')} {cited_line(item)}")
     say()
     say(memory.body)
+
+
+def trust_line(trust: Trust) -> str:
+    """What a trust is made of."""
+    vouched = "" if trust.standing.verified else "unverified; "
+    return one_line(vouched + ", ".join(f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts), 400)
+
+
+def trust_json(trust: Trust) -> dict[str, Any]:
+    """A trust for programs."""
+    parts = [{"name": name, "amount": round(amount, 4), "why": why} for name, amount, why in trust.parts]
+    known = {"source": trust.source, "verified": trust.standing.verified, "standing": trust.standing.why}
+    return {"value": round(trust.value, 4), **known, "parts": parts}
 
 
 def _facts(memory: Memory, access: Access) -> list[tuple[str, str]]:

@@ -37,7 +37,7 @@ def watch_command(folder: str, once: bool) -> None:
 
 
 def _reconcile(repository: Repository) -> None:
-    report = repository.index.refresh()
+    report = repository.sync()
     repository.deepen_behind()
     repository.wake_sinks()
     repository.close()

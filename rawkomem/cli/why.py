@@ -12,8 +12,9 @@ from ..recall.inject import Task, explain
 from ..recall.render import FORMS, GROUPED, NOTHING_FOUND
 from ..text.clean import one_line
 from .commands import hot_options, open_repository
-from .hot import WHICH
+from .hot import STRICT, WHICH
 from .inject import tell
+from .read import trust_json, trust_line
 from .terminal import note, paint, say, say_json
 
 PROFILE = click.option("--profile", "-p", default="", help="How to score; default: fit.")
@@ -36,16 +37,19 @@ def why_command(
 
     Every factor with its value, its weight and the reason. Exit code 0 when it is injected, 1 when it is not.
     """
-    only = filter_of(as_of=as_of)
-    item, inside = open_repository(folder).explain(id, Task(" ".join(task), agent), profile, only)
+    repository, only = open_repository(folder), filter_of(as_of=as_of)
+    item, inside = repository.explain(id, Task(" ".join(task), agent), profile, only)
+    trust = repository.trust_parts(item.memory)
     if as_json:
         factors = [{"name": f.name, "value": f.value, "weight": f.weight, "why": f.why} for f in item.factors]
         say_json({"id": item.memory.id, "injected": inside, "score": item.score, "why_not": item.out,
-                  "relevance": item.signals.relevance, "fired": item.signals.fired, "factors": factors})  # fmt: skip
+                  "relevance": item.signals.relevance, "fired": item.signals.fired, "factors": factors,
+                  "trust": trust_json(trust)})  # fmt: skip
         return 0 if inside else 1
     say(f"{paint(one_line(item.memory.title), 'bold')}  score {item.score:.3f}")
     for line in explain(item):
         say(f"  {line}")
+    say(f"  {'trust':16} {trust.value:7.3f}       {trust_line(trust)}")
     say(paint("injected", "green") if inside else f"{paint('not injected', 'yellow')}: {item.out}")
     return 0 if inside else 1
 
@@ -71,14 +75,23 @@ def why_not_command(folder: str, /, id: str, task: tuple[str, ...], profile: str
 @click.option("--format", "-f", "form", default="plain", show_default=True, type=click.Choice((*FORMS, GROUPED)),
               help="How to write it; grouped: by category.")  # fmt: skip
 @click.option("--explain", "explained", is_flag=True, help="Also tell why, and what is left out, on stderr.")
-@hot_options(WHICH)
+@hot_options((STRICT, *WHICH))
 @click.pass_obj
 def context_command(
-    folder: str, /, query: tuple[str, ...], budget: int, most: int, form: str, explained: bool, **which: Any
+    folder: str,
+    /,
+    query: tuple[str, ...],
+    budget: int,
+    most: int,
+    form: str,
+    explained: bool,
+    strict: bool,
+    **which: Any,
 ) -> None:
     """Pack what is known about a subject into a budget."""
     task, only = Task(" ".join(query)), filter_of(**which)
-    injection = open_repository(folder).inject(task, form=form, most=most, budget=budget, only=only)
+    repository = open_repository(folder)
+    injection = repository.inject(task, form=form, most=most, budget=budget, only=only, strict=strict)
     say(injection.text.rstrip("\n") or (NOTHING_FOUND if form == GROUPED else ""))
     if explained:
         tell(injection)

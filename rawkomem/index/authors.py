@@ -3,7 +3,8 @@
 introduced  digest of an entry → author of the first commit that brought it, in all of history up to `head`
 committed   the digests of the entries of each file in HEAD, by blob: a blob that is known is not read again
 said        the digests of the entries of each file as it is now, and the hash of the file they were made from
-authorship  stamp, head, ignored, why, at: what was asked when; listing: of the files that `said` was made from
+authorship  stamp, head, ignored, why, at: what was asked when; listing: of the files that `said` was made from;
+            names: of everybody who committed an entry that is in HEAD
 
 All of it can be asked of git again, and is, when the index is made anew.
 """
@@ -18,7 +19,7 @@ import apsw
 from ..files.gitdir import git_stamp
 from ..files.lock import Lock
 from ..model.errors import Busy, Unwritable
-from ..state.committer import AGENTS, HIDDEN, state_of
+from ..state.committer import AGENTS, HIDDEN, PERSON, state_of
 from .database import first, open_database, rows
 
 TYPE_CHECKING = False
@@ -38,12 +39,13 @@ CREATE TABLE IF NOT EXISTS authorship (key TEXT PRIMARY KEY, value) WITHOUT ROWI
 """
 TABLES = ("introduced", "committed", "said", "authorship")
 LOOK_UP = """
-SELECT e.id, e.path, s.digest, i.author FROM entries e JOIN files f ON f.path = e.path
+SELECT e.target, e.id, e.path, s.digest, i.author FROM entries e JOIN files f ON f.path = e.path
 LEFT JOIN said s ON s.path = e.path AND s.number = e.number AND s.hash = f.hash
 LEFT JOIN introduced i ON i.digest = s.digest AND EXISTS (SELECT 1 FROM committed c WHERE c.digest = s.digest)
-WHERE e.target = ?
+WHERE e.target IN
 """
-NOBODY = "SELECT id, path, NULL, NULL FROM entries WHERE target = ?"
+NOBODY = "SELECT target, id, path, NULL, NULL FROM entries WHERE target IN"
+NAMES = "SELECT DISTINCT author FROM introduced WHERE digest IN (SELECT digest FROM committed) ORDER BY author"
 SAME_FILES = """
 SELECT (SELECT value FROM meta WHERE key = 'listing') IS (SELECT value FROM authorship WHERE key = 'listing')
 """
@@ -65,14 +67,29 @@ class Authors:
 
     def of_memory(self, id: str) -> dict[str, str]:
         """entry id → who committed it (see state/committer.py), for all entries about a memory."""
+        return self.of_memories([id]).get(id, {})
+
+    def of_memories(self, ids: Sequence[str]) -> dict[str, dict[str, str]]:
+        """The same for several memories. Of two entries under one id the one that no person committed counts."""
         database, asked = self.index.reading(), self._exists()
         ignored = _kept(database, "ignored").split() if asked else []
-        agents = (*AGENTS, *self.agents)
-        found = {}
-        for entry, path, digest, author in rows(database, LOOK_UP if asked else NOBODY, (id,)):
+        found: dict[str, dict[str, str]] = {}
+        sql = f"{LOOK_UP if asked else NOBODY} ({', '.join('?' * len(ids))})"
+        for target, entry, path, digest, author in rows(database, sql, tuple(ids)):
             uncommitted = digest is not None and path.partition("/")[0] not in ignored
-            found[entry] = state_of(author or ("" if uncommitted else HIDDEN), agents)
+            state = self._state(author or ("" if uncommitted else HIDDEN))
+            states = found.setdefault(target, {})
+            if entry not in states or state != PERSON:
+                states[entry] = state
         return found
+
+    def names_a_person(self) -> bool:
+        """Whether a person committed any entry that is in HEAD: whether committing says something here at all."""
+        names = _kept(self.index.reading(), "names") if self._exists() else ""
+        return any(self._state(name) == PERSON for name in names.split("\n") if name)
+
+    def _state(self, author: str) -> str:
+        return state_of(author, (*AGENTS, *self.agents))
 
     def why_unknown(self) -> str:
         """Why git had no answer; empty when it had."""
@@ -147,7 +164,8 @@ class _Update:
         blobs = [(blob, n, digest) for blob, digests in history.blobs.items() for n, digest in enumerate(digests)]
         self.db.executemany("INSERT INTO committed VALUES (?, ?, ?)", blobs)
         facts = {"stamp": self.stamp, "head": history.head, "ignored": " ".join(history.ignored), "why": history.why}
-        kept = {**facts, "at": str(time.time())}
+        names = "\n".join(name for (name,) in rows(self.db, NAMES))
+        kept = {**facts, "names": names, "at": str(time.time())}
         self.db.executemany("INSERT OR REPLACE INTO authorship VALUES (?, ?)", kept.items())
         return history
 

@@ -7,16 +7,25 @@ import json
 from ..model.entry import Memory
 from ..model.kinds import IMPORTANCE
 from ..state.facets import facets_of, is_valid
-from ..state.trust import trust_of
 from .catalogue import Row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from .documents import Filter
 
-TUPLES = ("when", "tags", "related", "supersedes", "heritage", "conflicts_with")  # JSON knows lists only
+TUPLES = (
+    "when",
+    "tags",
+    "related",
+    "supersedes",
+    "heritage",
+    "conflicts_with",
+    "amended_in",
+    "reviewed_in",
+    "confirmed_by",
+)  # JSON knows lists only
 
 
 def memory_of(doc: str) -> Memory:
@@ -33,9 +42,9 @@ def row_of(memory: Memory) -> Row:
     return Row(**{name: getattr(memory, name) for name in Row.__fields__})  # type: ignore[attr-defined]
 
 
-def passes(memory: Memory, only: Filter, at: int) -> bool:
-    """Whether a memory, as it stands at a time, is inside a filter."""
-    return passes_columns(memory, only, at) and _passes_facts(memory, only, at)
+def passes(memory: Memory, only: Filter, at: int, trust: Callable[[Memory], float]) -> bool:
+    """Whether a memory, as it stands at a time, is inside a filter; how far it is believed, `trust` says."""
+    return passes_columns(memory, only, at) and _passes_facts(memory, only, trust)
 
 
 def passes_columns(row: Row | Memory, only: Filter, at: int) -> bool:
@@ -57,7 +66,7 @@ def asks_for_facts(only: Filter) -> bool:
     return bool(only.tags or only.types or only.categories or only.entities or only.sessions or only.trust)
 
 
-def _passes_facts(memory: Memory, only: Filter, at: int) -> bool:
+def _passes_facts(memory: Memory, only: Filter, trust: Callable[[Memory], float]) -> bool:
     kind, category, entities, session = facets_of(memory)
     return (
         _lower(only.tags) <= _lower(memory.tags)
@@ -65,7 +74,7 @@ def _passes_facts(memory: Memory, only: Filter, at: int) -> bool:
         and (not only.types or kind in _lower(only.types))
         and (not only.categories or category in _lower(only.categories))
         and (not only.sessions or session in only.sessions)
-        and (not only.trust or trust_of(memory, at) >= only.trust)
+        and (not only.trust or trust(memory) >= only.trust)
     )
 
 

@@ -243,7 +243,7 @@ class SqliteStore:
         table = "around" if around else "words"
         quoted = ['"' + word.replace('"', "") + '"' for word in words]
         query = " OR ".join(self._telling(table, quoted) if self._is_huge() else quoted)
-        inside, values = self._inside(only, "rowid")
+        inside, values = self._inside(only, "+rowid")  # the sign: match once, not once more for each row inside
         sql = f"SELECT rowid, -rank FROM {table} WHERE {table} MATCH ? {inside} ORDER BY rank LIMIT ?"
         return self._hits(_with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit), limit)
 

@@ -13,8 +13,12 @@ from .documents import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..files.layout import Layout
     from ..model.entry import Memory
+    from .authors import Authors
+    from .believed import Believed
     from .catalogue import Catalogue, Row
     from .past import Past
 
@@ -22,12 +26,31 @@ if TYPE_CHECKING:
 class View:
     """The memories of an index that are inside a filter."""
 
-    def __init__(self, layout: Layout, catalogue: Catalogue, only: Filter):
+    def __init__(self, layout: Layout, catalogue: Catalogue, only: Filter, open_authors: Callable[[], Authors | None]):
         self.layout = layout
         self.catalogue = catalogue
         self.only = replace(only, current=only.current or bool(only.as_of))
         self.at = only.as_of or now()
+        self._open_authors = open_authors
+        self._believed: Believed | None = None
         self._past: Past | None = None
+
+    @property
+    def authors(self) -> Authors | None:
+        """Who committed what; None: nobody knows."""
+        return self._open_authors()
+
+    @property
+    def believed(self) -> Believed:
+        """How far memories are believed at the time of this view."""
+        if self._believed is None:
+            from .believed import Believed  # most answers ask for no trust
+
+            self._believed = Believed(self.layout, self.catalogue, self.authors, self.at)
+        return self._believed
+
+    def _trust(self, memory: Memory) -> float:
+        return self.believed.trust(memory).value
 
     @property
     def stored(self) -> Filter:
@@ -57,7 +80,7 @@ class View:
         else:
             doc = self.catalogue.doc(id)
             memory = memory_of(doc) if doc else None
-        return memory if memory and passes(memory, self.only, self.at) else None
+        return memory if memory and passes(memory, self.only, self.at, self._trust) else None
 
     def _then(self, id: str) -> Memory | None:
         """What is deleted today stays hidden, as in a store, unless the filter asks for what is deleted."""

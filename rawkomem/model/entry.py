@@ -76,7 +76,7 @@ class Memory:
     helpful: int = 0
     harmful: int = 0
     reinforcements: int = 0
-    corroborations: int = 0
+    corroborations: int = 0  # by others than who created it, each once
     disputes: int = 0
     valid_from: int = 0
     valid_until: int = 0
@@ -86,8 +86,12 @@ class Memory:
     links: tuple[tuple[str, str], ...] = ()  # (type, id)
     heritage: tuple[str, ...] = ()
     reason: str = ""  # of the last change of status
+    repeated: int = 0  # how often it was said again, by whomever
     first_observed: int = 0
     last_observed: int = 0
+    amended_in: tuple[str, ...] = ()  # ids of the entries that changed its words
+    reviewed_in: tuple[str, ...] = ()  # ids of the reviews that let these words pass
+    confirmed_by: tuple[str, ...] = ()  # who corroborated it
     extra: Mapping[str, Value] = NOTHING
     entries: int = 1
     path: str = ""
@@ -95,8 +99,8 @@ class Memory:
 
     @property
     def times_observed(self) -> int:
-        """How often somebody said it: once when it was stored, and once for each confirmation."""
-        return self.corroborations + 1
+        """How often somebody said it: once when it was stored, and each time it was said again."""
+        return self.repeated + 1
 
 
 @record

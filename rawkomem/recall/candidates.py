@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..files.citations import Cited
     from ..index.documents import Filter, Hit
     from ..index.protocol import SearchStore
+    from ..state.trust import Trust
 
     Key = tuple[str, int]
 
@@ -46,6 +47,9 @@ class Signals:
     ranks: float = 0.0  # reciprocal ranks by words and by meaning
     fired: str = ""  # which condition fired, in words
     cited: tuple[Cited, ...] = ()  # how it stands with the code that the memory cites
+    unverified: str = ""  # how it arrived, where no person vouches for it and somebody asks
+    faint: bool = False  # what fired holds of nearly any task
+    trust: Trust | None = None  # where the profile asks for it
 
     parts: tuple[tuple[str, float, float], ...] = ()  # (what, value, weight): sum up to the score
     field: str = BODY  # where the best passage comes from

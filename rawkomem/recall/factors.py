@@ -11,7 +11,7 @@ from ..model.clock import DAY
 from ..model.kinds import IMPORTANCE
 from ..model.record import record
 from ..state.facets import type_of
-from ..state.trust import trust_of
+from ..state.trust import Standing, explain_trust
 from .limits import SPECIALTIES
 
 TYPE_CHECKING = False
@@ -89,6 +89,8 @@ def _when_to_use(memory: Memory, signals: Signals, context: Context) -> tuple[fl
     if not signals.fired:
         return 0.0, "no condition fired"
     value = 0.0 if signals.fired.startswith("words:") else 1.0  # the words of a sentence count in the fit already
+    if signals.faint:
+        return 0.0, f"whenToUse fired on what any task holds: {signals.fired}"
     return value, f"whenToUse fired: {signals.fired}"
 
 
@@ -130,8 +132,8 @@ def _same_discoverer(memory: Memory, signals: Signals, context: Context) -> tupl
 
 
 def _trust(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    value = trust_of(memory, context.now)
-    return value, f"{memory.corroborations} confirmed, {memory.reinforcements} reinforced, {memory.disputes} disputed"
+    trust = signals.trust or explain_trust(memory, Standing(), context.now)
+    return trust.value, "; ".join(f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts)
 
 
 def _taxonomy(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
@@ -168,15 +170,18 @@ def feedback_score(helpful: int, harmful: int) -> float:
 
 
 def _feedback(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
+    if not memory.helpful and not memory.harmful:
+        return 1.0, ""
     return feedback_score(memory.helpful, memory.harmful), f"{memory.helpful} helpful, {memory.harmful} harmful"
 
 
-def _harm(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    """What harmful votes leave of a score; helpful ones make good for them, and never lift it beyond."""
-    if not memory.harmful:
+def _disputes(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
+    """Each dispute that nobody answered, by reinforcing or confirming the memory, halves it."""
+    if not memory.disputes:
         return 1.0, ""
-    value = min(1.0, feedback_score(memory.helpful, memory.harmful))
-    return value, f"multiplies the score; {memory.helpful} helpful, {memory.harmful} harmful"
+    answered = memory.reinforcements + memory.corroborations
+    open = max(0, memory.disputes - answered)
+    return max(LEAST, HARMFUL**open), f"{memory.disputes} disputed, {answered} reinforced or confirmed"
 
 
 def intent_types(question: str) -> tuple[str, ...]:
@@ -216,7 +221,7 @@ FACTORS: dict[str, Callable[[Memory, Signals, Context], tuple[float, str]]] = {
     "taxonomy": _taxonomy,
     "decay": _decay,
     "feedback": _feedback,
-    "harm": _harm,
+    "disputes": _disputes,
     "intent": _intent,
     "citations": _citations,
 }

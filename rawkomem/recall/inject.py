@@ -7,12 +7,13 @@ from ..model.record import record, replace
 from ..state.facets import claimed_about, claimed_for
 from ..text.clean import clean
 from ..text.tokens import count_tokens
+from ..text.when import fires_on_subject, read_condition
 from .candidates import Signals, Spaces, gather
 from .factors import Context
 from .limits import SPECIALTIES, Limits
-from .pack import Packed, pack
+from .pack import Packed, pack, unvouched
 from .profiles import Profile, profile_of
-from .rank import FLOOR, Scored, gate, rank
+from .rank import FLOOR, WITHDRAWN, Scored, gate, rank, votes_against
 from .render import render, render_item
 
 TYPE_CHECKING = False
@@ -70,6 +71,7 @@ class Sources:
         fired: Callable[[str], Mapping[str, str]],
         accessed: Callable[[], Mapping[str, int]],
         cited: Callable[[Memory], tuple[Cited, ...]],
+        doubting: bool,
     ):
         self.view = view
         self.store = store
@@ -77,13 +79,18 @@ class Sources:
         self.fired = fired
         self.accessed = accessed
         self.cited = cited
+        self.doubting = doubting  # whether it counts who vouches for a memory
+
+    def unverified(self, memories: Iterable[Memory]) -> Mapping[str, str]:
+        """Of these memories those that no person vouches for, and how they arrived, where that counts."""
+        return self.view.believed.unverified(memories) if self.doubting else {}
 
 
 def consider(sources: Sources, task: Task, profile: Profile) -> list[Scored]:
     """Every memory worth a look, scored and gated, the best first."""
     (found,) = gather(sources.store, sources.spaces, [task.asked], sources.view.stored)
     candidates = _candidates(sources, _with_fired(found, sources.fired(clean(task.matched))))
-    candidates = _in_session(candidates, task.session)
+    candidates = _with_standing(_in_session(candidates, task.session), sources, task, profile)
     context = Context(task.text, task.agent, sources.view.at, SPECIALTIES.get(task.agent, ()))
     accessed = sources.accessed() if any(name == "decay" for name, _ in profile.weights) else {}
     return gate(rank(candidates, profile, context, accessed), profile, Limits().most, task.text)
@@ -110,6 +117,28 @@ def _in_session(candidates: list[tuple[Memory, Signals]], session: str) -> list[
         for memory, signals in candidates
         if claimed_for(memory) == session or (not claimed_for(memory) and claimed_about(memory) not in own)
     ]
+
+
+def _with_standing(
+    candidates: list[tuple[Memory, Signals]], sources: Sources, task: Task, profile: Profile
+) -> list[tuple[Memory, Signals]]:
+    """The candidates, marked where no person vouches for them; with their trust where the profile asks for it."""
+    if any(name == "trust" for name, _ in profile.weights):
+        trust = sources.view.believed.trust
+        candidates = [(memory, replace(signals, trust=trust(memory))) for memory, signals in candidates]
+    doubted = sources.unverified(memory for memory, _ in candidates)
+    if not doubted:
+        return candidates
+    return [(memory, _doubt(memory, signals, doubted.get(memory.id, ""), task)) for memory, signals in candidates]
+
+
+def _doubt(memory: Memory, signals: Signals, unverified: str, task: Task) -> Signals:
+    """A condition for which nobody vouches must fire on a subject: one on stop words fires on every task."""
+    if not unverified:
+        return signals
+    matched = clean(task.matched)
+    faint = bool(signals.fired) and not any(fires_on_subject(read_condition(one), matched) for one in memory.when)
+    return replace(signals, unverified=unverified, faint=faint)
 
 
 def _with_fired(found: list[Signals], fired: Mapping[str, str]) -> list[Signals]:
@@ -152,23 +181,25 @@ def _cost(item: Scored) -> int:
 
 def _with_linked(packed: Packed, sources: Sources, limits: Limits) -> Packed:
     """Where room is left, the memories that the injected ones name as related, one hop away."""
-    items, tokens = list(packed.items), packed.tokens
+    items, left, tokens = list(packed.items), list(packed.left_out), packed.tokens
     present = {item.memory.id for item in items}
     for item in packed.items:
         for id in _linked(item.memory):
             memory = sources.view.memory(id)
             if memory is None or memory.status != "active" or memory.id in present or len(items) >= limits.most:
                 continue
-            if memory.kind in GROUPS:
+            if memory.kind in GROUPS or votes_against(memory) >= WITHDRAWN:
                 continue
             signals = Signals(id, fired=f"linked from {item.memory.id}", cited=sources.cited(memory))
+            signals = replace(signals, unverified=sources.unverified([memory]).get(id, ""))
             linked = Scored(memory, signals, item.score / 2, ())
-            if tokens + _cost(linked) <= limits.budget:
+            if reason := unvouched(linked, items, limits):
+                left = [*(other for other in left if other.memory.id != id), replace(linked, out=reason)]
+            elif tokens + _cost(linked) <= limits.budget:
                 items.append(linked)
                 present.add(memory.id)
                 tokens += _cost(linked)
-    left = tuple(item for item in packed.left_out if item.memory.id not in present)
-    return Packed(tuple(items), left, tokens)
+    return Packed(tuple(items), tuple(item for item in left if item.memory.id not in present), tokens)
 
 
 def _linked(memory: Memory) -> Iterable[str]:

@@ -6,6 +6,7 @@ from ..model.kinds import IMPORTANCE
 from ..model.record import record
 
 MAX_INJECTED = 5  # SPEC-0009
+MAX_UNVERIFIED = 1  # memories that no person vouches for, where people vouch for any
 SIMILAR = 3  # LLMos: earlier tasks a query gives
 LEAST_SIMILAR = 0.3  # … and how similar they are at least
 BUDGET = 2_000  # tokens: injected text is read again on every later turn
@@ -25,3 +26,4 @@ class Limits:
     most: int = MAX_INJECTED
     least_importance: str = IMPORTANCE[0]
     budget: int = BUDGET
+    unverified: int = MAX_UNVERIFIED

@@ -30,6 +30,9 @@ def pack(ranked: Sequence[Scored], limits: Limits, cost: Callable[[Scored], int]
     left = [item for item in ranked if item.out]
     kept: list[Scored] = []
     for item in (item for item in ranked if not item.out):
+        for copy in _copies(item, kept):
+            kept.remove(copy)
+            left.append(replace(copy, out=f"says the same as {item.memory.id}, for which a person vouches"))
         full = f"only {limits.most} are injected" if len(kept) >= limits.most else ""
         reason = full or _unwanted(item, kept, limits)
         (left if reason else kept).append(replace(item, out=reason))
@@ -37,12 +40,27 @@ def pack(ranked: Sequence[Scored], limits: Limits, cost: Callable[[Scored], int]
     return Packed(tuple(chosen), tuple(left + over), tokens)
 
 
+def unvouched(item: Scored, before: Sequence[Scored], limits: Limits) -> str:
+    """Why an item that no person vouches for stays out, beside those that are in; empty where it may go in."""
+    if not item.signals.unverified or sum(bool(other.signals.unverified) for other in before) < limits.unverified:
+        return ""
+    remedy = f"commit it or run 'rawkomem review {item.memory.id} --activate'"
+    return f"unverified ({item.signals.unverified}): {remedy}"
+
+
+def _copies(item: Scored, before: list[Scored]) -> list[Scored]:
+    """What says the same as this item, is in already, and gives way because only this one has a person behind it."""
+    if item.signals.unverified:
+        return []
+    return [other for other in before if other.signals.unverified and _alike(item, other)]
+
+
 def _unwanted(item: Scored, before: list[Scored], limits: Limits) -> str:
     least = IMPORTANCE.index(limits.least_importance)
     if IMPORTANCE.index(item.memory.importance) < least:
         return f"importance {item.memory.importance} is below {limits.least_importance}"
     twin = next((other for other in before if _alike(item, other)), None)
-    return f"says the same as {twin.memory.id}" if twin else ""
+    return f"says the same as {twin.memory.id}" if twin else unvouched(item, before, limits)
 
 
 def _alike(a: Scored, b: Scored) -> bool:

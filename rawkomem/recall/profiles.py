@@ -7,6 +7,7 @@ from ..model.record import record, replace
 from .limits import LEAST_SIMILAR, SIMILAR
 
 SUM, PRODUCT = "sum", "product"
+DOUBTS = ("feedback", "disputes")  # factors that, as demotions, also lower the relevance that the gate looks at
 
 
 @record
@@ -21,7 +22,9 @@ class Profile:
     floor: float = 0.0  # least similarity, where the seed names one
     floor_with_entities: float = 0.0  # … where the question is about certain entities
     most: float = 0.0  # cap of the score; 0: none
-    demotions: tuple[str, ...] = ()  # factors that multiply the sum where they have something to say
+    demotions: tuple[
+        str, ...
+    ] = ()  # factors that multiply the sum where they have something to say; 1 where nothing is recorded
     limit: int = 0  # results when nobody says how many; 0: the caller's own default
 
 
@@ -33,7 +36,7 @@ PROFILES = {
             "default: words and meaning of the passage, its surroundings and the conditions; measured best on all sets",
             SUM,
             (("fit", 1.0), ("when_to_use", 0.05)),
-            demotions=("citations", "harm"),
+            demotions=("citations", *DOUBTS),
         ),
         Profile(
             "rawko",

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..model.clock import DAY, iso, read_moment
+from ..model.clock import iso, read_moment
 from ..model.entry import Entry, Plan
 from ..model.errors import BadInput, Refused
 from ..model.kinds import ACTIVE
-from ..model.record import record
 from .claims import outweighs, superseding
 from .conflicts import chain
 from .decide import check_by, check_window, plan_about
 from .facets import is_valid
 from .fold import DISPUTED, after
 from .references import KEPT_BOTH
-from .trust import compute_trust
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,47 +33,6 @@ BY_TRUST, SUPERSEDE, KEEP_BOTH = "", "supersede", "keep_both"  # how an activati
 SETTLEMENTS = (BY_TRUST, SUPERSEDE, KEEP_BOTH)
 OPEN_END = "none"  # written for the end of a window that is taken back
 HIDDEN = ("superseded", DISPUTED, "archived")  # what `restore` brings back; quarantine ends with a review
-
-
-@record
-class TrustPart:
-    """One term of a memory's trust."""
-
-    name: str
-    value: float
-    why: str
-
-
-def source_of(memory: Memory) -> str:
-    """The class of source that a memory claims for itself."""
-    given = memory.extra.get("provenance")
-    return str(given.get("source", "unknown")) if isinstance(given, dict) else "unknown"
-
-
-def claimed_trust(memory: Memory, now: int) -> float:
-    """The trust of a memory if what it says about its source is true."""
-    return compute_trust(
-        source_of(memory), memory.times_observed, memory.reinforcements, memory.disputes, _age(memory, now)
-    )
-
-
-def claimed_trust_parts(memory: Memory, now: int) -> tuple[TrustPart, ...]:
-    """The terms of the same number: source, confirmations, votes, age."""
-    source, age = source_of(memory), _age(memory, now)
-    base = compute_trust(source, 1, 0, 0, 0.0)
-    votes = memory.reinforcements + memory.disputes
-    swing = (memory.reinforcements - memory.disputes) / votes * 0.15 if votes else 0.0
-    voted = f"{memory.reinforcements} reinforced, {memory.disputes} disputed"
-    return (
-        TrustPart("source", base, source),
-        TrustPart("confirmed", min(0.2, memory.corroborations * 0.05), f"said {memory.times_observed} times"),
-        TrustPart("votes", swing, voted),
-        TrustPart("age", -min(0.1, age / 365 * 0.1), f"{age:.0f} days"),
-    )
-
-
-def _age(memory: Memory, now: int) -> float:
-    return max(0.0, (now - memory.created) / DAY) if memory.created else 0.0
 
 
 def standing(memory: Memory, at: int) -> str:

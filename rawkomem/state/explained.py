@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..model.entry import Memory
-    from .belief import TrustPart
-    from .claims import Trust
+    from .claims import Trust as Believing
     from .graph import Edge
     from .history import Step
+    from .trust import Trust
 
 
 @record
@@ -23,8 +23,7 @@ class Explained:
 
     memory: Memory
     standing: str  # why it is not in use; empty when it is
-    trust: float
-    parts: tuple[TrustPart, ...]
+    trust: Trust
     edges: tuple[Edge, ...]
     conflicts: tuple[Memory, ...]
     steps: tuple[Step, ...]
@@ -40,6 +39,6 @@ class Replaced:
     new_trust: float
 
 
-def replacements(chain: Sequence[Memory], trust: Trust) -> list[Replaced]:
+def replacements(chain: Sequence[Memory], trust: Believing) -> list[Replaced]:
     """The steps of a chain of memories, each superseded by the next."""
     return [Replaced(old, new, trust(old), trust(new)) for old, new in pairwise(chain)]

@@ -16,7 +16,9 @@ from ..model.record import as_dict
 from .references import CORROBORATED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
+
+    from ..model.entry import Value
 
     Fields = dict[str, Any]
     Reducer = Callable[[Fields, Entry], Fields]
@@ -118,7 +120,9 @@ def _amend(fields: Fields, entry: Entry) -> Fields:
     named = {AMENDABLE[key]: getattr(entry, AMENDABLE[key]) for key in entry.given if key in AMENDABLE}
     body = {"body": entry.body} if entry.body else {}
     changed = {key: value for key, value in entry.extra.items() if key not in FIXED}
-    return {**named, **body, "extra": {**fields["extra"], **changed}}
+    amended = (*fields.get("amended_in", ()), entry.id)
+    said = {"amended_in": amended, "reviewed_in": ()}  # what was reviewed were other words
+    return {**named, **body, **said, "extra": {**fields["extra"], **changed}}
 
 
 def _feedback(fields: Fields, entry: Entry) -> Fields:
@@ -133,17 +137,26 @@ def _reinforce(fields: Fields, entry: Entry) -> Fields:
 
 
 def _corroborate(fields: Fields, entry: Entry) -> Fields:
-    """Counts. A memory that confirms this one (`with`) is linked, and counts once."""
-    known = fields.get("links", ())
+    """Each other source counts once: nobody is believed more for saying it again. A witness (`with`) is linked."""
+    source, known = _source(entry.by, entry.extra), fields.get("confirmed_by", ())
+    links = fields.get("links", ())
     witnesses = tuple((CORROBORATED, id) for id in _ids(entry, "with"))
-    again = bool(witnesses) and all(link in known for link in witnesses)
+    again = bool(witnesses) and all(link in links for link in witnesses)
+    counts = not again and source not in known and not (source and source == _source(fields["by"], fields["extra"]))
     times = [at for at in (fields["first_observed"], entry.at) if at]  # 0: the file does not say when
     return {
-        "corroborations": fields.get("corroborations", 0) + (not again),
-        "links": tuple(dict.fromkeys((*known, *witnesses))),
+        "corroborations": fields.get("corroborations", 0) + counts,
+        "confirmed_by": (*known, source) if counts else known,
+        "repeated": fields.get("repeated", 0) + 1,
+        "links": tuple(dict.fromkeys((*links, *witnesses))),
         "first_observed": min(times, default=0),
         "last_observed": max(fields["last_observed"], entry.at),
     }
+
+
+def _source(by: str, extra: Mapping[str, Value]) -> str:
+    """Who speaks: a name, else the session it was said in."""
+    return by.strip().lower() or str(extra.get("session", extra.get("sessionId", "")))
 
 
 def _dispute(fields: Fields, entry: Entry) -> Fields:
@@ -178,7 +191,9 @@ def _review(fields: Fields, entry: Entry) -> Fields:
     if not status:
         return {}
     newer = "" if status == ACTIVE else fields.get("superseded_by", "")
-    return {**_status(status)(fields, entry), **_conflicts(fields, entry), "superseded_by": newer}
+    passed = (*fields.get("reviewed_in", ()), entry.id) if status == ACTIVE else ()
+    said = {"superseded_by": newer, "reviewed_in": passed}
+    return {**_status(status)(fields, entry), **_conflicts(fields, entry), **said}
 
 
 def _link(fields: Fields, entry: Entry) -> Fields:

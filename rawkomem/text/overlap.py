@@ -61,10 +61,20 @@ def clauses(text: str) -> tuple[tuple[str, ...], ...]:
 
 def specific(text: str) -> list[str]:
     """The stems of the words that say what a text is about."""
+    found = (root_of(word) for word in words(text) if word not in STOP_WORDS and (len(word) > 1 or not word.isascii()))
+    return [root for root in found if not _is_generic(root)]
+
+
+def subject(text: str) -> str:
+    """A text without the words that any text holds: function words, generic ones, those of one or two letters."""
+    kept = (word for word in words(text) if word not in STOP_WORDS and (len(word) > 2 or not word.isascii()))
+    return " ".join(word for word in kept if not _is_generic(root_of(word)))
+
+
+def _is_generic(root: str) -> bool:
     if not _generic:
         _generic.update(stem(word) for word in GENERIC.split())
-    found = (root_of(word) for word in words(text) if word not in STOP_WORDS and (len(word) > 1 or not word.isascii()))
-    return [root for root in found if root not in _generic]
+    return root in _generic
 
 
 def root_of(word: str) -> str:

@@ -19,7 +19,7 @@ from .condition import (
     read_condition,
     unpack,
 )
-from .overlap import enough, named, specific
+from .overlap import enough, named, specific, subject
 from .paths import fits, mentioned
 from .stem import words
 
@@ -27,11 +27,29 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Condition", "fires", "match", "pack", "prepare", "problems_of", "read_condition", "unpack"]
+__all__ = [
+    "Condition",
+    "fires",
+    "fires_on_subject",
+    "match",
+    "pack",
+    "prepare",
+    "problems_of",
+    "read_condition",
+    "unpack",
+]
 
 MOST_PATTERNS = 32  # more conditions than that make a memory fire on anything
 TASK_LENGTH = 10_000  # the subject of a task stands in its beginning
 SHORT_WORD = 2  # `go` and `ui` are looked for as words: as parts of words they are everywhere
+PREPARED = 8  # texts kept ready: a task, its subject, the everyday sentences
+# Sentences about nothing in common: a condition that fires on two of them fires on letters, not on a subject.
+EVERYDAY = (
+    "several musicians travelled south for the winter festival",
+    "his uncle repaired broken clocks inside a mountain village",
+    "the gardener painted her wooden fence orange before breakfast",
+    "they watched sailing boats drift beyond the quiet harbour",
+)
 
 
 @record
@@ -65,6 +83,15 @@ def fires(condition: Condition, task: str) -> str:
     return _pieces_fire(condition, ready)
 
 
+def fires_on_subject(condition: Condition, task: str) -> bool:
+    """Whether a condition fires on what a task is about, rather than on words or letters that any task holds."""
+    if condition.how == PATHS:
+        return bool(fires(condition, task))
+    if not fires(condition, subject(task)):
+        return False
+    return sum(bool(fires(condition, sentence)) for sentence in EVERYDAY) < 2
+
+
 def problems_of(patterns: Iterable[str], line: int = 1) -> list[Problem]:
     """What `check` says about a memory's conditions."""
     given = list(patterns)
@@ -85,20 +112,22 @@ def _hint(note: str) -> str:
     return "say which words of a task should bring this memory up, such as: auth|login|security"
 
 
-_last: list[tuple[str, Task]] = []  # one task meets many conditions
+_ready: dict[str, Task] = {}  # one task meets many conditions
 
 
 def prepare(task: str) -> Task:
     """A task as conditions see it: cleaned, cut, in lower case, with its words and stems."""
-    if _last and _last[0][0] == task:
-        return _last[0][1]
+    if task in _ready:
+        return _ready[task]
     text = clean(task[:TASK_LENGTH])
     lower = text.lower()
     lines = tuple(" ".join(line.split()) for line in lower.split("\n"))
     ready = Task(
         text, " ".join(lower.split()), lines, frozenset(words(text)), frozenset(specific(text)), tuple(mentioned(lower))
     )
-    _last[:] = [(task, ready)]
+    if len(_ready) >= PREPARED:
+        _ready.clear()
+    _ready[task] = ready
     return ready
 
 

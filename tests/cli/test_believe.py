@@ -6,12 +6,25 @@ import json
 
 import pytest
 
+from rawkomem.model.entry import Entry
+
 
 @pytest.fixture
-def add(rawkomem):
-    """Store a claim about the user's time zone and return what the command said as JSON."""
+def add(rawkomem, repository):
+    """Store a claim about the user's time zone and return what the command said as JSON.
 
-    def add(value: str, source: str = "document", *more: str):
+    A command without a terminal is an agent's; what a person says is stored as one at a terminal would be.
+    """
+
+    def by_a_person(value: str):
+        claim = {"subject": "user", "predicate": "timezone", "value": value}
+        entry = Entry(title=f"Time zone {value}", body="Said in a call.", extra={"claim": claim})
+        outcome = repository.store(entry, via="person").outcome
+        return {"id": outcome.id, "what": outcome.what, "others": list(outcome.others)}
+
+    def add(value: str, source: str = "inference", *more: str):
+        if source == "user_explicit":
+            return by_a_person(value)
         said = f"subject=user,predicate=timezone,value={value}"
         words = (
             "add",

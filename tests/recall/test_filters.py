@@ -9,7 +9,6 @@ import pytest
 from rawkomem import Filter, Task, filter_of
 from rawkomem.model.clock import DAY, now, read_moment, read_time
 from rawkomem.model.errors import BadInput
-from rawkomem.state.trust import trust_of
 from rawkomem.text.entities import matching_entities
 from tests.torture.helpers import change, memory
 
@@ -222,7 +221,7 @@ class TestAsOf:
 
 
 def test_trust_is_that_of_the_factor(filled):
-    least = trust_of(filled.get("backup"), now())
+    least = filled.trust(filled.get("backup"))
     assert [row.id for row in filled.list(Filter(trust=least))] == ["backup"]
     assert filled.list(Filter(trust=least + 0.001)) == []
 

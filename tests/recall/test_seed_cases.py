@@ -17,7 +17,7 @@ from rawkomem.recall.profiles import profile_of
 from rawkomem.recall.rank import combine
 from rawkomem.recall.render import render
 from rawkomem.state.facets import is_valid
-from rawkomem.state.trust import compute_trust, trust_of
+from rawkomem.state.trust import Standing, compute_trust, trust_of
 from rawkomem.text.entities import matching_entities
 from tests.recall.helpers import DAY, NOW, item, memory
 from tests.seeds import by_case
@@ -126,7 +126,7 @@ def test_trust(case):
 
 @by_case("neolata-mem", "computeConfidence")
 def test_trust_of_what_says_nothing(case):
-    assert trust_of(memory(), NOW) == case["expected"]
+    assert trust_of(memory(), Standing(), NOW) == case["expected"]
 
 
 @by_case("neolata-mem", "rerank")

@@ -12,7 +12,7 @@ from rawkomem.state.census import Census
 from rawkomem.state.consolidate import Similar
 from rawkomem.state.contradict import ClaimRules
 from rawkomem.state.fold import fold
-from rawkomem.state.trust import trust_of
+from rawkomem.state.trust import Standing, trust_of
 
 NOW = 1_790_000_000_000
 AT_NOW = iso(NOW)
@@ -29,7 +29,7 @@ def census_of(*entries: Entry, trust=None, uses=None) -> Census:
     for entry in entries:
         about.setdefault(entry.target, []).append(entry)
     memories = {id: memory for id, some in about.items() if (memory := fold(some))}
-    return Census(memories, NOW, trust or (lambda memory: trust_of(memory, NOW)), uses or {})
+    return Census(memories, NOW, trust or (lambda memory: trust_of(memory, Standing(), NOW)), uses or {})
 
 
 def turned(*parts: tuple[str, float]) -> bytes:

@@ -9,7 +9,6 @@ import pytest
 from rawkomem.model.clock import read_time
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import BadInput, Refused
-from rawkomem.state.belief import claimed_trust
 from rawkomem.state.claims import (
     Claim,
     Predicate,
@@ -25,6 +24,7 @@ from rawkomem.state.claims import (
 )
 from rawkomem.state.decide import plan_amend
 from rawkomem.state.fold import after, created
+from rawkomem.state.trust import Standing, claimed_source, trust_of
 from tests.seeds import by_case
 
 NOW = 1_800_000_000_000
@@ -38,7 +38,7 @@ DIVERGE = {  # where we follow the advice, or seed-behaviour.md, instead of what
 
 
 def trust(memory) -> float:
-    return claimed_trust(memory, NOW)
+    return trust_of(memory, Standing(claimed_source(memory.extra) or "unknown"), NOW)
 
 
 def entry(value: str, source: str = "", id: str = "", at: int = NOW, **claim: str) -> Entry:

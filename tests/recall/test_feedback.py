@@ -1,0 +1,100 @@
+"""Votes and disputes in the default profile: nothing recorded changes nothing, harm takes a memory out by steps."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawkomem.model.entry import Entry
+from rawkomem.recall.factors import Context
+from rawkomem.recall.inject import Task
+from rawkomem.recall.profiles import profile_of
+from rawkomem.recall.rank import gate, rank
+from rawkomem.state.decide import plan_about
+from tests.recall.helpers import NOW, Signals, memory
+
+FIT = profile_of("fit")
+NEAR, FIRED, NAMED = "near", "fired", "named"
+
+
+def ranked(*candidates, profile=FIT):
+    items = rank(candidates, profile, Context("repair the engine", "", NOW), {})
+    return gate(items, profile, 5, "repair the engine")
+
+
+def judged(how: str, **counts: int):
+    fields = {"title": "repair engine"} if how == NAMED else {}
+    fired = {"fired": "alternative 'engine'"} if how == FIRED else {}
+    near = 0.95 if how == NEAR else 0.2
+    (item,) = ranked((memory(**fields, **counts), Signals("m", score=0.8, relevance=near, **fired)))
+    return item
+
+
+def test_nothing_recorded_is_exactly_as_before():
+    item = judged(NEAR)
+    assert (item.score, item.signals.relevance, item.out) == (0.8, 0.95, "")
+    assert [factor.name for factor in item.factors] == ["fit", "when_to_use"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "value"),
+    [
+        ({"helpful": 1}, 1.1),
+        ({"helpful": 40}, 2.0),
+        ({"harmful": 1}, 0.5),
+        ({"harmful": 9}, 0.1),
+        ({"helpful": 2, "harmful": 1}, 0.605),
+        ({"disputes": 1}, 0.5),
+        ({"disputes": 1, "corroborations": 1}, 1.0),
+        ({"disputes": 3, "reinforcements": 1}, 0.25),
+        ({"disputes": 1, "harmful": 1}, 0.25),
+    ],
+)
+def test_they_multiply_and_are_told(counts, value):
+    item = judged(NEAR, **counts)
+    assert item.score == pytest.approx(0.8 * value)
+    assert item.signals.relevance == pytest.approx(0.95 * min(1.0, value))
+    told = {factor.name: factor.why for factor in item.factors}
+    assert "feedback" in told or "disputes" in told
+
+
+@pytest.mark.parametrize(
+    ("how", "counts", "inside"),
+    [
+        (NEAR, {"harmful": 1}, False),
+        (NEAR, {"harmful": 1, "helpful": 1}, True),
+        (NEAR, {"disputes": 1}, True),
+        (NEAR, {"disputes": 2}, False),
+        (FIRED, {"harmful": 1}, True),
+        (FIRED, {"harmful": 2}, False),
+        (FIRED, {"harmful": 2, "helpful": 1}, True),
+        (FIRED, {"disputes": 5}, True),
+        (NAMED, {"harmful": 1}, True),
+        (NAMED, {"harmful": 3, "helpful": 1}, False),
+    ],
+)
+def test_who_is_still_eligible(how, counts, inside):
+    item = judged(how, **counts)
+    assert (item.out == "") == inside
+    assert inside or "harmful" in item.out or "relevan" in item.out
+
+
+def test_other_profiles_keep_their_own_rules():
+    harmed = (memory(harmful=3), Signals("m", cosine=0.9, relevance=0.9, score=0.9))
+    for name in ("mesh", "composite", "llmos", "lane"):
+        (item,) = ranked(harmed, profile=profile_of(name))
+        assert not item.out, name
+
+
+def test_end_to_end(memories, repository):
+    (memories / "a.md").write_text("---\ntitle: Birthday cake\n---\n\nWe buy chocolate cake for birthdays.\n")
+    task = Task("which chocolate cake do we buy for birthdays of the team")
+    assert repository.inject(task).items
+    vote = Entry(kind="feedback", extra={"signal": "harmful"})
+    repository.write(plan_about(repository.get("a"), vote, "vote"))
+    item, inside = repository.explain("a", task)
+    assert not inside and item.out.startswith("voted harmful")
+    assert ("feedback", 0.5) in [(factor.name, factor.value) for factor in item.factors]
+    helped = Entry(kind="feedback", extra={"signal": "helpful"})
+    repository.write(plan_about(repository.get("a"), helped, "vote"))
+    repository.write(plan_about(repository.get("a"), Entry(kind="feedback", extra={"signal": "helpful"}), "vote"))
+    assert repository.inject(task).items
