@@ -104,8 +104,11 @@ def content_stems(text: str) -> set[str]:
 
 def is_named(title: str, asked: set[str]) -> bool:
     """Whether a question names a title: holds all of its words, from three on, or is nothing but the title."""
-    wanted = content_stems(title)
-    return bool(wanted) and wanted <= asked and (len(wanted) >= TELLING or wanted == asked)
+    wanted = [word for word in words(title) if word not in STOP_WORDS]
+    if not wanted or not all(stem(word) in asked for word in wanted):  # stops at the first word that is not there
+        return False
+    found = {stem(word) for word in wanted}
+    return len(found) >= TELLING or found == asked
 
 
 def _fired(signals: Signals, length: int) -> bool:

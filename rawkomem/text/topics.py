@@ -6,14 +6,13 @@ from math import log
 from typing import TYPE_CHECKING
 
 from ..model.ids import slug
-from .overlap import GENERIC
+from .overlap import GENERIC_STEMS
 from .stem import STOP_WORDS, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 SHORTEST = 3  # letters; shorter words are rarely a subject
-_generic = frozenset(stem(word) for word in GENERIC.split())
 
 
 class Vocabulary:
@@ -43,7 +42,7 @@ def subjects(text: str) -> list[str]:
         if word not in STOP_WORDS
         and not word.isdecimal()
         and (len(word) >= SHORTEST or not word.isascii())
-        and stem(word) not in _generic
+        and stem(word) not in GENERIC_STEMS
     ]
 
 
