@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 RANGE = 0.3  # components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
 SCALE = 127 / RANGE
 HUGE = 200_000  # passages; from there on an open process keeps bits in memory, and frequent words are left out
-RANKED = 10_000  # passages of a huge index that words are ranked in
+RANKED = 5_000  # passages of a huge index that words are ranked in
 EXACT_UP_TO = 4_000  # passages; an exact scan of more takes longer than all the rest of a search
 COARSE = 200  # candidates that get an exact distance: they hold 98 % of the true top 10 and 99.7 % of the top 1
 SPARE = 32  # rows asked for beyond the limit: enough to see the end of most ties
