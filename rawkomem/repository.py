@@ -410,7 +410,7 @@ class Repository:
         from .state.decide import plan_cite
 
         citations = [self.citation(place).citation for place in places]
-        return self._write(plan_cite(self.get(name), citations, by))[0]
+        return self.write(plan_cite(self.get(name), citations, by))[0]
 
     def all_cited(self) -> Sequence[tuple[Memory, Sequence[Cited]]]:
         """Every memory that cites code and is in use, and how it stands with each citation."""
@@ -434,13 +434,13 @@ class Repository:
         """Append an entry that changes what a memory says."""
         from .state.decide import plan_amend
 
-        return self._write(plan_amend(self.get(name), entry), via)[0]
+        return self.write(plan_amend(self.get(name), entry), via)[0]
 
     def delete(self, name: str, reason: str = "", by: str = "") -> Written:
         """Append a tombstone; the text stays in the file and in history."""
         from .state.decide import plan_delete
 
-        return self._write(plan_delete(self.get(name), reason, by))[0]
+        return self.write(plan_delete(self.get(name), reason, by))[0]
 
     def link(self, name: str, other: str, type: str = "related", by: str = "") -> Sequence[Written]:
         """Append a link from one memory to another."""
@@ -456,9 +456,6 @@ class Repository:
 
     def write(self, plan: Plan, via: str = "") -> Sequence[Written]:
         """Carry out a plan. `via` tells how it arrived: person, agent, import, distilled, or a source class."""
-        return self._write(plan, via)
-
-    def _write(self, plan: Plan, via: str = "") -> Sequence[Written]:
         return self._write_decided(lambda: plan, via)
 
     def _write_decided(self, decide: Callable[[], Plan], via: str = "") -> Sequence[Written]:

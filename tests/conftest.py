@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.repository import Repository
+from tests.gitting import Git
 
 settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy machine")
@@ -22,10 +23,12 @@ SHARED = ROOT.parent / "shared"
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory, monkeypatch):
-    """No test reads or writes the user's real config and cache folders."""
+    """No test reads or writes the user's real config and cache folders, nor git's settings."""
     home = tmp_path_factory.mktemp("home")
     for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(home / name))
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, os.devnull)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("RAWKOMEM_EMBEDDER", "static")  # no worker is left behind, but where a test asks for it
     monkeypatch.delenv("RAWKOMEM_DIR", raising=False)
@@ -42,6 +45,14 @@ def project(tmp_path) -> Path:
 def memories(project) -> Path:
     """The folder for memory files."""
     return project / ".rawko" / "memories"
+
+
+@pytest.fixture
+def git(project) -> Git:
+    """git in `project`, which is a repository of its own."""
+    git = Git(project)
+    git("init", "-q")
+    return git
 
 
 @pytest.fixture

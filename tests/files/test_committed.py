@@ -18,19 +18,6 @@ from tests.gitting import PERSON as ADA
 from tests.gitting import Git
 
 
-@pytest.fixture(autouse=True)
-def no_settings_of_this_machine(monkeypatch):
-    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
-        monkeypatch.setenv(name, os.devnull)
-
-
-@pytest.fixture
-def git(project):
-    git = Git(project)
-    git("init", "-q")
-    return git
-
-
 def entry(id: str, text: str = "Text.", about: str = "") -> str:
     head = f"kind: amend\nabout: {about}" if about else f"title: {id}"
     return f"---\nid: {id}\n{head}\n---\n\n{text}\n"

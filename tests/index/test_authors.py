@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -15,20 +14,6 @@ from rawkomem.index.database import rows
 from rawkomem.state.committer import AGENT, PERSON, UNCOMMITTED, UNKNOWN
 from tests.gitting import AGENT as BOT
 from tests.gitting import PERSON as ADA
-from tests.gitting import Git
-
-
-@pytest.fixture(autouse=True)
-def no_settings_of_this_machine(monkeypatch):
-    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
-        monkeypatch.setenv(name, os.devnull)
-
-
-@pytest.fixture
-def git(project):
-    git = Git(project)
-    git("init", "-q")
-    return git
 
 
 @pytest.fixture

@@ -16,22 +16,8 @@ from rawkomem.recall.inject import Task
 from rawkomem.state.decide import plan_about
 from tests.conftest import ROOT
 from tests.gitting import AGENT as BOT
-from tests.gitting import Git
 
 TASK = Task("fix the login page")
-
-
-@pytest.fixture(autouse=True)
-def no_settings_of_this_machine(monkeypatch):
-    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
-        monkeypatch.setenv(name, os.devnull)
-
-
-@pytest.fixture
-def git(project):
-    git = Git(project)
-    git("init", "-q")
-    return git
 
 
 def text(title: str, body: str = "", **fields: str) -> str:

@@ -16,16 +16,6 @@ from rawkomem.sinks.queue import Queue
 from tests.sinks.helpers import STORED, event, layout_of
 
 
-@pytest.fixture
-def layout(project):
-    return layout_of(project)
-
-
-@pytest.fixture
-def queue(layout):
-    return Queue(layout)
-
-
 def keys(queue: Queue) -> list[str]:
     return [item.event.title for item in queue.waiting()]
 

@@ -14,24 +14,13 @@ from rawkomem.model.record import replace
 from rawkomem.net.failure import Blocked, RequestFailed
 from rawkomem.sinks.checked import checked_webhook
 from rawkomem.sinks.config import WebhookSettings
-from rawkomem.sinks.queue import Queue
 from rawkomem.sinks.webhook import PAUSES, Flushed, flush
 from rawkomem.sinks.worker import wake_sender
 from tests.embed.server import Answer, Server
-from tests.sinks.helpers import STORED, client, configure, event, layout_of, webhook
+from tests.sinks.helpers import STORED, client, configure, event, webhook
 
 OK = Answer({})
 KEY = "hook-Very-Secret-0123456789"
-
-
-@pytest.fixture
-def layout(project):
-    return layout_of(project)
-
-
-@pytest.fixture
-def queue(layout):
-    return Queue(layout)
 
 
 def sent(server: Server) -> list[str]:
