@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 WAIT = 120.0  # seconds for another run to end; consolidating 10,000 memories takes less
-AT_ONCE = 50  # entries written before others may write, and progress is told
+AT_ONCE = 500  # entries written before others may write, and progress is told
 
 
 def _quiet(done: int, total: int) -> None:

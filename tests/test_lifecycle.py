@@ -14,6 +14,7 @@ from rawkomem.model.clock import DAY, now
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.recall.filters import filter_of
 from rawkomem.state.compress import Compression
+from rawkomem.state.decide import plan_add
 
 TEXTS = {
     "Sessions": "Redis caches the sessions of users for an hour, and the login page reads them from there.",
@@ -84,6 +85,52 @@ def test_consolidate(repository, rawkomem):
     assert f"duplicate of {first}" in told and "~ corroborate" in told
     assert [repository.get(id).status for id in (first, copy, other)] == ["active", "superseded", "active"]
     assert repository.get(first).corroborations == 1 and repository.get(copy).superseded_by == first
+    assert "nothing to do" in rawkomem("consolidate").stderr
+
+
+def claim(repository, value: str, days: float, predicate: str = "runs on", via: str = "") -> str:
+    """A claim that stands beside its rivals: written past the door at which claims are resolved."""
+    said = {"subject": "billing", "predicate": predicate, "value": value, "exclusive": "true"}
+    entry = Entry(
+        id=f"mem_{value.lower()}", title=f"Billing: {value}", at=now() - round(days * DAY), extra={"claim": said}
+    )
+    return repository.write(plan_add(entry), via)[0].entry.id
+
+
+def test_consolidate_settles_claims_that_contradict_each_other(repository, rawkomem):
+    old, new = claim(repository, "Postgres", 10, via="person"), claim(repository, "MySQL", 1, via="person")
+    dry = rawkomem("consolidate", "--dry-run")
+    assert f"supersede   Billing: Postgres  {old}  contradicted by {new}" in dry.stdout
+    assert repository.get(old).status == "active"
+    rawkomem("consolidate")
+    assert repository.get(old).superseded_by == new and repository.get(new).status == "active"
+    assert "nothing to do" in rawkomem("consolidate").stderr
+
+
+def test_consolidate_lets_nobody_of_low_trust_take_the_place_of_high(repository, rawkomem):
+    old, new = claim(repository, "Postgres", 10, via="person"), claim(repository, "MySQL", 1, via="import")
+    rawkomem("consolidate")
+    assert (repository.get(old).status, repository.get(new).status) == ("active", "quarantined")
+    assert [conflict.other.id for conflict in repository.conflicts()] == [old]
+    assert "nothing to do" in rawkomem("consolidate").stderr
+
+
+@pytest.mark.parametrize(("policy", "status"), [("require_review", "quarantined"), ("keep_both", "active")])
+def test_consolidate_obeys_the_policy_of_a_predicate(project, repository, rawkomem, policy, status):
+    config = project / ".rawko" / "config.yaml"
+    rule = f"predicates:\n  runs on: {{cardinality: single, conflictPolicy: {policy}}}\n"
+    config.write_text(config.read_text("utf-8") + rule, "utf-8")
+    old, new = claim(repository, "Postgres", 10, via="person"), claim(repository, "MySQL", 1, via="person")
+    rawkomem("consolidate")
+    assert (repository.get(old).status, repository.get(new).status) == ("active", status)
+    assert "nothing to do" in rawkomem("consolidate").stderr
+
+
+def test_consolidate_leaves_claims_of_other_sessions_and_times_alone(repository, rawkomem):
+    for value, window in (("Postgres", ("2025-01-01", "2026-01-01")), ("MySQL", ("2026-01-01", ""))):
+        said = {"subject": "billing", "predicate": "runs on", "value": value, "validFrom": window[0]}
+        extra = {"claim": {**said, "validUntil": window[1]} if window[1] else said}
+        repository.write(plan_add(Entry(title=f"Billing: {value}", at=now(), extra=extra)), "person")
     assert "nothing to do" in rawkomem("consolidate").stderr
 
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..model.errors import Refused, Unwritable
-from .append import repository_lock, write_file
-from .contents import read_bytes
+from .append import repository_lock
 from .read import implicit_id, read_data
+from .replace import Replacing
 
 if TYPE_CHECKING:
     from ..model.entry import Entry
@@ -38,8 +38,10 @@ def _purge_file(layout: Layout, path: str, id: str) -> bool:
 
 def _rewrite(layout: Layout, path: str, id: str) -> bool:
     file = layout.path(path)
-    stat = os.lstat(file)
-    data = read_bytes(file)
+    files = Replacing(layout)
+    data = files.read(file)
+    if data is None:
+        raise Unwritable(f"cannot purge {path}: No such file", "run 'rawkomem sync', then try again")
     entries = read_data(data, path).entries
     kept = [entry for entry in entries if entry.target != id]
     if len(kept) == len(entries):
@@ -55,8 +57,8 @@ def _rewrite(layout: Layout, path: str, id: str) -> bool:
                 f"{path} holds entries without ids that would change their names",
                 "give them an 'id:' line first, or edit the file by hand",
             )
-    expected = (stat.st_size, stat.st_mtime_ns, stat.st_ino)
-    if not write_file(layout, file, _without(data, entries, id), expected):
+    files.put(file, _without(data, entries, id))
+    if files.finish():
         raise Refused(f"{path} changed while we read it", "try again")
     return True
 

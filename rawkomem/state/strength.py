@@ -1,10 +1,13 @@
 """Strength: how alive a memory is, by importance, age, last touch, links and use (neolata's formula). Pure.
 
-Reinforcing raises importance and touches the memory, so it never weakens. neolata's second curve, in which a first
-reinforcement let a memory fade faster than one that nobody had reinforced, is left out for that reason.
+Reinforcing raises importance and touches the memory, so it never weakens. neolata's second curve, by a memory's
+`stability` in days, let one that was reinforced once fade faster than one that nobody had reinforced: here it only ever
+slows fading down.
 """
 
 from __future__ import annotations
+
+from math import exp
 
 from ..model.clock import DAY
 from ..model.record import record
@@ -20,6 +23,7 @@ REINFORCED = 0.1  # importance for each reinforcement, up to 1
 CATEGORIES = {"decision": 1.3, "preference": 1.4, "insight": 1.1}
 AGE, TOUCH = 30, 60  # days in which half is lost: since it was found, since it was last changed or used
 LEAST = 0.1  # of what age and touch leave, each
+STEADY = 0.5  # the exponent after as many days without a touch as a memory's stability
 LINK, MOST_LINKS = 0.05, 0.3
 USE, MOST_USES = 0.02, 0.2
 WEAKENING = 0.3
@@ -50,7 +54,8 @@ def strength_of(memory: Memory, links: int, uses: int, last_use: int, now: int) 
     """The strength of a memory with so many links, used so often on this machine and last at that time."""
     parts = strength_parts(memory, links, uses, last_use, now)
     importance, age, touch, category, linked, used = (part.value for part in parts)
-    return Strength(round(min(1.0, importance * age * touch * category + linked + used), 4), parts)
+    faded = max(importance * age * touch * category, importance * _steadiness(memory, last_use, now))
+    return Strength(round(min(1.0, faded + linked + used), 4), parts)
 
 
 def strength_parts(memory: Memory, links: int, uses: int, last_use: int, now: int) -> tuple[Part, ...]:
@@ -59,7 +64,7 @@ def strength_parts(memory: Memory, links: int, uses: int, last_use: int, now: in
     A memory whose file tells no time counts as new: nobody can say that it faded.
     """
     age = _days(memory.created, now)
-    touch = _days(max(memory.updated, memory.created, last_use), now)
+    touch = _untouched(memory, last_use, now)
     category = category_of(memory)
     weight = CATEGORIES.get(category, 1.0)
     again = f" and {memory.reinforcements} times reinforced" if memory.reinforcements else ""
@@ -81,6 +86,23 @@ def importance_of(memory: Memory) -> float:
 def fading(days: float, half: float) -> float:
     """What days leave: half of it after `half` days, never less than a tenth."""
     return float(max(LEAST, 0.5 ** (days / half)))
+
+
+def _steadiness(memory: Memory, last_use: int, now: int) -> float:
+    """What the stability of a memory leaves of it; nothing where it states none."""
+    stability = _number(memory.extra.get("stability"))
+    return float(exp(-STEADY * _untouched(memory, last_use, now) / stability)) if stability > 0 else 0.0
+
+
+def _number(said: object) -> float:
+    try:
+        return float(str(said))
+    except ValueError:
+        return 0.0
+
+
+def _untouched(memory: Memory, last_use: int, now: int) -> float:
+    return _days(max(memory.updated, memory.created, last_use), now)
 
 
 def _days(since: int, now: int) -> float:

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rawkomem.files import append
-from rawkomem.files.append import FILE_SIZE, TEMPORARY, write_plan
+from rawkomem.files import append, replace
+from rawkomem.files.append import FILE_SIZE, write_plan
 from rawkomem.files.layout import Layout
 from rawkomem.files.read import read_data, read_file
+from rawkomem.files.replace import TEMPORARY
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.model.errors import BadInput, Refused, Unwritable
@@ -158,7 +159,7 @@ def test_a_file_that_changes_between_read_and_rename_is_read_again(write, memori
     """Somebody saves the file while we write: their save and our entry are both in it."""
     file = memories / "t.md"
     file.write_text(front() + "\nold\n", "utf-8")
-    durably, saves = append._write_durably, iter(["first save", "second save"])
+    durably, saves = replace._write_durably, iter(["first save", "second save"])
 
     def meddle(*arguments):
         durably(*arguments)
@@ -166,20 +167,20 @@ def test_a_file_that_changes_between_read_and_rename_is_read_again(write, memori
         if save:
             file.write_text(front() + f"\n{save}\n", "utf-8")
 
-    monkeypatch.setattr(append, "_write_durably", meddle)
+    monkeypatch.setattr(replace, "_write_durably", meddle)
     write(entry("T", "ours"))
     assert [e.body for e in entries_of(file)] == ["second save", "ours"]
 
 
 def test_a_file_that_appears_between_look_and_rename_is_appended_to(write, memories, monkeypatch):
-    durably, file, done = append._write_durably, memories / "t.md", []
+    durably, file, done = replace._write_durably, memories / "t.md", []
 
     def meddle(*arguments):
         durably(*arguments)
         if not done:
             done.append(file.write_text(front() + "\ntheirs\n", "utf-8"))
 
-    monkeypatch.setattr(append, "_write_durably", meddle)
+    monkeypatch.setattr(replace, "_write_durably", meddle)
     write(entry("T", "ours"))
     assert [e.body for e in entries_of(file)] == ["theirs", "ours"]
 
@@ -187,13 +188,13 @@ def test_a_file_that_appears_between_look_and_rename_is_appended_to(write, memor
 def test_a_file_that_never_rests_is_refused(write, memories, monkeypatch):
     file = memories / "t.md"
     file.write_text(front() + "\nold\n", "utf-8")
-    durably, count = append._write_durably, iter(range(1000))
+    durably, count = replace._write_durably, iter(range(1000))
 
     def meddle(*arguments):
         durably(*arguments)
         file.write_text(front() + f"\nsave {next(count)}\n", "utf-8")
 
-    monkeypatch.setattr(append, "_write_durably", meddle)
+    monkeypatch.setattr(replace, "_write_durably", meddle)
     monkeypatch.setattr(append.time, "sleep", lambda seconds: None)
     with pytest.raises(Refused, match="keeps changing"):
         write(entry("T"))
@@ -366,3 +367,46 @@ def test_whatever_is_appended_reads_back_and_changes_nothing_before(tmp_path_fac
     for path, ids in expected.items():
         reading = read_data(Path(layout.path(path)).read_bytes(), path)
         assert [e.id for e in reading.entries] == ids and not any(e.draft for e in reading.entries)
+
+
+def test_a_plan_for_many_files_leaves_all_of_them_old_where_one_cannot_be_written(memories, layout):
+    memories.joinpath("lessons").mkdir()
+    memories.joinpath("lessons").chmod(0o555)
+    result = run_plain(ADD_TWO, layout.root)
+    memories.joinpath("lessons").chmod(0o755)
+    assert "Unwritable: cannot write memories/lessons/second.md: Permission denied" in result.stdout, result
+    assert list(memories.rglob("*.md")) == [] and os.listdir(os.path.join(layout.local, "tmp")) == []
+
+
+ADD_TWO = ADD.replace(
+    'Plan((Entry(id="mem_2", title=sys.argv[2], body=sys.argv[3]),), "a test")',
+    "Plan((Entry(id='mem_1', title='First'), Entry(id='mem_2', title='Second', kind='lesson')), 'a test')",
+)
+
+
+def test_a_folder_is_synced_once_for_all_the_files_in_it(write, monkeypatch):
+    synced: list[str] = []
+    sync_folder = replace.sync_folder
+    monkeypatch.setattr(replace, "sync_folder", lambda folder: (synced.append(folder), sync_folder(folder)))
+    write(*[entry(f"Memory {number}", id=f"mem_{number}_aaaaaa") for number in range(20)])
+    assert len(synced) == 1
+
+
+def test_entries_of_one_plan_that_share_a_file_are_all_in_it(write, memories):
+    write(*[entry("T", f"body {number}", id=f"mem_{number}_aaaaaa") for number in range(5)])
+    assert [e.body for e in entries_of(memories / "t.md")] == [f"body {number}" for number in range(5)]
+
+
+def test_only_the_file_that_somebody_saved_meanwhile_is_written_again(write, memories, monkeypatch):
+    (memories / "a.md").write_text(front() + "\nold\n", "utf-8")
+    durably, done = replace._write_durably, []
+
+    def meddle(*arguments):
+        durably(*arguments)
+        if not done:
+            done.append((memories / "a.md").write_text(front() + "\ntheirs\n", "utf-8"))
+
+    monkeypatch.setattr(replace, "_write_durably", meddle)
+    write(entry("A", "one", id="mem_1_aaaaaa"), entry("B", "two", id="mem_2_aaaaaa"), entry("A", "three", id="mem_3_a"))
+    assert [e.body for e in entries_of(memories / "a.md")] == ["theirs", "one", "three"]
+    assert [e.body for e in entries_of(memories / "b.md")] == ["two"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rawkomem.files import purge as purging
+from rawkomem.files import replace
 from rawkomem.files.layout import Layout
 from rawkomem.files.purge import purge
 from rawkomem.files.read import read_file
@@ -108,7 +108,7 @@ def test_a_file_saved_meanwhile_is_not_overwritten(memories, layout, monkeypatch
         file.write_text(texts(A, B, C), "utf-8")
         return data
 
-    monkeypatch.setattr(purging, "read_bytes", read_then_save)
+    monkeypatch.setattr(replace, "read_bytes", read_then_save)
     with pytest.raises(Refused, match="changed while"):
         purge(layout, "a", ["memories/x.md"])
     assert [e.id for e in read_file(str(file), "memories/x.md").entries] == ["a", "b", "c"]

@@ -1,0 +1,145 @@
+"""Files replaced together: all written and synced beside their places first, then renamed, each folder synced once.
+
+Whoever is killed at any moment leaves every file old or new, and a full disk leaves all of them old. The syncs are what
+a write costs: a folder is synced once for all the files in it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import TYPE_CHECKING
+
+from ..model.errors import Unwritable
+from .contents import read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .layout import Layout
+
+    Stamp = tuple[int, int, int]
+
+TEMPORARY = ".writing"  # what our own temporary files end with; nothing else is ever cleaned away
+
+
+class Replacing:
+    """Files that are about to be replaced; for one that holds the repository lock."""
+
+    def __init__(self, layout: Layout):
+        self._layout = layout
+        self._before: dict[str, Stamp | None] = {}
+        self._new: dict[str, bytes] = {}
+
+    def read(self, file: str) -> bytes | None:
+        """What a file holds, or will hold; None where there is none."""
+        if file in self._new:
+            return self._new[file]
+        self._before[file] = _stamp(file)
+        return None if self._before[file] is None else read_bytes(file)
+
+    def put(self, file: str, data: bytes) -> None:
+        """What a file, once read, will hold."""
+        self._new[file] = data
+
+    def finish(self) -> set[str]:
+        """Replace them. Returns those that somebody else saved since they were read: these are left as they are."""
+        written: dict[str, str] = {}
+        where = ""
+        try:
+            for number, (where, data) in enumerate(self._new.items()):
+                written[where] = self._write(where, data, number)
+            meddled = set()
+            for where, temporary in written.items():
+                if _stamp(where) != self._before[where]:
+                    meddled.add(where)
+                else:
+                    os.replace(temporary, where)
+            for folder in {os.path.dirname(where) for where in written if where not in meddled}:
+                sync_folder(folder)
+        except OSError as failure:
+            name = self._layout.relative(where)
+            raise Unwritable(f"cannot write {name}: {failure.strerror}", "check permissions and free space") from None
+        finally:
+            remove_leftovers(self._layout)
+        return meddled
+
+    def _write(self, file: str, data: bytes, number: int) -> str:
+        folder = os.path.dirname(file)
+        temporary = os.path.join(_workshop(self._layout), f"{os.getpid()}-{number}{TEMPORARY}")
+        os.makedirs(os.path.dirname(temporary), exist_ok=True)
+        make_folder(folder)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))  # now, and not after the first rename
+        _write_durably(temporary, data, _mode(file))
+        return temporary
+
+
+def remove_leftovers(layout: Layout) -> None:
+    """Temporary files, ours and those of writers that were killed: we hold the lock, so none of them is in use."""
+    folder = _workshop(layout)
+    for name in _names(folder):
+        if name.endswith(TEMPORARY):
+            _unlink(os.path.join(folder, name))
+
+
+def make_folder(folder: str) -> None:
+    """Make the folder if need be, durably: a new folder is an entry of its parent."""
+    if not os.path.isdir(folder):
+        make_folder(os.path.dirname(folder))
+        os.makedirs(folder, exist_ok=True)
+        sync_folder(os.path.dirname(folder))
+
+
+def sync_folder(folder: str) -> None:
+    """Have the names in a folder on disk."""
+    if os.name == "nt":
+        return  # Windows has no folder handles to sync; NTFS journals the rename
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _workshop(layout: Layout) -> str:
+    return os.path.join(layout.local, "tmp")
+
+
+def _write_durably(file: str, data: bytes, mode: int) -> None:
+    with open(file, "wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.chmod(file, mode)
+
+
+def _mode(file: str) -> int:
+    try:
+        return os.stat(file).st_mode & 0o777
+    except OSError:
+        umask = os.umask(0)
+        os.umask(umask)
+        return 0o666 & ~umask
+
+
+def _stamp(file: str) -> Stamp | None:
+    try:
+        stat = os.lstat(file)
+    except FileNotFoundError:
+        return None
+    return (stat.st_size, stat.st_mtime_ns, stat.st_ino)
+
+
+def _names(folder: str) -> Iterable[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return ()
+
+
+def _unlink(file: str) -> None:
+    try:
+        os.unlink(file)
+    except OSError:
+        pass
