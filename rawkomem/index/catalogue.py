@@ -163,6 +163,16 @@ class Catalogue:
         found = first(self.db, "SELECT digest FROM memories WHERE id = ?", (id,))
         return found[0] if found else ""
 
+    def digests(self) -> dict[str, str]:
+        """The digests of all memories that the store was given."""
+        return dict(rows(self.db, "SELECT id, digest FROM memories WHERE digest != ''"))
+
+    def doubt(self, id: str) -> None:
+        """The store may hold something else of this memory: have its files read, and it put, again."""
+        self.db.execute("UPDATE memories SET digest = '' WHERE id = ?", (id,))
+        for path in self.paths_about(id):
+            self.set_stamp(path, UNREAD)
+
     def paths_of(self, ids: Iterable[str]) -> set[str]:
         """The files in which these memories start."""
         found = (first(self.db, "SELECT path FROM memories WHERE id = ?", (id,)) for id in ids)

@@ -18,13 +18,13 @@ from .index import BROKEN, Index
 from .kept import Kept
 from .lists import memory_of
 from .passages import pieces_of, vectors_of
-from .sqlite_store import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ..embed.protocol import Embedder
     from ..model.entry import Memory
+    from .protocol import SearchStore
 
 BATCH = 16  # memories: seconds of work, which is what an interruption costs
 
@@ -42,7 +42,7 @@ def deepen(index: Index, progress: Callable[[int, int], None] | None = None) -> 
     except Busy:
         return 0
     finally:
-        index.close()
+        index.release()
 
 
 def forget_vectors(index: Index) -> None:
@@ -91,13 +91,14 @@ def _wanted(index: Index) -> Wanted:
 
 def _write(index: Index, name: str, found: dict[str, tuple[str, list[bytes]]]) -> int:
     """Store the vectors of those memories that still say what they said when the vectors were made."""
-    index.close()
+    index.release()
     try:
         with Lock(os.path.join(os.path.dirname(index.path), "index.lock"), wait=600):
             writer = open_database(index.path)
             try:
                 writer.execute("BEGIN IMMEDIATE")  # closing without COMMIT takes it all back
-                count = _put(Catalogue(writer), SqliteStore(writer, index.embedder.dims), name, found)
+                count = _put(Catalogue(writer), index.open_store(writer), name, found)
+                index.commit_outside()
                 writer.execute("COMMIT")
                 return count
             finally:
@@ -106,7 +107,7 @@ def _write(index: Index, name: str, found: dict[str, tuple[str, list[bytes]]]) -
         raise Unwritable(f"cannot write {index.path}: {failure}", "run 'rawkomem doctor'") from None
 
 
-def _put(catalogue: Catalogue, store: SqliteStore, name: str, found: dict[str, tuple[str, list[bytes]]]) -> int:
+def _put(catalogue: Catalogue, store: SearchStore, name: str, found: dict[str, tuple[str, list[bytes]]]) -> int:
     if catalogue.meta().get("deep") != name:  # vectors of another model, or an index made anew meanwhile
         store.flatten()
         catalogue.set_meta("deep", name)

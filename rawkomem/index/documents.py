@@ -39,6 +39,7 @@ class Document:
     category: str = ""
     entities: tuple[str, ...] = ()
     session: str = ""
+    digest: str = ""  # over all of the above but the vectors
 
 
 @record

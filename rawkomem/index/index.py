@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import NoReturn, TypeVar
 
     from ..embed.protocol import Embedder
+    from .protocol import OutsideStore, SearchStore
 
     T = TypeVar("T")
 
@@ -61,10 +62,12 @@ class Index:
         open_embedder: Callable[[], Embedder],
         warn: Callable[[str], None],
         open_deep: Callable[[], Embedder | None] | None = None,
+        open_outside: Callable[[int], OutsideStore] | None = None,
     ):
         self.layout = layout
         self.open_embedder = open_embedder
         self.open_deep = open_deep  # the second tier's; None where there is none
+        self._open_outside = open_outside  # a store that is not in this database, for so many dimensions
         self.warn = warn
         self.path = index_path(layout)
         self.told = False  # whether the caller has warned already that the index is being made anew
@@ -72,7 +75,8 @@ class Index:
         self._deep: Embedder | None = None
         self._swept = NEVER
         self._db: apsw.Connection | None = None
-        self._store: SqliteStore | None = None
+        self._store: SearchStore | None = None
+        self._outside: OutsideStore | None = None
 
     @property
     def embedder(self) -> Embedder:
@@ -95,7 +99,9 @@ class Index:
     @property
     def fingerprint(self) -> str:
         """What the index was made with; any difference means: made anew."""
-        return f"schema {SCHEMA_VERSION}, chunker {CHUNKER}, redaction {REDACTION}, embedder {self.embedder.name}"
+        made = f"schema {SCHEMA_VERSION}, chunker {CHUNKER}, redaction {REDACTION}, embedder {self.embedder.name}"
+        outside = self.outside()
+        return f"{made}, {outside.generation()}" if outside else made
 
     @property
     def catalogue(self) -> Catalogue:
@@ -103,12 +109,27 @@ class Index:
         return Catalogue(self._connection())
 
     @property
-    def store(self) -> SqliteStore:
+    def store(self) -> SearchStore:
         """The search store, as of the last `refresh`."""
         connection = self._connection()
         if self._store is None:
-            self._store = SqliteStore(connection, self.embedder.dims)
+            self._store = self.open_store(connection)
         return self._store
+
+    def open_store(self, connection: apsw.Connection) -> SearchStore:
+        """The store that belongs to the database of a connection, or the one outside that takes its place."""
+        return self.outside() or SqliteStore(connection, self.embedder.dims)
+
+    def outside(self) -> OutsideStore | None:
+        """The store that is not in this database, where there is one. It stays open."""
+        if self._outside is None and self._open_outside:
+            self._outside = self._open_outside(self.embedder.dims)
+        return self._outside
+
+    def commit_outside(self) -> None:
+        """What a store outside was given is on disk there before the catalogue says so: see `_mend`."""
+        if self._outside is not None:
+            self._outside.commit()
 
     def _connection(self) -> apsw.Connection:
         if self._db is None:
@@ -121,13 +142,20 @@ class Index:
 
     def discard(self) -> None:
         """Throw a broken database away; the next refresh makes a new one."""
-        self.close()
+        self.release()
         with Lock(os.path.join(os.path.dirname(self.path), "index.lock"), wait=600):
             remove_database(self.path)
         self.told = True
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Let go of database and store."""
+        self.release()
+        if self._outside is not None:
+            self._outside.close()
+            self._outside = None
+
+    def release(self) -> None:
+        """Let go of the database; the next question opens it again."""
         if self._db is not None:
             self._db.close()
             self._db = self._store = None
@@ -166,7 +194,7 @@ class Index:
         try:
             self._connection().execute("BEGIN")
         except BROKEN as failure:
-            self.close()
+            self.release()
             return None, _raising(failure)
         try:
             meta = self.catalogue.meta()
@@ -197,7 +225,7 @@ class Index:
         try:
             meta = Catalogue(self._connection()).meta()
         except BROKEN:
-            self.close()
+            self.release()
             return False
         return not self._why_rebuild(meta) and meta.get("listing") == seen.listing
 
@@ -213,7 +241,7 @@ class Index:
     def sync(self, progress: Callable[[int, int], None] | None = None, rebuild: bool = False) -> SyncReport:
         """Reconcile with the files under the index lock. With `rebuild`, forget everything first."""
         started = time.monotonic()
-        self.close()
+        self.release()
         if not os.path.isdir(self.layout.root):
             raise NotFound(f"{self.layout.root} is gone", "run 'rawkomem init', or go to another folder")
         try:
@@ -231,7 +259,7 @@ class Index:
         except OSError as failure:
             raise Unwritable(f"cannot write the index: {failure.strerror}", "check permissions and space") from None
         finally:
-            self.close()
+            self.release()
         return SyncReport(report.read, report.files, report.rebuilt, time.monotonic() - started)
 
     def _sync_locked(self, progress: Callable[[int, int], None] | None, rebuild: bool) -> SyncReport:
@@ -249,6 +277,8 @@ class Index:
             why = why or self._why_rebuild(Catalogue(writer).meta() if existed else {})
             if why:
                 self._make_tables(writer)
+            else:
+                self._mend(writer)
             return _Reconcile(self, writer, why).run(progress)
         finally:
             writer.close()
@@ -259,9 +289,24 @@ class Index:
         with writer:
             forget_authors(writer)
             Catalogue(writer).erase()
-            SqliteStore(writer, self.embedder.dims).erase()
+            self.open_store(writer).erase()
+            self.commit_outside()
             Catalogue(writer).set_meta("inode", own_inode(self.path))
             Catalogue(writer).set_meta("fingerprint", self.fingerprint)
+
+    def _mend(self, writer: apsw.Connection) -> None:
+        """After a sync that was cut short between the commit of a store outside and that of the catalogue, the two may
+        differ, and no file need ever change again to show it: drop and read again whatever does."""
+        outside = self.outside()
+        catalogue = Catalogue(writer)
+        if outside is None or "listing" in catalogue.meta():
+            return
+        held, known = outside.held(), catalogue.digests()
+        outside.drop([id for id in held if id not in known])
+        outside.commit()
+        with writer:
+            for id in [id for id, digest in known.items() if held.get(id) != digest]:
+                catalogue.doubt(id)
 
 
 class _Reconcile:
@@ -314,13 +359,16 @@ class _Reconcile:
         batches = [changed[start : start + BATCH] for start in range(0, len(changed), BATCH)] or [[]]
         ahead = ReadAhead(self.index.layout, batches[1:])  # the first is read here, while the second process starts
         try:
+            if self.index.outside():
+                self.db.execute("DELETE FROM meta WHERE key = 'listing'")  # at once: see Index._mend
             for batch in batches:
                 with self.db:
                     self.db.execute("DELETE FROM meta WHERE key = 'listing'")
-                    store = SqliteStore(self.db, self.index.embedder.dims)
+                    store = self.index.open_store(self.db)
                     prepared = ahead.take() if done else {}
                     ingest = Ingest(self.index.layout, self.catalogue, store, self.index.embedder, prepared)
                     read += ingest.run({path: found[path] for path in batch}, () if done else gone)
+                    self.index.commit_outside()
                 done += len(batch)
                 if progress:
                     progress(done, len(changed))

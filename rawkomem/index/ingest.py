@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from .catalogue import Catalogue
     from .protocol import SearchStore
 
+    Fresh = tuple[Memory, list[Piece], str]  # a memory, its pieces, and their digest
+
 
 class Ingest:
     """One batch of changed and vanished files. Store first, catalogue last; the caller holds the transaction."""
@@ -110,13 +112,14 @@ class Ingest:
         self.store.drop(dropped)
         self.store.put(self._embedded([pair for path in sorted(paths) for pair in self._differing(path)]))
 
-    def _differing(self, path: str) -> list[tuple[Memory, list[Piece]]]:
+    def _differing(self, path: str) -> list[Fresh]:
         """The memories of a file, with their pieces, whose pieces or columns are not what the store holds."""
         known = [self.folded.get(id) or memory_of(doc) for id, doc in self.catalogue.memories_in(path)]
         memories = [memory for memory in known if memory.status != "deleted"]
         pieces = with_surroundings([pieces_of(memory) for memory in memories])
         pairs = zip(memories, pieces, strict=True)
-        return [(memory, own) for memory, own in pairs if self.catalogue.is_new(memory.id, _digest(memory, own))]
+        digested = [(memory, own, _digest(memory, own)) for memory, own in pairs]
+        return [fresh for fresh in digested if self.catalogue.is_new(fresh[0].id, fresh[2])]
 
     def _entries_about(self, target: str) -> tuple[list[Entry], bool]:
         entries: list[Entry] = []
@@ -135,9 +138,9 @@ class Ingest:
             self.catalogue.set_stamp(path, UNREAD)
         return reading
 
-    def _embedded(self, documents: list[tuple[Memory, list[Piece]]]) -> Sequence[Document]:
-        found = zip(documents, vectors_of(self.embedder, documents), strict=True)
-        return [document_of(memory, _passages(pieces, vectors)) for (memory, pieces), vectors in found]
+    def _embedded(self, documents: list[Fresh]) -> Sequence[Document]:
+        found = zip(documents, vectors_of(self.embedder, [(memory, own) for memory, own, _ in documents]), strict=True)
+        return [document_of(memory, _passages(own, vectors), digest) for (memory, own, digest), vectors in found]
 
 
 def _passages(pieces: list[Piece], vectors: list[bytes]) -> list[Passage]:
@@ -153,7 +156,7 @@ def _digest(memory: Memory, pieces: list[Piece]) -> str:
     return sha256(repr((columns, facets_of(memory), [as_dict(piece) for piece in pieces])).encode()).hexdigest()
 
 
-def document_of(memory: Memory, passages: Iterable[Passage]) -> Document:
+def document_of(memory: Memory, passages: Iterable[Passage], digest: str = "") -> Document:
     """A memory as the store keeps it."""
     kind, category, entities, session = facets_of(memory)
     return Document(
@@ -170,4 +173,5 @@ def document_of(memory: Memory, passages: Iterable[Passage]) -> Document:
         category=category,
         entities=entities,
         session=session,
+        digest=digest,
     )

@@ -43,3 +43,19 @@ class SearchStore(Protocol):
 
     def erase(self) -> None:
         """Forget everything."""
+
+
+class OutsideStore(SearchStore, Protocol):
+    """A store that is not in the index's own database: it has a life, and transactions, of its own."""
+
+    def generation(self) -> str:
+        """Which of its lives it is in: another one after `erase`, and when what it held was lost."""
+
+    def held(self) -> dict[str, str]:
+        """The memories that it holds, with the digests they were put with."""
+
+    def commit(self) -> None:
+        """Have all that was put and dropped on disk: the catalogue is about to say so."""
+
+    def close(self) -> None:
+        """Let go of whatever it holds open; what was not committed is as if it had never been put."""
