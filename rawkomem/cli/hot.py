@@ -42,6 +42,7 @@ WHICH = (
     Option(("--until",), "text", "Only found out until: a date (its whole day), a time, or an age.", ""),
     Option(("--as-of",), "text", "As memories stood then: a date (its end), a time, or an age.", ""),
     Option(("--trust",), "text", "Only with at least this trust, from 0 to 1.", ""),
+    Option(("--filter",), "text", "Only where a condition holds: \"memory_type = 'lesson' AND access_count > 2\".", ""),
 )
 FILTERS = (
     *WHICH,

@@ -11,6 +11,7 @@ from ..model.clock import iso
 from ..model.record import as_dict
 from ..recall.filters import filter_of
 from ..state.claims import claim_of
+from ..state.promoted import promoted
 from ..text.clean import one_line
 from .cite import cited_json, cited_line
 from .commands import hot_options, open_repository
@@ -84,7 +85,8 @@ def show_command(folder: str, /, id: str, as_of: str, as_json: bool) -> None:
     if as_json:
         citations = {"citations": [cited_json(item) for item in cited]} if cited else {}
         believed = {"trust": trust_json(trust)}
-        facts = {**_times(memory), **_used(access), **_strength(repository, memory), **believed, **citations}
+        columns = {**promoted(memory, access.count, access.last), "last_accessed": iso(access.last)}
+        facts = {**columns, **_times(memory), **_used(access), **_strength(repository, memory), **believed, **citations}
         say_json({**as_dict(memory), **facts})
         return
     say(paint(one_line(memory.title) or "(draft)", "bold"))

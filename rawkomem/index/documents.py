@@ -46,8 +46,8 @@ class Document:
 class Filter:
     """A closed set of conditions; empty means any. Never raw SQL.
 
-    Of kinds, statuses, types, categories, agents and sessions one must fit; of tags and entities all. The last three
-    depend on the clock or on history: they are checked above the store (view.py), which does not look at them.
+    Of kinds, statuses, types, categories, agents and sessions one must fit; of tags and entities all. The last four
+    depend on the clock, on history or on uses: they are checked above the store (view.py), which does not look at them.
     """
 
     ids: tuple[str, ...] = ()
@@ -65,6 +65,7 @@ class Filter:
     trust: float = 0.0  # at least
     current: bool = False  # its validity window holds the present, or `as_of`
     as_of: int = 0  # as memories stood then, instead of now
+    where: str = ""  # a condition over the columns of state/promoted.py, see text/expression.py
 
 
 @record

@@ -63,7 +63,9 @@ def passes_columns(row: Row | Memory, only: Filter, at: int) -> bool:
 
 def asks_for_facts(only: Filter) -> bool:
     """Whether a filter asks for more than a row tells."""
-    return bool(only.tags or only.types or only.categories or only.entities or only.sessions or only.trust)
+    return bool(
+        only.tags or only.types or only.categories or only.entities or only.sessions or only.trust or only.where
+    )
 
 
 def _passes_facts(memory: Memory, only: Filter, trust: Callable[[Memory], float]) -> bool:

@@ -34,6 +34,7 @@ class View:
         self._open_authors = open_authors
         self._believed: Believed | None = None
         self._past: Past | None = None
+        self._condition: Callable[[Memory], bool] | None = None
 
     @property
     def authors(self) -> Authors | None:
@@ -57,13 +58,14 @@ class View:
         """The part of the filter that a store can check; of the past it knows only what never changes."""
         only = self.only
         if not only.as_of:
-            return replace(only, trust=0.0, current=False)
+            ids = self._ids() if only.where else only.ids
+            return replace(only, trust=0.0, current=False, where="", ids=ids)
         until = min(only.until or self.at + 1, self.at + 1)
         return Filter(kinds=only.kinds, agents=only.agents, since=only.since, until=until)
 
     def row(self, id: str) -> Row | None:
         """The columns of a memory that the store found; None where it is outside the filter after all."""
-        if self.only.as_of or self.only.trust:
+        if self.only.as_of or self.only.trust or self.only.where:
             from .lists import row_of
 
             memory = self.memory(id)
@@ -80,7 +82,33 @@ class View:
         else:
             doc = self.catalogue.doc(id)
             memory = memory_of(doc) if doc else None
-        return memory if memory and passes(memory, self.only, self.at, self._trust) else None
+        if memory is None or not passes(memory, self.only, self.at, self._trust):
+            return None
+        return memory if not self.only.where or self._where(memory) else None
+
+    @property
+    def _where(self) -> Callable[[Memory], bool]:
+        """The condition of the filter."""
+        if self._condition is None:
+            from ..files.usage import Access, accesses
+            from ..state.promoted import FIELDS, columns
+            from ..text.expression import parse_expression
+
+            test, used = parse_expression(self.only.where, FIELDS), accesses(self.layout)
+
+            def condition(memory: Memory) -> bool:
+                access = used.get(memory.id, Access())
+                return test(columns(memory, access.count, access.last)) is True
+
+            self._condition = condition
+        return self._condition
+
+    def _ids(self) -> tuple[str, ...]:
+        """The memories that the condition lets pass, which no store can check; none: a name that no memory has."""
+        from .lists import memory_of
+
+        found = [memory.id for memory in map(memory_of, self.catalogue.docs()) if self._where(memory)]
+        return tuple(id for id in found if not self.only.ids or id in self.only.ids) or ("",)
 
     def _then(self, id: str) -> Memory | None:
         """What is deleted today stays hidden, as in a store, unless the filter asks for what is deleted."""

@@ -32,6 +32,7 @@ def filter_of(
     until: str = "",
     as_of: str = "",
     trust: str = "",
+    filter: str = "",
 ) -> Filter:
     """The Filter that these words ask for; each is called like the option of the command line."""
     _known("kind", kind, CREATES)
@@ -55,6 +56,7 @@ def filter_of(
         trust=_trust(trust),
         current=ALL not in include and EXPIRED not in include,
         as_of=_moment("as-of", as_of, end=True),
+        where=_understood(filter),
     )
 
 
@@ -71,6 +73,16 @@ def _known(field: str, words: Iterable[str], valid: Iterable[str]) -> None:
     for word in words:
         if word not in valid:
             raise BadInput(f"unknown {field} {word!r}", "one of " + ", ".join(valid))
+
+
+def _understood(expression: str) -> str:
+    """The expression, once it is sure that it can be read."""
+    if expression:
+        from ..state.promoted import FIELDS
+        from ..text.expression import parse_expression  # a regex compiler: only for those who ask for it
+
+        parse_expression(expression, FIELDS)
+    return expression
 
 
 def _moment(field: str, text: str, end: bool = False) -> int:

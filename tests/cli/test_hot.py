@@ -7,7 +7,7 @@ import pytest
 from rawkomem.cli.hot import parse
 
 LISTS = ("kind", "tag", "type", "category", "entity", "by", "from_session", "include")
-TEXTS = ("since", "until", "as_of", "trust", "importance")
+TEXTS = ("since", "until", "as_of", "trust", "filter", "importance")
 PLAIN = {
     "limit": 10,
     **{name: [] for name in LISTS},

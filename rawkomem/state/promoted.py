@@ -1,0 +1,84 @@
+"""A memory in the columns of RFC-0011, schema V2: what filters name, what `show --json` prints, what a mesh returns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .facets import session_of, type_of
+from .strength import importance_of
+
+if TYPE_CHECKING:
+    from ..model.entry import Memory, Value
+    from ..text.expression import Known
+
+MEMORY_TYPES = ("global", "session", "agent", "lesson", "reflection")
+FIELDS = (
+    "id",
+    "kind",
+    "status",
+    "title",
+    "content",
+    "type",
+    "tags",
+    "source",
+    "session_id",
+    "agent_id",
+    "memory_type",
+    "importance",
+    "importance_score",
+    "access_count",
+    "last_accessed",
+    "created_at",
+    "updated_at",
+    "lesson_pattern_id",
+    "source_skill_id",
+    "skill_name",
+)
+
+
+def promoted(memory: Memory, accesses: int, last_access: int) -> dict[str, Known]:
+    """The V2 columns of a memory; None where it does not say. Times are milliseconds."""
+    said = memory.extra.get
+    return {
+        "session_id": session_of(memory) or None,
+        "agent_id": memory.by or None,
+        "memory_type": memory_type(memory),
+        "importance_score": importance_of(memory),
+        "access_count": accesses,
+        "last_accessed": last_access or None,
+        "lesson_pattern_id": _text(said("pattern_id") or said("lesson_pattern_id")),
+        "source_skill_id": _text(said("source_skill_id")),
+    }
+
+
+def columns(memory: Memory, accesses: int, last_access: int) -> dict[str, Known]:
+    """Everything that a filter may name."""
+    return {
+        "id": memory.id,
+        "kind": memory.kind,
+        "status": memory.status,
+        "title": memory.title,
+        "content": memory.body,
+        "type": type_of(memory) or memory.kind,
+        "tags": memory.tags,
+        "source": memory.source or None,
+        "importance": memory.importance,
+        "created_at": memory.created,
+        "updated_at": memory.updated,
+        "skill_name": _text(memory.extra.get("skill_name")),
+        **promoted(memory, accesses, last_access),
+    }
+
+
+def memory_type(memory: Memory) -> str:
+    """Which of the RFC's five it is; whatever its type says in free text."""
+    if memory.kind in ("lesson", "reflection"):
+        return memory.kind
+    said = type_of(memory)
+    if said in MEMORY_TYPES:
+        return said
+    return "session" if session_of(memory) else "global"
+
+
+def _text(value: Value | None) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,268 @@
+"""A safe subset of SQL conditions, as `--filter` takes them: parsed here, never passed through to a database.
+
+    condition := condition OR condition | condition AND condition | NOT condition | ( condition ) | test
+    test      := field (= | != | <> | < | <= | > | >=) value | field [NOT] IN (value, …) | field [NOT] LIKE 'pattern'
+               | field [NOT] BETWEEN value AND value | field IS [NOT] NULL | array_contains(field, value)
+
+Whatever else SQL knows is refused, with the word that is meant and where it stands. NULL is as in SQL: a comparison
+with what is not known is neither true nor false, and only what is true passes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..model.clock import read_moment
+from ..model.errors import BadInput
+from ..model.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import NoReturn
+
+    Known = str | int | float | bool | Sequence[str] | None
+    Fields = Mapping[str, Known]
+    Truth = bool | None
+    Test = Callable[[Fields], Truth]
+
+LONGEST = 4_000  # characters
+DEEPEST = 40  # conditions inside each other
+TOKEN = re.compile(
+    r"""\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<name>[A-Za-z_][A-Za-z0-9_.]*)"""
+    r"""|(?P<sign><=|>=|<>|!=|==|[=<>(),])|(?P<other>\S))"""
+)
+COMPARE: dict[str, Callable[[int], bool]] = {
+    "=": lambda order: order == 0,
+    "==": lambda order: order == 0,
+    "!=": lambda order: order != 0,
+    "<>": lambda order: order != 0,
+    "<": lambda order: order < 0,
+    "<=": lambda order: order <= 0,
+    ">": lambda order: order > 0,
+    ">=": lambda order: order >= 0,
+}
+CONTAINS = ("array_contains", "array_has")
+
+
+@record
+class Token:
+    """A word of an expression, and where it stands, counted from 1."""
+
+    kind: str
+    text: str
+    column: int
+
+
+def parse_expression(text: str, fields: Sequence[str]) -> Test:
+    """What a condition over these fields says of a memory's fields."""
+    if len(text) > LONGEST:
+        raise BadInput(f"the filter is {len(text)} characters long", f"give at most {LONGEST}")
+    return _Parser(_tokens(text), fields).whole()
+
+
+def _tokens(text: str) -> list[Token]:
+    tokens, end = [], 0
+    while match := TOKEN.match(text, end):
+        kind = match.lastgroup or ""
+        tokens.append(Token(kind, match[kind], match.start(kind) + 1))
+        end = match.end()
+    return [*tokens, Token("end", "", len(text) + 1)]
+
+
+class _Parser:
+    """Recursive descent; every step looks at one token."""
+
+    def __init__(self, tokens: list[Token], fields: Sequence[str]):
+        self.tokens = tokens
+        self.fields = fields
+        self.at = 0
+        self.depth = 0
+
+    def whole(self) -> Test:
+        test = self.either()
+        if self.next.kind != "end":
+            self.refuse("AND, OR or the end")
+        return test
+
+    @property
+    def next(self) -> Token:
+        return self.tokens[self.at]
+
+    def take(self) -> Token:
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def skip(self, *words: str) -> bool:
+        """Take these words where they stand next, in this order."""
+        ahead = [token.text.upper() for token in self.tokens[self.at : self.at + len(words)] if token.kind != "text"]
+        if ahead != list(words):
+            return False
+        self.at += len(words)
+        return True
+
+    def expect(self, word: str) -> None:
+        if not self.skip(word):
+            self.refuse(word)
+
+    def refuse(self, wanted: str) -> NoReturn:
+        token = self.next
+        what = f"{token.text!r} at column {token.column}" if token.kind != "end" else "its end"
+        raise BadInput(f"the filter is not understood at {what}", f"expected {wanted}; see 'rawkomem search --help'")
+
+    def either(self) -> Test:
+        tests = [self.both()]
+        while self.skip("OR"):
+            tests.append(self.both())
+        return tests[0] if len(tests) == 1 else lambda fields: _any([test(fields) for test in tests])
+
+    def both(self) -> Test:
+        tests = [self.negated()]
+        while self.skip("AND"):
+            tests.append(self.negated())
+        return tests[0] if len(tests) == 1 else lambda fields: _not(_any([_not(test(fields)) for test in tests]))
+
+    def negated(self) -> Test:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise BadInput(f"the filter is nested deeper than {DEEPEST} levels", "write it flatter")
+        if self.skip("NOT"):
+            inner = self.negated()
+            test: Test = lambda fields: _not(inner(fields))  # noqa: E731 - a closure is what this is
+        elif self.skip("("):
+            test = self.either()
+            self.expect(")")
+        else:
+            test = self.test()
+        self.depth -= 1
+        return test
+
+    def test(self) -> Test:
+        if self.next.text.lower() in CONTAINS and self.tokens[self.at + 1].text == "(":
+            return self.contains()
+        field = self.field()
+        if self.skip("IS", "NOT", "NULL"):
+            return lambda fields: fields[field] is not None
+        if self.skip("IS", "NULL"):
+            return lambda fields: fields[field] is None
+        inverted = self.skip("NOT")
+        test = self.ranged(field)
+        if test is None and not inverted and self.next.text in COMPARE:
+            test = self.compared(field)
+        if test is None:
+            self.refuse("=, !=, <, <=, >, >=, IN, LIKE, BETWEEN or IS NULL" if not inverted else "IN, LIKE or BETWEEN")
+        positive = test
+        return (lambda fields: _not(positive(fields))) if inverted else positive
+
+    def ranged(self, field: str) -> Test | None:
+        if self.skip("IN"):
+            self.expect("(")
+            wanted = [self.value()]
+            while self.skip(","):
+                wanted.append(self.value())
+            self.expect(")")
+            return lambda fields: _any([_compare(fields[field], value, "=") for value in wanted])
+        if self.skip("LIKE"):
+            if self.next.kind != "text":
+                self.refuse("a pattern in quotes")
+            fits = _like(str(self.value()))
+            return lambda fields: None if fields[field] is None else _fits_any(fits, fields[field])
+        if self.skip("BETWEEN"):
+            least = self.value()
+            self.expect("AND")
+            most = self.value()
+            return lambda fields: _not(_any([_compare(fields[field], least, "<"), _compare(fields[field], most, ">")]))
+        return None
+
+    def compared(self, field: str) -> Test:
+        sign = self.take().text
+        value = self.value()
+        return lambda fields: _compare(fields[field], value, sign)
+
+    def contains(self) -> Test:
+        self.take()
+        self.expect("(")
+        field = self.field()
+        self.expect(",")
+        value = self.value()
+        self.expect(")")
+        return lambda fields: _holds(fields[field], value)
+
+    def field(self) -> str:
+        if self.next.kind != "name" or self.next.text not in self.fields:
+            self.refuse("one of " + ", ".join(self.fields))
+        return self.take().text
+
+    def value(self) -> Known:
+        if self.next.kind not in ("text", "number") and self.next.text.upper() not in ("TRUE", "FALSE", "NULL"):
+            self.refuse("a number or a text in single quotes")
+        token = self.take()
+        if token.kind == "text":
+            return token.text[1:-1].replace("''", "'")
+        if token.kind == "number":
+            return float(token.text)
+        return {"TRUE": True, "FALSE": False}.get(token.text.upper())
+
+
+def _any(truths: Sequence[Truth]) -> Truth:
+    return True if True in truths else None if None in truths else False
+
+
+def _not(truth: Truth) -> Truth:
+    return None if truth is None else not truth
+
+
+def _compare(known: Known, value: Known, sign: str) -> Truth:
+    """Numbers as numbers, times as times, the rest as text; a list equals each of what it holds."""
+    if known is None or value is None:
+        return None
+    if isinstance(known, (list, tuple)):
+        return _any([_compare(item, value, sign) for item in known]) or False
+    order = _order(known, value)
+    return None if order is None else COMPARE[sign](order)
+
+
+def _order(known: Known, value: Known) -> int | None:
+    if isinstance(known, (int, float)):
+        moment = read_moment(value) if isinstance(value, str) else value
+        if not isinstance(moment, (int, float)):
+            return None
+        return (known > moment) - (known < moment)
+    return (str(known) > str(value)) - (str(known) < str(value))
+
+
+def _fits_any(fits: Callable[[str], bool], known: Known) -> bool:
+    return any(map(fits, known)) if isinstance(known, (list, tuple)) else fits(str(known))
+
+
+def _holds(known: Known, value: Known) -> Truth:
+    if known is None or value is None:
+        return None
+    return str(value) in known if isinstance(known, (list, tuple)) else str(known) == str(value)
+
+
+def _like(pattern: str) -> Callable[[str], bool]:
+    """SQL's % and _, whatever the case. By hand: as a regex, `%a%a%a%b` takes the length to the power of its parts."""
+    first, *rest = re.sub("%+", "%", pattern.casefold()).split("%")
+
+    def fits(text: str) -> bool:
+        text = text.casefold()
+        if not rest:
+            return len(text) == len(first) and _stands(first, text, 0)
+        *middle, last = rest
+        at, end = len(first), len(text) - len(last)
+        if end < at or not _stands(first, text, 0) or not _stands(last, text, end):
+            return False
+        for part in middle:
+            place = next((n for n in range(at, end - len(part) + 1) if _stands(part, text, n)), -1)
+            if place < 0:
+                return False
+            at = place + len(part)
+        return True
+
+    return fits
+
+
+def _stands(part: str, text: str, at: int) -> bool:
+    """Whether a part without % stands in the text at this place."""
+    return all(wanted in ("_", found) for wanted, found in zip(part, text[at : at + len(part)], strict=True))
