@@ -126,8 +126,9 @@ def _amend(fields: Fields, entry: Entry) -> Fields:
 
 
 def _feedback(fields: Fields, entry: Entry) -> Fields:
-    signal = entry.extra.get("signal")
-    return {signal: fields.get(signal, 0) + 1} if signal in ("helpful", "harmful") else {}
+    signal = str(entry.extra.get("signal"))
+    sign = {"helpful": "+", "harmful": "-"}.get(signal)
+    return {signal: fields.get(signal, 0) + 1, "votes": fields.get("votes", "") + sign} if sign else {}
 
 
 def _reinforce(fields: Fields, entry: Entry) -> Fields:

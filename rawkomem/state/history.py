@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry, Memory
 
-BOOKKEEPING = ("entries", "updated", "path", "line", "first_observed", "last_observed")  # no news in themselves
+BOOKKEEPING = ("entries", "updated", "path", "line", "first_observed", "last_observed", "votes")  # no news in themselves
 
 
 @record
