@@ -10,6 +10,7 @@ import os
 
 from .embed.chain import AUTO, BUNDLED, EmbedderSettings
 from .files.layout import Layout, user_cache, user_config
+from .learn.config import SECONDS, LlmSettings
 from .model.errors import BadInput
 from .model.record import record, replace
 from .recall.limits import MAX_UNVERIFIED, SPECIALTIES, Limits
@@ -28,6 +29,11 @@ KEYS = {
     "embedder.keyEnv": "user",
     "embedder.start": "user",
     "embedder.timeout": "user",
+    "llm.endpoint": "user",
+    "llm.model": "user",
+    "llm.keyEnv": "user",
+    "llm.command": "user",
+    "llm.timeout": "user",
     "sinks.markdown.folder": "user",
     "sinks.markdown.events": "user",
     "sinks.webhook.url": "user",
@@ -55,6 +61,7 @@ class Settings:
     identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/committer.py
     predicates: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # rules of claims, as written
     unverified: int = MAX_UNVERIFIED  # memories injected that no person vouches for, where people vouch for any
+    llm: LlmSettings = LlmSettings()
 
     def limits(self, agent: str) -> Limits:
         """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
@@ -178,7 +185,18 @@ def _settings(values: Mapping[str, str]) -> Settings:
         timeout=_number(values, "embedder.timeout", 30.0),
     )
     agents = tuple(sorted(_agents(values).items()))
-    return Settings(embedder, agents, _sinks(values), *_commits(values), _predicates(values), _unverified(values))
+    rest = (*_commits(values), _predicates(values), _unverified(values), _llm(values))
+    return Settings(embedder, agents, _sinks(values), *rest)
+
+
+def _llm(values: Mapping[str, str]) -> LlmSettings:
+    return LlmSettings(
+        endpoint=values.get("llm.endpoint", ""),
+        model=values.get("llm.model", ""),
+        key_env=values.get("llm.keyEnv", ""),
+        command=values.get("llm.command", ""),
+        timeout=_number(values, "llm.timeout", SECONDS),
+    )
 
 
 def _predicates(values: Mapping[str, str]) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
