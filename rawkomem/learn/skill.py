@@ -13,12 +13,12 @@ from ..state.belief import plan_archive
 from ..state.decide import plan_about, plan_add, plan_amend
 from ..state.fold import created
 from ..text.stem import STOP_WORDS, stem, words
-from .skill_text import as_read, body_of
+from .skill_text import NO_INTENT, as_read, body_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ..model.entry import Memory
+    from ..model.entry import Memory, Value
     from .skill_text import SkillText
 
     Trust = Callable[[Memory], float]
@@ -97,38 +97,42 @@ def called(question: str, skills: Sequence[Skill]) -> Skill | None:
     return max(found, key=lambda skill: (skill.reliability, skill.memory.id), default=None)
 
 
-def _match(asked: Sequence[str], skill: Skill, cosine: float) -> Match:
+def _match(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
+    """A word counts by the fields that hold it, as much as a name's at most: then a name that says all is a full match."""
     held = {name: _stems(skill.field(name)) for name in FIELDS}
     parts: list[tuple[str, float, str]] = []
-    shared = [(root, [name for name in FIELDS if root in held[name]]) for root in asked]
+    shared = [(word, [name for name in FIELDS if root in held[name]]) for root, word in asked.items()]
     most = max(FIELDS.values())
     points = sum(min(most, sum(FIELDS[name] for name in names)) for _, names in shared)
     if points:
-        said = "; ".join(f"{root} in {', '.join(names)}" for root, names in shared if names)
+        said = "; ".join(f"{word} in {', '.join(names)}" for word, names in shared if names)
         parts.append(("keywords", KEYWORDS * points / (most * len(asked)), said))
     if cosine >= LEAST_MEANING or (points and cosine):
         parts.append(("meaning", MEANING * cosine, f"cosine {cosine:.2f}"))
     return Match(skill, sum(amount for _, amount, _ in parts), tuple(parts))
 
 
-def _stems(text: str) -> list[str]:
-    """What a text is about: the stems of its words, with the parts of compound names."""
-    found = list(dict.fromkeys(stem(word) for word in words(searchable_title(text)) if word not in STOP_WORDS))
-    return found or list(dict.fromkeys(stem(word) for word in words(text)))
+def _stems(text: str) -> dict[str, str]:
+    """What a text is about: stem → word, with the parts of compound names; all words where it has no telling ones."""
+    every = words(searchable_title(text))
+    return {stem(word): word for word in [word for word in every if word not in STOP_WORDS] or every}
 
 
 # Taking in
 
 
+def known_as(skill: SkillText, known: Sequence[Memory]) -> Memory | None:
+    """The skill that says exactly this already, whatever became of it; a deleted one is not known."""
+    body = as_read(body_of(skill.text))
+    return next((memory for memory in known if memory.status != "deleted" and memory.body == body), None)
+
+
 def plan_ingest(skill: SkillText, source: str, by: str, known: Sequence[Memory], trust: Trust) -> Plan:
-    """Take a skill in: nothing where its text is known; an amendment of the active skill of that name, or a new one.
+    """Take a skill in: as an amendment of the active skill of that name, or as a new one.
 
     What is trusted less than the skill it would change waits for a review instead, as a skill of its own.
     """
     entry = _entry(skill, source, by)
-    same = next((memory for memory in known if memory.status != "deleted" and memory.body == as_read(entry.body)), None)
-    if same:
-        return Plan((), f"{same.id} says exactly this already")
     (new,) = plan_add(entry).entries
     old = next((memory for memory in known if memory.status == ACTIVE and _is_named(memory, skill.name)), None)
     if old is None:
@@ -140,13 +144,14 @@ def plan_ingest(skill: SkillText, source: str, by: str, known: Sequence[Memory],
 
 def plan_held(new: Entry, reason: str, by: str, rivals: Sequence[str] = ()) -> Plan:
     """A new memory that is inert until somebody reviews it: both entries are one write."""
-    extra = {"reason": reason, **({"conflictsWith": [*rivals]} if rivals else {})}
+    extra: dict[str, Value] = {"reason": reason, **({"conflictsWith": [*rivals]} if rivals else {})}
     held = plan_about(created(new), Entry(kind="quarantine", by=by, extra=extra), "").entries
     return Plan((new, *held), f"hold {new.title!r} for a review")
 
 
 def _entry(skill: SkillText, source: str, by: str) -> Entry:
-    said = {"intent": skill.intent, "description": skill.description}
+    intent = "" if skill.intent == NO_INTENT else skill.intent  # it says nothing, and its words would be searched
+    said = {"intent": intent, "description": skill.description}
     return Entry(
         kind=KIND,
         title=skill.name,
@@ -183,4 +188,3 @@ def plan_prune(skills: Sequence[Skill], threshold: float, by: str) -> Plan:
         for skill in weak
     ]
     return Plan(tuple(entry for plan in plans for entry in plan.entries), f"prune {len(plans)} skills")
-
