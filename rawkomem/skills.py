@@ -90,7 +90,7 @@ def ingest(repository: Repository, text: str, source: str = "", by: str = "", vi
     arrival = via or repository.via or "unknown"
 
     def trust(memory: Memory) -> float:
-        if memory.path:
+        if memory.path:  # it is in a file: known
             return repository.trust(memory)
         return trust_of(memory, standing_of_entry(UNKNOWN, arrival), now())
 
@@ -275,9 +275,9 @@ def _skills(repository: Repository, only: Filter) -> list[Skill]:
 
 def _memories(repository: Repository, only: Filter) -> list[Memory]:
     """Whole memories inside a filter, by id."""
-    ids = [row.id for row in repository.list(only)]
-    catalogue = repository.index.catalogue
-    return repository.read(lambda: [memory_of(doc) for id in sorted(ids) if (doc := catalogue.doc(id))])
+    ids = sorted(row.id for row in repository.list(only))
+    index = repository.index
+    return repository.read(lambda: [memory_of(doc) for id in ids if (doc := index.catalogue.doc(id))])
 
 
 def _lock(repository: Repository) -> Lock:

@@ -98,7 +98,7 @@ def called(question: str, skills: Sequence[Skill]) -> Skill | None:
 
 
 def _match(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
-    """A word counts by the fields that hold it, as much as a name's at most: then a name that says all is a full match."""
+    """A word counts by the fields that hold it, at most as in a name: so a name that says it all is a full match."""
     held = {name: _stems(skill.field(name)) for name in FIELDS}
     parts: list[tuple[str, float, str]] = []
     shared = [(word, [name for name in FIELDS if root in held[name]]) for root, word in asked.items()]

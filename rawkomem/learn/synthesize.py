@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..model.entry import Entry, Plan
 from ..model.kinds import ACTIVE
 from ..model.record import record, replace
-from ..state.decide import TITLE_LENGTH, plan_add
+from ..state.decide import plan_add
 from ..state.graph import build
 from ..state.references import DERIVED
 from ..state.trust import derived_from
@@ -167,7 +167,7 @@ def plan_proposal(draft: Draft, by: str) -> Plan:
     """The skill, held for a review; it names its sources, so it is believed no more than the least of them."""
     entry = Entry(
         kind=KIND,
-        title=draft.name[:TITLE_LENGTH],
+        title=draft.name,
         when=_first(MAX_PATTERNS, (condition for memory in draft.sources for condition in memory.when)),
         tags=_first(MAX_TAGS, ("synthesized", *(tag for memory in draft.sources for tag in memory.tags))),
         source=SOURCE,
