@@ -18,7 +18,7 @@ from .learn import reflect as reflecting
 from .learn import synthesize as making
 from .learn.llm import LlmFailure, open_llm
 from .learn.skill import KIND, PRUNED_BELOW, Match, Skill, known_as, plan_ingest, plan_prune, rank, skill_of
-from .learn.skill_blocks import reflect_block, skill_block
+from .learn.skill_blocks import reflection_as_yamo, skill_as_yamo
 from .learn.skill_export import Exported, export_skill
 from .learn.skill_text import read_skill
 from .model.clock import now
@@ -200,7 +200,7 @@ def reflect(
         if thought is None:
             return prepared.shape()
         made = _keep(repository, reflecting.plan_reflection(prepared, thought, by), dry_run)
-    return reflecting.shape_of(made, reflect_block(made))
+    return reflecting.shape_of(made, reflection_as_yamo(made))
 
 
 def _drafts(repository: Repository, topic: str) -> tuple[list[Draft], list[Synthesis]]:
@@ -217,12 +217,12 @@ def _drafts(repository: Repository, topic: str) -> tuple[list[Draft], list[Synth
 
 def _known(memory: Memory) -> Synthesis:
     told = f"proposed before, now {memory.status}"
-    return Synthesis("unchanged", told, memory.id, memory.title, skill_block(memory))
+    return Synthesis("unchanged", told, memory.id, memory.title, skill_as_yamo(memory))
 
 
 def _propose(repository: Repository, draft: Draft, dry_run: bool, by: str) -> Synthesis:
     skill = _keep(repository, making.plan_proposal(draft, by), dry_run)
-    return Synthesis("success", draft.analysis, skill.id, skill.title, skill_block(skill))
+    return Synthesis("success", draft.analysis, skill.id, skill.title, skill_as_yamo(skill))
 
 
 def _keep(repository: Repository, plan: Plan, dry_run: bool) -> Memory:

@@ -109,14 +109,24 @@ def known_reflection(prepared: Prepared, memories: Iterable[Memory]) -> Memory |
     return None
 
 
+def topic_of(memory: Memory) -> str:
+    """What a reflection is about."""
+    return str(memory.extra.get("topic", "")) or GENERAL
+
+
+def confidence_of(memory: Memory) -> float:
+    """How sure a reflection is, from 0 to 1."""
+    said = str(memory.extra.get("confidence", ""))
+    return int(said) / 100 if said.isdecimal() else 0.0
+
+
 def shape_of(memory: Memory, block: str) -> dict[str, Any]:
     """As RFC-0011 gives a reflection that was made."""
-    said = str(memory.extra.get("confidence", ""))
     return {
         "id": memory.id,
-        "topic": memory.extra.get("topic", GENERAL),
+        "topic": topic_of(memory),
         "reflection": memory.body,
-        "confidence": int(said) / 100 if said.isdecimal() else 0.0,
+        "confidence": confidence_of(memory),
         "sourceMemoryCount": len(derived_from(memory)),
         "yamoBlock": block,
         "createdAt": iso(memory.created),

@@ -19,6 +19,7 @@ from ..state.trust import derived_from
 from ..state.walk import clusters
 from ..text.clean import clean, one_line
 from ..text.entries import MAX_PATTERNS, MAX_TAGS
+from ..text.lesson import context_of
 from ..text.overlap import enough, root_of, specific
 from ..text.prose import BULLET, prose_lines, sentences
 from ..text.stem import STOP_WORDS, stem, words
@@ -40,7 +41,7 @@ ALIKE = 0.6  # cosine of what belongs together, as in state/compress.py
 LEAST_LESSONS = 3  # without a learning: one lesson is a lesson, several are a way to work
 MOST_ITEMS = 12  # of a list: longer is a manual
 DESCRIPTION_WORDS = 40
-SECTIONS = {"insights": "key insights", "steps": "recommended approach", "avoid": "anti-patterns"}
+SECTIONS = {"insights": "Key Insights", "steps": "Recommended Approach", "avoid": "Anti-Patterns"}
 APPROACH, AVOID, RULES = "Approach", "Avoid", "Rules"  # headings of a proposed skill
 HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t#]*$")
 PREFIX = re.compile(r"^(?:learning|lesson)\s*:\s*", re.IGNORECASE)
@@ -187,12 +188,12 @@ def plan_proposal(draft: Draft, by: str) -> Plan:
 
 
 def section(body: str, heading: str) -> str:
-    """What stands below a heading, as far as the next one; in any case, outside code."""
+    """What stands below a heading (in any case) and outside code, as far as the next heading."""
     inside, kept = False, []
     for line in prose_lines(body):
         found = HEADING.match(line)
         if found:
-            inside = found[1].strip().lower() == heading
+            inside = found[1].strip().lower() == heading.lower()
         elif inside:
             kept.append(line)
     return "\n".join(kept).strip()
@@ -215,12 +216,10 @@ def _section_items(learnings: Iterable[Memory], heading: str) -> Iterable[str]:
 
 
 def _rule(memory: Memory) -> str:
-    """The rule of a lesson: its own field, the part of its text after `Rule:`, or how its text begins."""
-    named = memory.extra.get("preventativeRule")
-    if isinstance(named, str) and named.strip():
-        return named
+    """The rule of a lesson; of one that a person wrote without our keys, what follows `Rule:`, or its title."""
     found = RULE.search(memory.body)
-    return found[1].strip() if found else next(iter(sentences(memory.body)), memory.title)
+    said = context_of(memory.title, memory.importance, memory.extra, memory.body).preventative_rule
+    return found[1].strip() if found and "preventativeRule" not in memory.extra else said
 
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:

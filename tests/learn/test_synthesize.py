@@ -69,7 +69,7 @@ def test_a_draft_says_what_its_sources_say_each_thing_once():
     [
         (lesson("a"), "Clear the cache after a migration"),
         (lesson("a", extra={"preventativeRule": "Always clear it"}), "Always clear it"),
-        (lesson("a", body="Clear it twice. Then wait."), "Clear it twice."),
+        (lesson("a", body="Clear it twice. Then wait."), "Stale cache"),
         (lesson("a", body=""), "Stale cache"),
     ],
 )
