@@ -6,12 +6,13 @@ import json
 
 import pytest
 
-from rawkomem import skills
+from rawkomem import ledger, skills
 from rawkomem.learn.config import LlmSettings
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.record import replace
 from rawkomem.recall.inject import Task
+from rawkomem.text.yamo import read_block
 from tests.embed.server import Answer, Server
 from tests.learn.models import refuses, says, says_json
 from tests.learn.test_synthesize import LEARNING, LESSON
@@ -175,7 +176,9 @@ def test_a_proposal_is_believed_no_more_than_its_least_source(learned):
     sources = skill.memory.extra["derivedFrom"]
     assert learned.trust(learned.get(made.skill_id)) <= least_trust(learned, sources) < 0.6
     assert "Clear the cache after a migration" in skill.memory.body and made.skill_name == "caches"
-    assert "Clear the cache after a migration" in made.yamo_text and "Measure the slow call first." in made.yamo_text
+    block, problems = read_block(made.yamo_text)
+    assert problems == () and ("", "Clear the cache after a migration") in block.constraints
+    assert block.value("output", "step_1") == "Measure the slow call first."
 
 
 def test_a_rejected_proposal_is_not_made_again_and_a_deleted_one_is(learned, project):
@@ -255,7 +258,11 @@ def test_reflect_with_a_model_is_stored_with_the_least_trust_of_its_sources(repo
     made = skills.reflect(repository, "caching results", llm=True, by="me")
     assert set(made) == {"id", "topic", "reflection", "confidence", "sourceMemoryCount", "yamoBlock", "createdAt"}
     assert (made["reflection"], made["confidence"], made["sourceMemoryCount"]) == (THOUGHT["reflection"], 0.8, 2)
-    assert made["id"] in made["yamoBlock"] and KEY not in json.dumps(server.seen[0][2])
+    assert KEY not in json.dumps(server.seen[0][2])
+    block, problems = read_block(made["yamoBlock"])
+    assert problems == () and block.value("output", "reflection_id") == made["id"]
+    (row,) = ledger.blocks(repository, "reflect")
+    assert row.yamo_text == made["yamoBlock"]
     memory = repository.get(made["id"])
     assert (memory.kind, memory.status, set(memory.extra["derivedFrom"])) == ("reflection", "active", set(sources))
     assert repository.trust(memory) <= least_trust(repository, sources)
