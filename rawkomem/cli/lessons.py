@@ -50,8 +50,8 @@ def lesson_command() -> None:
 def add_command(folder: str, /, by: str, as_json: bool, **fields: Any) -> None:
     """Store a lesson.
 
-    Error pattern and scope tell lessons apart. Where one of them is known and as sure, nothing is written and that one is
-    shown; a surer one takes the place of the old one.
+    Error pattern and scope tell lessons apart. Where one of them is known and as sure, nothing is written and that one
+    is shown; a surer one takes the place of the old one.
     """
     repository = open_repository(folder)
     context = LessonContext(**{**fields, "severity": fields["severity"].lower()})
@@ -120,8 +120,8 @@ def lessons_command(
 def distill_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
     """Turn recent failures into lessons.
 
-    Looks at what failed in the last 24 hours and at what failed the same way twice within 7 days, and prints the lessons for
-    the next session. Safe to run any number of times, from cron or by hand.
+    Looks at what failed in the last 24 hours and at what failed the same way twice within 7 days, and prints the
+    lessons for the next session. Safe to run any number of times, from cron or by hand.
     """
     repository = open_repository(folder)
     done = lessons.distill(repository, dry_run, getpass.getuser())

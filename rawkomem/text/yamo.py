@@ -156,16 +156,16 @@ class _Reader:
             self.finish()
             self._begin(number)
         self.section = part if part in SECTIONS else ""
+        if self.section:
+            self.pairs.setdefault(part, [])
         if not self.line:
             self._error(number, f"'{part}:' before any 'agent:'", "a block begins with 'agent: …;'")
         elif part in LINES:
             self._value(number, part, rest)
-        else:
-            self.pairs.setdefault(part, [])
-            if rest and part == "meta":
-                self._pair(number, rest)
-            elif rest:
-                self._error(number, f"'{part}:' with words behind it", "put its pairs on lines of their own, indented")
+        elif rest and part == "meta":
+            self._pair(number, rest)
+        elif rest:
+            self._error(number, f"'{part}:' with words behind it", "put its pairs on lines of their own, indented")
 
     def _value(self, number: int, part: str, rest: str) -> None:
         value = self._ended(number, rest)

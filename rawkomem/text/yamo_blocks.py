@@ -173,7 +173,7 @@ def _agent(agent: str) -> str:
 
 
 def _preview(text: str) -> str:
-    return " ".join(text.split())[:PREVIEW]
+    return " ".join(text.split())[:PREVIEW].strip()
 
 
 def _log(what: str, at: int, **values: str) -> tuple[str, ...]:

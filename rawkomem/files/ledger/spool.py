@@ -47,7 +47,7 @@ def spool_line(operation: str, at: int, agent: str, values: Mapping[str, str]) -
 
 
 def append_lines(layout: Layout, lines: Iterable[str]) -> int:
-    """Append lines and return how long the file is now. Best effort: a full disk must not keep anybody from an answer.
+    """Append lines and return how long the file is now; 0: it could not be written, which keeps nobody from an answer.
 
     Each line starts with its line end: it cannot be taken for the rest of one that was torn by a crash.
     """

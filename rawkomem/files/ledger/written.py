@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...model.errors import Unwritable
 from ...text.yamo_blocks import PREVIEW
 from .seal import seal
-from .spool import append_lines, spool_line
+from .spool import append_lines, spool_file, spool_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
 def note_written(layout: Layout, entries: Iterable[Entry]) -> None:
     """Note entries that are on disk, redacted as they are there, and seal them with what waits."""
     lines = [line for line in map(_line, entries) if line]
-    if lines:
-        append_lines(layout, lines)
-        seal(layout)
+    if not lines:
+        return
+    if not append_lines(layout, lines):
+        raise Unwritable(f"cannot write {spool_file(layout)}", "check permissions and free space")
+    seal(layout)
 
 
 def _line(entry: Entry) -> str:
