@@ -15,7 +15,6 @@ from .learn.distill import candidates
 from .learn.heritage import plan_heritage
 from .learn.lesson import HELD, KNOWN, Learned, by_severity, lesson_of, plan_lesson, read_wire, renamed, with_name
 from .model.clock import now
-from .model.errors import NotFound
 from .model.kinds import ACTIVE
 from .model.record import record
 from .recall.lessons import held_back
@@ -58,10 +57,9 @@ def take_over(repository: Repository, text: str, via: str = "import") -> tuple[L
     """Store the lesson of a wire block under the id, the time and the agent that it names."""
     wire = read_wire(text)
     with _lock(repository):
-        try:
-            return lesson_of(repository.get(wire.id)), KNOWN
-        except NotFound:
-            pass
+        stored = next((memory for memory in _lessons(repository) if memory.id == wire.id), None)
+        if stored:
+            return lesson_of(stored), KNOWN
         known = _known(repository)
         wire = renamed(wire, known)
         learned = plan_lesson(wire.context, known, _trust(repository, via), wire.by, wire=wire)
