@@ -764,11 +764,11 @@ class Repository:
         said = [f"{entry.title} {entry.body}" for entry in self._past().entries_about(memory.id)]
         changed = purge(self.layout, memory.id, paths)
         forget(self.layout, memory.id)
-        forget_in_ledger(self.layout, memory.id, said)
         self._forget_answers()
         self.index.discard()
         forget_vectors(self.index)
         self.index.sync()
+        forget_in_ledger(self.layout, memory.id, said)
         return changed
 
     # Keeping

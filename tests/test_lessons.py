@@ -172,6 +172,14 @@ def test_unsure_and_old_lessons_are_not_injected_and_why_says_so(repository, mem
     assert not injected and "0.7 is needed" in scored.out
 
 
+def test_a_lesson_without_a_date_is_not_old(repository, memories):
+    (memories / "x.md").write_text(
+        memory_file("Rotate keys", "Rotate them.", kind="lesson", id="x", whenToUse="AuthService")
+    )
+    assert [item.memory.id for item in repository.inject(TASK).items] == ["x"]
+    assert [lesson.context.preventative_rule for lesson in lessons.query(repository)] == ["Rotate keys"]
+
+
 def test_a_link_does_not_bring_what_is_held_back(repository):
     unsure, _ = learn(repository, confidence=0.2, applicable_scope="quite another subject", error_pattern="x")
     sure, _ = learn(repository)
@@ -351,6 +359,11 @@ def test_fields_that_are_missing_or_odd_do_no_harm(repository, project):
     (folder / "c.md").write_text(
         memory_file(
             "Plain", "## Learnings\n## Fix\n", kind="trace", status="Failure", discoveredAt=iso(now()), error='"## Fix"'
+        )
+    )
+    (folder / "d.md").write_text(
+        memory_file(
+            "Hash", "", kind="trace", status="failure", discoveredAt=iso(now()), goal='"##"', error='"it broke"'
         )
     )
     assert {candidate.context.error_pattern for candidate, _ in lessons.distill(repository).found} == {"fix"}

@@ -11,6 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ...model.clock import iso, now
+from ...model.errors import Unwritable
 from ...model.record import replace
 from ...text.stem import STOP_WORDS, words
 from ...text.yamo import SECTIONS, emit_block, read_block
@@ -37,13 +38,20 @@ def forget(layout: Layout, memory: str, texts: Iterable[str] = ()) -> int:
     telling = {word for text in texts for word in words(text) if word not in STOP_WORDS}
     if not os.path.isdir(ledger_folder(layout)):
         return 0
-    with seal_lock(layout, WAIT):
-        seal_locked(layout)
-        known = list(rows(layout))
-        kept = [_without(row, memory, telling) for row in known]
-        changed = sum(old != new for old, new in zip(known, kept, strict=True))
-        if changed:
-            _replace(layout, kept, f"{iso(now())}: {changed} blocks were purged, and the chain was made anew")
+    try:
+        with seal_lock(layout, WAIT):
+            seal_locked(layout)
+            return _forget(layout, memory, telling)
+    except OSError as failure:
+        raise Unwritable(f"cannot purge the ledger: {failure.strerror}", f"delete {ledger_folder(layout)}") from None
+
+
+def _forget(layout: Layout, memory: str, telling: set[str]) -> int:
+    known = list(rows(layout))
+    kept = [_without(row, memory, telling) for row in known]
+    changed = sum(old != new for old, new in zip(known, kept, strict=True))
+    if changed:
+        _replace(layout, kept, f"{iso(now())}: {changed} blocks were purged, and the chain was made anew")
     return changed
 
 
