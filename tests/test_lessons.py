@@ -124,9 +124,8 @@ def test_secrets_in_lessons_reach_neither_file_nor_ledger(repository, project):
     assert "[REDACTED_" in ledger.blocks(repository, "lesson")[0].yamo_text
 
 
-TEXTS = st.text(
-    st.characters(exclude_categories=("Cs", "Cc", "Cn", "Cf"), include_characters="\n;|#-% "), min_size=1, max_size=80
-)
+SEEN = st.characters(categories=("L", "N", "P", "S", "Zs"), include_characters="\n")  # the reader drops what is unseen
+TEXTS = st.text(SEEN, min_size=1, max_size=80)
 
 
 @given(st.lists(TEXTS, min_size=6, max_size=6), st.floats(0, 1))

@@ -154,6 +154,20 @@ def test_a_read_only_folder_keeps_nobody_from_an_answer(repository, layout):
     assert any("not in the ledger" in text for text in repository.warnings)
 
 
+@pytest.mark.parametrize("name", ["", "spool.tsv", "blocks-000001.jsonl", "head.json.new"])
+def test_nothing_is_written_through_links(name, repository, layout, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    if name:
+        folder(layout).mkdir(parents=True)
+        (folder(layout) / name).symlink_to(elsewhere / "victim")
+    else:
+        Path(layout.local).mkdir()
+        folder(layout).symlink_to(elsewhere)
+    repository.add(Entry(title="Stored", body="all the same"))
+    assert repository.search("stored") and os.listdir(elsewhere) == []
+    assert any("not in the ledger" in text for text in repository.warnings)
+
+
 # What is found
 
 
