@@ -15,7 +15,6 @@ from .learn.distill import candidates
 from .learn.heritage import plan_heritage
 from .learn.lesson import HELD, KNOWN, Learned, by_severity, lesson_of, plan_lesson, read_wire, renamed, with_name
 from .model.clock import now
-from .model.errors import NotFound
 from .model.kinds import ACTIVE
 from .model.record import record
 from .recall.lessons import held_back
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from .text.lesson import LessonContext
 
 WAIT = 60.0  # seconds for another who learns
+SPARE = 3  # times as many are looked for: some may be unsure or old
 LIMIT = 10  # lessons at the start of a session (RFC-0011 §8.2)
 COUNTING = (ACTIVE, HELD)  # lessons that a new one is compared with; what was taken out of use may be learned again
 
@@ -58,10 +58,9 @@ def take_over(repository: Repository, text: str, via: str = "import") -> tuple[L
     """Store the lesson of a wire block under the id, the time and the agent that it names."""
     wire = read_wire(text)
     with _lock(repository):
-        try:
-            return lesson_of(repository.get(wire.id)), KNOWN
-        except NotFound:
-            pass
+        stored = next((memory for memory in _lessons(repository) if memory.id == wire.id), None)
+        if stored:
+            return lesson_of(stored), KNOWN
         known = _known(repository)
         wire = renamed(wire, known)
         learned = plan_lesson(wire.context, known, _trust(repository, via), wire.by, wire=wire)
@@ -74,15 +73,15 @@ def query(
     """Lessons in use, the gravest first; with a question, of those that fit it best. No unsure or old ones."""
     limits = repository.settings.limits("")
     least = limits.lesson_confidence if least_confidence is None else least_confidence
+    memories: Sequence[Memory]
     if question.strip():
-        found = repository.search(question, limit, Filter(kinds=("lesson",), statuses=(ACTIVE,), current=True))
-        memories = [repository.get(item.row.id) for item in found]
+        only = Filter(kinds=("lesson",), statuses=(ACTIVE,), current=True)
+        memories = repository.get_all([item.row.id for item in repository.search(question, SPARE * limit, only)])
     else:
         memories = _lessons(repository, (ACTIVE,))
     at = now()
-    return by_severity(
-        [lesson_of(memory) for memory in memories if not held_back(memory, least, limits.lesson_days, at)]
-    )[:limit]
+    usable = [lesson_of(memory) for memory in memories if not held_back(memory, least, limits.lesson_days, at)]
+    return by_severity(usable[:limit]) if question.strip() else by_severity(usable)[:limit]
 
 
 def by_pattern(repository: Repository, name: str) -> list[Lesson]:

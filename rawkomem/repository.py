@@ -761,13 +761,14 @@ class Repository:
 
         memory = self.get(name)
         paths = sorted(self.index.catalogue.paths_about(memory.id))
+        said = [f"{entry.title} {entry.body}" for entry in self._past().entries_about(memory.id)]
         changed = purge(self.layout, memory.id, paths)
         forget(self.layout, memory.id)
-        forget_in_ledger(self.layout, memory.id)
         self._forget_answers()
         self.index.discard()
         forget_vectors(self.index)
         self.index.sync()
+        forget_in_ledger(self.layout, memory.id, said)
         return changed
 
     # Keeping

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..model.clock import DAY
+from ..model.errors import BadInput
 from ..model.kinds import ACTIVE
 from ..model.record import record, replace
 from ..text.clean import one_line
@@ -53,7 +54,10 @@ def candidates(memories: Iterable[Memory], now: int) -> list[Candidate]:
     for pattern, failures in sorted(groups.items()):
         recent = any(now - memory.created < RECENT for memory in failures)
         if pattern[0] and (recent or len(failures) > 1):
-            found.append(_candidate(pattern, sorted(failures, key=lambda memory: (memory.created, memory.id))))
+            try:
+                found.append(_candidate(pattern, sorted(failures, key=lambda memory: (memory.created, memory.id))))
+            except BadInput:
+                continue  # a field that says nothing: too little to learn from
     return found
 
 

@@ -56,9 +56,7 @@ class Lesson:
     @property
     def wire(self) -> str:
         """Its block, for other programs."""
-        keys = keys_of(self.context, self.pattern_id)
-        values = wire_values(self.id, keys, body_of(self.context))
-        return emit_block(lesson_block(self.by, self.at, **values))
+        return emit_block(lesson_block(self.by, self.at, **wire_values(self.id, self.pattern_id, self.context)))
 
 
 @record

@@ -22,8 +22,9 @@ def held_back(memory: Memory, least_confidence: float, days: int, now: int) -> s
     confidence = _number(said)
     if confidence is not None and confidence < least_confidence:
         return f"a lesson of confidence {said}: {least_confidence:g} is needed"
-    age = (now - max(memory.created, memory.last_observed)) // DAY
-    if age >= days:
+    seen = max(memory.created, memory.last_observed)
+    age = (now - seen) // DAY
+    if seen and age >= days:
         return f"a lesson of {age} days ago: they are kept for {days} days unless somebody confirms them"
     return ""
 

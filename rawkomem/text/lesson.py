@@ -120,12 +120,11 @@ def pattern_of(extra: Mapping[str, Value]) -> str:
     return known or (pattern_id(name, _text(extra, "applicableScope")) if name else "")
 
 
-def wire_values(id: str, extra: Mapping[str, Value], body: str) -> dict[str, str]:
+def wire_values(id: str, pattern: str, context: LessonContext) -> dict[str, str]:
     """What the wire block of a lesson is built from (yamo_blocks.lesson_block)."""
-    context = context_of("", SEVERITIES[0], extra, body)
     return {
         "id": id,
-        "pattern": pattern_of(extra),
+        "pattern": pattern,
         "situation": context.situation,
         "oversight": context.oversight,
         "fix": context.fix,

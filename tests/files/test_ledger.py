@@ -154,6 +154,20 @@ def test_a_read_only_folder_keeps_nobody_from_an_answer(repository, layout):
     assert any("not in the ledger" in text for text in repository.warnings)
 
 
+@pytest.mark.parametrize("name", ["", "spool.tsv", "blocks-000001.jsonl", "head.json.new"])
+def test_nothing_is_written_through_links(name, repository, layout, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    if name:
+        folder(layout).mkdir(parents=True)
+        (folder(layout) / name).symlink_to(elsewhere / "victim")
+    else:
+        Path(layout.local).mkdir()
+        folder(layout).symlink_to(elsewhere)
+    repository.add(Entry(title="Stored", body="all the same"))
+    assert repository.search("stored") and os.listdir(elsewhere) == []
+    assert any("not in the ledger" in text for text in repository.warnings)
+
+
 # What is found
 
 
@@ -348,13 +362,14 @@ def test_a_purged_memory_leaves_no_words(repository, layout):
     kept = repository.add(Entry(title="Kept", body="This stays here.")).entry
     secret = repository.add(Entry(title="Leak", body="The phrase is violet harbour.")).entry
     repository.search("something else")
+    repository.search("where is the VIOLET thing")
     repository.purge(secret.id)
     text = b"".join(path.read_bytes() for path in folder(layout).iterdir()).decode()
-    assert "violet" not in text and "This stays here." in text and kept.id in text
+    assert "violet" not in text.lower() and "something else" in text and "This stays here." in text and kept.id in text
     verdict = ledger.verify(repository)
-    assert not verdict.problems and verdict.blocks == 3 and "1 blocks were purged" in verdict.notes[0]
+    assert not verdict.problems and verdict.blocks == 4 and "2 blocks were purged" in verdict.notes[0]
     repository.add(Entry(title="After", body="The chain goes on."))
-    assert verify(layout).blocks == 4 and not verify(layout).problems
+    assert verify(layout).blocks == 5 and not verify(layout).problems
     assert forget(layout, "mem_unknown") == 0
 
 

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ...model.clock import iso, now
-from ...model.errors import Unwritable
+from ...model.errors import Refused, Unwritable
 from ...model.record import replace
 from ...text.yamo import emit_block
 from ...text.yamo_blocks import AGENT, build
@@ -54,8 +54,16 @@ def seal(layout: Layout, wait: float = 0.0) -> int:
 
 def seal_locked(layout: Layout) -> int:
     """The same by a caller that holds the lock."""
+    _refuse_links(layout)
     _put_aside(layout)
     return sum(_seal_batch(layout, name) for name in names(layout, BATCH))
+
+
+def _refuse_links(layout: Layout) -> None:
+    """Links that came with a repository must not lead us to write elsewhere."""
+    folder = ledger_folder(layout)
+    if any(os.path.islink(path) for path in (folder, *(os.path.join(folder, name) for name in os.listdir(folder)))):
+        raise Refused(f"{folder} holds a link, or is one", "remove it")
 
 
 def _put_aside(layout: Layout) -> None:

@@ -22,6 +22,7 @@ LONG = 256 * 1024  # bytes: about a thousand recalls; whoever makes it longer se
 SAID = 4_000  # characters of a question that are looked at for secrets
 SHOWN = 500  # … and that are kept: a ledger tells what was asked, it is no second copy of long prompts
 SHORTEST_KEY = 20  # letters: no shorter word without digits or signs is a key
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)  # Windows has none
 BLANKS = {9: " ", 10: " ", 13: " "}
 
 
@@ -53,8 +54,10 @@ def append_lines(layout: Layout, lines: Iterable[str]) -> int:
     """
     data = "".join(f"\n{line}" for line in lines).encode("utf-8", "replace")
     try:
+        if os.path.islink(ledger_folder(layout)):
+            return 0  # it came with the repository: nothing is written through it
         with spool_lock(layout):
-            descriptor = os.open(spool_file(layout), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            descriptor = os.open(spool_file(layout), os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_LINK, 0o600)
             try:
                 os.write(descriptor, data)
                 return os.fstat(descriptor).st_size

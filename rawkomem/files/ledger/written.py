@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.errors import Unwritable
+from ...text.lesson import context_of, pattern_of, wire_values
 from ...text.yamo_blocks import PREVIEW
 from .seal import seal
 from .spool import append_lines, spool_file, spool_line
@@ -37,8 +38,10 @@ def _operation(entry: Entry) -> str:
         return "lesson"
     if entry.kind == "skill" and "derivedFrom" in entry.extra:
         return "synthesize"
-    if entry.kind in ("reflection", "delete"):
-        return {"reflection": "reflect"}.get(entry.kind, entry.kind)
+    if entry.kind == "reflection":
+        return "reflect"
+    if entry.kind == "delete":
+        return "delete"
     return "retain" if entry.creates or entry.kind == "amend" else ""
 
 
@@ -51,9 +54,8 @@ def _retained(entry: Entry) -> dict[str, str]:
 
 
 def _learned(entry: Entry) -> dict[str, str]:
-    from ...text.lesson import wire_values
-
-    return wire_values(entry.id, entry.extra, entry.body)
+    context = context_of(entry.title, entry.importance, entry.extra, entry.body)
+    return wire_values(entry.id, pattern_of(entry.extra), context)
 
 
 def _reflected(entry: Entry) -> dict[str, str]:
