@@ -52,7 +52,9 @@ CAUSE = (
     r"(?:because|caused by|due to|root cause|came from|comes? from|the (?:reason|cause|culprit)|which is why|turned out|turns out"
     r"|stems? from|was that|since|boils? down to)"
 )
-REMEDY = _any(r"\b(?:fixe[ds]|solve[ds]|resolve[ds]|the (?:fix|solution|remedy) (?:was|is)|frees|cures?|helped|works around|cut (?:it|them|the))\b")
+REMEDY = _any(
+    r"\b(?:fixe[ds]|solve[ds]|resolve[ds]|the (?:fix|solution|remedy) (?:was|is)|frees|cures?|helped|works around|cut (?:it|them|the))\b"
+)
 RULE = r"(?:must(?: not| never)?|has to|have to|should (?:always|never)|needs? to|always|never|are|is|has|have|returns?|lives?|uses?|inherits?|starts?|ends?|goes?|gets?)"
 USES = (
     r"(?:requires?|needs?|depends? on|pin(?:s|ned)?|runs? on|runs|uses?|ships? with|must (?:stay|be)|stay(?:s)? (?:on|below)"
@@ -192,7 +194,13 @@ OUTPUT = _any(
     r"^[\W\d_]+$",
     r"\"[^\"]*\b(?:error|warning)\b[^\"]*\"",
 )
-SKIPS = (("output", OUTPUT), ("question", QUESTION), ("hypothetical", HYPOTHETICAL), ("passing", PASSING), ("narration", NARRATION))
+SKIPS = (
+    ("output", OUTPUT),
+    ("question", QUESTION),
+    ("hypothetical", HYPOTHETICAL),
+    ("passing", PASSING),
+    ("narration", NARRATION),
+)
 
 # --- what raises or lowers a score
 
@@ -201,5 +209,9 @@ CONTRAST = _any(r"\b(?:instead of|rather than|not|never|over|no longer|in favou?
 SPECIFIC = re.compile(
     r"`[^`]+`|\b[A-Z][a-z0-9]+[A-Z]\w*|\b[A-Z]{2,}\b|\b\w+_\w+|\b\w+[./-]\w+|\d|(?<=[a-z,;] )[A-Z][a-z]+", re.ASCII
 )
-VAGUE = _any(r"^(?:it|this|that|these|those|they|he|she|there|something|thing)\b", r"\b(?:stuff|things?|somehow|something)\b")
-SHORT_NO = _any(r"^(?:no|nope|wrong|stop|not like that|that's wrong|that's not right|not quite|not what i (?:meant|asked))\W*$")
+VAGUE = _any(
+    r"^(?:it|this|that|these|those|they|he|she|there|something|thing)\b", r"\b(?:stuff|things?|somehow|something)\b"
+)
+SHORT_NO = _any(
+    r"^(?:no|nope|wrong|stop|not like that|that's wrong|that's not right|not quite|not what i (?:meant|asked))\W*$"
+)
