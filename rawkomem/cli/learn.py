@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 def learn_command(folder: str, /, file: IO[bytes], ask: bool, dry_run: bool, as_json: bool, **told: Any) -> None:
     """Remember what was decided, corrected and found out in a session.
 
-    FILE is a transcript of Claude Code, Codex, OpenCode or Gemini, a chat log (Markdown or JSON), or an agent's output; '-'
-    reads standard input. Decisions, corrections, preferences, faults with their causes, limits, conventions, versions
-    and the layout of code are kept as they were said; no model is asked unless you say --llm. The same session again adds
-    nothing. See docs/learning.md.
+    FILE is a transcript of Claude Code, Codex, OpenCode or Gemini, a chat log (Markdown or JSON), or an agent's output;
+    '-' reads standard input. Decisions, corrections, preferences, faults with their causes, limits, conventions,
+    versions and the layout of code are kept as they were said; no model is asked unless you say --llm. The same session
+    again adds nothing. See docs/learning.md.
     """
     if is_learning():
         note("this runs below a model that rawkomem itself asked: nothing is learned")
@@ -92,7 +92,9 @@ def _type(entry: Entry) -> str:
 def _counted(what: str, counts: dict[str, int]) -> str:
     if not counts:
         return ""
-    return f"{what}: " + ", ".join(f"{count} {name}" for name, count in sorted(counts.items(), key=lambda item: -item[1]))
+    return f"{what}: " + ", ".join(
+        f"{count} {name}" for name, count in sorted(counts.items(), key=lambda item: -item[1])
+    )
 
 
 def _json(learned: Learned, dry_run: bool) -> dict[str, Any]:

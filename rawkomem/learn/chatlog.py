@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ..text.chunk import fence_after
@@ -20,7 +21,8 @@ NAMES = {
     **dict.fromkeys(("tool", "tool result", "tool call", "tool output", "function"), TOOL),
     **dict.fromkeys(("system",), SYSTEM),
 }  # fmt: skip
-LONGEST_NAME = 60  # characters with its time and marks; longer is a sentence with a colon in it
+TIME = re.compile(r"\s*\([^)]{0,40}\)")  # behind a name
+LONGEST_NAME = 30  # characters with its marks; longer is a sentence with a colon in it
 LONGEST = 1_000_000  # characters of one turn: what is beyond is dropped
 
 
@@ -46,6 +48,6 @@ def _speaker(line: str) -> tuple[str, str] | None:
     if line[:1] in (" ", "\t", ">", "-", "|"):
         return None
     heading = line.startswith("#")
-    name, colon, rest = line.lstrip("# ").partition(":")
-    role = NAMES.get(name.partition("(")[0].strip(" *_[]").lower(), "") if len(name) <= LONGEST_NAME else ""
+    name, colon, rest = TIME.sub("", line.lstrip("# "), count=1).partition(":")
+    role = NAMES.get(name.strip(" *_[]").lower(), "") if len(name) <= LONGEST_NAME else ""
     return (role, rest.lstrip(" *_")) if role and (colon or heading) else None

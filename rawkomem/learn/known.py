@@ -63,4 +63,3 @@ def alike(one: str, other: str) -> bool:
 def plain(text: str) -> str:
     """The words of a text, in lower case and without marks."""
     return " ".join(words(text.lower()))
-

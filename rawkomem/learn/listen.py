@@ -1,4 +1,4 @@
-"""Listens to a session: the findings of its sentences, judged offline, and as much of its end as a model may be shown."""
+"""Listens to a session: the findings of its sentences, judged offline, and what of its end a model may be shown."""
 
 from __future__ import annotations
 

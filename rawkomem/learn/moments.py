@@ -42,7 +42,7 @@ class Moment:
 def moments_in(turn: Turn, skipped: Counter[str]) -> Iterator[Moment]:
     """The moments of a turn, in order; what was passed over is counted by reason."""
     before = ""
-    spoken = sentences(_spoken(turn.text))
+    spoken = sentences(_spoken(turn.text).replace("’", "'"))  # cues are written with plain apostrophes
     for sentence, after in zip(spoken, [*spoken[1:], ""], strict=False):
         reason = why_not(sentence) or ("passing" if _under_way(sentence, after) else "")
         found = None if reason else _moment(turn, sentence, before)
@@ -57,7 +57,7 @@ def why_not(sentence: str) -> str:
     """Why a sentence is nothing to remember, whatever it says; empty for one that may be."""
     if not SHORTEST <= len(sentence) <= LONGEST or len(set(specific(sentence))) < FEW:
         return "trivial"
-    return next((name for name, pattern in cues.SKIPS if pattern.search(sentence)), "")
+    return next((name for name, pattern in cues.SKIPS.items() if pattern.search(sentence)), "")
 
 
 def _under_way(sentence: str, after: str) -> bool:
@@ -80,12 +80,17 @@ def _moment(turn: Turn, sentence: str, before: str) -> Moment | None:
 
 
 def _kind(role: str, sentence: str, before: str) -> str:
-    """The kind of the first cue that this speaker can give."""
-    for name in cues.ORDER:
-        if role in (*cues.KINDS[name].roles, NOBODY) and cues.CUES[name].search(sentence):
-            return name
+    """The kind that names a sentence: its first, or a correction where a mere "no" stands before it."""
     corrects = role in cues.KINDS["correction"].roles and cues.SHORT_NO.search(before)
-    return "correction" if corrects and cues.CONTRAST.search(sentence) else ""
+    otherwise = "correction" if corrects and cues.CONTRAST.search(sentence) else ""
+    return next(kinds_of(sentence, role), otherwise)
+
+
+def kinds_of(sentence: str, role: str) -> Iterator[str]:
+    """Every kind that a sentence has a cue for, among those that this speaker can say."""
+    for name, kind in cues.KINDS.items():
+        if role in (*kind.roles, NOBODY) and cues.CUES[name].search(sentence):
+            yield name
 
 
 def _score(sentence: str, kind: str) -> tuple[float, str]:

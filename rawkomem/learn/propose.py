@@ -15,23 +15,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MOST_NAMES = 5  # alternatives of a condition: more would fire on anything
-MOST_WORDS = 5  # of a sentence without names; half of them must occur in a task
+MOST_WORDS = 4  # of a sentence without names; half of them must occur in a task
 SPAN = re.compile(r"`([^`]{2,40})`")
 PATH = re.compile(r"\b[\w@.-]+/[\w@./-]*\w")
 # CamelCase, snake_case, ALLCAPS, dotted or dashed names, capitals inside a sentence: nobody writes ordinary words so.
 NAME = re.compile(
-    r"\b[A-Za-z]+[a-z0-9][A-Z]\w*|\b[A-Za-z]\w*_\w+|\b[A-Z]{2,}[0-9]*\b|\b[A-Za-z]+[0-9]\w*|(?<=[a-z,;:] )[A-Z][a-z]+\w*",
+    r"\b[A-Za-z]+[a-z0-9][A-Z]\w*|\b[A-Za-z]\w*_\w+|\b[A-Z]{2,}[0-9]*\b|\b[A-Za-z]+[0-9]\w*"
+    r"|(?<=[a-z,;:] )[A-Z][a-z]+\w*",
     re.ASCII,
 )
 # What is chosen or ruled out: "pnpm, not npm", "Postgres instead of MySQL", "apsw over sqlite3".
 PAIR = re.compile(
-    r"([\w.@-]{2,30})(?:, (?:not|never)|,? (?:instead of|rather than|over|in favou?r of))(?: in| to| the| an?)? ([\w.@-]{2,30})"
+    r"([\w.@-]{2,30})(?:, (?:not|never)|,? (?:instead of|rather than|over|in favou?r of))(?: in| to| the"
+    r"| an?)? ([\w.@-]{2,30})"
 )
 # Names that stand in every second task: alone they say nothing.
 COMMON = frozenset(
     """
-    api apis app apps http https json yaml xml html css sql url urls cli ci cd git id ids ui ux db pr prs todo ok utc mb gb kb ms
-    test tests null none true false ascii utf readme github english index main init mod lib util utils server src standard
+    api apis app apps http https json yaml xml html css sql url urls cli ci cd git id ids ui ux db pr prs todo ok utc mb
+    gb kb ms test tests null none true false ascii utf readme github english index main init mod lib util utils server
+    src standard
     """.split()  # noqa: SIM905
 )
 
@@ -39,8 +42,9 @@ COMMON = frozenset(
 # Words that announce something, and are not what it is about.
 ANNOUNCING = frozenset(
     """
-    decision decided decide agreed chose chosen settled opted picked prefer preference rather turned turns caused cause reason bug
-    fixed solved undo standardised standardized always never team repo lives live holds defined registered called wrong
+    actually agreed always bug called cause caused chose chosen decide decided decision defined fixed holds live lives
+    never nope opted picked prefer preference promised rather reason registered repo settled settles solved standardised
+    standardized team told turned turns undo wrong
     """.split()  # noqa: SIM905
 )
 
@@ -50,7 +54,8 @@ def propose(text: str) -> tuple[str, ...]:
     names = list(_names(text))[:MOST_NAMES]
     rest = [word for word in subjects(text) if word not in COMMON and word not in ANNOUNCING]
     about = list(dict.fromkeys(rest))[:MOST_WORDS]
-    conditions = (_listed(names), f"When working on {' '.join(about)}" if len(about) > 1 else "")
+    more = len(about) > 1 and not set(about) <= set(" ".join(names).split())
+    conditions = (_listed(names), f"When working on {' '.join(about)}" if more else "")
     return tuple(condition for condition in conditions if condition and _is_usable(condition))
 
 

@@ -21,13 +21,16 @@ LEAST_WORDS = 4  # of a title: a shorter one is no subject
 LEARNED = "learned"  # a tag: nobody wrote this by hand
 RESULTS = ("success", "failure", "partial")
 MARKERS = re.compile(
-    r"^(?:(?:actually|please|and|but|so|it turned out that|it turns out that|turns out|from now on|going forward|as agreed)[,:\s]+"
-    r"|(?:ok(?:ay)?|agreed|final call|(?:final )?decision|decided|no|nope|wrong|fixed|root cause|that's wrong|todo[^:]{0,20})"
+    r"^(?:(?:actually|please|and|but|so|it turned out that|it turns out that|turns out|from now on"
+    r"|going forward|as agreed)[,:\s]+"
+    r"|(?:ok(?:ay)?|agreed|final call|(?:final )?decision|decided|no|nope|wrong|fixed|root cause|that's wrong"
+    r"|todo[^:]{0,20})"
     r"(?:[,:;.]| [–—-])\s*)+",
     re.IGNORECASE,
 )
 CHOOSING = re.compile(
-    r"^(?:after [^,]{3,40}, )?(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to| on| for| that)? "
+    r"^(?:after [^,]{3,40}, )?(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to"
+    r"| on| for| that)? "
     r"|^(?:let's|we'll|we will|we are going to|we're going to) ",
     re.IGNORECASE,
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, deque
-from itertools import chain
+from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any
 
 from ..model.errors import BadInput
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
 
 LINE = 8 * 2**20  # bytes of one line: a record with a screenshot in it is longer, and says nothing
+LINES = 15  # looked at before it is decided that none is a record by itself
 DOCUMENT = 128 * 2**20  # bytes of a transcript that is one JSON document: it cannot be read in pieces
 TURN = 200_000  # characters of one turn: nobody says more at once
 BLANKS = b"\xef\xbb\xbf \t\r\n"  # before a first record, with the mark of UTF-8
@@ -76,12 +77,12 @@ class Transcript:
         return chain.from_iterable(self._turns_of(record) for record in records)
 
     def _look_ahead(self) -> bytes:
-        """The first line that is not blank, and one more, are kept: the first record of a file may be torn."""
+        """The first line that is not blank. A few more are kept: the first record of a file may be torn."""
         line = self._stream.readline(LINE)
         _refuse_binary(line)
         while line and not line.strip(BLANKS):
             line = self._stream.readline(LINE)
-        self._ahead = [line, self._stream.readline(LINE)]
+        self._ahead = [line, *islice(iter(lambda: self._stream.readline(LINE), b""), LINES)]
         return line
 
     def _lines(self) -> Iterator[bytes]:

@@ -14,9 +14,10 @@ from rawkomem.learn.moments import moments_in
 from rawkomem.learn.turns import Turn
 
 DATA = Path(__file__).parent / "data"
+FILES = ("talk.txt", "talk_more.txt", "talk_last.txt")  # in the order in which they were written
 
 
-def snippets(name: str = "talk.txt", held_out: bool | None = None) -> list[tuple[Turn, str]]:
+def snippets(name: str, held_out: bool | None = None) -> list[tuple[Turn, str]]:
     found = []
     for line in (DATA / name).read_text(encoding="utf-8").splitlines():
         role, label, text = line.split(" ", 2)
