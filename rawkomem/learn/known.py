@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Near = Callable[[str], Sequence[tuple[Memory, float]]]  # a text → the memories closest in meaning, with cosines
 
 SAME = 0.9  # cosine above which, and …
-SHARED = 0.7  # … share of all telling words of both above which, two texts say the same, if their facts agree
+SHARED = 0.8  # … share of all telling words of both above which, two texts say the same, if their facts agree
 JUST_NOW = "this session"  # in the place of an id
 LEAST = 3  # words that a body needs before its being part of another means anything
 

@@ -55,18 +55,18 @@ class Transcript:
         recent: deque[tuple[str, str]] = deque(maxlen=AGAIN)
         for turn in self._raw():
             self.session = self.session or turn.session
-            turn = self._cleaned(turn)
-            said = turn.role, turn.text
+            said = turn.role, turn.text[:TURN]
             if turn.text and said not in recent:
                 recent.append(said)
-                yield turn
+                turn = replace(turn, text=self._spoken(*said))
+                if turn.text:
+                    yield turn
 
-    def _cleaned(self, turn: Turn) -> Turn:
-        text = turn.text[:TURN]
-        if turn.role in PEOPLE:
+    def _spoken(self, role: str, text: str) -> str:
+        if role in PEOPLE:
             text, blocks = without_injected(without_scaffolding(clean(text)))
             self.counts["injected"] += blocks
-        return replace(turn, text=text.strip())
+        return text.strip()
 
     def _raw(self) -> Iterator[Turn]:
         start = self._look_ahead().lstrip(BLANKS)[:1]
