@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "init": ("init", "Start a memory repository in this project."),
     "add": ("write", "Store a memory."),
+    "learn": ("learn", "Remember what was decided, corrected and found out in a session."),
     "search": ("", "Find the memories that fit a question."),
     "inject": ("", "Print the memories that belong into the prompt of a task, or nothing."),
     "why": ("why", "Tell how a memory scores for a task."),

@@ -129,12 +129,17 @@ def _comparable(census: Census) -> list[list[Memory]]:
 
 
 def _facts(memory: Memory) -> Hashable:
-    said = f"{memory.title} {memory.body}".replace("'", "").replace("’", "").lower()
+    window = memory.valid_from, memory.valid_until
+    claim = repr(memory.extra.get("claim"))
+    return memory.kind, session_of(memory), window, claim, *facts_in(f"{memory.title} {memory.body}")
+
+
+def facts_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The numbers and the negations in a text: where they differ, two texts say different things."""
+    said = text.replace("'", "").replace("’", "").lower()
     odd = (word.strip(EDGES) for word in set(said.split()) if not word.isalpha())
     telling = frozenset(word for word in odd if any(c.isdigit() for c in word))
-    negated = NEGATIONS.intersection(words(said))
-    window = memory.valid_from, memory.valid_until
-    return memory.kind, session_of(memory), window, repr(memory.extra.get("claim")), telling, negated
+    return telling, NEGATIONS.intersection(words(said))
 
 
 def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory, Memory, float]]:
