@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from .keynames import PROVIDERS, kind_of
+from .matcher import compiled, occurring
 from .secretlike import NO_VALUES, is_code, is_placeholder, is_random, is_strong, letter_runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
     Hit = tuple[int, int, str]  # start, end, name of the rule
@@ -47,36 +48,35 @@ ASSIGNMENT = (
     rf"({OPERATOR})[ \t]{{0,20}}[*\\]{{0,2}}[^\s<,;]"
 )
 
-# Other places for a password: how it is tested, what must occur, and the pattern with the value in the last group.
+# Other places for a password: how it is tested, words of which one must occur in some case, and the pattern with the
+# value in the last group.
 USER = r"(?:user ?id|uid|user_?name|user|login)"
 PASSWORD = r"(?:password|passwd|pwd|pass|pw)"
 PLACES = (
-    ("sure", b"=", rf"(?i){USER}\s*=[^;\n]*;[\s\"&+]*{PASSWORD}\s*=\s*([^;\"'\s]+)"),
-    ("any", b"p", rf"(?im)^\W{{0,4}}{USER}\s*[:=]\s*\S+[^\n]*\n(?:[ \t]*(?:#|//)[^\n]*\n){{0,3}}"
+    ("sure", ";", rf"(?i){USER}\s*=[^;\n]*;[\s\"&+]*{PASSWORD}\s*=\s*([^;\"'\s]+)"),
+    ("any", "pass|pw", rf"(?im)^\W{{0,4}}{USER}\s*[:=]\s*\S+[^\n]*\n(?:[ \t]*(?:#|//)[^\n]*\n){{0,3}}"
             rf"\W{{0,4}}{PASSWORD}\s*[:=]\s*(\S+)$"),
-    ("any", b"machine", r"(?i)machine\s+\S+\s+login\s+\S+\s+password\s+(\S+)"),
-    ("pair", b"p", rf"(?i)\b{USER}[ \t]+([^\s:=,]+)[ \t]+{PASSWORD}[ \t]+([^\s:=,|`]+)"),
-    ("sure", b"user", rf"(?i)\b{USER}\s+[\"'][^\"'\n]*[\"']\s+{PASSWORD}\s+[\"']([^\"'\n]+)[\"']"),
-    ("any", b" -p", r"\b(?:mysql\w*|mariadb)\b[^\n]*\s-p['\"]?([^\s'\"]+)"),
-    ("any", b"redis-cli", r"redis-cli\b[^\n]*\s(?:-a|--pass)\s+['\"]?([^\s'\"]+)"),
-    ("any", b"securestring", r"(?i)ConvertTo-SecureString\s+(?:-String\s+)?[\"']([^\"'\n]+)[\"']"),
-    ("any", b"default", r"variable\s+\"\w*(?:password|secret|token)\w*\"\s*\{[^}]*?\bdefault\s*=\s*\"([^\"\n]+)\""),
-    ("strong", b"cookie:", r"(?i)cookie:[^\n]*?\b(?:session\w*|[\w.]*sid|auth\w*|jwt)=([^\s;,\"']{16,})"),
-    ("strong", b"`", r"(?i)\b(?:password|passwd|passphrase)(?: is| was)?:? +`([^`\s]+)`"),
-    ("random", b"`", r"(?i)\b(?:token|secret|api key)(?: is| was)?:? +`([^`\s]{16,})`"),
-    ("any", b" -p", r"(?i)(?:sshpass\s+-p\s*|psexec[^\n]*\s-p\s+)['\"]?([^\s'\"]+)"),
-    ("any", b"password", r"(?m)^\s*password\s+[\"']([^\"'\n]+)[\"']"),
-    ("any", b"==", r"(?i)[\"']([^\"'\n]{4,})[\"']\s*[!=]==?\s*[\w.]*(?:passw|pwd|secret)"),
-    ("strong", b"-u",
+    ("any", "machine", r"(?i)machine\s+\S+\s+login\s+\S+\s+password\s+(\S+)"),
+    ("pair", "pass|pw", rf"(?i)\b{USER}[ \t]+([^\s:=,]+)[ \t]+{PASSWORD}[ \t]+([^\s:=,|`]+)"),
+    ("sure", "pass|pw", rf"(?i)\b{USER}\s+[\"'][^\"'\n]*[\"']\s+{PASSWORD}\s+[\"']([^\"'\n]+)[\"']"),
+    ("any", "mysql|mariadb", r"\b(?:mysql\w*|mariadb)\b[^\n]*\s-p['\"]?([^\s'\"]+)"),
+    ("any", "redis-cli", r"redis-cli\b[^\n]*\s(?:-a|--pass)\s+['\"]?([^\s'\"]+)"),
+    ("any", "securestring", r"(?i)ConvertTo-SecureString\s+(?:-String\s+)?[\"']([^\"'\n]+)[\"']"),
+    ("any", "variable \"", r"variable\s+\"\w*(?:password|secret|token)\w*\"\s*\{[^}]*?\bdefault\s*=\s*\"([^\"\n]+)\""),
+    ("strong", "cookie:", r"(?i)cookie:[^\n]*?\b(?:session\w*|[\w.]*sid|auth\w*|jwt)=([^\s;,\"']{16,})"),
+    ("strong", "passw|passphrase", r"(?i)\b(?:password|passwd|passphrase)(?: is| was)?:? +`([^`\s]+)`"),
+    ("random", "token|secret|api key", r"(?i)\b(?:token|secret|api key)(?: is| was)?:? +`([^`\s]{16,})`"),
+    ("any", "sshpass|psexec", r"(?i)(?:sshpass\s+-p\s*|psexec[^\n]*\s-p\s+)['\"]?([^\s'\"]+)"),
+    ("any", "password", r"(?m)^\s*password\s+[\"']([^\"'\n]+)[\"']"),
+    ("any", "==", r"(?i)[\"']([^\"'\n]{4,})[\"']\s*[!=]==?\s*[\w.]*(?:passw|pwd|secret)"),
+    ("strong", "-u",
      r"(?:curl|wget|http)[^\n]*(?:\\\s*\n[^\n]*)*\s(?:-u|--user)[ =]+[\"']?[^\s:\"'$]+:[\"']?([^\s\"']+)"),
-    ("strong", b"-",
+    ("strong", "--|-pass|-token|-api|-secret|-auth",
      r"(?i)(?:^|\s)--?[\w-]*(?:password|passwd|pass|token|api-?key|secret|auth)[ =]+[\"']?([^\s\"']+)"),
 )  # fmt: skip
 
-TELLING = (
-    b"pass", b"pwd", b"pw ", b"psexec", b"--", b"curl", b"wget", b"http", b"secret", b"redis-cli", b"mysql", b"securestring",
-    b"cookie:", b"token", b"api key",
-)  # fmt: skip
+HEADS = ("bearer", "basic ", "token ", "apikey ", "authorization")
+WORDS = tuple(sorted({"://", *HEADS, *(word for _, words, _ in PLACES for word in words.split("|"))}))
 MOST = 5_000  # assignments judged in one text: a page holds a few, and each takes up to 0.15 ms on hostile ones
 
 # Group 1 or 2 the scheme, 3 the value.
@@ -87,27 +87,27 @@ HEADER = (
 URL = r"[A-Za-z][A-Za-z0-9+.-]*://[^\s:/@\"'`<>]*:([^\s/\"'`<>]+)@[\w\[]"
 
 
-def find_assigned(data: bytes, compiled: Callable[..., Any]) -> Iterator[Hit]:
+def find_assigned(data: bytes) -> Iterator[Hit]:
     """Every secret that its surroundings give away."""
-    lower = data.lower()
+    seen = occurring(WORDS, data.lower())
     yield from _assignments(data, compiled(ASSIGNMENT, False), compiled(ASSIGNMENT))
-    if any(word in lower for word in TELLING):
-        yield from _in_places(data, lower, compiled)
-    if any(word in lower for word in (b"bearer", b"basic ", b"token ", b"apikey ", b"authorization")):
+    for test, words, pattern in PLACES:
+        if not seen.isdisjoint(words.split("|")):
+            yield from _in_place(data, test, compiled(pattern))
+    if not seen.isdisjoint(HEADS):
         yield from _in_headers(data, compiled(HEADER))
-    if b"://" in data:
+    if "://" in seen:
         for found in compiled(URL).finditer(data):
             if not is_placeholder(_text(data, *found.span(1))):
                 yield *found.span(1), "url-password"
 
 
-def _in_places(data: bytes, lower: bytes, compiled: Callable[..., Any]) -> Iterator[Hit]:
-    for test, word, pattern in PLACES:
-        for found in compiled(pattern).finditer(data) if word in lower else ():
-            start, end = found.span(2 if test == "pair" else 1)
-            end = end if _text(data, start - 1, start) in QUOTES and start else _trim(data, start, end)
-            if _fits(_text(data, start, end), test) and (test != "pair" or found.group(1).lower() not in BETWEEN_WORDS):
-                yield start, end, "password"
+def _in_place(data: bytes, test: str, pattern: Any) -> Iterator[Hit]:
+    for found in pattern.finditer(data):
+        start, end = found.span(2 if test == "pair" else 1)
+        end = end if _text(data, start - 1, start) in QUOTES and start else _trim(data, start, end)
+        if _fits(_text(data, start, end), test) and (test != "pair" or found.group(1).lower() not in BETWEEN_WORDS):
+            yield start, end, "password"
 
 
 def _in_headers(data: bytes, pattern: Any) -> Iterator[Hit]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from .matcher import compiled
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
+    from collections.abc import Iterator
 
     Hit = tuple[int, int, str]
 
@@ -74,7 +75,7 @@ def _of_a_key(line: bytes) -> bool:
     return BASE64.issuperset(line) or line.startswith((b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:"))
 
 
-def find_kubernetes(data: bytes, compiled: Callable[..., Any]) -> Iterator[Hit]:
+def find_kubernetes(data: bytes) -> Iterator[Hit]:
     """The base64 values under `data:` of a Kubernetes secret."""
     if b"data" not in data or b"kind" not in data or not compiled(KUBERNETES_KIND).search(data):
         return

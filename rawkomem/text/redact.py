@@ -8,20 +8,19 @@ from ..model.record import record
 from .assigned import find_assigned
 from .blocks import find_kubernetes, find_private_keys
 from .clean import visible
+from .matcher import compiled, occurring
 from .personal import iban_in, passes, phone_in
-from .redact_rules import PERSONAL_RULES, PREFIX_RULES, RULES, SHAPE_RULES, Rule
+from .redact_rules import LITERALS, PERSONAL_RULES, PREFIX_RULES, RULES, SHAPE_RULES, Rule
 from .secretlike import is_filler, is_random
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     Hit = tuple[int, int, str]  # start, end, name of the rule
 
 TAG = "[REDACTED_"
-MEMORY = 8 << 20  # bytes RE2 may use for one pattern
-NUMBER = r"\d(?:[ .()/-]{0,3}\d){6,}"  # without seven digits in a row there is no card, account or telephone number
+NUMBER = r"\d(?:[ .()/-]{0,3}\d){8,}"  # without nine digits in a row there is no card, account or telephone number
 NUMERIC = ("card", "iban", "ssn", "phone")
 TRIMMED = {"iban": iban_in, "phone": phone_in}  # whose patterns may take too much
 AROUND = 16  # characters a check may look at beside its match
@@ -93,47 +92,31 @@ def engine() -> str:
 
 # --- all that is found, before it is sorted out -------------------------------------------------------------------
 
-_compiled: dict[tuple[str, bool], Any] = {}
-
-
-def _compile(pattern: str, groups: bool = True) -> Any:
-    """RE2's pattern, compiled when first needed: an ordinary text meets few of the rules."""
-    if (pattern, groups) not in _compiled:
-        import re2
-
-        options = re2.Options()
-        options.log_errors, options.max_mem, options.never_capture = False, MEMORY, not groups
-        options.encoding = re2.Options.Encoding.LATIN1
-        _compiled[pattern, groups] = re2.compile(pattern.encode("latin-1"), options)
-    return _compiled[pattern, groups]
-
-
 def _hits(data: bytes, pii: bool) -> Iterator[Hit]:
     yield from find_private_keys(data)
     if engine() == "plain":
         yield from _plain_hits(data.decode("latin-1"))
         return
-    for rule in _tried(data):
+    words = occurring(LITERALS, data)
+    for rule in [*_begun(data), *(rule for rule in SHAPE_RULES if not words.isdisjoint(rule.literals))]:
         yield from _rule_hits(rule, data)
-    yield from find_assigned(data, _compile)
-    yield from find_kubernetes(data, _compile)
-    numbers = pii and _compile(NUMBER, False).search(data)
+    yield from find_assigned(data)
+    yield from find_kubernetes(data)
+    numbers = pii and compiled(NUMBER, False).search(data)
     for rule in PERSONAL_RULES if pii else ():
-        if _occurs(rule, data) and (numbers or rule.check not in NUMERIC):
+        if (numbers or rule.check not in NUMERIC) and not words.isdisjoint(rule.literals):
             yield from _rule_hits(rule, data)
 
 
-def _tried(data: bytes) -> list[Rule]:
-    """The rules one of whose literals occurs: one pass over the text for all beginnings together."""
-    begun = {found.group()[found.group()[:1] == b"_" :] for found in _compile(_beginnings(), False).finditer(data)}
+def _begun(data: bytes) -> list[Rule]:
+    """The rules of keys one of whose beginnings stands at a boundary: one pass over the text for all of them."""
+    begun = {found.group()[found.group()[:1] == b"_" :] for found in compiled(_beginnings(), False).finditer(data)}
     numbers = {number for literal in begun for number in _begun_by(literal)}
-    rules = [PREFIX_RULES[number] for number in sorted(numbers)]
-    return rules + [rule for rule in SHAPE_RULES if _occurs(rule, data)]
+    return [PREFIX_RULES[number] for number in sorted(numbers)]
 
 
 _known: dict[str, str] = {}  # the pattern of all beginnings, made once
 _by_literal: dict[bytes, list[int]] = {}
-_literals: dict[str, list[bytes]] = {}
 
 
 def _beginnings() -> str:
@@ -153,14 +136,8 @@ def _begun_by(seen: bytes) -> list[int]:
     return _by_literal[seen]
 
 
-def _occurs(rule: Rule, data: bytes) -> bool:
-    if rule.pattern not in _literals:
-        _literals[rule.pattern] = [literal.encode() for literal in rule.literals]
-    return any(literal in data for literal in _literals[rule.pattern])
-
-
 def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
-    for found in _compile(rule.pattern).finditer(data):
+    for found in compiled(rule.pattern).finditer(data):
         start, end = found.span(1)
         end -= data[start:end].endswith(b".") and not rule.pii  # the sentence's full stop
         value = data[start:end].decode("latin-1")

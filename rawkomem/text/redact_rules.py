@@ -263,6 +263,9 @@ PERSONAL_RULES = tuple(
     Rule(name, tuple(literals.split(" ")), pattern, True, check) for name, literals, pattern, check in PERSONAL
 )
 
+# What must occur in a text, anywhere, for a rule without a telling beginning to be tried.
+LITERALS = tuple(sorted({literal for rule in (*SHAPE_RULES, *PERSONAL_RULES) for literal in rule.literals}))
+
 # What code finds rather than a single pattern: see `assigned`, `blocks` and `redact`.
 CODE_RULES = tuple(
     Rule(name) for name in ("private-key", "password", "secret", "url-password", "authorization", "kubernetes-secret")
