@@ -15,7 +15,7 @@ from .secretlike import is_filler, is_random
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     Hit = tuple[int, int, str]  # start, end, name of the rule
 
@@ -43,6 +43,11 @@ class Secret:
         """Whether it is personal data rather than a credential."""
         return RULES[self.rule].pii
 
+    @property
+    def tag(self) -> str:
+        """What stands in its place."""
+        return RULES[self.rule].tag
+
 
 def find_secrets(text: str, pii: bool = True) -> list[Secret]:
     """Every secret in a text, in order, none overlapping; with or without personal data."""
@@ -58,31 +63,35 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
     return found
 
 
-def redact(text: str, pii: bool = True) -> str:
-    """The text with a tag such as [REDACTED_AWS_KEY] for each secret. Doing it twice changes nothing more."""
+def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None) -> str:
+    """The text with a tag such as [REDACTED_AWS_KEY] for each secret. Doing it twice changes nothing more.
+
+    `stand_in` gives something else than a tag for personal data.
+    """
     while secrets := find_secrets(text, pii):  # ends: each round leaves fewer characters outside tags
         pieces, at = [], 0
         for secret in secrets:
-            pieces += [text[at : secret.start], RULES[secret.rule].tag]
+            found = text[secret.start : secret.end]
+            pieces += [text[at : secret.start], stand_in(found) if stand_in and secret.pii else secret.tag]
             at = secret.end
         text = "".join([*pieces, text[at:]])
     return text
 
 
 def leaks_again(text: str) -> bool:
-    """Whether a text that was redacted before holds a secret after all.
+    """Whether a text that was redacted before holds a secret or personal data after all.
 
     With all rules where RE2 is loaded already. A cold command cannot afford that for the second look: there it is known
-    beginnings and key blocks, found by plain search.
+    beginnings, addresses and key blocks, found by plain search.
     """
     if "re2" in sys.modules:
-        return bool(find_secrets(text, pii=False))
+        return bool(find_secrets(text))
     seen, _ = visible(text)
-    return any(_plain_hits(seen)) or any(find_private_keys(seen.encode("latin-1", "rawkomem-wide")))
+    return any(_plain_hits(seen, True)) or any(find_private_keys(seen.encode("latin-1", "rawkomem-wide")))
 
 
 def engine() -> str:
-    """`re2`, or `plain` where google-re2 is missing: then only keys with a known beginning and PEM blocks are found."""
+    """`re2`, or `plain` where google-re2 is missing: then keys with a known beginning, PEM blocks and mail addresses."""
     try:
         import re2  # noqa: F401
     except ImportError:
@@ -95,7 +104,7 @@ def engine() -> str:
 def _hits(data: bytes, pii: bool) -> Iterator[Hit]:
     yield from find_private_keys(data)
     if engine() == "plain":
-        yield from _plain_hits(data.decode("latin-1"))
+        yield from _plain_hits(data.decode("latin-1"), pii)
         return
     words = occurring(LITERALS, data)
     for rule in [*_begun(data), *(rule for rule in SHAPE_RULES if not words.isdisjoint(rule.literals))]:
@@ -158,8 +167,10 @@ def _accepted(rule: Rule, value: str, data: bytes, start: int, end: int) -> bool
     return not is_filler(value) or (rule.check == "short" and len(value) < SHORT_KEY)
 
 
-def _plain_hits(text: str) -> Iterator[Hit]:
-    """Keys with a known beginning, by string search alone."""
+def _plain_hits(text: str, pii: bool) -> Iterator[Hit]:
+    """Keys with a known beginning and mail addresses, by string search alone."""
+    if pii:
+        yield from _plain_addresses(text)
     for rule in PREFIX_RULES:
         for literal in (literal for literal in rule.literals if len(literal) > 3):
             at = text.find(literal)
@@ -170,6 +181,22 @@ def _plain_hits(text: str) -> Iterator[Hit]:
                 if end - at >= len(literal) + SHORTEST_PLAIN and is_random(text[at:end]):
                     yield at, end, rule.name
                 at = text.find(literal, end)
+
+
+def _plain_addresses(text: str) -> Iterator[Hit]:
+    at = text.find("@", 1)
+    while at > 0:
+        start, end = at, at + 1
+        while start and (text[start - 1].isalnum() or text[start - 1] in "._%+-"):
+            start -= 1
+        while end < len(text) and (text[end].isalnum() or text[end] in ".-"):
+            end += 1
+        end -= len(text[at:end]) - len(text[at:end].rstrip(".-"))
+        name, dot, top = text[at + 1 : end].rpartition(".")
+        if start < at and name and dot and top.isalpha() and len(top) > 1:
+            if passes("email", text[start:end], text[max(0, start - AROUND) : start], text[end : end + AROUND]):
+                yield start, end, "email"
+        at = text.find("@", max(end, at + 1))
 
 
 # --- sorting it out -----------------------------------------------------------------------------------------------

@@ -337,12 +337,12 @@ def test_every_rule_compiles_and_has_a_tag():
 
 
 def test_without_the_engine(monkeypatch):
-    """Without google-re2 keys with a known beginning and PEM blocks are still found, and `engine` says so."""
+    """Without google-re2 keys with a known beginning, mail addresses and PEM blocks are still found, and `engine` says so."""
     assert engine() == "re2"
     monkeypatch.setitem(sys.modules, "re2", None)
     assert engine() == "plain"
     text = f"{KEYS['github-token']} and {KEYS['stripe-key']}, task-list, jane@example.org\n{pem()}"
-    assert [hit.rule for hit in find_secrets(text)] == ["github-token", "stripe-key", "private-key"]
+    assert [hit.rule for hit in find_secrets(text)] == ["github-token", "stripe-key", "email", "private-key"]
     assert find_secrets("nothing in here but ghp_ and sk_live_ words") == []
 
 
