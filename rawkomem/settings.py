@@ -37,6 +37,7 @@ KEYS = {
     "trust.commits": "user",
     "trust.agents": "user",
     "trust.maxUnverified": "both",
+    "privacy.names": "user",
 }
 
 
@@ -55,6 +56,7 @@ class Settings:
     identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/committer.py
     predicates: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # rules of claims, as written
     unverified: int = MAX_UNVERIFIED  # memories injected that no person vouches for, where people vouch for any
+    names: tuple[str, ...] = ()  # of people, besides the user, that become ids in what is recorded or distilled
 
     def limits(self, agent: str) -> Limits:
         """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
@@ -178,7 +180,8 @@ def _settings(values: Mapping[str, str]) -> Settings:
         timeout=_number(values, "embedder.timeout", 30.0),
     )
     agents = tuple(sorted(_agents(values).items()))
-    return Settings(embedder, agents, _sinks(values), *_commits(values), _predicates(values), _unverified(values))
+    return Settings(embedder, agents, _sinks(values), *_commits(values), _predicates(values), _unverified(values),
+                    _listed(values, "privacy.names"))  # fmt: skip
 
 
 def _predicates(values: Mapping[str, str]) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
@@ -197,7 +200,11 @@ def _unverified(values: Mapping[str, str]) -> int:
 
 def _commits(values: Mapping[str, str]) -> tuple[bool, tuple[str, ...]]:
     commits = values.get("trust.commits", "on").lower() not in ("off", "false", "no")
-    return commits, tuple(part.strip() for part in values.get("trust.agents", "").split(",") if part.strip())
+    return commits, _listed(values, "trust.agents")
+
+
+def _listed(values: Mapping[str, str], key: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in values.get(key, "").split(",") if part.strip())
 
 
 def _sinks(values: Mapping[str, str]) -> SinkSettings:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 DIGITS = 6  # of an id: a project names few people
 SHORTEST = 3  # letters of a name: a shorter one is part of other words
-ANONYMISED = frozenset(("trace", "experience"))  # kinds that are recorded, not written
+RECORDED = frozenset(("trace", "experience"))  # kinds that are recorded, not written
+DISTILLED = "distilled"  # how words arrive that a program made from others
 # Accounts of machines and of nobody: `root cause` names no person.
 ACCOUNTS = frozenset(
     """
@@ -29,7 +30,8 @@ ACCOUNTS = frozenset(
     daemon nobody system default public shared home local you your unknown
     """.split()  # noqa: SIM905 - a list of quoted words reads worse
 )
-HOME = re.compile(r"(?:(?<![\w.~-])/(?:home|Users)/|\b[A-Za-z]:(?:\\{1,2}|/)Users(?:\\{1,2}|/))([\w.@-]+)(?:\\{1,2}|/|(?![\w.@-]))")
+SLASH = r"(?:\\{1,2}|/)"
+HOME = re.compile(rf"(?:(?<![\w.~-])/(?:home|Users)/|\b[A-Za-z]:{SLASH}Users{SLASH})([\w.@-]+)(?:{SLASH}|(?![\w.@-]))")
 SHARED = frozenset(("shared", "public", "default", "linuxbrew"))  # folders that are nobody's home
 
 
@@ -64,7 +66,13 @@ def anonymise(text: str, people: Sequence[Person]) -> str:
         return text
     longest_first = sorted(ids, key=lambda name: (-len(name), name))
     names = "|".join(re.escape(name) for name in longest_first)
-    return re.sub(rf"(?<![\w@.+-])(?:{names})(?![\w@]|[.+-]\w)", lambda found: ids[found[0].lower()], text, flags=re.IGNORECASE)
+    whole = re.compile(rf"(?<![\w@.+-])(?:{names})(?![\w@]|[.+-]\w)", re.IGNORECASE)
+    return whole.sub(lambda found: ids.get(found[0].lower(), found[0]), text)
+
+
+def unseen(entry: Entry, via: str) -> bool:
+    """Whether an entry was recorded or distilled, so that no person saw it before it is written."""
+    return entry.kind in RECORDED or via == DISTILLED
 
 
 def anonymise_entry(entry: Entry, people: Sequence[Person]) -> Entry:
