@@ -20,15 +20,17 @@ PROFILES = ("index", "mesh", "default")
 
 
 @click.command("scrub")
-@click.option("--stages", "profile", is_flag=False, flag_value=PROFILES[0], default="", metavar="[PROFILE]",
-              help="Show what is indexed, stage by stage; PROFILE is index (default), mesh (RFC-0011) or default.")  # fmt: skip
+@click.option(
+    "--stages", "profile", is_flag=False, flag_value=PROFILES[0], default="", metavar="[PROFILE]",
+    help="Show what is indexed, stage by stage; PROFILE is index (default), mesh (RFC-0011) or default.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the text, and what was found where; never a secret.")
 def scrub_command(profile: str, as_json: bool) -> None:
     """Redact secrets and personal data in a text from standard input.
 
     What is found is listed in docs/redaction.md. Nothing is written.
     """
-    text = sys.stdin.read()
+    text = sys.stdin.buffer.read().decode("utf-8", "replace")
     if profile:
         _show_stages(text, profile, as_json)
         return

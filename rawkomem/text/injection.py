@@ -10,13 +10,26 @@ import re
 from ..model.record import record
 
 PATTERNS = (
-    ("ignore_instructions", r"\b(?:ignore|disregard|forget|override) (?:all |any |the |your |my )*(?:previous|prior|above|earlier)?\s*"
-                            r"(?:instructions?|prompts?|rules|directions|guidelines)\b"),
+    (
+        "ignore_instructions",
+        r"\b(?:ignore|disregard|forget|override) (?:all |any |the |your |my )*(?:(?:previous|prior|above|earlier) )?"
+        r"(?:instructions?|prompts?|rules|directions|guidelines)\b",
+    ),
     ("new_role", r"\byou are now\b|\bact as (?:if you|an? (?:unrestricted|admin|root))|\bpretend (?:to be|you are)\b"),
-    ("system_prompt", r"\b(?:reveal|print|show|repeat|output) (?:me )?(?:your|the) (?:system|hidden|initial) (?:prompt|instructions)\b"),
-    ("role_tokens", r"<\|(?:im_start|im_end|system|user|assistant)\|>|\[/?INST\]|<</?SYS>>|^[ \t]*(?:system|assistant)\s*:"),
-    ("hide_from_user", r"\b(?:do not|don't|never) (?:tell|inform|mention (?:this|it) to|reveal (?:this|it) to) the user\b"),
-)  # fmt: skip
+    (
+        "system_prompt",
+        r"\b(?:reveal|print|show|repeat|output) (?:me )?(?:your|the) "
+        r"(?:system|hidden|initial) (?:prompt|instructions)\b",
+    ),
+    (
+        "role_tokens",
+        r"<\|(?:im_start|im_end|system|user|assistant)\|>|\[/?INST\]|<</?SYS>>|^[ \t]*(?:system|assistant)[ \t]*:",
+    ),
+    (
+        "hide_from_user",
+        r"\b(?:do not|don't|never) (?:tell|inform|mention (?:this|it) to|reveal (?:this|it) to) the user\b",
+    ),
+)
 WEIGHT = 0.4  # of one pattern; three are as bad as it gets
 
 _compiled = tuple((name, re.compile(pattern, re.IGNORECASE | re.MULTILINE)) for name, pattern in PATTERNS)

@@ -91,7 +91,7 @@ def leaks_again(text: str) -> bool:
 
 
 def engine() -> str:
-    """`re2`, or `plain` where google-re2 is missing: then keys with a known beginning, PEM blocks and mail addresses."""
+    """`re2`, or `plain` where google-re2 is missing: then known beginnings, PEM blocks and mail addresses are found."""
     try:
         import re2  # noqa: F401
     except ImportError:
@@ -100,6 +100,7 @@ def engine() -> str:
 
 
 # --- all that is found, before it is sorted out -------------------------------------------------------------------
+
 
 def _hits(data: bytes, pii: bool) -> Iterator[Hit]:
     yield from find_private_keys(data)
@@ -192,10 +193,11 @@ def _plain_addresses(text: str) -> Iterator[Hit]:
         while end < len(text) and (text[end].isalnum() or text[end] in ".-"):
             end += 1
         end -= len(text[at:end]) - len(text[at:end].rstrip(".-"))
-        name, dot, top = text[at + 1 : end].rpartition(".")
-        if start < at and name and dot and top.isalpha() and len(top) > 1:
-            if passes("email", text[start:end], text[max(0, start - AROUND) : start], text[end : end + AROUND]):
-                yield start, end, "email"
+        name, _, top = text[at + 1 : end].rpartition(".")
+        whole = start < at and name and top.isalpha() and len(top) > 1
+        around = (text[max(0, start - AROUND) : start], text[end : end + AROUND])
+        if whole and passes("email", text[start:end], *around):
+            yield start, end, "email"
         at = text.find("@", max(end, at + 1))
 
 

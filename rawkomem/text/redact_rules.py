@@ -249,7 +249,8 @@ CHECKS = {
     "openai-key": "random", "hugging-face-token": "random", "slack-token": "digit", "notion-token": "random",
     "artifactory-key": "short", "facebook-token": "random", "lob-key": "random", "gocardless-token": "random",
     "fireworks-key": "random", "voyage-key": "random", "mandrill-key": "random", "tencent-key": "random",
-    "kubernetes-bootstrap-token": "digit", "crates-token": "random", "firebase-key": "random", "yandex-token": "random", "mollie-key": "random",
+    "kubernetes-bootstrap-token": "digit", "crates-token": "random", "firebase-key": "random",
+    "yandex-token": "random", "mollie-key": "random",
 }  # fmt: skip
 
 PREFIX_RULES = tuple(

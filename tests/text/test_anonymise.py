@@ -51,7 +51,11 @@ def test_accounts_of_nobody_name_nobody():
     assert anonymise("the root cause", [person(["root", "grace"])]) == "the root cause"
 
 
-@given(st.lists(st.sampled_from(["ada", "Ada Lovelace", "/home/ada/", "C:\\Users\\bob.builder\\", " ", ".", "~/", "user_", "İ"])))
+@given(
+    st.lists(
+        st.sampled_from(["ada", "Ada Lovelace", "/home/ada/", "C:\\Users\\bob.builder\\", " ", ".", "~/", "user_", "İ"])
+    )
+)
 def test_twice_is_once(parts):
     once = anonymise("".join(parts), PEOPLE)
     assert anonymise(once, PEOPLE) == once
@@ -63,30 +67,3 @@ def test_every_text_of_an_entry():
                   extra={"goal": said, "deep": [{"x": said}]})  # fmt: skip
     changed = anonymise_entry(entry, PEOPLE)
     assert "ada" not in repr(changed) and repr(changed).count(ADA.id) == 9
-
-
-def test_recorded_and_distilled_entries_are_anonymised_as_they_are_written(repository, git, monkeypatch):
-    monkeypatch.setenv("USER", "ada")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
-    git("config", "user.name", "Ada Lovelace")
-    git("config", "user.email", "ada@engine.example")
-    said = "Ada Lovelace ran /home/ada/run.sh"
-    recorded = repository.add(Entry(kind="trace", title="Trace", body=said, by="ada")).entry
-    distilled = repository.add(Entry(title="Distilled", body=said), via="distilled").entry
-    typed = repository.add(Entry(title="Typed", body=said, by="ada"), via="person").entry
-    assert recorded.body == distilled.body == f"{ADA.id} ran ~/run.sh" and recorded.by == ADA.id
-    assert typed.body == said and typed.by == "ada"
-    assert "Lovelace" not in (repository.layout.path(recorded.path) and open(repository.layout.path(recorded.path)).read())
-
-
-def test_names_of_others_come_from_the_users_config(repository, tmp_path_factory, monkeypatch):
-    from rawkomem.files.layout import user_config
-
-    path = user_config()
-    import os
-
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as stream:
-        stream.write("privacy:\n  names: [Grace Hopper, bob.builder]\n")
-    written = repository.add(Entry(title="Distilled", body="Grace Hopper and bob.builder"), via="distilled").entry
-    assert written.body == f"{user_id('Grace Hopper')} and {BOB.id}"

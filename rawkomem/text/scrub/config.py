@@ -100,12 +100,16 @@ def _over(section: Any, override: Mapping[str, Any], where: str) -> Any:
     for key, value in override.items():
         name = "".join(f"_{c.lower()}" if c.isupper() else c for c in key)
         if name not in vars(section):
-            raise BadInput(f"the scrubber has no setting {where}{key}", f"one of {', '.join(map(_camel, vars(section)))}")
+            raise BadInput(
+                f"the scrubber has no setting {where}{key}", f"one of {', '.join(map(_camel, vars(section)))}"
+            )
         known = getattr(section, name)
-        if isinstance(value, dict) and not isinstance(known, (bool, int, float)):
-            changes[name] = _over(known, value, f"{where}{key}.")
-        elif isinstance(value, bool) == isinstance(known, bool) and isinstance(value, (bool, int, float)):
-            changes[name] = value
+        if isinstance(known, (bool, int, float)):
+            fits = isinstance(value, (int, float)) and isinstance(value, bool) == isinstance(known, bool)
+        else:
+            fits = isinstance(value, dict)
+        if fits:
+            changes[name] = _over(known, value, f"{where}{key}.") if isinstance(value, dict) else value
         else:
             raise BadInput(f"scrubber setting {where}{key} cannot be {value!r}", f"it is {known!r} by default")
     return replace(section, **changes)
@@ -121,6 +125,13 @@ OFF = {"enabled": False}
 MEMORY_MESH = configure({"enabled": True, "chunking": {"minTokens": 1}, "validation": {"enforceMinLength": False}})
 # What the index holds: all words, so that every one of them finds the memory. Recall is measured with these passages.
 INDEX = configure(
-    {"structural": OFF, "semantic": OFF, "normalization": OFF, "chunking": {"wholeLines": True}, "metadata": OFF, "validation": OFF}
+    {
+        "structural": OFF,
+        "semantic": OFF,
+        "normalization": OFF,
+        "chunking": {"wholeLines": True},
+        "metadata": OFF,
+        "validation": OFF,
+    }
 )
 PROFILES = {"default": DEFAULT, "mesh": MEMORY_MESH, "index": INDEX}

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 LONGEST_BOILERPLATE = 120  # characters; a longer paragraph has something to say
 BOILERPLATE = re.compile(
-    r"(?:©|\(c\)|copyright\b)[^\n]*|all rights reserved\.?|(?:powered|generated) by \S+|(?:back to )?top|skip to (?:main )?content"
-    r"|(?:we|this (?:web)?site) uses? cookies[^\n]*|(?:accept|reject) all(?: cookies)?|subscribe to our newsletter[^\n]*"
+    r"(?:©|\(c\)|copyright\b)[^\n]*|all rights reserved\.?|(?:powered|generated) by \S+|(?:back to )?top"
+    r"|skip to (?:main )?content|(?:we|this (?:web)?site) uses? cookies[^\n]*|(?:accept|reject) all(?: cookies)?"
+    r"|subscribe to our newsletter[^\n]*"
     r"|(?:\w+(?: \w+)?\s*[|»›·•]\s*){1,9}\w+(?: \w+)?",
     re.IGNORECASE,
 )

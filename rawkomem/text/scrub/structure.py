@@ -10,7 +10,12 @@ from .code import in_prose
 if TYPE_CHECKING:
     from .config import Structural
 
-BLOCKS = frozenset("p div section article header footer h1 h2 h3 h4 h5 h6 ul ol li table tr blockquote pre br hr".split())
+BLOCKS = frozenset(
+    (
+        "p", "div", "section", "article", "header", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li",
+        "table", "tr", "blockquote", "pre",
+    )
+)  # fmt: skip
 TAG = re.compile(r"[/!]?[A-Za-z][^<>]*|!--[^<>]*--")
 SILENT = re.compile(r"<(script|style)\b", re.IGNORECASE)  # elements whose text nobody reads
 HEADING = re.compile(r"^(#{1,6})(?=[^\W\d_][\w'-]*[ \t]+[^#\s])", re.MULTILINE)  # a line of #tags is none
