@@ -17,6 +17,9 @@ from rawkomem.model.entry import Entry, Plan
 from rawkomem.model.record import replace
 from rawkomem.recall.inject import Task
 from rawkomem.text.anonymise import user_id
+from rawkomem.text.redact_rules import RULES
+
+from .conftest import ROOT
 
 SAMPLE = Path(__file__).parent / "text" / "data" / "secrets.json"
 
@@ -203,3 +206,9 @@ def test_more_names_come_from_the_users_own_config(repository):
     config.write_text("privacy:\n  names: [Grace Hopper, bob.builder]\n", encoding="utf-8")
     written = repository.add(Entry(title="Distilled", body="Grace Hopper and bob.builder"), via="distilled").entry
     assert written.body == f"{user_id('Grace Hopper')} and {user_id('bob.builder')}"
+
+
+def test_every_rule_is_documented():
+    page = (ROOT / "docs" / "redaction.md").read_text(encoding="utf-8")
+    words = set(re.findall(r"[a-z0-9]+(?:-[a-z0-9]+)*", page))
+    assert [name for name in RULES if name not in words] == []
