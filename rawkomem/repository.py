@@ -509,13 +509,25 @@ class Repository:
         with repository_lock(self.layout):
             self._forget_answers()
             self.index.expect_changes()
-            plan = decide()
+            plan = self._anonymised(decide(), via)
             self.index.expect_changes()
             written = write_locked(self.layout, plan)
             self._note_arrivals(written, via)  # before others decide about these words
         self._tell_sinks(plan, written)
         self._note_written(written)
         return written
+
+    def _anonymised(self, plan: Plan, via: str) -> Plan:
+        """Names become ids in what was recorded or distilled: no person looked at it."""
+        from .text.anonymise import anonymise_entry, unseen
+
+        if not any(unseen(entry, via or self.via) for entry in plan.entries):
+            return plan
+        from .files.people import people_here
+
+        people = people_here(self.layout.project, self.settings.names)
+        entries = (anonymise_entry(e, people) if unseen(e, via or self.via) else e for e in plan.entries)
+        return replace(plan, entries=tuple(entries))
 
     def _note_arrivals(self, written: Sequence[Written], via: str) -> None:
         from .files.arrivals import note_arrivals

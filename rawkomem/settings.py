@@ -46,6 +46,7 @@ KEYS = {
     "ledger": "user",
     "lessonMinConfidence": "both",
     "lessonRetentionDays": "both",
+    "privacy.names": "user",
 }
 LEDGER = ("on", "writes", "off")  # what is noted: everything, everything but recalls, nothing
 
@@ -68,6 +69,7 @@ class Settings:
     llm: LlmSettings = LlmSettings()
     ledger: str = LEDGER[0]
     lessons: tuple[float, int] = (LESSON_CONFIDENCE, LESSON_DAYS)  # least confidence and age of what is injected
+    names: tuple[str, ...] = ()  # of people, besides the user, that become ids in what is recorded or distilled
 
     def limits(self, agent: str) -> Limits:
         """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
@@ -193,8 +195,20 @@ def _settings(values: Mapping[str, str]) -> Settings:
         timeout=_number(values, "embedder.timeout", 30.0),
     )
     agents = tuple(sorted(_agents(values).items()))
-    rest = (*_commits(values), _predicates(values), _unverified(values), _llm(values), _ledger(values))
-    return Settings(embedder, agents, _sinks(values), *rest, _lessons(values))
+    commits, identities = _commits(values)
+    return Settings(
+        embedder=embedder,
+        agents=agents,
+        sinks=_sinks(values),
+        commits=commits,
+        identities=identities,
+        predicates=_predicates(values),
+        unverified=_unverified(values),
+        llm=_llm(values),
+        ledger=_ledger(values),
+        lessons=_lessons(values),
+        names=_listed(values, "privacy.names"),
+    )
 
 
 def _llm(values: Mapping[str, str]) -> LlmSettings:
@@ -236,7 +250,11 @@ def _unverified(values: Mapping[str, str]) -> int:
 
 def _commits(values: Mapping[str, str]) -> tuple[bool, tuple[str, ...]]:
     commits = values.get("trust.commits", "on").lower() not in ("off", "false", "no")
-    return commits, tuple(part.strip() for part in values.get("trust.agents", "").split(",") if part.strip())
+    return commits, _listed(values, "trust.agents")
+
+
+def _listed(values: Mapping[str, str], key: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in values.get(key, "").split(",") if part.strip())
 
 
 def _sinks(values: Mapping[str, str]) -> SinkSettings:

@@ -10,12 +10,13 @@ from ..model.record import as_dict
 from .terminal import note, say, say_json
 
 if TYPE_CHECKING:
+    from ..bench.secrets import Figures
     from ..bench.speed import Measure
 
 
 @click.group("bench")
 def bench_command() -> None:
-    """Measure speed on this machine."""
+    """Measure speed, recall and redaction on this machine."""
 
 
 @bench_command.command("speed")
@@ -72,3 +73,36 @@ def recall_command(files: tuple[str, ...], profile: str, deep: bool, as_json: bo
         say(f"  injected within 2,000 tokens: {report['within_budget']}")
         if "unanswerable" in report:
             say(f"  unanswerable: {report['unanswerable']}")
+
+
+@bench_command.command("secrets")
+@click.option("--file", default="", type=click.Path(), help="A corpus of labelled texts; default: the project's own.")
+@click.option("--kinds", is_flag=True, help="Also show the recall of each kind.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def secrets_command(file: str, kinds: bool, as_json: bool) -> None:
+    """How well secrets and personal data are redacted, and how much else is.
+
+    A corpus is JSON with base64 texts; see docs/redaction.md.
+    """
+    from ..bench.secrets import USUAL, measure_secrets, read_corpus
+
+    figures = measure_secrets(read_corpus(file or USUAL))
+    if as_json:
+        say_json(as_dict(figures))
+        return
+    _print_figures(figures)
+    for kind, rows, recall in figures.by_kind if kinds else ():
+        say(f"  {kind:44} {recall:6.3f}  of {rows:,}")
+
+
+def _print_figures(figures: Figures) -> None:
+    for name, value, rows in (
+        ("secrets: recall", f"{figures.secret_recall:.3f}", f"of {figures.secrets:,} texts"),
+        ("personal data: recall", f"{figures.personal_recall:.3f}", f"of {figures.personal:,} texts"),
+        ("false positives per 1,000", f"{figures.false_positives:.1f}", f"in {figures.benign:,} harmless texts"),
+        ("the very secret is gone", f"{figures.spans_removed:.3f}", f"of {figures.spans:,} found"),
+        ("private keys gone whole", f"{figures.pem_whole:.3f}", f"of {figures.pem_blocks:,}"),
+        ("twice is once", f"{figures.idempotent:.3f}", "of all texts"),
+        ("ms for 4 kB", f"{figures.ms_per_4kb:.2f}", "warm, one core"),
+    ):
+        say(f"{name:28} {value:>7}  {rows}")

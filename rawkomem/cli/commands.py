@@ -75,9 +75,10 @@ COMMANDS = {
     "rebuild": ("keep", "Make the index anew from the files."),
     "sinks": ("sinks", "See and send what write-through sinks are told."),
     "doctor": ("doctor", "Look for what could go wrong on this machine."),
+    "scrub": ("scrub", "Redact secrets and personal data in a text from standard input."),
     "match": ("probe", "Tell whether a whenToUse condition fires on a text."),
     "embed": ("probe", "Print the vector of a text."),
-    "bench": ("bench", "Measure speed on this machine."),
+    "bench": ("bench", "Measure speed, recall and redaction on this machine."),
 }
 
 

@@ -36,8 +36,10 @@ def say_json(value: object) -> None:
 
 def complain(failure: RawkoError) -> int:
     """One clear line on stderr, and the exit code."""
+    from ..text.redact import redact  # messages quote what they are about, and what fails can afford the rules
+
     hint = f" ({failure.hint})" if failure.hint else ""
-    sys.stderr.write(f"rawkomem: {failure.message}{hint}\n")
+    sys.stderr.write(f"rawkomem: {redact(failure.message, pii=False)}{hint}\n")
     return failure.exit_code
 
 

@@ -15,6 +15,7 @@ from ..model.record import record, replace
 from ..state.fold import fold
 from ..state.graph import build
 from ..state.references import DERIVED, HERITAGE, SUPERSEDES
+from ..text.redact import redact
 from .read import Reading, read_file
 from .scan import is_text, stamps, sweep
 
@@ -65,9 +66,11 @@ def check_repository(layout: Layout) -> list[Checked]:
 
 def _checked(reading: Reading, more: Iterable[Problem]) -> Checked:
     problems = sorted([*reading.problems, *more], key=lambda problem: problem.line)
+    if any(entry.leaks for entry in reading.entries):  # messages quote what they are about
+        problems = [replace(problem, message=redact(problem.message)) for problem in problems]
     whole = replace(reading, problems=tuple(problems))
     good = [entry for entry in reading.entries if not entry.draft]
-    titles = tuple(entry.title for entry in good if entry.title)
+    titles = tuple(redact(entry.title) if entry.leaks else entry.title for entry in good if entry.title)
     return Checked(reading.path, whole.verdict, len(good), titles, whole.problems)
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-REDACTION = "1"  # raise it with text/redact_rules.py: the index holds redacted copies, and answers come from them
+REDACTION = "2"  # raise it with text/redact_rules.py: the index holds redacted copies, and answers come from them
 BATCH = 256  # files a transaction: an abort repeats at most this much
 RACY = 20_000_000  # nanoseconds: a file changed this shortly before the sweep may change again under the same stamp
 LOSS = 0.3  # a sync that would drop more than this share of the files first makes sure that the folder is there

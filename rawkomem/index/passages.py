@@ -13,7 +13,7 @@ from array import array
 from typing import TYPE_CHECKING
 
 from ..model.record import record, replace
-from ..text.chunk import chunk
+from ..text.scrub.segment import passages
 from .documents import BODY, WHEN
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Piece:
 
 def pieces_of(memory: Memory) -> list[Piece]:
     """The body's chunks, then each condition; the title where both lack."""
-    pieces = [Piece(part.text, part.heading, BODY, part.line) for part in chunk(memory.body)]
+    pieces = [Piece(part.text, part.heading, BODY, part.line) for part in passages(memory.body)]
     pieces += [Piece(condition_text(condition), "", WHEN, memory.line) for condition in memory.when]
     return pieces or [Piece(memory.title, "", BODY, 1)]
 

@@ -35,7 +35,7 @@ class Entry:
     given: tuple[str, ...] = ()  # which keys the file really holds: an amend changes only those
     draft: bool = False
     conflicted: bool = False  # git conflict markers in the body
-    leaks: bool = False  # holds a secret: every copy of it is redacted
+    leaks: bool = False  # holds a secret or personal data: every copy of it is redacted
     path: str = ""  # relative to .rawko/, with forward slashes
     line: int = 0
 

@@ -173,13 +173,13 @@ def _redacted(item: Scored) -> Scored:
     """The item without secrets: the index holds redacted copies, and what leaves for a prompt is looked at again."""
     memory = item.memory
     text = f"{memory.title}\n{memory.body}\n{memory.source}"
-    if "re2" not in sys.modules and all(len(word) < SHORTEST_KEY for word in text.split()):
+    if "re2" not in sys.modules and "@" not in text and all(len(word) < SHORTEST_KEY for word in text.split()):
         return item  # without its rules, a key is found by a known beginning and what follows it
     from ..text.redact import leaks_again, redact  # a quarter of a start
 
     if not leaks_again(text):
         return item
-    fields = {name: redact(getattr(memory, name), pii=False) for name in ("title", "body", "source")}
+    fields = {name: redact(getattr(memory, name)) for name in ("title", "body", "source")}
     return replace(item, memory=replace(memory, **fields))
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from .keynames import PROVIDERS, kind_of
+from .matcher import compiled, occurring
 from .secretlike import NO_VALUES, is_code, is_placeholder, is_random, is_strong, letter_runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
     Hit = tuple[int, int, str]  # start, end, name of the rule
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 LONGEST_KEY = 48  # characters before the telling word that still belong to the key
 BADGE_REACH = 24  # characters from "badge" to the token in a badge's address
 SHORTEST_PASSWORD = 4  # `root` is one; shorter values are flags
+SHORTEST_CHOSEN = 6  # letters and digits: shorter ones are numbered names
 BETWEEN = ",;:)]}+"  # a value that starts so lies between two strings
 BRACKETS = {b")": b"(", b"]": b"[", b"}": b"{"}
 QUOTES = ("'", '"', "`")
@@ -46,60 +48,73 @@ ASSIGNMENT = (
     rf"({OPERATOR})[ \t]{{0,20}}[*\\]{{0,2}}[^\s<,;]"
 )
 
-# Other places for a password: how it is tested, what must occur, and the pattern with the value in the last group.
+# Other places for a password: how it is tested, words of which one must occur in some case, and the pattern with the
+# value in the last group.
 USER = r"(?:user ?id|uid|user_?name|user|login)"
 PASSWORD = r"(?:password|passwd|pwd|pass|pw)"
 PLACES = (
-    ("sure", b"=", rf"(?i){USER}\s*=[^;\n]*;[\s\"&+]*{PASSWORD}\s*=\s*([^;\"'\s]+)"),
-    ("any", b"p", rf"(?im)^\W{{0,4}}{USER}\s*[:=]\s*\S+[^\n]*\n(?:[ \t]*(?:#|//)[^\n]*\n){{0,3}}"
+    ("sure", ";", rf"(?i){USER}\s*=[^;\n]*;[\s\"&+]*{PASSWORD}\s*=\s*([^;\"'\s]+)"),
+    ("any", "pass|pw", rf"(?im)^\W{{0,4}}{USER}\s*[:=]\s*\S+[^\n]*\n(?:[ \t]*(?:#|//)[^\n]*\n){{0,3}}"
             rf"\W{{0,4}}{PASSWORD}\s*[:=]\s*(\S+)$"),
-    ("any", b"machine", r"(?i)machine\s+\S+\s+login\s+\S+\s+password\s+(\S+)"),
-    ("pair", b"p", rf"(?i)\b{USER}\s+([^\s:=,]+)\s+{PASSWORD}\s+([^\s:=,|]+)"),
-    ("any", b" -p", r"(?i)(?:sshpass\s+-p\s*|psexec[^\n]*\s-p\s+)['\"]?([^\s'\"]+)"),
-    ("any", b"password", r"(?m)^\s*password\s+[\"']([^\"'\n]+)[\"']"),
-    ("any", b"==", r"(?i)[\"']([^\"'\n]{4,})[\"']\s*[!=]==?\s*[\w.]*(?:passw|pwd|secret)"),
-    ("strong", b"-u",
+    ("any", "machine", r"(?i)machine\s+\S+\s+login\s+\S+\s+password\s+(\S+)"),
+    ("pair", "pass|pw", rf"(?i)\b{USER}[ \t]+([^\s:=,]+)[ \t]+{PASSWORD}[ \t]+([^\s:=,|`]+)"),
+    ("sure", "pass|pw", rf"(?i)\b{USER}\s+[\"'][^\"'\n]*[\"']\s+{PASSWORD}\s+[\"']([^\"'\n]+)[\"']"),
+    ("any", "mysql|mariadb", r"\b(?:mysql\w*|mariadb)\b[^\n]*\s-p['\"]?([^\s'\"]+)"),
+    ("any", "redis-cli", r"redis-cli\b[^\n]*\s(?:-a|--pass)\s+['\"]?([^\s'\"]+)"),
+    ("any", "securestring", r"(?i)ConvertTo-SecureString\s+(?:-String\s+)?[\"']([^\"'\n]+)[\"']"),
+    ("any", "variable \"", r"variable\s+\"\w*(?:password|secret|token)\w*\"\s*\{[^}]*?\bdefault\s*=\s*\"([^\"\n]+)\""),
+    ("strong", "cookie:", r"(?i)cookie:[^\n]*?\b(?:session\w*|[\w.]*sid|auth\w*|jwt)=([^\s;,\"']{16,})"),
+    ("strong", "passw|passphrase", r"(?i)\b(?:password|passwd|passphrase)(?: is| was)?:? +`([^`\s]+)`"),
+    ("random", "token|secret|api key", r"(?i)\b(?:token|secret|api key)(?: is| was)?:? +`([^`\s]{16,})`"),
+    ("any", "sshpass|psexec", r"(?i)(?:sshpass\s+-p\s*|psexec[^\n]*\s-p\s+)['\"]?([^\s'\"]+)"),
+    ("any", "password", r"(?m)^\s*password\s+[\"']([^\"'\n]+)[\"']"),
+    ("any", "==", r"(?i)[\"']([^\"'\n]{4,})[\"']\s*[!=]==?\s*[\w.]*(?:passw|pwd|secret)"),
+    ("strong", "-u",
      r"(?:curl|wget|http)[^\n]*(?:\\\s*\n[^\n]*)*\s(?:-u|--user)[ =]+[\"']?[^\s:\"'$]+:[\"']?([^\s\"']+)"),
-    ("strong", b"-",
+    ("strong", "--|-pass|-token|-api|-secret|-auth",
      r"(?i)(?:^|\s)--?[\w-]*(?:password|passwd|pass|token|api-?key|secret|auth)[ =]+[\"']?([^\s\"']+)"),
 )  # fmt: skip
 
+HEADS = ("bearer", "basic ", "token ", "apikey ", "authorization")
+WORDS = tuple(sorted({"://", *HEADS, *(word for _, words, _ in PLACES for word in words.split("|"))}))
 MOST = 5_000  # assignments judged in one text: a page holds a few, and each takes up to 0.15 ms on hostile ones
 
-# Group 1 the scheme, 2 the value.
+# Group 1 or 2 the scheme, 3 the value.
 HEADER = (
-    r"(?i)(?:authorization[\"']?\s*[:=]\s*[\"']?|\b)(bearer |basic |token |api-?token |apikey )\s*([\w.~+/=:-]{8,})"
+    r"(?i)(?:authorization[\"']?\s*[:=]\s*[\"']?([a-z][\w-]{1,19}) |\b(bearer|basic|token|api-?token|apikey) )"
+    r"\s*([\w.~+/=:-]{8,})"
 )
 URL = r"[A-Za-z][A-Za-z0-9+.-]*://[^\s:/@\"'`<>]*:([^\s/\"'`<>]+)@[\w\[]"
 
 
-def find_assigned(data: bytes, compiled: Callable[..., Any]) -> Iterator[Hit]:
+def find_assigned(data: bytes) -> Iterator[Hit]:
     """Every secret that its surroundings give away."""
-    lower = data.lower()
+    seen = occurring(WORDS, data.lower())
     yield from _assignments(data, compiled(ASSIGNMENT, False), compiled(ASSIGNMENT))
-    if any(word in lower for word in (b"pass", b"pwd", b"pw ", b"psexec", b"--", b"curl", b"wget", b"http", b"secret")):
-        yield from _in_places(data, lower, compiled)
-    if any(word in lower for word in (b"bearer", b"basic ", b"token ", b"apikey ")):
+    for test, words, pattern in PLACES:
+        if not seen.isdisjoint(words.split("|")):
+            yield from _in_place(data, test, compiled(pattern))
+    if not seen.isdisjoint(HEADS):
         yield from _in_headers(data, compiled(HEADER))
-    if b"://" in data:
+    if "://" in seen:
         for found in compiled(URL).finditer(data):
             if not is_placeholder(_text(data, *found.span(1))):
                 yield *found.span(1), "url-password"
 
 
-def _in_places(data: bytes, lower: bytes, compiled: Callable[..., Any]) -> Iterator[Hit]:
-    for test, word, pattern in PLACES:
-        for found in compiled(pattern).finditer(data) if word in lower else ():
-            start, end = found.span(2 if test == "pair" else 1)
-            end = end if _text(data, start - 1, start) in QUOTES and start else _trim(data, start, end)
-            if _fits(_text(data, start, end), test) and (test != "pair" or found.group(1).lower() not in BETWEEN_WORDS):
-                yield start, end, "password"
+def _in_place(data: bytes, test: str, pattern: Any) -> Iterator[Hit]:
+    for found in pattern.finditer(data):
+        start, end = found.span(2 if test == "pair" else 1)
+        end = end if _text(data, start - 1, start) in QUOTES and start else _trim(data, start, end)
+        if _fits(_text(data, start, end), test) and (test != "pair" or found.group(1).lower() not in BETWEEN_WORDS):
+            yield start, end, "password"
 
 
 def _in_headers(data: bytes, pattern: Any) -> Iterator[Hit]:
     for found in pattern.finditer(data):
-        if _header_fits(_text(data, *found.span(1)).strip().lower(), _text(data, *found.span(2))):
-            yield *found.span(2), "authorization"
+        scheme = (found.group(1) or found.group(2)).decode("latin-1").lower()
+        if _header_fits(scheme, _text(data, *found.span(3))):
+            yield *found.span(3), "authorization"
 
 
 def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
@@ -191,14 +206,15 @@ def _verdict(data: bytes, at: int, key: str, operator: str, value: str, quoted: 
     if kind == "provider" and not quoted and "=" in value[:-2]:
         return ""  # the value holds an assignment of its own
     argument = operator in (",", "(")
-    if argument and not quoted:
+    if argument and quoted in ("", "`"):  # `a`, `b`: a list of code spans
         return ""
     if kind == "password" and not argument:
-        taken = is_strong(value) or is_random(value) or (quoted != "" and _quoted_password(value))
+        taken = is_strong(value) or is_random(value) or _is_chosen(value) or (quoted != "" and _quoted_password(value))
     elif kind in ("password", "secret"):
         taken = is_random(value) or is_strong(value) or (quoted != "" and any(c in value[1:] for c in SYMBOLS))
     else:
         taken = is_random(value) and operator != "(" and (kind == "token" or len(value) >= SHORTEST_OF_PROVIDER)
+        taken = taken or (kind == "token" and operator in ("=", ":") and _says_secret(value, quoted))
     return ("password" if kind == "password" else "secret") if taken else ""
 
 
@@ -224,6 +240,18 @@ def _echoes(key: str, value: str) -> bool:
     return (len(said) >= SHORTEST_PASSWORD and said in name) or (len(letter_runs(key)) > 1 and name in said)
 
 
+def _is_chosen(value: str) -> bool:
+    """`hunter2`: what people choose who are asked for a digit. Only where a password is being set."""
+    word = value.rstrip("0123456789")
+    return len(value) >= SHORTEST_CHOSEN and SHORTEST_PASSWORD <= len(word) < len(value) and word.isalpha()
+
+
+def _says_secret(value: str, quoted: str) -> bool:
+    """`my-own-secret-token`: a value that calls itself one. Unquoted snake_case is the name of a variable."""
+    letters = value.replace("-", "") if quoted else value
+    return len(value) >= SHORTEST_OF_PROVIDER and "secret" in value.lower() and letters.isalnum()
+
+
 def _quoted_password(value: str) -> bool:
     """Plain lower-case words are taken; messages to users start with a capital or speak of passwords."""
     if " " not in value:
@@ -235,6 +263,8 @@ def _quoted_password(value: str) -> bool:
 def _fits(value: str, test: str) -> bool:
     if len(value) < SHORTEST_PASSWORD or is_placeholder(value) or (test != "sure" and value.lower() in NO_VALUES):
         return False
+    if test == "random":
+        return is_random(value)
     return test != "strong" or is_strong(value) or is_random(value)
 
 

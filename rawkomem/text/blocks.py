@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from .matcher import compiled
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
+    from collections.abc import Iterator
 
     Hit = tuple[int, int, str]
 
 DASHES = b"-----"
 BEGIN, END = b"-----BEGIN ", b"-----END "
+PUTTY, PUTTY_MAC = b"Private-Lines: ", b"Private-MAC: "
 LONGEST_KEY = 16_384  # bytes of a torn key: RSA with 16,384 bits is 12,700
 LONGEST_TITLE = 60  # of what stands between the dashes
 SHORTEST_DATA = 10  # a Kubernetes value shorter than this is a flag, not a secret
@@ -23,13 +25,25 @@ KUBERNETES_VALUE = r"(?m)^\s+(?:[\"']?[\w.-]+[\"']?:\s*(?:[>|]-?\s*\n\s*)?)[\"']
 
 
 def find_private_keys(data: bytes) -> Iterator[Hit]:
-    """Each PEM or PGP private key from its first dash to its last; a cut-off one to its last line of key."""
+    """Each PEM, PGP or PuTTY private key from its first line to its last; a cut-off one to its last line of key."""
+    yield from _putty_keys(data)
     at = data.find(BEGIN)
     while at >= 0:
         end = _key_end(data, at)
         if end:
             yield at, end, "private-key"
         at = data.find(BEGIN, max(end, at + 1))
+
+
+def _putty_keys(data: bytes) -> Iterator[Hit]:
+    """The private lines of a PuTTY key, down to its checksum or as far as they go."""
+    at = data.find(PUTTY)
+    while at >= 0:
+        start = data.find(b"\n", at) + 1 or len(data)
+        lines = data.find(PUTTY_MAC, start, start + LONGEST_KEY)
+        end = data.find(b"\n", lines) if lines >= 0 else _torn_end(data, start)
+        yield at, end if end >= 0 else len(data), "private-key"
+        at = data.find(PUTTY, max(end, start))
 
 
 def _key_end(data: bytes, at: int) -> int:
@@ -61,7 +75,7 @@ def _of_a_key(line: bytes) -> bool:
     return BASE64.issuperset(line) or line.startswith((b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:"))
 
 
-def find_kubernetes(data: bytes, compiled: Callable[..., Any]) -> Iterator[Hit]:
+def find_kubernetes(data: bytes) -> Iterator[Hit]:
     """The base64 values under `data:` of a Kubernetes secret."""
     if b"data" not in data or b"kind" not in data or not compiled(KUBERNETES_KIND).search(data):
         return

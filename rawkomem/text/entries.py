@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..model.clock import DAY, now, read_time
 from ..model.entry import Entry
 from ..model.kinds import CHANGES, CREATES, DEFAULT_IMPORTANCE, IMPORTANCE
-from ..model.problem import ERROR, Problem, error, warning
+from ..model.problem import ERROR, Problem, error, style, warning
 from ..model.record import replace
 from .clean import clean, confusable_with, hidden, mixed_script
 from .frontmatter import CONFLICT, Field
@@ -30,6 +30,8 @@ DROPPED = {"__proto__", "constructor", "prototype"}  # RFC-0011: never metadata 
 ASKED_FOR = ("memory", "lesson")  # kinds that SPEC-0009 expects to say when they are of use
 MAX_TAGS = 64  # a memory with more is a dump, not a label
 MAX_PATTERNS = 32  # each is matched against every task
+SECRET_HINT = "remove it and change the secret; the index holds a redacted copy"
+PERSONAL_HINT = "remove it where others read this repository; the index holds a redacted copy"
 LONG_VALUE = 10_000  # characters: kept, but it belongs into the body
 FUTURE_SLACK = DAY  # clocks and time zones differ
 TITLE_LENGTH = 300
@@ -79,17 +81,20 @@ def _body_problems(block: Block, conflicted: bool) -> list[Problem]:
 
 
 def _secrets(block: Block) -> list[Problem]:
-    """Secrets in frontmatter and body, looked for in one go."""
-    front = [f"{key}: {' '.join(str(field.value).split())}" for key, field in (block.fields or {}).items()]
-    found = find_secrets("\n".join([*front, block.body]), pii=False)
-    return [
-        warning(
-            f"a secret in the {'body' if secret.line > len(front) else 'frontmatter'}: {secret.rule}",
-            "remove it and change the secret; the index holds a redacted copy",
-            block.body_line + secret.line - len(front) - 1 if secret.line > len(front) else block.line,
-        )
-        for secret in found
-    ]
+    """Secrets and personal data in frontmatter and body, looked for in one go."""
+    fields = block.fields or {}
+    front = [f"{key}: {' '.join(str(field.value).split())}" for key, field in fields.items()]
+    lines = [field.line for field in fields.values()]
+    problems = []
+    for secret in find_secrets("\n".join([*front, block.body])):
+        inside = secret.line <= len(front)
+        line = lines[secret.line - 1] if inside else block.body_line + secret.line - len(front) - 1
+        where = "frontmatter" if inside else "body"
+        if secret.pii:
+            problems.append(style(f"personal data in the {where}: {secret.rule}", PERSONAL_HINT, line))
+        else:
+            problems.append(warning(f"a secret in the {where}: {secret.rule}", SECRET_HINT, line))
+    return problems
 
 
 class _FieldReader:

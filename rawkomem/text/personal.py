@@ -14,7 +14,7 @@ IBAN_LENGTHS = {
     for code in codes.split()
 }  # fmt: skip
 
-# First digits and lengths of payment cards: Amex, Diners, JCB, Visa, Mastercard, Discover and UnionPay.
+# First digits and lengths of payment cards: Amex, Diners, JCB, Visa, Mastercard, Discover, UnionPay, Mir, Maestro.
 CARDS = (
     ("34 37", (15,)),
     ("300 301 302 303 304 305 36 38 39", (14,)),
@@ -23,11 +23,14 @@ CARDS = (
     ("51 52 53 54 55 222 223 224 225 226 23 24 25 26 270 271 2720", (16,)),
     ("6011 644 645 646 647 648 649 65", (16,)),
     ("62", (16, 17, 18, 19)),
+    ("2200 2201 2202 2203 2204", (16,)),
+    ("5018 5020 5038 5893 6304 6759 6761 6762 6763", (16, 18, 19)),
 )
 
 FILES = frozenset(
     ("png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts", "json", "html", "md", "py", "service")
 )
+LOGINS = ("ssh", "sftp", "rsync", "mosh", "ssh-copy-id")  # `ssh deploy@host` names a machine
 DIGITS_OF_A_PHONE = range(8, 16)  # E.164 allows 15; fewer than 8 are extensions or years
 OBJECT_IDS = ("1.3.", "2.5.")  # ISO object identifiers look like addresses
 UNIFORM_OCTET = 30  # four numbers all below this are a version, not an address
@@ -36,7 +39,7 @@ UNIFORM_OCTET = 30  # four numbers all below this are a version, not an address
 def passes(check: str, value: str, before: str, after: str) -> bool:
     """Whether a match passes the test its rule names; `before` and `after` are the text around it."""
     if check == "email":
-        return _is_email(value, after)
+        return _is_email(value, before, after)
     if check == "card":
         return is_card(value)
     if check == "iban":
@@ -57,14 +60,14 @@ def is_card(value: str) -> bool:
 
 
 def iban_in(value: str) -> str:
-    """The IBAN a match begins with, spaces included; empty when there is none."""
+    """The IBAN a match begins with, spaces and hyphens included; empty when there is none."""
     wanted = IBAN_LENGTHS.get(value[:2], 0)
     end = seen = 0
     while end < len(value) and seen < wanted:
-        seen += value[end] != " "
+        seen += value[end] not in " -"
         end += 1
     found = value[:end]
-    plain = found.replace(" ", "")
+    plain = found.replace(" ", "").replace("-", "")
     if not wanted or len(plain) != wanted or value[end : end + 1].isalnum():
         return ""
     return found if int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1 else ""
@@ -77,12 +80,13 @@ def phone_in(value: str) -> str:
     return value if sum(c.isdigit() for c in value) in DIGITS_OF_A_PHONE or "x" in value else ""
 
 
-def _is_email(value: str, after: str) -> bool:
+def _is_email(value: str, before: str, after: str) -> bool:
     local, _, domain = value.rpartition("@")
     if domain.rpartition(".")[2].lower() in FILES or local.strip(".") == "":
         return False
     remote = after[:1] == ":" and (after[1:2].isalnum() or after[1:2] in "/~")  # an scp or git address
-    return not remote and local.lower() != "git"
+    login = any(f"{word} " in before for word in LOGINS)
+    return not remote and not login and local.lower() != "git"
 
 
 def _is_ssn(value: str) -> bool:

@@ -8,20 +8,19 @@ from ..model.record import record
 from .assigned import find_assigned
 from .blocks import find_kubernetes, find_private_keys
 from .clean import visible
+from .matcher import compiled, occurring
 from .personal import iban_in, passes, phone_in
-from .redact_rules import PERSONAL_RULES, PREFIX_RULES, RULES, SHAPE_RULES, Rule
+from .redact_rules import LITERALS, PERSONAL_RULES, PREFIX_RULES, RULES, SHAPE_RULES, Rule
 from .secretlike import is_filler, is_random
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+    from collections.abc import Callable, Iterator
 
     Hit = tuple[int, int, str]  # start, end, name of the rule
 
 TAG = "[REDACTED_"
-MEMORY = 8 << 20  # bytes RE2 may use for one pattern
-NUMBER = r"\d(?:[ .()/-]{0,3}\d){6,}"  # without seven digits in a row there is no card, account or telephone number
+NUMBER = r"\d(?:[ .()/-]{0,3}\d){8,}"  # without nine digits in a row there is no card, account or telephone number
 NUMERIC = ("card", "iban", "ssn", "phone")
 TRIMMED = {"iban": iban_in, "phone": phone_in}  # whose patterns may take too much
 AROUND = 16  # characters a check may look at beside its match
@@ -44,6 +43,11 @@ class Secret:
         """Whether it is personal data rather than a credential."""
         return RULES[self.rule].pii
 
+    @property
+    def tag(self) -> str:
+        """What stands in its place."""
+        return RULES[self.rule].tag
+
 
 def find_secrets(text: str, pii: bool = True) -> list[Secret]:
     """Every secret in a text, in order, none overlapping; with or without personal data."""
@@ -59,31 +63,35 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
     return found
 
 
-def redact(text: str, pii: bool = True) -> str:
-    """The text with a tag such as [REDACTED_AWS_KEY] for each secret. Doing it twice changes nothing more."""
+def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None) -> str:
+    """The text with a tag such as [REDACTED_AWS_KEY] for each secret. Doing it twice changes nothing more.
+
+    `stand_in` gives something else than a tag for personal data.
+    """
     while secrets := find_secrets(text, pii):  # ends: each round leaves fewer characters outside tags
         pieces, at = [], 0
         for secret in secrets:
-            pieces += [text[at : secret.start], RULES[secret.rule].tag]
+            found = text[secret.start : secret.end]
+            pieces += [text[at : secret.start], stand_in(found) if stand_in and secret.pii else secret.tag]
             at = secret.end
         text = "".join([*pieces, text[at:]])
     return text
 
 
 def leaks_again(text: str) -> bool:
-    """Whether a text that was redacted before holds a secret after all.
+    """Whether a text that was redacted before holds a secret or personal data after all.
 
     With all rules where RE2 is loaded already. A cold command cannot afford that for the second look: there it is known
-    beginnings and key blocks, found by plain search.
+    beginnings, addresses and key blocks, found by plain search.
     """
     if "re2" in sys.modules:
-        return bool(find_secrets(text, pii=False))
+        return bool(find_secrets(text))
     seen, _ = visible(text)
-    return any(_plain_hits(seen)) or any(find_private_keys(seen.encode("latin-1", "rawkomem-wide")))
+    return any(_plain_hits(seen, True)) or any(find_private_keys(seen.encode("latin-1", "rawkomem-wide")))
 
 
 def engine() -> str:
-    """`re2`, or `plain` where google-re2 is missing: then only keys with a known beginning and PEM blocks are found."""
+    """`re2`, or `plain` where google-re2 is missing: then known beginnings, PEM blocks and mail addresses are found."""
     try:
         import re2  # noqa: F401
     except ImportError:
@@ -93,47 +101,32 @@ def engine() -> str:
 
 # --- all that is found, before it is sorted out -------------------------------------------------------------------
 
-_compiled: dict[tuple[str, bool], Any] = {}
-
-
-def _compile(pattern: str, groups: bool = True) -> Any:
-    """RE2's pattern, compiled when first needed: an ordinary text meets few of the rules."""
-    if (pattern, groups) not in _compiled:
-        import re2
-
-        options = re2.Options()
-        options.log_errors, options.max_mem, options.never_capture = False, MEMORY, not groups
-        options.encoding = re2.Options.Encoding.LATIN1
-        _compiled[pattern, groups] = re2.compile(pattern.encode("latin-1"), options)
-    return _compiled[pattern, groups]
-
 
 def _hits(data: bytes, pii: bool) -> Iterator[Hit]:
     yield from find_private_keys(data)
     if engine() == "plain":
-        yield from _plain_hits(data.decode("latin-1"))
+        yield from _plain_hits(data.decode("latin-1"), pii)
         return
-    for rule in _tried(data):
+    words = occurring(LITERALS, data)
+    for rule in [*_begun(data), *(rule for rule in SHAPE_RULES if not words.isdisjoint(rule.literals))]:
         yield from _rule_hits(rule, data)
-    yield from find_assigned(data, _compile)
-    yield from find_kubernetes(data, _compile)
-    numbers = pii and _compile(NUMBER, False).search(data)
+    yield from find_assigned(data)
+    yield from find_kubernetes(data)
+    numbers = pii and compiled(NUMBER, False).search(data)
     for rule in PERSONAL_RULES if pii else ():
-        if _occurs(rule, data) and (numbers or rule.check not in NUMERIC):
+        if (numbers or rule.check not in NUMERIC) and not words.isdisjoint(rule.literals):
             yield from _rule_hits(rule, data)
 
 
-def _tried(data: bytes) -> list[Rule]:
-    """The rules one of whose literals occurs: one pass over the text for all beginnings together."""
-    begun = {found.group()[found.group()[:1] == b"_" :] for found in _compile(_beginnings(), False).finditer(data)}
+def _begun(data: bytes) -> list[Rule]:
+    """The rules of keys one of whose beginnings stands at a boundary: one pass over the text for all of them."""
+    begun = {found.group()[found.group()[:1] == b"_" :] for found in compiled(_beginnings(), False).finditer(data)}
     numbers = {number for literal in begun for number in _begun_by(literal)}
-    rules = [PREFIX_RULES[number] for number in sorted(numbers)]
-    return rules + [rule for rule in SHAPE_RULES if _occurs(rule, data)]
+    return [PREFIX_RULES[number] for number in sorted(numbers)]
 
 
 _known: dict[str, str] = {}  # the pattern of all beginnings, made once
 _by_literal: dict[bytes, list[int]] = {}
-_literals: dict[str, list[bytes]] = {}
 
 
 def _beginnings() -> str:
@@ -153,14 +146,8 @@ def _begun_by(seen: bytes) -> list[int]:
     return _by_literal[seen]
 
 
-def _occurs(rule: Rule, data: bytes) -> bool:
-    if rule.pattern not in _literals:
-        _literals[rule.pattern] = [literal.encode() for literal in rule.literals]
-    return any(literal in data for literal in _literals[rule.pattern])
-
-
 def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
-    for found in _compile(rule.pattern).finditer(data):
+    for found in compiled(rule.pattern).finditer(data):
         start, end = found.span(1)
         end -= data[start:end].endswith(b".") and not rule.pii  # the sentence's full stop
         value = data[start:end].decode("latin-1")
@@ -181,8 +168,10 @@ def _accepted(rule: Rule, value: str, data: bytes, start: int, end: int) -> bool
     return not is_filler(value) or (rule.check == "short" and len(value) < SHORT_KEY)
 
 
-def _plain_hits(text: str) -> Iterator[Hit]:
-    """Keys with a known beginning, by string search alone."""
+def _plain_hits(text: str, pii: bool) -> Iterator[Hit]:
+    """Keys with a known beginning and mail addresses, by string search alone."""
+    if pii:
+        yield from _plain_addresses(text)
     for rule in PREFIX_RULES:
         for literal in (literal for literal in rule.literals if len(literal) > 3):
             at = text.find(literal)
@@ -193,6 +182,23 @@ def _plain_hits(text: str) -> Iterator[Hit]:
                 if end - at >= len(literal) + SHORTEST_PLAIN and is_random(text[at:end]):
                     yield at, end, rule.name
                 at = text.find(literal, end)
+
+
+def _plain_addresses(text: str) -> Iterator[Hit]:
+    at = text.find("@", 1)
+    while at > 0:
+        start, end = at, at + 1
+        while start and (text[start - 1].isalnum() or text[start - 1] in "._%+-"):
+            start -= 1
+        while end < len(text) and (text[end].isalnum() or text[end] in ".-"):
+            end += 1
+        end -= len(text[at:end]) - len(text[at:end].rstrip(".-"))
+        name, _, top = text[at + 1 : end].rpartition(".")
+        whole = start < at and name and top.isalpha() and len(top) > 1
+        around = (text[max(0, start - AROUND) : start], text[end : end + AROUND])
+        if whole and passes("email", text[start:end], *around):
+            yield start, end, "email"
+        at = text.find("@", max(end, at + 1))
 
 
 # --- sorting it out -----------------------------------------------------------------------------------------------

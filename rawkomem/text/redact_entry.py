@@ -5,30 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..model.record import replace
+from .anonymise import user_id
+from .entry_texts import with_texts
 from .redact import redact
 
 if TYPE_CHECKING:
-    from ..model.entry import Entry, Value
+    from ..model.entry import Entry
 
 
 def redact_entry(entry: Entry) -> Entry:
-    """The entry without secrets, in frontmatter and body alike."""
-    return replace(
-        entry,
-        title=redact(entry.title),
-        when=tuple(redact(item) for item in entry.when),
-        tags=tuple(redact(item) for item in entry.tags),
-        by=redact(entry.by, pii=False),  # a person's address says who found it
-        found_in=redact(entry.found_in),
-        source=redact(entry.source),
-        extra={key: _redact_value(value) for key, value in entry.extra.items()},
-        body=redact(entry.body),
-    )
-
-
-def _redact_value(value: Value) -> Value:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, list):
-        return [_redact_value(item) for item in value]
-    return {key: _redact_value(item) for key, item in value.items()}
+    """The entry without secrets and personal data; who found it becomes an id, so that finders stay distinct."""
+    return replace(with_texts(entry, redact), by=redact(entry.by, stand_in=user_id))

@@ -23,8 +23,10 @@ class Rule:
     @property
     def tag(self) -> str:
         """What stands in its place."""
-        return f"[REDACTED_{self.name.upper().replace('-', '_')}]"
+        return f"[REDACTED_{TAGS.get(self.name, self.name).upper().replace('-', '_')}]"
 
+
+TAGS = {"password": "secret"}  # RFC-0011's word for whatever is assigned to a password, a secret or a token
 
 OPEN = r"(?:\b|_)"  # Markdown's underscores count as a boundary
 END = r"(?:[^0-9A-Za-z]|$)"  # keys of a fixed length end here: `**key**`, `key.`, `?t=key&` and backticks included
@@ -53,7 +55,7 @@ PREFIXED = (
     ("sendgrid-key", "SG.", r"(SG\.[\w-]{16,}\.[\w-]{16,}|SG\.[\w=-]{60,})"),
     ("brevo-key", "xkeysib- xsmtpsib-", r"(x(?:key|smtp)sib-[0-9a-f]{64}-\w{16})"),
     ("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", r"(do[opr]_v1_[0-9a-f]{64})"),
-    ("shopify-token", "shpat_ shpca_ shppa_ shpss_ shptka_", r"(shp(?:at|ca|pa|ss|tka)_[0-9a-fA-F]{32})"),
+    ("shopify-token", "shpat_ shpca_ shppa_ shpss_ shptka_ shpua_", r"(shp(?:at|ca|pa|ss|tka|ua)_[0-9a-fA-F]{32})"),
     ("square-token", "sq0 EAAA", r"(sq0[a-z]{2,3}-[\w\\^\[\]-]{22,}|EAAA[\w-]{56,})"),
     ("facebook-token", "EAA", rf"(EAA{ALNUM}{{60,}})"),
     ("databricks-token", "dapi", r"(dapi[0-9a-f]{32}(?:-\d)?)"),
@@ -69,6 +71,22 @@ PREFIXED = (
     ("xai-key", "xai-", rf"(xai-{ALNUM}{{60,}})"),
     ("perplexity-key", "pplx-", rf"(pplx-{ALNUM}{{32,}}'?)"),
     ("replicate-token", "r8_", rf"(r8_{ALNUM}{{37,}})"),
+    ("together-key", "tgp_v1_", r"(tgp_v1_[\w-]{40,})"),
+    ("fireworks-key", "fw_", rf"(fw_{ALNUM}{{22,}}){END}"),
+    ("cerebras-key", "csk-", r"(csk-[0-9a-z]{40,})"),
+    ("nvidia-key", "nvapi-", r"(nvapi-[\w-]{60,})"),
+    ("voyage-key", "pa-", r"(pa-[\w-]{43})"),
+    ("wandb-key", "wandb_v1_", r"(wandb_v1_\w{40,})"),
+    ("firecrawl-key", "fc-", rf"(fc-[0-9a-f]{{32}}){END}"),
+    ("posthog-key", "phx_", rf"(phx_{ALNUM}{{40,}})"),
+    ("vercel-token", "vcp_ vci_ vca_ vcr_ vck_", rf"(vc[piark]_{ALNUM}{{24,}})"),
+    ("neon-key", "napi_", r"(napi_[0-9a-z]{40,})"),
+    ("dbt-token", "dbtc_ dbtu_ dbts_", rf"(dbt[cus]_[{ALNUM[1:-1]}_-]{{30,}})"),
+    ("paddle-key", "pdl_live_ pdl_sdbx_", rf"(pdl_(?:live|sdbx)_apikey_[0-9a-z]{{26}}_{ALNUM}{{22}}_{ALNUM}{{3}})"),
+    ("braintree-token", "access_token$", r"(access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32})"),
+    ("defined-networking-token", "dnkey-", r"(dnkey-[0-9a-z=_-]{26}-[0-9a-z=_-]{52})"),
+    ("mandrill-key", "md-", rf"(md-[\w-]{{22}}){END}"),
+    ("tencent-key", "AKID", rf"(AKID{ALNUM}{{32}}){END}"),
     ("langsmith-key", "lsv2_", r"(lsv2_[ps][tk]_[0-9a-f]{32}_[0-9a-f]{10})"),
     ("pinecone-key", "pcsk_", r"(pcsk_\w{50,})"),
     ("tavily-key", "tvly-", r"(tvly-[\w-]{30,})"),
@@ -103,6 +121,8 @@ PREFIXED = (
     ("fly-token", "fo1_ fm1 fm2_", r"(fo1_[\w-]{43}|fm(?:1[ar]|2)_[\w+/]{60,}={0,3})"),
     ("flutterwave-key", "FLWPUBK FLWSECK", rf"(FLW(?:PUB|SEC)K(?:_TEST)?-{ALNUM}{{12,}}(?:-X)?)"),
     ("frameio-token", "fio-u-", r"(fio-u-[\w=-]{60,})"),
+    ("airtable-token", "pat", rf"(pat{ALNUM}{{14}}\.[0-9a-f]{{64}})"),
+    ("hubspot-token", "pat-", rf"(pat-(?:na|eu|ap)\d-{UUID})"),
     ("harness-token", "pat. sat.", rf"([ps]at\.[\w-]{{22}}\.{ALNUM}{{24}}\.{ALNUM}{{20}})"),
     ("infracost-key", "ico-", rf"(ico-{ALNUM}{{32}}){END}"),
     ("intra42-secret", "s-s4t2", r"(s-s4t2(?:ud|af)-[0-9a-f]{64})"),
@@ -125,7 +145,7 @@ PREFIXED = (
     ("artifactory-key", "AKC AP cmVmdGtu",
      rf"(AKC{ALNUM}{{10,}}|AP[0-9]{ALNUM}{{9,}}|AP[A-F][0-9a-z]{{10,}}|cmVmdGtu{ALNUM}{{56}}){END}"),
     ("contentful-token", "CFPAT-", r"(CFPAT-[\w-]{43})"),
-    ("asana-token", "1/ 0/", r"([01]/(?:\d{16}:)?[0-9a-f]{32})"),
+    ("asana-token", "0/ 1/ 2/", r"([01]/(?:\d{16}:)?[0-9a-f]{32}|2/\d{16}/\d{16}:[0-9a-f]{32})"),
     ("atlassian-token", "ATATT3 ATCTT3 ATBB ATSTT3", rf"(AT[ACS]TT3[\w=-]{{60,}}|ATBB{ALNUM}{{32,}})"),
     ("dropbox-token", "sl.", r"(sl\.(?:u\.)?[\w-]{100,})"),
     ("tailscale-key", "tskey-", r"(tskey-[a-z]+-[\w-]{20,})"),
@@ -139,8 +159,6 @@ PREFIXED = (
     ("mercadopago-token", "APP_USR-", r"(APP_USR-[\w-]{60,})"),
     ("plaid-token", "access-sandbox- access-production- access-development-",
      rf"(access-(?:sandbox|production|development)-{UUID})"),
-    ("kubernetes-bootstrap-token", "bootstrap-token BOOTSTRAP_TOKEN",
-     r"(?:bootstrap-token|BOOTSTRAP_TOKEN)\W{1,4}([a-z0-9]{6}\.[a-z0-9]{16})"),
     ("encoded-private-key", "LS0tLS1CRUdJTi",
      r"(LS0tLS1CRUdJTiB(?:SU0EgUFJJVkFURS|QUklWQVRFIEtFWS|FQyBQUklWQVRF|PUEVOU1NIIFBSSVZBVEU)[\w+/]*={0,2})"),
     ("twilio-key", "SK AC", rf"((?:SK|AC)[0-9a-f]{{32}}){END}"),
@@ -160,9 +178,17 @@ SHAPED = (
     ("azure-devops-token", "AZDO", rf"({ALNUM}{{76}}AZDO{ALNUM}{{4}})"),
     ("azure-function-key", "AzFu AzSe AzCa", r"([\w/+-]{40,44}Az(?:Fu|Se|Ca)[\w/+-]{4,8}={0,2})"),
     ("terraform-token", ".atlasv1.", rf"({ALNUM}{{14}}\.atlasv1\.[\w=-]{{60,}})"),
-    ("mailchimp-key", "-us", r"\b([0-9a-f]{32}-us\d{1,2})\b"),
-    ("discord-token", ".", rf"{OPEN}([MNO][\w-]{{23,25}}\.[\w-]{{6}}\.[\w-]{{27,38}})(?:[^0-9A-Za-z,-]|$)"),
-    ("telegram-token", ":A", rf"{OPEN}(\d{{5,16}}:A[\w-]{{34}})(?:[^0-9A-Za-z-]|$)"),
+    ("azure-openai-key", "JQQJ99", rf"({ALNUM}{{52}}JQQJ99{ALNUM}{{20,30}})"),
+    ("kubernetes-bootstrap-token", "token TOKEN",
+     r"(?:bootstrap-token|BOOTSTRAP_TOKEN|--token|\btoken:)\W{1,4}([a-z0-9]{6}\.[a-z0-9]{16})\b"),
+    ("mailchimp-key", "-us", rf"{OPEN}([0-9a-f]{{32}}-us\d{{1,2}}){END}"),
+    ("mailgun-key", "-", rf"{OPEN}([0-9a-f]{{32}}-[0-9a-f]{{8}}-[0-9a-f]{{8}}){END}"),
+    ("password-hash", "$1$ $2a$ $2b$ $2y$ $5$ $6$ $y$ $apr1$ $argon2",
+     r"(\$2[aby]\$\d\d\$[\w./]{53}|\$(?:1|apr1)\$[\w./]{1,8}\$[\w./]{22}"
+     r"|\$[56]\$(?:rounds=\d+\$)?[\w./]{1,16}\$[\w./]{43,86}|\$y\$[\w./]+\$[\w./]+\$[\w./]{43}"
+     r"|\$argon2(?:id?|d)\$(?:v=\d+\$)?[\w=,]+\$[\w+/]{11,}\$[\w+/]{22,})"),
+    ("discord-token", ".", rf"{OPEN}([MNO][\w-]{{23,25}}\.[\w-]{{6}}\.[\w-]{{27,38}})(?:[^0-9A-Za-z-]|$)"),
+    ("telegram-token", ":A", rf"{OPEN}(?:bot)?(\d{{5,16}}:A[\w-]{{34}})(?:[^0-9A-Za-z-]|$)"),
     ("facebook-token", "|", r"\b(\d{15,16}\|[\w-]{27})(?:[^\w-]|$)"),
     ("slack-webhook", "hooks.slack.com/",
      r"((?:https?://)?hooks\.slack\.com/(?:services|workflows|triggers)/[\w+/-]{36,})"),
@@ -171,6 +197,7 @@ SHAPED = (
     ("teams-webhook", "webhook",
      r"((?:https?://)?(?:[\w-]+\.webhook\.office\.com/webhookb2|outlook\.office(?:365)?\.com/webhook)/[\w@-]{60,}"
      r"/IncomingWebhook/\w{20,}/[\w-]{20,}(?:/[\w-]+)?)"),
+    ("zapier-webhook", "hooks.zapier.com/", r"((?:https?://)?hooks\.zapier\.com/hooks/catch/\d+/\w+)"),
     ("gitlab-session", "_gitlab_session=", r"(_gitlab_session=\w{32,})"),
     ("maxmind-key", "_mmk", r"\b(\w{6}_\w{29}_mmk)"),
     ("softlayer-key", "softlayer.com/soap/", r"softlayer\.com/soap/(?:v\d+\.\d+/)?([0-9a-z]{64})"),
@@ -196,18 +223,22 @@ PERSONAL = (
     ("card", "2 3 4 5 6",
      rf"{BEFORE}([2-6]\d{{12,18}}|[2-6]\d{{3}}[ -]\d{{4}}[ -]\d{{4}}[ -]\d{{1,4}}(?:[ -]\d{{1,3}})?"
      rf"|3\d{{3}}[ -]\d{{6}}[ -]\d{{4,5}}){AFTER}", "card"),
-    ("iban", DIGITS, r"\b([A-Z]{2}\d{2}(?: ?[0-9A-Z]{1,4}){2,8})", "iban"),
+    ("iban", DIGITS, r"\b([A-Z]{2}\d{2}(?:[ -]?[0-9A-Z]{1,4}){2,8})", "iban"),
     ("ssn", DIGITS, rf"{BEFORE}(\d{{3}}[-. ]\d{{2}}[-. ]\d{{4}}){AFTER}", "ssn"),
     ("ssn", "ssn SSN ocial", r"(?i)(?:ssn|social security)\D{1,20}(\d{9})\b", "ssn"),
     ("phone", "+",
      rf"(?:^|[^\w+])(\+[1-9]\d{{0,2}}[ .-]?(?:\(\d{{1,4}}\)[ .-]?)?\d{{1,5}}(?:[ .-]?\d{{1,7}}){{1,5}}{EXTENSION})",
      "phone"),
-    ("phone", "-",
+    ("phone", "- .",
      rf"{BEFORE}((?:1[ .-]?)?(?:\([2-9]\d\d\) ?|[2-9]\d\d[-.])\d{{3}}[-.]\d{{4}}{EXTENSION}){AFTER}", "phone"),
     ("phone", "-", rf"{BEFORE}(0\d{{1,3}}-\d{{2,4}}-\d{{4}}){AFTER}", "phone"),
     ("phone", "hone el all obile ax",
-     r"(?i)(?:phone|tel|call|mobile|cell|fax|whatsapp)[\w ]{0,12}[:.]?\s*(\(?0\d{1,4}\)?(?:[ .-]?\d{2,5}){2,5})",
+     r"(?i)\b(?:phone|tel|call|mobile|cell|fax|whatsapp)[a-z ]{0,16}[:.]?\s*(\(?0\d{1,4}\)?(?:[ ./-]?\d{2,5}){2,5})",
      "phone"),
+    ("phone", "hone el obile ax ell",
+     r"(?i)\b(?:telephone|phone|tel|mobile|fax|whatsapp|cell)[a-z ]{0,16}[:.#]?\s*"
+     r"(\(?[2-9]\d\d\)?[ .-]?\d{3}[ .-]?\d{4})\b", "phone"),
+    ("phone", "01 07", rf"{BEFORE}(01[5-7]\d[ /-]\d{{7,8}}|07\d{{3}} \d{{6}}){AFTER}", "phone"),
     ("ip-address", ".", r"(?:^|[^\w.-])(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})(?:[^\w.-]|\.(?:\s|$)|$)", "ip"),
     ("ip-address", ":",
      r"(?:^|[^\w:.])((?:[0-9A-Fa-f]{1,4}:){2,7}(?::|[0-9A-Fa-f]{1,4}|(?::[0-9A-Fa-f]{1,4}){1,6}))(?:[^\w:]|$)", "ip"),
@@ -217,7 +248,9 @@ PERSONAL = (
 CHECKS = {
     "openai-key": "random", "hugging-face-token": "random", "slack-token": "digit", "notion-token": "random",
     "artifactory-key": "short", "facebook-token": "random", "lob-key": "random", "gocardless-token": "random",
-    "crates-token": "random", "firebase-key": "random", "yandex-token": "random", "mollie-key": "random",
+    "fireworks-key": "random", "voyage-key": "random", "mandrill-key": "random", "tencent-key": "random",
+    "kubernetes-bootstrap-token": "digit", "crates-token": "random", "firebase-key": "random",
+    "yandex-token": "random", "mollie-key": "random",
 }  # fmt: skip
 
 PREFIX_RULES = tuple(
@@ -230,6 +263,9 @@ SHAPE_RULES = tuple(
 PERSONAL_RULES = tuple(
     Rule(name, tuple(literals.split(" ")), pattern, True, check) for name, literals, pattern, check in PERSONAL
 )
+
+# What must occur in a text, anywhere, for a rule without a telling beginning to be tried.
+LITERALS = tuple(sorted({literal for rule in (*SHAPE_RULES, *PERSONAL_RULES) for literal in rule.literals}))
 
 # What code finds rather than a single pattern: see `assigned`, `blocks` and `redact`.
 CODE_RULES = tuple(

@@ -24,11 +24,31 @@ PAIRS = frozenset(
     """.split()  # noqa: SIM905 - a list of two hundred quoted pairs reads worse
 )
 
-TEMPLATES = ("${", "{{", "<%", "$(", "%(", "#{", "@{", "%{", "<", "&lt;", "[", "(", "{", "#", "\\", "...", "/", "~/")
+TEMPLATES = (
+    "some-",
+    "${",
+    "{{",
+    "<%",
+    "$(",
+    "%(",
+    "#{",
+    "@{",
+    "%{",
+    "<",
+    "&lt;",
+    "[",
+    "(",
+    "{",
+    "#",
+    "\\",
+    "...",
+    "/",
+    "~/",
+)
 TEMPLATE_PARTS = ("[REDACTED_", "%s", "…", "********", "://", "process.env", "os.environ", "secrets.", "ENV[")
 FILLED_IN = (
     "example", "placeholder", "changeme", "change_me", "change-me", "your", "insert", "redacted", "dummy", "fake",
-    "todo", "replace", "not-set", "not_set", "notset", "password_here", "key_here", "token_here", "some-", "my-token",
+    "todo", "replace", "not-set", "not_set", "notset", "password_here", "key_here", "token_here", "my-token",
     "sample", "jbswy3dpehpk3pxp",  # the last is the one-time password seed of every tutorial
 )  # fmt: skip
 # Words that stand where a value would: types, states, prose, and what the key is called itself.

@@ -1,0 +1,137 @@
+"""What each stage of the scrubber does. Overrides are merged deeply: whatever they do not name stays as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...model.errors import BadInput
+from ...model.record import record, replace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@record
+class Structural:
+    """Stage 1: markup goes, headings and blanks are put right."""
+
+    enabled: bool = True
+    strip_html: bool = True
+    strip_markdown: bool = True
+    collapse_whitespace: bool = True
+
+
+@record
+class Semantic:
+    """Stage 2: paragraphs that say nothing, or say it again, go."""
+
+    enabled: bool = True
+    deduplicate: bool = True
+    drop_boilerplate: bool = True
+    min_length: int = 10  # characters of a paragraph; RFC-0011's scrubber drops "short" and keeps sentences
+    min_signal_ratio: float = 0.3  # letters and digits among all characters
+
+
+@record
+class Normalization:
+    """Stage 3: one way to write headings, lists and punctuation."""
+
+    enabled: bool = True
+    headings: bool = True
+    lists: bool = True
+    punctuation: bool = True
+
+
+@record
+class Chunking:
+    """Stage 4: pieces of a size that one vector can stand for."""
+
+    enabled: bool = True
+    whole_lines: bool = False  # as the index cuts: every line kept, by characters
+    min_tokens: int = 10
+    max_tokens: int = 500
+    hard_max_tokens: int = 2_000  # a single paragraph up to this stays whole
+
+
+@record
+class Metadata:
+    """Stage 5: where a chunk comes from, and what it is."""
+
+    enabled: bool = True
+    scan_for_injection: bool = True
+
+
+@record
+class Validation:
+    """Stage 6: what is too short or too long to be of use is rejected, and says so."""
+
+    enabled: bool = True
+    enforce_min_length: bool = True
+    min_length: int = 10  # characters
+    max_length: int = 10_000
+
+
+@record
+class Config:
+    """All six stages."""
+
+    enabled: bool = True
+    structural: Structural = Structural()
+    semantic: Semantic = Semantic()
+    normalization: Normalization = Normalization()
+    chunking: Chunking = Chunking()
+    metadata: Metadata = Metadata()
+    validation: Validation = Validation()
+
+
+DEFAULT = Config()
+
+
+def configure(*overrides: Mapping[str, Any]) -> Config:
+    """The defaults with each override over those before it; keys may be written as RFC-0011 does (`minTokens`)."""
+    config = DEFAULT
+    for override in overrides:
+        config = _over(config, override, "")
+    return config
+
+
+def _over(section: Any, override: Mapping[str, Any], where: str) -> Any:
+    changes: dict[str, Any] = {}
+    for key, value in override.items():
+        name = "".join(f"_{c.lower()}" if c.isupper() else c for c in key)
+        if name not in vars(section):
+            raise BadInput(
+                f"the scrubber has no setting {where}{key}", f"one of {', '.join(map(_camel, vars(section)))}"
+            )
+        known = getattr(section, name)
+        if isinstance(known, (bool, int, float)):
+            fits = isinstance(value, (int, float)) and isinstance(value, bool) == isinstance(known, bool)
+        else:
+            fits = isinstance(value, dict)
+        if fits:
+            changes[name] = _over(known, value, f"{where}{key}.") if isinstance(value, dict) else value
+        else:
+            raise BadInput(f"scrubber setting {where}{key} cannot be {value!r}", f"it is {known!r} by default")
+    return replace(section, **changes)
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(part.capitalize() for part in others)
+
+
+OFF = {"enabled": False}
+# RFC-0011 §6.2: short memories are memories.
+MEMORY_MESH = configure({"enabled": True, "chunking": {"minTokens": 1}, "validation": {"enforceMinLength": False}})
+# What the index holds: all words, so that every one of them finds the memory. Recall is measured with these passages.
+INDEX = configure(
+    {
+        "structural": OFF,
+        "semantic": OFF,
+        "normalization": OFF,
+        "chunking": {"wholeLines": True},
+        "metadata": OFF,
+        "validation": OFF,
+    }
+)
+PROFILES = {"default": DEFAULT, "mesh": MEMORY_MESH, "index": INDEX}

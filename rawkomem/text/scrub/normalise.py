@@ -1,0 +1,43 @@
+"""Stage 3, normalisation: one way to write headings, lists and punctuation.
+
+Quotes, backticks, `#tags` and numbers carry meaning, so they stay.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .code import in_prose
+
+if TYPE_CHECKING:
+    from .config import Normalization
+
+DEEP_HEADING = re.compile(r"^#{7,}(?=\s)", re.MULTILINE)
+ANY_HEADING = re.compile(r"^#{1,6} [^\n]*$", re.MULTILINE)
+BULLET = re.compile(r"^([ \t]*)[*+•‣◦](?=[ \t]+[^\s*])", re.MULTILINE)
+NUMBER = re.compile(r"^([ \t]*\d{1,9})\)(?=[ \t])", re.MULTILINE)
+DOTS = re.compile(r"\.{4,}")
+SIGNS = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "…": "...", "\u00a0": " ", "\u202f": " "})
+
+
+def normalise(text: str, config: Normalization) -> str:
+    """The text with its prose written in one way; code stays as it is."""
+    return in_prose(text, lambda prose: _normalise(prose, config))
+
+
+def _open_ended(heading: re.Match[str]) -> str:
+    """`## Title ##` without the signs at its end; `# C#` keeps its own."""
+    line = heading[0].rstrip()
+    bare = line.rstrip("#")
+    return bare.rstrip() if bare != line and bare[-1:].isspace() and bare.strip("# ") else heading[0]
+
+
+def _normalise(prose: str, config: Normalization) -> str:
+    if config.headings:
+        prose = ANY_HEADING.sub(_open_ended, DEEP_HEADING.sub("######", prose))
+    if config.lists:
+        prose = NUMBER.sub(r"\1.", BULLET.sub(r"\1-", prose))
+    if config.punctuation:
+        prose = DOTS.sub("...", prose.translate(SIGNS))
+    return prose

@@ -1,0 +1,49 @@
+"""Stage 2, semantic filtering: paragraphs without a message go, and those that repeat one.
+
+What is boilerplate is decided by a whole paragraph, never by a word in it: a memory may well speak of a sidebar.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from .code import paragraphs
+
+if TYPE_CHECKING:
+    from .config import Semantic
+
+LONGEST_BOILERPLATE = 120  # characters; a longer paragraph has something to say
+BOILERPLATE = re.compile(
+    r"(?:©|\(c\)|copyright\b)[^\n]*|all rights reserved\.?|(?:powered|generated) by \S+|(?:back to )?top"
+    r"|skip to (?:main )?content|(?:we|this (?:web)?site) uses? cookies[^\n]*|(?:accept|reject) all(?: cookies)?"
+    r"|subscribe to our newsletter[^\n]*"
+    r"|(?:\w+(?: \w+)?\s*[|»›·•]\s*){1,9}\w+(?: \w+)?",
+    re.IGNORECASE,
+)
+
+
+def filter_semantics(text: str, config: Semantic) -> str:
+    """The paragraphs that say something, each once, a blank line between them."""
+    kept: list[str] = []
+    seen: set[str] = set()
+    for paragraph, code in paragraphs(text):
+        digest = _digest(paragraph)
+        if (config.deduplicate and digest in seen) or (not code and _is_noise(paragraph.strip(), config)):
+            continue
+        seen.add(digest)
+        kept.append(paragraph)
+    return "\n\n".join(kept)
+
+
+def _is_noise(paragraph: str, config: Semantic) -> bool:
+    if len(paragraph) < config.min_length:
+        return True
+    if config.drop_boilerplate and len(paragraph) <= LONGEST_BOILERPLATE and BOILERPLATE.fullmatch(paragraph):
+        return True
+    return sum(c.isalnum() for c in paragraph) < config.min_signal_ratio * len(paragraph)
+
+
+def _digest(paragraph: str) -> str:
+    return sha256(" ".join(paragraph.lower().split()).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,75 @@
+"""Stage 1, structural cleaning: scripts, styles, tags and Markdown's signs go; headings and blanks are put right."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .code import in_prose
+
+if TYPE_CHECKING:
+    from .config import Structural
+
+BLOCKS = frozenset(
+    (
+        "p", "div", "section", "article", "header", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li",
+        "table", "tr", "blockquote", "pre",
+    )
+)  # fmt: skip
+TAG = re.compile(r"[/!]?[A-Za-z][^<>]*|!--[^<>]*--")
+SILENT = re.compile(r"<(script|style)\b", re.IGNORECASE)  # elements whose text nobody reads
+HEADING = re.compile(r"^(#{1,6})(?=[^\W\d_][\w'-]*[ \t]+[^#\s])", re.MULTILINE)  # a line of #tags is none
+LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
+EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|__)(?=[^\s*_])([^*_\n]*[^\s*_])\1(?![\w*])")
+RULE = re.compile(r"^[ \t]*(?:[-*_][ \t]*){3,}$", re.MULTILINE)
+BLANKS = re.compile(r"[ \t\f\v]+")
+EDGE = re.compile(r" *\n *")
+GAP = re.compile(r"\n{3,}")
+
+
+def clean_structure(text: str, config: Structural) -> str:
+    """The text without markup; code stays as it is."""
+    return in_prose(text.replace("\r\n", "\n").replace("\r", "\n"), lambda prose: _clean(prose, config))
+
+
+def _clean(prose: str, config: Structural) -> str:
+    if config.strip_html and "<" in prose:
+        prose = _without_tags(_without_silent(prose))
+    if config.strip_markdown:
+        prose = RULE.sub("", EMPHASIS.sub(r"\2", LINK.sub(r"\1", prose)))
+    prose = HEADING.sub(r"\1 ", prose)
+    if config.collapse_whitespace:
+        prose = GAP.sub("\n\n", EDGE.sub("\n", BLANKS.sub(" ", prose)))
+    return prose
+
+
+def _without_silent(text: str) -> str:
+    """Scripts and styles go with their contents; an open one takes the rest with it, as in a browser."""
+    out, at = [], 0
+    while found := SILENT.search(text, at):
+        out.append(text[at : found.start()])
+        end = re.compile(rf"</{found[1]}[^<>]*>", re.IGNORECASE).search(text, found.end())
+        at = end.end() if end else len(text)
+    return "".join([*out, text[at:]])
+
+
+def _without_tags(text: str) -> str:
+    """One pass; what is left of a tag around a tag is looked at once more, so that nothing can hide in another."""
+    out: list[str] = []
+    opened: list[int] = []
+    for part in re.split(r"([<>])", text):
+        if part == "<":
+            opened.append(len(out))
+        elif part == ">" and opened:
+            inside = "".join(out[opened[-1] + 1 :])
+            if TAG.fullmatch(inside):
+                del out[opened.pop() :]
+                out.append("\n\n" if _name(inside) in BLOCKS and inside.startswith("/") else "")
+                continue
+            opened.clear()
+        out.append(part)
+    return "".join(out)
+
+
+def _name(inside: str) -> str:
+    return re.split(r"[\s/]", inside.lstrip("/!"), maxsplit=1)[0].lower()
