@@ -144,7 +144,8 @@ class Repository:
     ) -> Sequence[PatternMatch]:
         """Earlier tasks that resemble this one (LLMos): traces and experiences, unless a filter names other kinds."""
         from .recall.filters import window
-        from .recall.patterns import TASKS, match_patterns
+        from .recall.patterns import match_patterns
+        from .state.run import TASKS
 
         only = window(only or replace(DEFAULT, kinds=TASKS), *time_window)
 
@@ -457,6 +458,10 @@ class Repository:
     def write(self, plan: Plan, via: str = "") -> Sequence[Written]:
         """Carry out a plan. `via` tells how it arrived: person, agent, import, distilled, or a source class."""
         return self._write_decided(lambda: plan, via)
+
+    def write_decided(self, decide: Callable[[], Plan], via: str = "") -> Sequence[Written]:
+        """Carry out a plan that is decided under the same lock: for numbers and names that others may take meanwhile."""
+        return self._write_decided(decide, via)
 
     def _write_decided(self, decide: Callable[[], Plan], via: str = "") -> Sequence[Written]:
         """Decide and write under one lock, on fresh answers: no other writer comes between the two."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import iso
 from ..model.kinds import DEFAULT_IMPORTANCE
+from .foreign import foreign_keys
 from .frontmatter import NULLS
 
 if TYPE_CHECKING:
@@ -51,11 +52,15 @@ def _fields(entry: Entry) -> dict[str, Value]:
         "source": entry.source,
         "relatedMemories": list(entry.related),
     }
+    foreign = foreign_keys(entry)
+    if foreign:
+        named = {**{theirs: named.pop(ours) for ours, theirs in foreign.items()}, **named, "kind": ""}
     return {**{key: value for key, value in named.items() if value}, **entry.extra}
 
 
 def _importance(entry: Entry) -> str:
-    if entry.creates or "importance" in entry.given or entry.importance != DEFAULT_IMPORTANCE:
+    usual = entry.importance == DEFAULT_IMPORTANCE and "importance" not in entry.given
+    if not usual or (entry.creates and not foreign_keys(entry)):
         return entry.importance
     return ""
 
