@@ -37,9 +37,12 @@ KEYS = {
     "trust.commits": "user",
     "trust.agents": "user",
     "trust.maxUnverified": "both",
+    "traces.due": "both",
+    "traces.keepDays": "both",
 }
 
 
+DUE_TRACES = 10  # LLMos
 LOCAL = (AUTO, BUNDLED, "minilm")  # providers that a repository may ask for: they send nothing and load nothing
 AGENT_KEYS = {"maxInjected": "most", "minImportance": "least_importance", "budget": "budget"}
 
@@ -55,6 +58,8 @@ class Settings:
     identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/committer.py
     predicates: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # rules of claims, as written
     unverified: int = MAX_UNVERIFIED  # memories injected that no person vouches for, where people vouch for any
+    due_traces: int = DUE_TRACES  # so many new traces make consolidating due
+    keep_days: int = 0  # days after which a trace is archived that no learning was made of; 0: never
 
     def limits(self, agent: str) -> Limits:
         """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
@@ -178,7 +183,9 @@ def _settings(values: Mapping[str, str]) -> Settings:
         timeout=_number(values, "embedder.timeout", 30.0),
     )
     agents = tuple(sorted(_agents(values).items()))
-    return Settings(embedder, agents, _sinks(values), *_commits(values), _predicates(values), _unverified(values))
+    settings = Settings(embedder, agents, _sinks(values), *_commits(values), _predicates(values), _unverified(values))
+    due = max(1, int(_number(values, "traces.due", DUE_TRACES)))
+    return replace(settings, due_traces=due, keep_days=max(0, int(_number(values, "traces.keepDays", 0))))
 
 
 def _predicates(values: Mapping[str, str]) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:

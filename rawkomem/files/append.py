@@ -10,6 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from ..model.entry import Entry
 from ..model.errors import BadInput, Refused, Unwritable
 from ..model.ids import slug
 from ..model.kinds import CREATES
@@ -25,7 +26,7 @@ from .read import QUARANTINE, decode, read_data
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..model.entry import Entry, Plan
+    from ..model.entry import Plan
     from .layout import Layout
 
 FILE_SIZE = 64 * 1024  # bytes; above it the next entry starts a sibling file: a change reads and folds a whole file
@@ -87,6 +88,12 @@ def repository_lock(layout: Layout) -> Lock:
     return Lock(os.path.join(layout.local, "write.lock"))
 
 
+def append_text(layout: Layout, path: str, text: str) -> str:
+    """Append entries as they stand elsewhere, to the byte, by a caller that holds the lock; to a sibling if need be."""
+    _remove_leftovers(layout)
+    return _append(layout, Entry(path=path, id=path), text)
+
+
 def _append(layout: Layout, entry: Entry, text: str) -> str:
     for path in _candidates(entry):
         if _append_to(layout, path, text):
@@ -123,7 +130,7 @@ def _candidates(entry: Entry) -> Iterable[str]:
 def _append_to(layout: Layout, path: str, entry: str) -> bool:
     """Append to this file; False where it is no place for the entry (another kind of file, an open fence, too long)."""
     file = layout.path(path)
-    _refuse_links(layout, os.path.dirname(file))
+    refuse_links(layout, os.path.dirname(file))
     for _ in range(MEDDLED):
         before = _stamp(file)
         if before is None:
@@ -143,7 +150,7 @@ def _append_to(layout: Layout, path: str, entry: str) -> bool:
     raise Refused(f"{path} keeps changing while we write", "close the program that saves it, then try again")
 
 
-def _refuse_links(layout: Layout, folder: str) -> None:
+def refuse_links(layout: Layout, folder: str) -> None:
     """A folder link that came with the repository must not lead the writer elsewhere; the sweep would not follow it."""
     root = os.path.realpath(layout.root)
     if not os.path.realpath(folder).startswith(root + os.sep):
@@ -160,13 +167,13 @@ def write_file(layout: Layout, file: str, data: bytes, expected: tuple[int, ...]
     temporary = os.path.join(layout.local, "tmp", f"{os.getpid()}{TEMPORARY}")
     try:
         os.makedirs(os.path.dirname(temporary), exist_ok=True)
-        _make_folder(os.path.dirname(file))
+        make_folder(os.path.dirname(file))
         _write_durably(temporary, data, _mode(file))
         if _stamp(file) != expected:
             os.unlink(temporary)
             return False
         os.replace(temporary, file)
-        _sync_folder(os.path.dirname(file))
+        sync_folder(os.path.dirname(file))
     except OSError as failure:
         _unlink(temporary)
         where = layout.relative(file)
@@ -199,15 +206,16 @@ def _stamp(file: str) -> tuple[int, ...] | None:
     return (stat.st_size, stat.st_mtime_ns, stat.st_ino)
 
 
-def _make_folder(folder: str) -> None:
+def make_folder(folder: str) -> None:
     """Make the folder if need be, durably: a new folder is an entry of its parent."""
     if not os.path.isdir(folder):
-        _make_folder(os.path.dirname(folder))
+        make_folder(os.path.dirname(folder))
         os.makedirs(folder, exist_ok=True)
-        _sync_folder(os.path.dirname(folder))
+        sync_folder(os.path.dirname(folder))
 
 
-def _sync_folder(folder: str) -> None:
+def sync_folder(folder: str) -> None:
+    """Make what changed in a folder durable."""
     if os.name == "nt":
         return  # Windows has no folder handles to sync; NTFS journals the rename
     descriptor = os.open(folder, os.O_RDONLY)

@@ -25,14 +25,14 @@ class Run:
 
     id: str
     goal: str
-    outcome: str
-    tools: tuple[str, ...]
-    plan: str
-    steps: tuple[str, ...]
-    results: str
-    learnings: tuple[str, ...]
-    error: str
-    at: int
+    outcome: str = ""
+    tools: tuple[str, ...] = ()
+    plan: str = ""
+    steps: tuple[str, ...] = ()
+    results: str = ""
+    learnings: tuple[str, ...] = ()
+    error: str = ""
+    at: int = 0
 
     @property
     def succeeded(self) -> bool:

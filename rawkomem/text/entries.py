@@ -40,8 +40,8 @@ ID_LENGTH = 250  # people type and read ids; a file stem, which serves as one, i
 def read_entries(text: str, advice: bool = True, log: bool = False) -> tuple[list[Entry], list[Problem]]:
     """All entries of a text with \\n line ends, ids as written, and all Problems in order of lines.
 
-    Without `advice`, warnings that change nothing about an entry are not looked for: an index does not need them. A `log`
-    may be in an older form.
+    Without `advice`, warnings that change nothing about an entry are not looked for: an index does not need them. A
+    `log` may be in an older form.
     """
     entries: list[Entry] = []
     blocks, problems = _older_log(text) if log else ([], [])

@@ -23,7 +23,8 @@ KEYS = {
 }
 SHORT = {"discoveredAt": "at", "discoveredBy": "by"}  # other names of our keys
 MARKS = {"trace_id": "trace", "experience_id": "experience"}  # key that tells the kind
-TOLD = ("output_summary", "learnings_or_issues")  # what an experience says, in place of a body
+NUMBERS = ("duration_ms", "execution_time_ms", "files_created")  # keys whose values LLMos writes as numbers
+TOLD = ("output_summary", "learnings_or_issues")  # fields of an experience that hold prose
 
 
 def native(fields: Mapping[str, Field]) -> Mapping[str, Field]:
@@ -31,7 +32,9 @@ def native(fields: Mapping[str, Field]) -> Mapping[str, Field]:
     kind = _kind(fields)
     if not kind:
         return fields
-    missing = {ours: theirs for ours, theirs in KEYS[kind].items() if ours not in fields and SHORT.get(ours) not in fields}
+    missing = {
+        ours: theirs for ours, theirs in KEYS[kind].items() if ours not in fields and SHORT.get(ours) not in fields
+    }
     renamed = {theirs: ours for ours, theirs in missing.items() if theirs in fields}
     found = {renamed.get(key, key): field for key, field in fields.items()}
     if "kind" not in found:
@@ -48,14 +51,15 @@ def _kind(fields: Mapping[str, Field]) -> str:
 
 
 def told(entry: Entry) -> Entry:
-    """An experience without a text says what its fields say: else nobody would find it by its learnings."""
-    if entry.kind != "experience" or entry.body:
+    """An experience's text says what its fields say: else nobody would find it by what was learned."""
+    if entry.kind != "experience":
         return entry
     parts = [str(entry.extra[key]).strip() for key in TOLD if isinstance(entry.extra.get(key), str)]
-    return replace(entry, body="\n\n".join(part for part in parts if part))
+    missing = [part for part in parts if part and part not in entry.body]
+    return replace(entry, body="\n\n".join([entry.body, *missing]).strip()) if missing else entry
 
 
 def foreign_keys(entry: Entry) -> Mapping[str, str]:
-    """Under which keys an entry is written: LLMos's for its kinds, unless another field of it has one of those names."""
+    """Under which keys an entry is written: LLMos's for its kinds, unless one of its other fields has such a name."""
     names = KEYS.get(entry.kind, {})
     return names if entry.id and not any(key in entry.extra for key in names.values()) else {}

@@ -1,7 +1,8 @@
 """Splits a file into blocks: one frontmatter and its body each.
 
-A new entry starts only where a `---` line outside code fences and HTML comments opens a YAML mapping that has a `title`,
-a `kind`, a `trace_id` or an `experience_id`, and closes with another `---` line. Any other `---` is a horizontal rule or a separator.
+A new entry starts only where a `---` line outside code fences and HTML comments opens a YAML mapping that has a
+`title`, a `kind`, a `trace_id` or an `experience_id`, and closes with another `---` line. Any other `---` is a
+horizontal rule or a separator.
 """
 
 from __future__ import annotations
