@@ -32,7 +32,7 @@ from .state.run import TRACE, goal_of
 from .state.strength import FADED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from .files.move import Move
     from .model.entry import Entry, Memory
@@ -174,7 +174,7 @@ def _run(
     if dry_run:
         census = take_census(repository)
         plan = decide(census)
-        moves = _leaving(census.after(plan)) if put_away else {}
+        moves = learned_files(census.after(plan)) if put_away else {}
         return Done(plan, dict(census.memories), False, tuple(move for some in moves.values() for move in some))
     with Lock(os.path.join(repository.layout.local, "life.lock"), WAIT):
         census = take_census(repository)
@@ -207,8 +207,8 @@ def _is_learning(entry: Entry) -> bool:
 
 def _put_away(repository: Repository, census: Census, done: Done) -> Done:
     """Move the traces of learnings into the archive, but for learnings that the traces' own goals do not find."""
-    leaving = _leaving(census)
-    unfound = _unfound(repository, census, leaving)
+    leaving = learned_files(census)
+    unfound = unfound_by_goals(repository, census, leaving)
     moves = [move for id, some in leaving.items() if id not in unfound for move in some]
     if moves:
         with repository_lock(repository.layout):
@@ -218,22 +218,30 @@ def _put_away(repository: Repository, census: Census, done: Done) -> Done:
     return replace(done, moves=tuple(moves), unfound=tuple(unfound.items()))
 
 
-def _leaving(census: Census) -> dict[str, list[Move]]:
-    """learning → the moves of files all of whose memories are traces that it or another learning was made of."""
-    learned = learning_of(census)
+def trace_files(census: Census, wanted: Callable[[Memory], bool]) -> dict[str, list[Memory]]:
+    """The files of the short-term folder all of whose memories are active traces that are wanted."""
     files: dict[str, list[Memory]] = {}
     for memory in census.memories.values():
         if memory.path.startswith(f"{TRACES}/"):
             files.setdefault(memory.path, []).append(memory)
+    return {
+        path: memories
+        for path, memories in sorted(files.items())
+        if all(memory.kind == TRACE and memory.status == ACTIVE and wanted(memory) for memory in memories)
+    }
+
+
+def learned_files(census: Census, wanted: Callable[[Memory], bool] = lambda memory: True) -> dict[str, list[Move]]:
+    """learning → the moves into the archive of files that hold nothing but traces which were learned from."""
+    learned = learning_of(census)
     leaving: dict[str, list[Move]] = {}
-    for path, memories in sorted(files.items()):
-        if all(memory.id in learned and memory.status == ACTIVE for memory in memories):
-            id = learned[memories[0].id].id
-            leaving.setdefault(id, []).append(to_archive(path, f"learned in {id}"))
+    for path, memories in trace_files(census, lambda memory: memory.id in learned and wanted(memory)).items():
+        id = learned[memories[0].id].id
+        leaving.setdefault(id, []).append(to_archive(path, f"learned in {id}"))
     return leaving
 
 
-def _unfound(repository: Repository, census: Census, leaving: dict[str, list[Move]]) -> dict[str, str]:
+def unfound_by_goals(repository: Repository, census: Census, leaving: Mapping[str, Sequence[Move]]) -> dict[str, str]:
     """learning → a goal of one of its traces that does not find it among the first results."""
     by_path = {memory.path: memory for memory in census.memories.values() if memory.kind == TRACE}
     asked: dict[str, set[str]] = {}

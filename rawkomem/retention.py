@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 from . import lifecycle
 from .files.append import repository_lock
 from .files.bundle import bundle_of, bundles, holding, markdown_in, pack, unpack
-from .files.move import ARCHIVE, TRACES, Move, from_archive, move_files, to_archive
+from .files.move import ARCHIVE, Move, from_archive, move_files, to_archive
 from .files.rotate import ARCHIVED_LOG
-from .learn.learnings import learning_of
 from .model.clock import DAY, iso, now
 from .model.entry import Plan
 from .model.errors import BadInput, NotFound
-from .model.kinds import ACTIVE
 from .model.record import record
 
 if TYPE_CHECKING:
@@ -48,8 +46,13 @@ def retain(repository: Repository, dry_run: bool = False, by: str = "") -> Retai
     learned = lifecycle.learn_traces(repository, dry_run, by)
     census = lifecycle.take_census(repository)
     census = census.after(learned.plan) if dry_run else census
-    moves = plan_moves(census, repository.settings.keep_days)
+    leaving = plan_moves(census, repository.settings.keep_days)
     months = old_months(repository.layout, now())
+    if not dry_run:
+        taught = {id: moves for id, moves in leaving.items() if id}
+        for id in lifecycle.unfound_by_goals(repository, census, taught):
+            del leaving[id]
+    moves = [move for some in leaving.values() for move in some]
     if dry_run:
         return Retained(learned.plan, tuple(moves), tuple(months), written=False)
     with repository_lock(repository.layout):
@@ -60,24 +63,23 @@ def retain(repository: Repository, dry_run: bool = False, by: str = "") -> Retai
     return Retained(learned.plan, tuple(done), tuple(packed), written=True)
 
 
-def plan_moves(census: Census, keep_days: int) -> list[Move]:
-    """The traces that leave: idle for a day and learned from, or idle for as many days as a setting says."""
-    learned = learning_of(census)
-    files: dict[str, list[Memory]] = {}
-    for memory in census.memories.values():
-        if memory.path.startswith(f"{TRACES}/"):
-            files.setdefault(memory.path, []).append(memory)
+def plan_moves(census: Census, keep_days: int) -> dict[str, list[Move]]:
+    """The traces that leave, by the learning that was made of them: idle for a day and learned from.
 
-    def why(memory: Memory) -> str:
-        idle = census.now - census.touched(memory) if census.touched(memory) else 0
-        if memory.status != ACTIVE or idle < IDLE:
-            return ""
-        if memory.id in learned:
-            return f"learned in {learned[memory.id].id}"
-        return f"idle for more than {keep_days} days" if keep_days and idle >= keep_days * DAY else ""
+    Those idle for as many days as a setting says leave without one, under ''.
+    """
+    leaving = lifecycle.learned_files(census, lambda memory: _idle(census, memory) >= IDLE)
+    if keep_days:
+        known = {move.source for moves in leaving.values() for move in moves}
+        old = lifecycle.trace_files(census, lambda memory: _idle(census, memory) >= keep_days * DAY)
+        left = [to_archive(path, f"idle for more than {keep_days} days") for path in old if path not in known]
+        leaving |= {"": left} if left else {}
+    return leaving
 
-    reasons = {path: [why(memory) for memory in memories] for path, memories in sorted(files.items())}
-    return [to_archive(path, said[0]) for path, said in reasons.items() if all(said)]
+
+def _idle(census: Census, memory: Memory) -> int:
+    """How long nobody changed or used a memory; one that tells no time is never idle."""
+    return census.now - census.touched(memory) if census.touched(memory) else 0
 
 
 def old_months(layout: Layout, at: int) -> list[str]:

@@ -1,6 +1,7 @@
 """Consolidating traces: which belong to one goal, and the learning that is made of them. Pure: decides by a Plan.
 
-A trace joins the learning whose goal its own resembles; the others are grouped by the earliest goal that they resemble.
+A trace joins the learning whose goal its own resembles; the others are grouped by the earliest goal that they resemble,
+which stays the learning's `goal` whatever it is called: so traces are grouped alike in one run and in several.
 What a learning was made of is never counted again, so a second run finds nothing to do, and one that was killed is
 continued. A learning that more traces join is amended: it stays one memory.
 """
@@ -96,7 +97,7 @@ def is_due(count: int, oldest: int, last: int, now: int, least: int, days: int =
 
 def _groups(learnings: Sequence[Memory], new: Sequence[Memory], leaders: Leaders) -> list[Group]:
     room = [learning for learning in learnings if len(derived_from(learning)) < MOST_SOURCES]
-    leads = leaders([*(_name(learning) for learning in room), *(goal_of(trace) for trace in new)], ALIKE)
+    leads = leaders([goal_of(memory) for memory in (*room, *new)], ALIKE)
     members: dict[int, list[Memory]] = {}
     for place, trace in enumerate(new, len(room)):
         members.setdefault(leads[place], []).append(trace)
@@ -121,7 +122,7 @@ def _new(traces: Sequence[Memory], by: str, wording: Wording) -> Entry:
         source=SOURCE,
         by=by,
         body=wording(learned),
-        extra=_sources([run.id for run in runs], [run.id for run in runs if not run.succeeded]),
+        extra={"goal": runs[0].goal, **_sources([r.id for r in runs], [r.id for r in runs if not r.succeeded])},
     )
     return plan_add(entry).entries[0]
 
@@ -156,7 +157,7 @@ def _amended(
 def _merged(census: Census, old: Sequence[Memory], leaders: Leaders, by: str, wording: Wording) -> list[Entry]:
     """Old learnings that resemble each other become one: the first takes in the others' traces and supersedes them."""
     groups: dict[int, list[Memory]] = {}
-    for place, lead in enumerate(leaders([_name(learning) for learning in old], OLD_ALIKE)):
+    for place, lead in enumerate(leaders([goal_of(learning) for learning in old], OLD_ALIKE)):
         groups.setdefault(lead, []).append(old[place])
     entries: list[Entry] = []
     for first, *others in groups.values():
