@@ -20,7 +20,7 @@ from .model.errors import BadInput, NotFound
 from .model.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from .files.layout import Layout
     from .model.entry import Memory
@@ -47,17 +47,19 @@ def retain(repository: Repository, dry_run: bool = False, by: str = "") -> Retai
     census = lifecycle.take_census(repository)
     census = census.after(learned.plan) if dry_run else census
     leaving = plan_moves(census, repository.settings.keep_days)
-    months = old_months(repository.layout, now())
     if not dry_run:
         taught = {id: moves for id, moves in leaving.items() if id}
         for id in lifecycle.unfound_by_goals(repository, census, taught):
             del leaving[id]
     moves = [move for some in leaving.values() for move in some]
     if dry_run:
-        return Retained(learned.plan, tuple(moves), tuple(months), written=False)
+        months = {*months_in(repository.layout), *(os.path.dirname(move.target) for move in moves)}
+        return Retained(learned.plan, tuple(moves), tuple(old_months(months, now())), written=False)
     with repository_lock(repository.layout):
         done = move_files(repository.layout, moves)
-        packed = [month for month in months if pack(repository.layout, month)]
+        packed = old_months(months_in(repository.layout), now())
+        for month in packed:
+            pack(repository.layout, month)
     repository.index.expect_changes()
     repository.sync()
     return Retained(learned.plan, tuple(done), tuple(packed), written=True)
@@ -82,16 +84,17 @@ def _idle(census: Census, memory: Memory) -> int:
     return census.now - census.touched(memory) if census.touched(memory) else 0
 
 
-def old_months(layout: Layout, at: int) -> list[str]:
-    """The folders of the archive, one for each month, that ended more than a year ago and hold files."""
+def months_in(layout: Layout) -> list[str]:
+    """The folders of the archive that hold the files of one month."""
+    parents = [parent for parent in (ARCHIVE, ARCHIVED_LOG) if os.path.isdir(layout.path(parent))]
+    found = [f"{parent}/{name}" for parent in parents for name in os.listdir(layout.path(parent)) if _is_month(name)]
+    return [month for month in found if os.path.isdir(layout.path(month)) and markdown_in(layout, month)]
+
+
+def old_months(months: Iterable[str], at: int) -> list[str]:
+    """Of these folders, those whose month ended more than a year ago."""
     last = iso(at - BUNDLED_AFTER)[:7]
-    months = [
-        f"{parent}/{name}"
-        for parent in (ARCHIVE, ARCHIVED_LOG)
-        for name in (sorted(os.listdir(layout.path(parent))) if os.path.isdir(layout.path(parent)) else ())
-        if _is_month(name) and name < last
-    ]
-    return [month for month in months if os.path.isdir(layout.path(month)) and markdown_in(layout, month)]
+    return sorted(month for month in months if _is_month(os.path.basename(month)) and os.path.basename(month) < last)
 
 
 def _is_month(name: str) -> bool:
@@ -117,7 +120,7 @@ def restore(repository: Repository, what: Sequence[str]) -> tuple[list[Move], li
     moves: list[Move] = []
     unpacked: list[str] = []
     for name in what:
-        folder = _bundled(repository.layout, name)
+        folder = _bundled(repository, name)
         if folder:
             with repository_lock(repository.layout):
                 unpack(repository.layout, folder)
@@ -132,12 +135,14 @@ def restore(repository: Repository, what: Sequence[str]) -> tuple[list[Move], li
     return done, unpacked
 
 
-def _bundled(layout: Layout, name: str) -> str:
-    """The folder of the bundle that a name means: a month, or the id of an entry in it."""
+def _bundled(repository: Repository, name: str) -> str:
+    """The folder of the bundle that a name means: a month, or the id of a trace that lies nowhere else."""
+    layout = repository.layout
     if _is_month(name.rpartition("/")[2]):
         folder = name if name.startswith(f"{ARCHIVE}/") else f"{ARCHIVE}/{name}"
         return folder if folder in bundles(layout) else ""
-    return holding(layout, name)
+    known = repository.read(lambda: repository.index.catalogue.resolve(name))
+    return "" if known else holding(layout, name)
 
 
 def _back(repository: Repository, name: str) -> list[Move]:

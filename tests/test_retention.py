@@ -117,4 +117,16 @@ def test_only_months_that_ended_a_year_ago_are_old(project):
     for name in ("2025-05", "2025-06", "2025-07", "log/2024-01", "notes", "2020-99x"):
         write(project / ".rawko", f"archive/{name}/a.md", "x")
     at, _ = read_time("2026-06-15")
-    assert retention.old_months(Layout(str(project / ".rawko")), at) == ["archive/2025-05", "archive/log/2024-01"]
+    months = retention.months_in(Layout(str(project / ".rawko")))
+    assert retention.old_months(months, at) == ["archive/2025-05", "archive/log/2024-01"]
+
+
+def test_what_is_old_when_it_is_moved_is_compressed_in_the_same_run(project, rawkomem):
+    fill(project, 3, goals=GOALS[:1])
+    rawkomem("consolidate", "--staged", check=1)
+    later = {"RAWKOMEM_NOW": "2027-07-01"}
+    told = rawkomem("retention", "--dry-run", env=later).stdout
+    assert told.count("→") == 4 and rawkomem("retention", env=later).stdout == told
+    assert (
+        names(project, "archive") == ["2026-05.tar.gz"] and "nothing to do" in rawkomem("retention", env=later).stderr
+    )

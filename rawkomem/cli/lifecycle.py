@@ -84,9 +84,7 @@ def compress_command(
 
 @click.command("consolidate")
 @click.option("--apply", is_flag=True, help="Write, and put the consolidated traces into the archive: the default.")
-@click.option(
-    "--staged", is_flag=True, help="Write, but leave the traces for a review; exit code 1 if anything was written."
-)
+@click.option("--staged", is_flag=True, help="Write, but leave the traces for a review: exit code 1 if it wrote.")
 @DRY_RUN
 @click.option("--if-due", is_flag=True, help="Only after enough new traces (10, or traces.due), or a week.")
 @JSON
@@ -103,16 +101,12 @@ def consolidate_command(folder: str, /, apply: bool, staged: bool, dry_run: bool
     repository = open_repository(folder)
     if if_due and not _is_due(lifecycle.due(repository), as_json):
         return 0
-    done = with_bar(
-        lambda progress: lifecycle.consolidate(repository, dry_run, getpass.getuser(), progress, staged),
-        "consolidating",
-    )
+    by = getpass.getuser()
+    done = with_bar(lambda progress: lifecycle.consolidate(repository, dry_run, by, progress, staged), "consolidating")
     _tell(done, as_json)
     learned = [entry for entry in done.plan.entries if "derivedFrom" in entry.extra and entry.kind != "memory"]
     if staged and learned and not as_json:
-        note(
-            f"{len(learned)} learnings were written: review and add them; 'rawkomem consolidate' archives their traces"
-        )
+        note(f"{len(learned)} learnings: review and add them; then 'rawkomem consolidate' archives their traces")
     return 1 if staged and done.plan.entries else 0
 
 

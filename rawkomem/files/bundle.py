@@ -13,6 +13,7 @@ import tarfile
 from typing import TYPE_CHECKING
 
 from ..model.errors import Refused, Unwritable
+from ..model.ids import holds_id
 from .append import make_folder, refuse_links, sync_folder, write_file
 from .contents import MAX_FILE, read_bytes
 from .move import remove_empty
@@ -78,8 +79,9 @@ def bundles(layout: Layout) -> Iterator[str]:
 
 def holding(layout: Layout, id: str) -> str:
     """The folder whose bundle holds an entry of this id; empty where none does."""
-    for folder in bundles(layout) if id else ():
-        if any(id.encode() in data for data in read_bundle(layout, bundle_of(folder)).values()):
+    for folder in bundles(layout):
+        held = read_bundle(layout, bundle_of(folder)).values()
+        if any(holds_id(data.decode("utf-8", "replace"), id) for data in held):
             return folder
     return ""
 

@@ -14,6 +14,7 @@ from ..files.contents import read_bytes
 from ..files.read import read_data
 from ..model.entry import Entry
 from ..model.errors import NotFound
+from ..model.ids import holds_id
 from ..model.record import replace
 from ..state.run import EXPERIENCE, TRACE
 from ..text.clean import one_line
@@ -107,24 +108,25 @@ def _long_term(project: str, folder: str) -> Iterator[Entry]:
 
 
 def _cut(text: str, stem: str) -> Iterator[tuple[str, str]]:
-    """(title, text) of the parts of a file below its headings of the highest level that has several, else the whole."""
+    """(title, text) of each section of a file; of one without sections, the whole under the file's name.
+
+    Sections are `# Learning: …`, or what stands below the headings of the second level.
+    """
     if text.startswith("---\n") and "\n---\n" in text[4:]:
         text = text[4:].partition("\n---\n")[2]
-    lines = text.split("\n")
-    level = next((sign for sign in ("# ", "## ") if sum(line.startswith(sign) for line in lines) > 1), "# ")
-    if not any(line.startswith(f"# {TITLE}") for line in lines) and level == "# ":
-        level = "## " if any(line.startswith("## ") for line in lines) else "# "
-    title, part = "", list[str]()
-    for line in [*lines, level]:
-        if not line.startswith(level) and line != level:
-            part.append(line)
-            continue
-        body = "\n".join(part).strip()
-        if body and title:
-            yield one_line(title, 200), f"{level}{title}\n\n{body}"
-        elif body and level == "# ":
-            yield one_line(stem, 200), body
-        title, part = line[len(level) :].strip(), []
+    level = "# " if _starts(text, f"# {TITLE}") or _starts(text, "# ") > 1 or not _starts(text, "## ") else "## "
+    before, *parts = f"\n{text}".split(f"\n{level}")
+    if before.strip() and not parts:
+        yield stem, before.strip()
+    for part in parts:
+        title, _, body = part.partition("\n")
+        if title.strip() and body.strip():
+            yield one_line(title, 200), f"{level}{title.strip()}\n\n{body.strip()}"
+
+
+def _starts(text: str, sign: str) -> int:
+    """How many lines start with a sign."""
+    return f"\n{text}".count(f"\n{sign}")
 
 
 def _marked(entry: Entry) -> tuple[str, Entry]:
@@ -179,7 +181,7 @@ def _put(file: str, text: str, id: str) -> str:
     if os.path.exists(file):
         with open(file, encoding="utf-8") as stream:
             known = stream.read()
-    if id in known:
+    if holds_id(known, id):
         return ""
     os.makedirs(os.path.dirname(file), exist_ok=True)
     with open(file, "a", encoding="utf-8", newline="\n") as stream:

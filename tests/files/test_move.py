@@ -13,6 +13,7 @@ from rawkomem.files.layout import Layout
 from rawkomem.files.move import Move, from_archive, move_files, to_archive
 from rawkomem.files.rotate import next_number, rotate_log
 from rawkomem.model.errors import Refused
+from rawkomem.model.ids import holds_id
 from tests.seeds import by_case
 from tests.torture.helpers import write
 
@@ -76,6 +77,19 @@ def test_a_bundle_holds_the_same_bytes_and_gives_them_back(layout, root):
     assert {name: (root / "archive/2025-01" / name).read_bytes().decode() for name in files} == files
     pack(layout, "archive/2025-01")
     assert (root / bundle_of("archive/2025-01")).read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("text", "id", "holds"),
+    [
+        ("id: exp_1\n", "exp_1", True),
+        ("exp_10 exp_11", "exp_1", False),
+        ("exp_10, [exp_1]", "exp_1", True),
+        ("x", "", False),
+    ],
+)
+def test_an_id_is_held_as_a_whole(text, id, holds):
+    assert holds_id(text, id) is holds
 
 
 def test_a_bundle_takes_in_what_came_later_and_refuses_what_differs(layout, root):
