@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .files.append import repository_lock
 from .files.rotate import KEPT, next_number, rotate_log
 from .learn.trace import plan_experience, plan_trace
 from .model.errors import BadInput
@@ -41,12 +40,11 @@ def add_experience(repository: Repository, told: Experienced, by: str = "", via:
     """Add an entry to the experience log under the next number; what is older than the last `keep` is archived."""
 
     def decide() -> Plan:
-        return plan_experience(told, next_number(repository.layout), by)
+        plan = plan_experience(told, next_number(repository.layout), by)
+        rotate_log(repository.layout, keep - len(plan.entries))  # under the same lock: nobody waits for it twice
+        return plan
 
-    written = repository.write_decided(decide, via)[0]
-    with repository_lock(repository.layout):
-        rotate_log(repository.layout, keep)
-    return written
+    return repository.write_decided(decide, via)[0]
 
 
 def traces(repository: Repository, statuses: Sequence[str] = ()) -> Mapping[str, Memory]:

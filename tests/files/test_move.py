@@ -187,7 +187,7 @@ from rawkomem.learn.trace import Experienced
 from rawkomem.repository import Repository
 repository = Repository.open(sys.argv[1], warn=lambda message: None)
 for number in range(20):
-    add_experience(repository, Experienced(goal=f"{sys.argv[2]}-{number}"), keep=100)
+    add_experience(repository, Experienced(goal=f"{sys.argv[2]}-{number}"), keep=300)
 """
 
 
@@ -199,4 +199,4 @@ def test_sixteen_processes_number_without_gap_or_double(project, repository):
     rows = [row for row in repository.list(include_all()) if row.kind == "experience"]
     assert sorted(int(row.id.removeprefix("exp_")) for row in rows) == list(range(1, 321))
     assert len({row.title for row in rows}) == 320
-    assert sum(row.path.startswith("log/") for row in rows) == 100
+    assert sum(row.path.startswith("log/") for row in rows) == 300
