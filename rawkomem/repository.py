@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+LIST_ALL = "'rawkomem list' shows them all"
 QUESTIONS = 100  # at once: more is a job, not a question
 
 
@@ -146,7 +147,8 @@ class Repository:
     ) -> Sequence[PatternMatch]:
         """Earlier tasks that resemble this one (LLMos): traces and experiences, unless a filter names other kinds."""
         from .recall.filters import window
-        from .recall.patterns import TASKS, match_patterns
+        from .recall.patterns import match_patterns
+        from .state.run import TASKS
 
         only = window(only or replace(DEFAULT, kinds=TASKS), *time_window)
 
@@ -225,10 +227,17 @@ class Repository:
     def _resolve(self, name: str) -> str:
         ids = self.index.catalogue.resolve(name)
         if not ids:
-            raise NotFound(f"no memory {name!r}", "'rawkomem list' shows them all")
+            raise NotFound(f"no memory {name!r}", self._where(name))
         if len(ids) > 1:
             raise BadInput(f"{name!r} may be {', '.join(ids[:5])}", "give more of the id")
         return ids[0]
+
+    def _where(self, name: str) -> str:
+        """What to do about a name that is none: it may lie in a compressed month of the archive."""
+        from .files.bundle import holding
+
+        folder = holding(self.layout, name)
+        return f"'rawkomem retention restore {name}' takes it out of {folder}.tar.gz" if folder else LIST_ALL
 
     def _answer(self, ask: Callable[[], T], key: Hashable = None, believing: bool = False) -> T:
         """Answer from a fresh index. One that depends on who committed what is given again where that changed since."""
@@ -498,6 +507,10 @@ class Repository:
     def write(self, plan: Plan, via: str = "") -> Sequence[Written]:
         """Carry out a plan. `via` tells how it arrived: person, agent, import, distilled, or a source class."""
         return self._write_decided(lambda: plan, via)
+
+    def write_decided(self, decide: Callable[[], Plan], via: str = "") -> Sequence[Written]:
+        """Carry out a plan that is decided under the same lock: for numbers and names that others may take, too."""
+        return self._write_decided(decide, via)
 
     def _write_decided(self, decide: Callable[[], Plan], via: str = "") -> Sequence[Written]:
         """Decide and write under one lock, on fresh answers: no other writer comes between the two."""

@@ -47,10 +47,13 @@ KEYS = {
     "lessonMinConfidence": "both",
     "lessonRetentionDays": "both",
     "privacy.names": "user",
+    "traces.due": "both",
+    "traces.keepDays": "both",
 }
 LEDGER = ("on", "writes", "off")  # what is noted: everything, everything but recalls, nothing
 
 
+DUE_TRACES = 10  # LLMos
 LOCAL = (AUTO, BUNDLED, "minilm")  # providers that a repository may ask for: they send nothing and load nothing
 AGENT_KEYS = {"maxInjected": "most", "minImportance": "least_importance", "budget": "budget"}
 
@@ -70,6 +73,8 @@ class Settings:
     ledger: str = LEDGER[0]
     lessons: tuple[float, int] = (LESSON_CONFIDENCE, LESSON_DAYS)  # least confidence and age of what is injected
     names: tuple[str, ...] = ()  # of people, besides the user, that become ids in what is recorded or distilled
+    due_traces: int = DUE_TRACES  # so many new traces make consolidating due
+    keep_days: int = 0  # days after which a trace is archived that no learning was made of; 0: never
 
     def limits(self, agent: str) -> Limits:
         """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
@@ -208,6 +213,8 @@ def _settings(values: Mapping[str, str]) -> Settings:
         ledger=_ledger(values),
         lessons=_lessons(values),
         names=_listed(values, "privacy.names"),
+        due_traces=max(1, int(_number(values, "traces.due", DUE_TRACES))),
+        keep_days=max(0, int(_number(values, "traces.keepDays", 0))),
     )
 
 

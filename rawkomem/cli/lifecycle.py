@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import getpass
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from .. import lifecycle
+from ..lifecycle import FOUND_AMONG
+from ..model.clock import iso
+from ..model.errors import BadInput
 from ..state.compress import IDLE_DAYS, LEAST_MEMBERS, MOST_DIGESTS, Compression
 from ..text.clean import one_line
 from .commands import open_repository
@@ -15,13 +19,18 @@ from .sync import with_bar
 from .terminal import note, paint, say, say_json, wide
 
 if TYPE_CHECKING:
-    from ..lifecycle import Done
+    from ..files.move import Move
+    from ..lifecycle import Done, Due
     from ..model.entry import Entry
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would be appended; write nothing.")
 LEAVING = ("archive", "supersede", "quarantine")
-SIGNS = {**dict.fromkeys(LEAVING, ("-", "red")), "memory": ("+", "green")}  # others change a memory that stays
+SIGNS = {
+    **dict.fromkeys(LEAVING, ("-", "red")),
+    "memory": ("+", "green"),
+    "learning": ("+", "green"),
+}  # others change a memory that stays
 
 
 @click.command("decay")
@@ -74,35 +83,74 @@ def compress_command(
 
 
 @click.command("consolidate")
+@click.option("--apply", is_flag=True, help="Write, and put the consolidated traces into the archive: the default.")
+@click.option("--staged", is_flag=True, help="Write, but leave the traces for a review: exit code 1 if it wrote.")
 @DRY_RUN
+@click.option("--if-due", is_flag=True, help="Only after enough new traces (10, or traces.due), or a week.")
 @JSON
 @click.pass_obj
-def consolidate_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
-    """Settle duplicates and contradictions, make digests, prune.
+def consolidate_command(folder: str, /, apply: bool, staged: bool, dry_run: bool, if_due: bool, as_json: bool) -> int:
+    """Settle duplicates and contradictions, make digests and learnings, prune.
 
     In this order: duplicates, contradicting claims, what other sources confirm, digests, what was superseded long ago,
-    is hardly believed or is as good as forgotten. Nothing is deleted, and a second run finds nothing to do.
+    is hardly believed or is as good as forgotten; then learnings of traces with the same goal, which are archived when
+    their goals find the learning. Nothing is deleted, and a second run finds nothing to do.
     """
+    if apply + staged + dry_run > 1:
+        raise BadInput("--apply, --staged and --dry-run exclude each other", "give one of them")
     repository = open_repository(folder)
-    done = with_bar(
-        lambda progress: lifecycle.consolidate(repository, dry_run, getpass.getuser(), progress), "consolidating"
-    )
+    if if_due and not _is_due(lifecycle.due(repository), as_json):
+        return 0
+    by = getpass.getuser()
+    done = with_bar(lambda progress: lifecycle.consolidate(repository, dry_run, by, progress, staged), "consolidating")
     _tell(done, as_json)
+    learned = [entry for entry in done.plan.entries if "derivedFrom" in entry.extra and entry.kind != "memory"]
+    if staged and learned and not as_json:
+        note(f"{len(learned)} learnings: review and add them; then 'rawkomem consolidate' archives their traces")
+    return 1 if staged and done.plan.entries else 0
+
+
+def _is_due(due: Due, as_json: bool) -> bool:
+    if not due.is_due:
+        if as_json:
+            say_json({"due": False, "new_traces": due.new, "least": due.least, "last_run": iso(due.last)})
+        else:
+            note(f"not due: {due.new} new traces, {due.least} make it due, or a week")
+    return due.is_due
 
 
 def _tell(done: Done, as_json: bool, counts: dict[str, int] | None = None) -> None:
     if as_json:
         entries = [_json(done, entry) for entry in done.plan.entries]
-        say_json({"dry_run": not done.written, "why": done.plan.why, **(counts or {}), "entries": entries})
+        moves = [{"from": move.source, "to": move.target, "why": move.why} for move in done.moves]
+        unfound = [{"id": id, "question": question} for id, question in done.unfound]
+        put_away = {"moves": moves, "unfound": unfound} if moves or unfound else {}
+        told = {"dry_run": not done.written, "why": done.plan.why, **(counts or {}), "entries": entries}
+        say_json({**told, **put_away})
         return
     for entry in done.plan.entries:
         say(_line(done, entry))
+        if not done.written and "derivedFrom" in entry.extra:
+            say("".join(paint(f"    + {line}\n", "green") for line in entry.body.split("\n")).rstrip("\n"))
+    tell_moves(done)
     if counts:
         note(", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items()))
-    if not done.plan.entries:
+    if not done.plan.entries and not done.moves:
         note("nothing to do")
     elif not done.written:
         note(f"{len(done.plan.entries)} entries would be appended; nothing was written")
+
+
+def tell_moves(done: Done) -> None:
+    """Which traces were put away, by learning, and which stay because their goals do not find it."""
+    reasons: dict[str, list[Move]] = {}
+    for move in done.moves:
+        reasons.setdefault(move.why, []).append(move)
+    for why, moves in reasons.items():
+        where = os.path.dirname(moves[0].target)
+        say(f"{paint('> archive    ', 'cyan')} {len(moves)} traces to {where}/  {paint(why, 'dim')}")
+    for id, question in done.unfound:
+        note(f"the traces of {id} stay: {one_line(question, 80)!r} does not find it among the first {FOUND_AMONG}")
 
 
 def _line(done: Done, entry: Entry) -> str:

@@ -10,6 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from ..model.entry import Entry
 from ..model.errors import BadInput, Refused
 from ..model.ids import slug
 from ..model.kinds import CREATES
@@ -20,12 +21,12 @@ from ..text.redact_entry import redact_entry
 from ..text.split import append_holds, join
 from .lock import Lock
 from .read import QUARANTINE, decode, read_data
-from .replace import Replacing, remove_leftovers
+from .replace import Replacing, refuse_links, remove_leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..model.entry import Entry, Plan
+    from ..model.entry import Plan
     from .layout import Layout
 
     Step = tuple[list[Entry], str]  # entries, and their text as one piece
@@ -54,15 +55,7 @@ def write_locked(layout: Layout, plan: Plan) -> list[Written]:
     remove_leftovers(layout)
     clean = [redact_entry(entry) for entry in plan.entries]
     paths: dict[str, str] = {}
-    todo = _steps(clean)
-    for _ in range(MEDDLED):
-        todo = _write_steps(layout, todo, paths)
-        if not todo:
-            break
-        time.sleep(0.01)
-    else:
-        path = paths[todo[0][0][0].id]
-        raise Refused(f"{path} keeps changing while we write", "close the program that saves it, then try again")
+    _write_all(layout, _steps(clean), paths)
     return [
         Written(replace(entry, path=paths[entry.id]), redacted=entry != given)
         for entry, given in zip(clean, plan.entries, strict=True)
@@ -89,6 +82,17 @@ def _steps(entries: Sequence[Entry]) -> list[Step]:
     return [*before, *steps.values()]
 
 
+def _write_all(layout: Layout, todo: list[Step], paths: dict[str, str]) -> None:
+    """Write these steps, noting where each entry went; what somebody else saves meanwhile is read again."""
+    for _ in range(MEDDLED):
+        todo = _write_steps(layout, todo, paths)
+        if not todo:
+            return
+        time.sleep(0.01)
+    path = paths[todo[0][0][0].id]
+    raise Refused(f"{path} keeps changing while we write", "close the program that saves it, then try again")
+
+
 def _write_steps(layout: Layout, todo: Sequence[Step], paths: dict[str, str]) -> list[Step]:
     """Write them all, noting where each entry went; returns those whose file somebody else saved meanwhile."""
     files = Replacing(layout)
@@ -104,10 +108,18 @@ def repository_lock(layout: Layout) -> Lock:
     return Lock(os.path.join(layout.local, "write.lock"))
 
 
+def append_text(layout: Layout, path: str, text: str) -> str:
+    """Append entries as they stand elsewhere, to the byte, by a caller that holds the lock; to a sibling if need be."""
+    remove_leftovers(layout)
+    paths: dict[str, str] = {}
+    _write_all(layout, [([Entry(path=path, id=path)], text)], paths)
+    return paths[path]
+
+
 def _append(layout: Layout, files: Replacing, entry: Entry, text: str) -> str:
     for path in _candidates(entry):
         file = layout.path(path)
-        _refuse_links(layout, os.path.dirname(file))
+        refuse_links(layout, os.path.dirname(file))
         if _append_to(files, file, text):
             return path
     raise Refused(f"no free file name for {entry.title or entry.id!r}", "rename it")
@@ -153,13 +165,6 @@ def _append_to(files: Replacing, file: str, entry: str) -> bool:
     whole = _newlines_of(data)
     files.put(file, data + join(whole, entry).encode()[len(whole.encode()) :])
     return True
-
-
-def _refuse_links(layout: Layout, folder: str) -> None:
-    """A folder link that came with the repository must not lead the writer elsewhere; the sweep would not follow it."""
-    root = os.path.realpath(layout.root)
-    if not os.path.realpath(folder).startswith(root + os.sep):
-        raise Refused(f"{layout.relative(folder)} is a link out of the repository", "put a folder in its place")
 
 
 def _newlines_of(data: bytes) -> str:

@@ -15,6 +15,7 @@ from ..model.record import record, replace
 from ..state.fold import fold
 from ..state.graph import build
 from ..state.references import DERIVED, HERITAGE, SUPERSEDES
+from ..state.run import TASKS
 from ..text.redact import redact
 from .read import Reading, read_file
 from .scan import is_text, stamps, sweep
@@ -103,7 +104,7 @@ def _name_problems(name: str) -> list[Problem]:
 
 
 def _content_problems(entry: Entry) -> list[Problem]:
-    if not entry.creates or entry.draft or entry.kind in GROUPS:
+    if not entry.creates or entry.draft or entry.kind in (*GROUPS, *TASKS):
         return []
     count = len(entry.body.split())
     if count > MOST:

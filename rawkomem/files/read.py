@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 RETRY_AFTER = 0.02  # seconds: a file that ends inside a character is probably being written
 MAGIC = (b"\x7fELF", b"\x1f\x8b", b"PK\x03\x04", b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"MZ\x90", b"SQLite")
+LOG = "log/"  # the area whose files may be in a form older than ours
 LFS = b"version https://git-lfs"
 
 ACCEPT, ACCEPT_WARN, QUARANTINE = "accept", "accept_warn", "quarantine"
@@ -56,7 +57,7 @@ def read_data(data: bytes, path: str, advice: bool = True) -> Reading:
     text, refused, odd = decode(data)
     if refused:
         return Reading(path, (), (replace(refused, path=path),))
-    entries, problems = read_entries(text, advice)
+    entries, problems = read_entries(text, advice, log=path.startswith(LOG))
     if not entries:
         problems = [error("the file is empty", "add a memory or remove the file")]
     return Reading(path, _placed(entries, path), tuple(replace(p, path=path) for p in [*odd, *problems]))

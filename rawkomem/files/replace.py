@@ -10,7 +10,7 @@ import errno
 import os
 from typing import TYPE_CHECKING
 
-from ..model.errors import Unwritable
+from ..model.errors import Refused, Unwritable
 from .contents import read_bytes
 
 if TYPE_CHECKING:
@@ -73,6 +73,13 @@ class Replacing:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))  # now, and not after the first rename
         _write_durably(temporary, data, _mode(file))
         return temporary
+
+
+def refuse_links(layout: Layout, folder: str) -> None:
+    """A folder link that came with the repository must not lead the writer elsewhere; the sweep would not follow it."""
+    root = os.path.realpath(layout.root)
+    if not os.path.realpath(folder).startswith(root + os.sep):
+        raise Refused(f"{layout.relative(folder)} is a link out of the repository", "put a folder in its place")
 
 
 def remove_leftovers(layout: Layout) -> None:

@@ -42,6 +42,17 @@ RESERVED = {
 }  # Windows devices
 
 
+def holds_id(text: str, id: str) -> bool:
+    """Whether a text holds an id as a whole: `exp_1` is not in `exp_10`."""
+    at = text.find(id) if id else -1
+    while at >= 0:
+        around = text[at - 1 : at] + text[at + len(id) : at + len(id) + 1]
+        if not any(c.isalnum() or c in "_-" for c in around):
+            return True
+        at = text.find(id, at + 1)
+    return False
+
+
 def order_key(at: int, id: str) -> tuple[int, str, int]:
     """The order of the fold: by time, then id, with `stem#10` after `stem#2`."""
     stem, _, number = id.rpartition("#")

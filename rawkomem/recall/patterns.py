@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from ..model.errors import BadInput
 from ..model.record import record
+from ..state.run import SUCCESS, approach_of, goal_of, outcome_of, said, tools_of
 from ..text.clean import clean
 from ..text.stem import words
 from .candidates import gather
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from ..index.protocol import SearchStore
     from ..index.view import View
     from ..model.entry import Memory
     from .candidates import Spaces
-
-TASKS = ("trace", "experience")  # kinds that tell of a task
-SUCCESS = ("success", "success_with_recovery")
-APPROACH = ("recommended approach", "learnings", "key insights", "plan")  # sections that say how, the best first
 
 
 @record
@@ -56,39 +51,11 @@ def share_of_words(text: str, goal: str) -> float:
 
 def pattern_of(memory: Memory, similarity: float) -> PatternMatch:
     """A memory as the seed's PatternMatch; what it does not say stays empty."""
-    outcome = _said(memory, ("status", "final_outcome", "outcome"))
     return PatternMatch(
         goal=goal_of(memory),
         similarity=round(max(0.0, min(1.0, similarity)), 4),
-        suggested_approach=_section(memory.body, APPROACH) or _said(memory, ("learnings_or_issues", "output_summary")),
-        tools_used=_list(memory, ("tools_used", "toolsUsed", "components_used")),
-        success=outcome in SUCCESS,
-        trace_id=_said(memory, ("trace_id", "experience_id")) or memory.id,
+        suggested_approach=approach_of(memory),
+        tools_used=tools_of(memory),
+        success=outcome_of(memory) in SUCCESS,
+        trace_id=said(memory, ("trace_id", "experience_id")) or memory.id,
     )
-
-
-def goal_of(memory: Memory) -> str:
-    """What the task was after."""
-    return _said(memory, ("goal", "primary_goal")) or memory.title
-
-
-def _said(memory: Memory, keys: Iterable[str]) -> str:
-    return next((str(memory.extra[key]).strip() for key in keys if memory.extra.get(key)), "")
-
-
-def _list(memory: Memory, keys: Iterable[str]) -> tuple[str, ...]:
-    value = next((memory.extra[key] for key in keys if memory.extra.get(key)), [])
-    return tuple(str(item) for item in (value if isinstance(value, list) else [value]))
-
-
-def _section(body: str, titles: Sequence[str]) -> str:
-    """The text below the first of these headings that the body has."""
-    sections: dict[str, list[str]] = {}
-    title = ""
-    for line in body.split("\n"):
-        if line.startswith("#"):
-            title = line.lstrip("#").strip().lower()
-        else:
-            sections.setdefault(title, []).append(line)
-    texts = ("\n".join(sections.get(name, ())).strip() for name in titles)
-    return next((text for text in texts if text), "")

@@ -39,6 +39,7 @@ FIXED = (
 )  # what a memory claims, and from whom, no amend changes: another claim is another memory
 CHAIN = ("intentChain", "hypotheses", "rationales")  # RFC-0011: what led to a memory, level by level
 DEEPEST = 5  # levels of such a chain
+ARCHIVE = "archive/"  # a file that was moved there is put away, without a word added to it; moving it back undoes that
 DISPUTED = "disputed"
 DISPUTES = 3  # so many without a single reinforcement mark a memory, where the formula of trust has long saturated
 
@@ -89,10 +90,12 @@ def _rank(entry: Entry) -> tuple[int, str, int, str, str]:
 
 def _create(entry: Entry) -> Fields:
     status = DRAFT if entry.draft else "conflicted" if entry.conflicted else ACTIVE
+    put_away = status == ACTIVE and entry.path.startswith(ARCHIVE)
     return {
         "id": entry.id,
         "kind": entry.kind,
-        "status": status,
+        "status": "archived" if put_away else status,
+        "reason": f"lies in {ARCHIVE}" if put_away else "",
         "title": entry.title,
         "when": entry.when,
         "tags": entry.tags,

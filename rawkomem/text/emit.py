@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import iso
 from ..model.kinds import DEFAULT_IMPORTANCE
+from .foreign import NUMBERS, TOLD, foreign_keys
 from .frontmatter import NULLS
 
 if TYPE_CHECKING:
@@ -32,7 +33,17 @@ def emit_entry(entry: Entry) -> str:
 
 def emit_fields(fields: Mapping[str, Value]) -> str:
     """Keys and values as YAML, one key a line."""
-    return "".join(f"{_scalar(key)}:{_value(value, '')}" for key, value in fields.items())
+    return "".join(f"{_scalar(key)}:{_top_value(key, value)}" for key, value in fields.items())
+
+
+def _top_value(key: str, value: Value) -> str:
+    """A value as its key wants it: a number bare, prose of several lines as lines. Our reader takes both as text."""
+    if isinstance(value, str):
+        if key in NUMBERS and value.isascii() and value.isdecimal():
+            return f" {value}\n"
+        if key in TOLD and "\n" in value and value == value.strip() and not SPECIAL.search(value.replace("\n", "")):
+            return " |2-\n" + "".join(f"  {line}\n" if line else "\n" for line in value.split("\n"))
+    return _value(value, "")
 
 
 def _fields(entry: Entry) -> dict[str, Value]:
@@ -51,11 +62,15 @@ def _fields(entry: Entry) -> dict[str, Value]:
         "source": entry.source,
         "relatedMemories": list(entry.related),
     }
+    foreign = foreign_keys(entry)
+    if foreign:
+        named = {**{theirs: named.pop(ours) for ours, theirs in foreign.items()}, **named, "kind": ""}
     return {**{key: value for key, value in named.items() if value}, **entry.extra}
 
 
 def _importance(entry: Entry) -> str:
-    if entry.creates or "importance" in entry.given or entry.importance != DEFAULT_IMPORTANCE:
+    usual = entry.importance == DEFAULT_IMPORTANCE and "importance" not in entry.given
+    if not usual or (entry.creates and not foreign_keys(entry)):
         return entry.importance
     return ""
 

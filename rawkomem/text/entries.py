@@ -11,6 +11,7 @@ from ..model.kinds import CHANGES, CREATES, DEFAULT_IMPORTANCE, IMPORTANCE
 from ..model.problem import ERROR, Problem, error, style, warning
 from ..model.record import replace
 from .clean import clean, confusable_with, hidden, mixed_script
+from .foreign import native, told
 from .frontmatter import CONFLICT, Field
 from .redact import find_secrets
 from .split import Block, split
@@ -38,17 +39,28 @@ TITLE_LENGTH = 300
 ID_LENGTH = 250  # people type and read ids; a file stem, which serves as one, is no longer
 
 
-def read_entries(text: str, advice: bool = True) -> tuple[list[Entry], list[Problem]]:
+def read_entries(text: str, advice: bool = True, log: bool = False) -> tuple[list[Entry], list[Problem]]:
     """All entries of a text with \\n line ends, ids as written, and all Problems in order of lines.
 
-    Without `advice`, warnings that change nothing about an entry are not looked for: an index does not need them.
+    Without `advice`, warnings that change nothing about an entry are not looked for: an index does not need them. A
+    `log` may be in an older form.
     """
-    entries, problems = [], []
-    for block in split(text):
+    entries: list[Entry] = []
+    blocks, problems = _older_log(text) if log else ([], [])
+    for block in blocks or split(text):
         entry, odd = _read_block(block, advice)
         entries.append(entry)
         problems.extend(odd)
     return entries, sorted(problems, key=lambda problem: problem.line)
+
+
+def _older_log(text: str) -> tuple[list[Block], list[Problem]]:
+    """What a log says that does not start with frontmatter."""
+    if text.lstrip().startswith("---"):
+        return [], []
+    from .logbook import read_log  # few repositories hold one
+
+    return read_log(text)
 
 
 def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
@@ -60,7 +72,7 @@ def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
     if block.fields is None:
         entry = Entry(body=body, draft=True, line=block.line)
     else:
-        entry = _FieldReader(block.fields, block.line, problems, advice).entry(body)
+        entry = told(_FieldReader(native(block.fields), block.line, problems, advice).entry(body))
     return replace(entry, conflicted=conflicted, leaks=bool(secrets)), problems + secrets
 
 

@@ -1,7 +1,8 @@
 """Splits a file into blocks: one frontmatter and its body each.
 
-A new entry starts only where a `---` line outside code fences and HTML comments opens a YAML mapping that has a `title`
-or a `kind` and closes with another `---` line. Any other `---` is a horizontal rule or a separator.
+A new entry starts only where a `---` line outside code fences and HTML comments opens a YAML mapping that has a
+`title`, a `kind`, a `trace_id` or an `experience_id`, and closes with another `---` line. Any other `---` is a
+horizontal rule or a separator.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..model.problem import Problem, error, warning
 from ..model.record import record
+from .foreign import MARKS
 from .frontmatter import MAX_BYTES, Field, Unreadable, read_frontmatter
 
 if TYPE_CHECKING:
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
 # The only lines that can change the state: delimiters, code fences, HTML comment starts.
 TELLING = re.compile(r"^(?:(---)[ \t]*$| {0,3}(`{3,}|~{3,})([^\n]*)$| {0,3}(<!--))", re.MULTILINE)
 DELIMITER = re.compile(r"^---[ \t]*$", re.MULTILINE)
-LOOKS_LIKE_ENTRY = re.compile(r"^(?:title|kind)[ \t]*:|\A\s*\{[^\n]*\"(?:title|kind)\"", re.MULTILINE)
+TELLING_KEYS = ("title", "kind", *MARKS)
+KEY = "|".join(TELLING_KEYS)
+LOOKS_LIKE_ENTRY = re.compile(rf"^(?:{KEY})[ \t]*:|\A\s*\{{[^\n]*\"(?:{KEY})\"", re.MULTILINE)
 TRAILING_SEPARATOR = re.compile(r"(?:\A|\n)[ \t]*\n?---[ \t]*\n*\Z")
 RULE = error("a rule, not an entry")  # what `_open` answers for any other `---`
 SEPARATOR = "\n---\n\n"  # SPEC-0009: entries are appended below a rule
@@ -123,7 +127,7 @@ def _open(text: str, lines: _Lines, opening: re.Match[str], problems: list[Probl
         fields, odd = read_frontmatter(inside, line + 1)
     except Unreadable as failure:
         return _Opened(None, opening.start(), body, line, [*problems, failure.problem])
-    if not first and not ("title" in fields or "kind" in fields):
+    if not first and not any(key in fields for key in TELLING_KEYS):
         return RULE
     return _Opened(fields, opening.start(), body, line, [*problems, *odd, *_second_document(text, lines, body)])
 

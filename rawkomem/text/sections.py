@@ -1,0 +1,52 @@
+"""The sections of a Markdown body by their headings, and the items of a list."""
+
+from __future__ import annotations
+
+MARKS = "-*+"
+
+
+def sections(body: str) -> dict[str, str]:
+    """The text below each heading, by the heading in lower case; what stands before the first is under ''."""
+    found: dict[str, list[str]] = {}
+    title, fence = "", False
+    for line in body.split("\n"):
+        if line.lstrip().startswith(("```", "~~~")):
+            fence = not fence
+        if line.startswith("#") and not fence:
+            title = line.lstrip("#").strip().lower()
+        else:
+            found.setdefault(title, []).append(line)
+    return {title: "\n".join(lines).strip() for title, lines in found.items()}
+
+
+def items(text: str) -> list[str]:
+    """The items of a list, each on one line without its mark; lines below an item belong to it.
+
+    Text that is no list is one item for each paragraph.
+    """
+    found: list[str] = []
+    apart = True
+    for line in text.split("\n"):
+        said = _item(line)
+        if said is not None:
+            found.append(said)
+        elif not line.strip():
+            apart = True
+            continue
+        elif found and not apart:
+            found[-1] = f"{found[-1]} {line.strip()}"
+        else:
+            found.append(line.strip())
+        apart = False
+    return [" ".join(item.split()) for item in found if item.strip()]
+
+
+def _item(line: str) -> str | None:
+    """What a line says after `- `, `3. ` or `3) `; None where it starts no item."""
+    bare = line.lstrip()
+    if bare[:1] in MARKS and bare[1:2] == " ":
+        return bare[2:].strip()
+    digits = len(bare) - len(bare.lstrip("0123456789"))
+    if 0 < digits < 5 and bare[digits : digits + 1] in (".", ")") and bare[digits + 1 : digits + 2] == " ":
+        return bare[digits + 2 :].strip()
+    return None

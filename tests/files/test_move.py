@@ -1,0 +1,203 @@
+"""Moving files to the archive and back, bundling months, rotating the log: no byte changes, nothing is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from rawkomem.files import replace, rotate
+from rawkomem.files.bundle import bundle_of, bundles, holding, pack, read_bundle, unpack
+from rawkomem.files.layout import Layout
+from rawkomem.files.move import Move, from_archive, move_files, to_archive
+from rawkomem.files.rotate import next_number, rotate_log
+from rawkomem.model.errors import Refused
+from rawkomem.model.ids import holds_id
+from tests.seeds import by_case
+from tests.torture.helpers import write
+
+
+@pytest.fixture
+def layout(project) -> Layout:
+    return Layout(str(project / ".rawko"))
+
+
+@pytest.fixture
+def root(project):
+    return project / ".rawko"
+
+
+def test_there_and_back(layout, root):
+    text = "---\ntrace_id: t1\ngoal: G\n---\n\r\nodd \t bytes"
+    write(root, "traces/2026-01/a.md", text)
+    (there,) = move_files(layout, [to_archive("traces/2026-01/a.md"), to_archive("traces/2026-01/gone.md")])
+    assert there.target == "archive/2026-01/a.md" and not (root / "traces/2026-01").exists()
+    assert (root / there.target).read_bytes() == text.encode()
+    (back,) = move_files(layout, [from_archive(there.target)])
+    assert back.target == "traces/2026-01/a.md" and (root / back.target).read_bytes() == text.encode()
+
+
+def test_a_name_that_is_taken_gets_a_number(layout, root):
+    write(root, "traces/a.md", "new")
+    write(root, "archive/a.md", "old")
+    (done,) = move_files(layout, [to_archive("traces/a.md")])
+    assert (done.target, (root / "archive/a.md").read_text()) == ("archive/a-2.md", "old")
+
+
+def test_a_folder_that_leads_out_is_refused(layout, root, tmp_path_factory):
+    write(root, "traces/a.md", "x")
+    (root / "archive").symlink_to(tmp_path_factory.mktemp("elsewhere"))
+    with pytest.raises(Refused, match="out of the repository"):
+        move_files(layout, [Move("traces/a.md", "archive/a.md")])
+    assert (root / "traces/a.md").read_text() == "x"
+
+
+def test_an_id_made_of_the_path_stays(repository, layout, root):
+    write(root, "traces/2026-01/by-hand.md", "---\nkind: trace\ntitle: By hand\n---\n\nText.\n")
+    assert repository.get("2026-01/by-hand").status == "active"
+    move_files(layout, [to_archive("traces/2026-01/by-hand.md")])
+    memory = repository.get("2026-01/by-hand")
+    assert (memory.status, memory.reason) == ("archived", "lies in archive/")
+    assert [row.id for row in repository.list()] == [] and repository.search("by hand") == []
+
+
+def month(root, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        write(root, f"archive/2025-01/{name}", text)
+
+
+def test_a_bundle_holds_the_same_bytes_and_gives_them_back(layout, root):
+    files = {"a.md": "one\r\n", "b.md": "zwei ü"}
+    month(root, files)
+    assert pack(layout, "archive/2025-01") == 2 and not (root / "archive/2025-01").exists()
+    first = (root / bundle_of("archive/2025-01")).read_bytes()
+    assert list(bundles(layout)) == ["archive/2025-01"] and holding(layout, "zwei") == "archive/2025-01"
+    assert unpack(layout, "archive/2025-01") == 2 and not list(bundles(layout))
+    assert {name: (root / "archive/2025-01" / name).read_bytes().decode() for name in files} == files
+    pack(layout, "archive/2025-01")
+    assert (root / bundle_of("archive/2025-01")).read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("text", "id", "holds"),
+    [
+        ("id: exp_1\n", "exp_1", True),
+        ("exp_10 exp_11", "exp_1", False),
+        ("exp_10, [exp_1]", "exp_1", True),
+        ("x", "", False),
+    ],
+)
+def test_an_id_is_held_as_a_whole(text, id, holds):
+    assert holds_id(text, id) is holds
+
+
+def test_a_bundle_takes_in_what_came_later_and_refuses_what_differs(layout, root):
+    month(root, {"a.md": "one"})
+    pack(layout, "archive/2025-01")
+    month(root, {"a.md": "one", "b.md": "two"})  # as after a kill between writing the bundle and removing the file
+    assert pack(layout, "archive/2025-01") == 2
+    assert read_bundle(layout, bundle_of("archive/2025-01")) == {"a.md": b"one", "b.md": b"two"}
+    month(root, {"a.md": "another"})
+    for action in (pack, unpack):
+        with pytest.raises(Refused, match="differs"):
+            action(layout, "archive/2025-01")
+    assert (root / "archive/2025-01/a.md").read_text() == "another"
+
+
+def test_a_broken_or_foreign_bundle_harms_nobody(layout, root):
+    import io
+    import tarfile
+
+    write(root, "archive/2025-02.tar.gz", "not a bundle")
+    with pytest.raises(Refused, match="cannot be read"):
+        unpack(layout, "archive/2025-02")
+    with tarfile.open(root / "archive/2025-02.tar.gz", "w:gz") as archive:
+        for name in ("../../evil.md", "/evil.md", "x/evil.md", "good.md", "link.md"):
+            member = tarfile.TarInfo(name)
+            if name == "link.md":
+                member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
+            member.size = 0 if name == "link.md" else 2
+            archive.addfile(member, io.BytesIO(b"hi"))
+    assert unpack(layout, "archive/2025-02") == 1
+    assert [file.name for file in root.rglob("*.md")] == ["good.md"]
+
+
+def experiences(count: int, start: int = 1) -> str:
+    blocks = [
+        f'---\nexperience_id: exp_{n}\nprimary_goal: "x{n - 1}"\ntimestamp: 2026-0{1 + n % 2}-01T00:00:00Z\n---\n'
+        for n in range(start, start + count)
+    ]
+    return "\n---\n\n".join(blocks)
+
+
+def ids(repository, area: str) -> list[str]:
+    found = {row.id for row in repository.list(include_all()) if row.path.startswith(area)}
+    return sorted(found, key=lambda id: int(id.removeprefix("exp_")))
+
+
+def include_all():
+    from rawkomem.recall.filters import filter_of
+
+    return filter_of(include=["all"])
+
+
+@by_case("llmos", "addTrace cap")
+def test_the_oldest_leave_and_nothing_is_deleted(case, layout, root, repository):
+    """The seed's memory drops what is above its cap; ours moves it to the archive."""
+    added, kept = case["input"]["added"], case["expected"]["kept"]
+    write(root, "log/memory_log.md", experiences(added))
+    assert len(rotate_log(layout, kept)) == added - kept
+    assert len(ids(repository, "log/")) == kept and len(ids(repository, "archive/log/")) == added - kept
+    assert repository.get(ids(repository, "log/")[0]).title == case["expected"]["first"]
+    assert rotate_log(layout, kept) == [] and next_number(layout) == added + 1
+
+
+def test_rotation_keeps_text_and_changes_together(layout, root, repository):
+    change = "---\nkind: amend\nabout: exp_1\nid: amend_1\nat: 2026-03-01\n---\n\nAmended.\n"
+    write(root, "log/memory_log.md", experiences(1) + "\n---\n\n" + change + "\n---\n\n" + experiences(2, 2))
+    before = repository.get("exp_3")
+    assert rotate_log(layout, 2) == ["exp_1"]
+    assert (root / "log/memory_log.md").read_text() == experiences(2, 2)
+    assert (root / "archive/log/2026-02/memory_log.md").read_text() == experiences(1) + "\n---\n\n" + change
+    assert repository.get("exp_1").body == "Amended." and repository.get("exp_3") != before
+    assert [entry.entry.id for entry in repository.history("exp_1")] == ["exp_1", "amend_1"]
+
+
+def test_an_entry_in_both_places_is_one_and_the_next_rotation_ends_it(layout, root, repository, monkeypatch):
+    write(root, "log/memory_log.md", experiences(5))
+
+    class Killed(replace.Replacing):
+        def finish(self):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(rotate, "Replacing", Killed)
+    with pytest.raises(KeyboardInterrupt):
+        rotate_log(layout, 3)
+    monkeypatch.undo()
+    assert len(repository.list(include_all())) == 5
+    rotate_log(layout, 3)
+    assert ids(repository, "log/") == ["exp_3", "exp_4", "exp_5"] and ids(repository, "archive/") == ["exp_1", "exp_2"]
+    assert sum(file.read_text().count("experience_id: exp_1\n") for file in root.rglob("*.md")) == 1
+
+
+ADD = """
+import sys
+from rawkomem.experience import add_experience
+from rawkomem.learn.trace import Experienced
+from rawkomem.repository import Repository
+repository = Repository.open(sys.argv[1], warn=lambda message: None)
+for number in range(20):
+    add_experience(repository, Experienced(goal=f"{sys.argv[2]}-{number}"), keep=300)
+"""
+
+
+def test_sixteen_processes_number_without_gap_or_double(project, repository):
+    run = [sys.executable, "-c", ADD, str(project)]
+    children = [subprocess.Popen([*run, str(n)], stderr=subprocess.PIPE, text=True) for n in range(16)]
+    for child in children:
+        assert child.communicate(timeout=300)[1] == "" and child.returncode == 0
+    rows = [row for row in repository.list(include_all()) if row.kind == "experience"]
+    assert sorted(int(row.id.removeprefix("exp_")) for row in rows) == list(range(1, 321))
+    assert len({row.title for row in rows}) == 320
+    assert sum(row.path.startswith("log/") for row in rows) == 300

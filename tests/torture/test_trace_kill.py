@@ -1,0 +1,103 @@
+"""kill -9 while traces are consolidated, moved and compressed: every trace stays, and the next run ends the work."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from rawkomem.files.bundle import bundle_of, bundles, read_bundle
+from rawkomem.files.layout import Layout
+from rawkomem.files.read import QUARANTINE, read_file
+from rawkomem.files.scan import stamps, sweep
+from rawkomem.files.start import plan_start, write_start
+from rawkomem.index.lists import memory_of
+from rawkomem.repository import Repository
+from rawkomem.state.references import derived_from
+from tests.learn.runs import fill
+
+from .helpers import ENVIRONMENT
+
+CLOCK = {"consolidate": "2026-06-01T12:00:00Z", "retention": "2027-07-01T12:00:00Z"}
+
+
+def command(project, name: str) -> subprocess.Popen:
+    run = [sys.executable, "-m", "rawkomem", name]
+    env = {**ENVIRONMENT, "RAWKOMEM_NOW": CLOCK[name]}
+    return subprocess.Popen(run, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env, text=True)
+
+
+def finish(project, name: str) -> float:
+    started = time.monotonic()
+    child = command(project, name)
+    _, err = child.communicate(timeout=120)
+    assert child.returncode == 0, err
+    return time.monotonic() - started
+
+
+def kept(project) -> list[str]:
+    """The texts of all traces, wherever they lie; each file must be whole."""
+    layout = Layout(str(project / ".rawko"))
+    texts = {}
+    for path in stamps(sweep(layout).listing):
+        reading = read_file(layout.path(path), path)
+        assert reading.verdict != QUARANTINE and not any(entry.draft for entry in reading.entries), (
+            path,
+            reading.problems,
+        )
+        if reading.entries[0].kind == "trace":
+            texts[reading.entries[0].id] = (project / ".rawko" / path).read_text()
+    for folder in bundles(layout):
+        texts |= {
+            data.decode().split("\n")[1]: data.decode() for data in read_bundle(layout, bundle_of(folder)).values()
+        }
+    return sorted(set(texts.values()))
+
+
+def outcome(project) -> list[object]:
+    """What everything came to, but for ids that are made anew."""
+    repository = Repository.open(str(project), warn=lambda message: None)
+    memories = repository.read(lambda: [memory_of(doc) for doc in repository.index.catalogue.docs()])
+    repository.close()
+    said = [(m.kind, m.title, m.status, m.body, sorted(derived_from(m)), m.path) for m in memories]
+    files = sorted(file.relative_to(project).as_posix() for file in (project / ".rawko" / "archive").rglob("*.*"))
+    return [sorted(said), files]
+
+
+def torture(folder, kills: int, seed: int) -> None:
+    source = random.Random(seed)
+    start, whole = folder / "start", folder / "whole"
+    write_start(plan_start(str(start)))
+    files = sorted(fill(start, 24).values())
+    shutil.copytree(start, whole)
+    took = {name: finish(whole, name) for name in CLOCK}
+    wanted = outcome(whole)
+    assert kept(whole) == files
+    for round in range(kills):
+        project = folder / f"killed{round}"
+        shutil.copytree(start, project)
+        for name in CLOCK:
+            child = command(project, name)
+            time.sleep(source.uniform(0.2, 1) * took[name])
+            child.send_signal(signal.SIGKILL)
+            child.communicate()
+            assert kept(project) == files, (round, name)
+            finish(project, name)
+            assert kept(project) == files, (round, name)
+        assert outcome(project) == wanted, round
+        shutil.rmtree(project)
+
+
+def test_kills(tmp_path):
+    torture(tmp_path, 4, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 3])
+def test_thirty_kills(tmp_path, seed):
+    torture(tmp_path, 30, seed)
