@@ -16,8 +16,8 @@ from .model.errors import BadInput, IndexBroken, NotFound, RawkoError
 from .model.kinds import ACTIVE, IMPORTANCE
 from .model.record import record, replace
 from .recall.candidates import Spaces
-from .recall.filters import DEFAULT, READABLE
-from .recall.limits import LEAST_SIMILAR, SIMILAR, Limits
+from .recall.filters import DEFAULT, READABLE, as_text
+from .recall.limits import LEAST_SIMILAR, SIMILAR
 from .recall.search import LIMIT, Answer, Found, search
 from .settings import Settings, load_settings
 
@@ -132,7 +132,9 @@ class Repository:
         def find() -> Sequence[Answer]:
             return search(self._view(only), self.index.store, self._spaces(), texts, limit)
 
-        return self._answer(find, ("search", tuple(texts), limit, only), believing=_asks_trust(only))
+        answers = self._answer(find, ("search", tuple(texts), limit, only), believing=_asks_trust(only))
+        self._note_recalls([(answer.question, answer.found) for answer in answers], limit, only)
+        return answers
 
     def query(
         self,
@@ -285,12 +287,30 @@ class Repository:
         A filter narrows them down further; only what is active and valid is ever injected; with `strict`, only what a
         person vouches for.
         """
+        injection = self._inject(task, profile, form, most, least_importance, budget, only, strict)
+        self._note_recalls(
+            [(task.asked, injection.items)], most or self.settings.limits(task.agent).most, only, task.agent
+        )
+        return injection
+
+    def _inject(
+        self,
+        task: Task,
+        profile: str = "",
+        form: str = "rawko",
+        most: int = 0,
+        least_importance: str = "",
+        budget: int = 0,
+        only: Filter | None = None,
+        strict: bool = False,
+    ) -> Injection:
         from .recall.inject import inject
 
         limits = self.settings.limits(task.agent)
         unverified = 0 if strict else limits.unverified
         least = least_importance or limits.least_importance
-        limits = Limits(most or limits.most, least, budget or limits.budget, unverified)
+        most, budget = most or limits.most, budget or limits.budget
+        limits = replace(limits, most=most, least_importance=least, budget=budget, unverified=unverified)
         if limits.least_importance not in IMPORTANCE:
             raise BadInput(f"unknown importance {limits.least_importance!r}", "one of " + ", ".join(IMPORTANCE))
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True)
@@ -312,7 +332,7 @@ class Repository:
         from .recall.rank import out_of_use
         from .state.belief import standing
 
-        injection = self.inject(task, profile, only=only)
+        injection = self._inject(task, profile, only=only)
         at = (only or DEFAULT).as_of
         memory = self.get(name, at)
         id = memory.id
@@ -331,6 +351,27 @@ class Repository:
 
         if injection.items:
             note_use(self.layout, now(), session, injection.tokens, [item.memory.id for item in injection.items])
+
+    def _note_recalls(
+        self,
+        asked: Sequence[tuple[str, Sequence[Found | Scored]]],
+        limit: int,
+        only: Filter | None,
+        agent: str = "",
+    ) -> None:
+        """Leave a line for each question to the ledger, unless the user does not want that."""
+        if self.settings.ledger != "on":
+            return
+        from .files.ledger.spool import note_recalls, recall_line
+        from .model.clock import now
+
+        at, filter = now(), as_text(only) if only else ""
+        scores = [(found[0].score, found[0].signals.relevance) if found else (0.0, 0.0) for _, found in asked]
+        lines = (
+            recall_line(at, agent, question, limit, filter, len(found), *best)
+            for (question, found), best in zip(asked, scores, strict=True)
+        )
+        note_recalls(self.layout, lines)
 
     def _sources(self, only: Filter, strict: bool) -> Sources:
         from .files.usage import last_access
@@ -473,6 +514,7 @@ class Repository:
             written = write_locked(self.layout, plan)
             self._note_arrivals(written, via)  # before others decide about these words
         self._tell_sinks(plan, written)
+        self._note_written(written)
         return written
 
     def _note_arrivals(self, written: Sequence[Written], via: str) -> None:
@@ -501,6 +543,17 @@ class Repository:
             from .sinks.tell import tell_sinks
 
             tell_sinks(self.layout, sinks, plan.why, [item.entry for item in written], self.warn)
+
+    def _note_written(self, written: Sequence[Written]) -> None:
+        """Tell the ledger. The entries are on disk: whatever is wrong from here on is a warning."""
+        try:
+            if self.settings.ledger == "off":
+                return
+            from .files.ledger.written import note_written
+
+            note_written(self.layout, [item.entry for item in written])
+        except RawkoError as failure:
+            self.warn(f"not in the ledger: {failure.message}")
 
     def _forget_answers(self) -> None:
         if self._cache is not None:
@@ -701,6 +754,7 @@ class Repository:
 
         The index is made anew, not updated: freed pages of a database still hold what was in them.
         """
+        from .files.ledger.forget import forget as forget_in_ledger
         from .files.purge import purge
         from .index.deep import forget_vectors
         from .sinks.tell import forget
@@ -709,6 +763,7 @@ class Repository:
         paths = sorted(self.index.catalogue.paths_about(memory.id))
         changed = purge(self.layout, memory.id, paths)
         forget(self.layout, memory.id)
+        forget_in_ledger(self.layout, memory.id)
         self._forget_answers()
         self.index.discard()
         forget_vectors(self.index)

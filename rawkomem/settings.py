@@ -10,9 +10,10 @@ import os
 
 from .embed.chain import AUTO, BUNDLED, EmbedderSettings
 from .files.layout import Layout, user_cache, user_config
+from .learn.config import SECONDS, LlmSettings
 from .model.errors import BadInput
 from .model.record import record, replace
-from .recall.limits import MAX_UNVERIFIED, SPECIALTIES, Limits
+from .recall.limits import LESSON_CONFIDENCE, LESSON_DAYS, MAX_UNVERIFIED, SPECIALTIES, Limits
 from .sinks.config import EVENTS, MarkdownSettings, SinkSettings, WebhookSettings
 
 TYPE_CHECKING = False
@@ -28,6 +29,11 @@ KEYS = {
     "embedder.keyEnv": "user",
     "embedder.start": "user",
     "embedder.timeout": "user",
+    "llm.endpoint": "user",
+    "llm.model": "user",
+    "llm.keyEnv": "user",
+    "llm.command": "user",
+    "llm.timeout": "user",
     "sinks.markdown.folder": "user",
     "sinks.markdown.events": "user",
     "sinks.webhook.url": "user",
@@ -37,7 +43,11 @@ KEYS = {
     "trust.commits": "user",
     "trust.agents": "user",
     "trust.maxUnverified": "both",
+    "ledger": "user",
+    "lessonMinConfidence": "both",
+    "lessonRetentionDays": "both",
 }
+LEDGER = ("on", "writes", "off")  # what is noted: everything, everything but recalls, nothing
 
 
 LOCAL = (AUTO, BUNDLED, "minilm")  # providers that a repository may ask for: they send nothing and load nothing
@@ -55,13 +65,18 @@ class Settings:
     identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/committer.py
     predicates: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # rules of claims, as written
     unverified: int = MAX_UNVERIFIED  # memories injected that no person vouches for, where people vouch for any
+    llm: LlmSettings = LlmSettings()
+    ledger: str = LEDGER[0]
+    lessons: tuple[float, int] = (LESSON_CONFIDENCE, LESSON_DAYS)  # least confidence and age of what is injected
 
     def limits(self, agent: str) -> Limits:
         """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
         known = {**dict.fromkeys(SPECIALTIES, Limits()), **dict(self.agents)}
         if agent and agent not in known:
             raise BadInput(f"unknown agent {agent!r}", f"one of {', '.join(known)}; or add it to config.yaml")
-        return replace(known.get(agent, Limits()), unverified=self.unverified)
+        confidence, days = self.lessons
+        found = known.get(agent, Limits())
+        return replace(found, unverified=self.unverified, lesson_confidence=confidence, lesson_days=days)
 
 
 def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
@@ -178,7 +193,31 @@ def _settings(values: Mapping[str, str]) -> Settings:
         timeout=_number(values, "embedder.timeout", 30.0),
     )
     agents = tuple(sorted(_agents(values).items()))
-    return Settings(embedder, agents, _sinks(values), *_commits(values), _predicates(values), _unverified(values))
+    rest = (*_commits(values), _predicates(values), _unverified(values), _llm(values), _ledger(values))
+    return Settings(embedder, agents, _sinks(values), *rest, _lessons(values))
+
+
+def _llm(values: Mapping[str, str]) -> LlmSettings:
+    return LlmSettings(
+        endpoint=values.get("llm.endpoint", ""),
+        model=values.get("llm.model", ""),
+        key_env=values.get("llm.keyEnv", ""),
+        command=values.get("llm.command", ""),
+        timeout=_number(values, "llm.timeout", SECONDS),
+    )
+
+
+def _ledger(values: Mapping[str, str]) -> str:
+    said = values.get("ledger", LEDGER[0]).lower()
+    said = {"true": "on", "yes": "on", "false": "off", "no": "off"}.get(said, said)
+    if said not in LEDGER:
+        raise BadInput(f"setting ledger must not be {said!r}", "one of " + ", ".join(LEDGER))
+    return said
+
+
+def _lessons(values: Mapping[str, str]) -> tuple[float, int]:
+    confidence = _number(values, "lessonMinConfidence", LESSON_CONFIDENCE)
+    return confidence, int(_number(values, "lessonRetentionDays", LESSON_DAYS))
 
 
 def _predicates(values: Mapping[str, str]) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:

@@ -123,3 +123,17 @@ def test_whose_commits_count_is_the_users_to_say(project):
     assert (settings.commits, settings.identities, warnings) == (False, ("*@ci.example.org", "Robo"), [])
     settings, warnings = load(project, "trust: {commits: off, agents: x}\n")
     assert settings.commits and not settings.identities and len(warnings) == 2
+
+
+def test_a_language_model_is_the_users_alone(project):
+    lines = "llm: {endpoint: 'http://localhost:1/v1', model: m, keyEnv: K, command: c, timeout: 9}\n"
+    llm = load(project, user=lines)[0].llm
+    assert (llm.endpoint, llm.model, llm.key_env, llm.command, llm.timeout) == (
+        "http://localhost:1/v1",
+        "m",
+        "K",
+        "c",
+        9,
+    )
+    settings, warnings = load(project, lines)
+    assert settings.llm == Settings().llm and len(warnings) == 5

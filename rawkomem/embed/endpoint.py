@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ..net.client import PAUSES
+from ..net.json_api import api_url
 from .failure import EmbedderFailed, NotListening
-from .json_api import JsonApi
+from .json_api import EMBEDDINGS, JsonApi
 from .local_server import start_server
 from .static import pack
 
@@ -84,10 +85,7 @@ class EndpointEmbedder:
 
 def embeddings_url(settings: EmbedderSettings) -> str:
     """The address to post to; a url without a path gets the usual /v1."""
-    url = (settings.url or URLS[settings.provider]).rstrip("/")
-    if url.endswith("/embeddings"):
-        return url
-    return f"{url}/embeddings" if "/" in url.partition("://")[2] else f"{url}/v1/embeddings"
+    return api_url(settings.url or URLS[settings.provider], EMBEDDINGS.ending)
 
 
 def read_vectors(answer: Any, count: int) -> list[list[Any]]:

@@ -75,6 +75,7 @@ class Memory:
     body: str = ""
     helpful: int = 0
     harmful: int = 0
+    votes: str = ""  # the same votes in their order, a + or a - each: what they add up to may depend on it
     reinforcements: int = 0
     corroborations: int = 0  # by others than who created it, each once
     disputes: int = 0

@@ -6,7 +6,7 @@ from ..index.documents import Filter
 from ..model.clock import read_moment
 from ..model.errors import BadInput
 from ..model.kinds import ACTIVE, CREATES, DRAFT, IMPORTANCE, STATUSES, TYPES
-from ..model.record import replace
+from ..model.record import as_dict, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +67,12 @@ def window(only: Filter, since: str, until: str) -> Filter:
         since=_moment("since", since) if since else only.since,
         until=_moment("until", until, end=True) if until else only.until,
     )
+
+
+def as_text(only: Filter) -> str:
+    """What a filter asks for beyond the usual, in one line."""
+    usual = as_dict(DEFAULT)
+    return " ".join(f"{key}={value}" for key, value in as_dict(only).items() if value and value != usual[key])
 
 
 def _known(field: str, words: Iterable[str], valid: Iterable[str]) -> None:

@@ -12,6 +12,7 @@ from ..text.tokens import count_tokens
 from ..text.when import fires_on_subject, read_condition
 from .candidates import Signals, Spaces, gather
 from .factors import Context
+from .lessons import is_held_back, without_held_back
 from .limits import SPECIALTIES, Limits
 from .pack import Packed, pack, unvouched
 from .profiles import Profile, profile_of
@@ -160,7 +161,8 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
         chosen = replace(chosen, floor=chosen.floor_with_entities)
     if chosen.limit:
         limits = replace(limits, most=min(limits.most, chosen.limit))
-    packed = pack(consider(sources, task, chosen), limits, _cost)
+    ranked = without_held_back(consider(sources, task, chosen), limits, sources.view.at)
+    packed = pack(ranked, limits, _cost)
     packed = _with_linked(packed, sources, limits)
     items = tuple(_redacted(item) for item in packed.items)
     text = render(items, form, task.asked)
@@ -195,6 +197,8 @@ def _with_linked(packed: Packed, sources: Sources, limits: Limits) -> Packed:
             if memory is None or memory.status != "active" or memory.id in present or len(items) >= limits.most:
                 continue
             if memory.kind in GROUPS or votes_against(memory) >= WITHDRAWN:
+                continue
+            if is_held_back(memory, limits, sources.view.at):
                 continue
             signals = Signals(id, fired=f"linked from {item.memory.id}", cited=sources.cited(memory))
             signals = replace(signals, unverified=sources.unverified([memory]).get(id, ""))

@@ -9,6 +9,8 @@ MAX_INJECTED = 5  # SPEC-0009
 MAX_UNVERIFIED = 1  # memories that no person vouches for, where people vouch for any
 SIMILAR = 3  # LLMos: earlier tasks a query gives
 LEAST_SIMILAR = 0.3  # … and how similar they are at least
+LESSON_CONFIDENCE = 0.7  # RFC-0011: least confidence of a lesson that is injected
+LESSON_DAYS = 365  # … and how long it is kept
 BUDGET = 2_000  # tokens: injected text is read again on every later turn
 
 SPECIALTIES = {  # SPEC-0009: agents, and the tags that belong to their type
@@ -27,3 +29,5 @@ class Limits:
     least_importance: str = IMPORTANCE[0]
     budget: int = BUDGET
     unverified: int = MAX_UNVERIFIED
+    lesson_confidence: float = LESSON_CONFIDENCE
+    lesson_days: int = LESSON_DAYS

@@ -97,9 +97,16 @@ def _with_weights(profile: Profile, changes: str) -> Profile:
         factor, _, weight = (part.strip() for part in change.partition("="))
         if factor not in FACTORS:
             raise BadInput(f"unknown factor {factor!r}", "one of " + ", ".join(FACTORS))
-        try:
-            weights[factor] = float(weight)
-        except ValueError:
-            raise BadInput(f"the weight of {factor} must be a number, not {weight!r}", "such as trust=0.4") from None
+        weights[factor] = _weight(factor, weight)
     kept = tuple((factor, weight) for factor, weight in weights.items() if weight)
     return replace(profile, name=f"{profile.name}:{changes}", weights=kept)
+
+
+def _weight(factor: str, text: str) -> float:
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = -1.0
+    if not 0 <= weight < float("inf"):
+        raise BadInput(f"the weight of {factor} must be a number from 0, not {text!r}", "such as trust=0.4")
+    return weight

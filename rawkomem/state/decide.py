@@ -9,7 +9,7 @@ from ..model.ids import new_id
 from ..model.kinds import CHANGES, CREATES, IMPORTANCE
 from ..model.record import replace
 from ..text.cite import KEY, cited_in, with_cited
-from ..text.entries import MAX_TAGS
+from ..text.entries import DROPPED, MAX_TAGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +71,9 @@ def plan_about(memory: Memory, entry: Entry, why: str) -> Plan:
 
 
 def _check(entry: Entry) -> None:
+    refused = DROPPED & entry.extra.keys()
+    if refused:
+        raise BadInput(f"{', '.join(sorted(refused))} is no key of a memory", "give it another name")
     if len(entry.title) > TITLE_LENGTH:
         raise BadInput(f"the title is longer than {TITLE_LENGTH} characters", "put the text into the body")
     if len(entry.body.split()) > BODY_WORDS:

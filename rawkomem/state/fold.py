@@ -37,6 +37,8 @@ FIXED = (
     "claim",
     "provenance",
 )  # what a memory claims, and from whom, no amend changes: another claim is another memory
+CHAIN = ("intentChain", "hypotheses", "rationales")  # RFC-0011: what led to a memory, level by level
+DEEPEST = 5  # levels of such a chain
 DISPUTED = "disputed"
 DISPUTES = 3  # so many without a single reinforcement mark a memory, where the formula of trust has long saturated
 
@@ -126,8 +128,9 @@ def _amend(fields: Fields, entry: Entry) -> Fields:
 
 
 def _feedback(fields: Fields, entry: Entry) -> Fields:
-    signal = entry.extra.get("signal")
-    return {signal: fields.get(signal, 0) + 1} if signal in ("helpful", "harmful") else {}
+    signal = str(entry.extra.get("signal"))
+    sign = {"helpful": "+", "harmful": "-"}.get(signal)
+    return {signal: fields.get(signal, 0) + 1, "votes": fields.get("votes", "") + sign} if sign else {}
 
 
 def _reinforce(fields: Fields, entry: Entry) -> Fields:
@@ -204,7 +207,12 @@ def _link(fields: Fields, entry: Entry) -> Fields:
 
 
 def _heritage(fields: Fields, entry: Entry) -> Fields:
-    return {"heritage": tuple(dict.fromkeys((*fields.get("heritage", ()), *_ids(entry, "from"))))}
+    """Sources add up; a chain of intents takes the place of the one before."""
+    sources = tuple(dict.fromkeys((*fields.get("heritage", ()), *_ids(entry, "from"))))
+    if not any(key in entry.extra for key in CHAIN):
+        return {"heritage": sources}
+    chain = {key: list(_ids(entry, key)[-DEEPEST:]) for key in CHAIN}
+    return {"heritage": sources, "extra": {**fields["extra"], **chain}}
 
 
 def _validity(fields: Fields, entry: Entry) -> Fields:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry, Memory
 
-BOOKKEEPING = ("entries", "updated", "path", "line", "first_observed", "last_observed")  # no news in themselves
+# No news in themselves, or told by another field.
+BOOKKEEPING = ("entries", "updated", "path", "line", "first_observed", "last_observed", "votes")
 
 
 @record

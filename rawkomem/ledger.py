@@ -1,0 +1,44 @@
+"""The ledger of a repository, for faces: seal what waits, then look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .files.ledger import verify as check
+from .files.ledger.chain import rows
+from .files.ledger.seal import seal
+from .model.errors import RawkoError
+
+if TYPE_CHECKING:
+    from .files.ledger.chain import Row
+    from .files.ledger.verify import Verdict
+    from .repository import Repository
+
+WAIT = 30.0  # seconds for another one that seals
+
+
+def verify(repository: Repository) -> Verdict:
+    """Whether the chain holds. Where it does not, nothing is written to it: what is broken stays as it was found."""
+    verdict = check.verify(repository.layout)
+    if verdict.problems:
+        return verdict
+    _seal(repository)
+    return check.verify(repository.layout)
+
+
+def blocks(repository: Repository, operation: str = "", name: str = "") -> list[Row]:
+    """Blocks in order: of one operation or of all, and those whose id, or whose text, holds a name."""
+    _seal(repository)
+    return [
+        row
+        for row in rows(repository.layout)
+        if operation in ("", row.operation_type) and (not name or row.id == name or name in row.yamo_text)
+    ]
+
+
+def _seal(repository: Repository) -> None:
+    """On a disk that cannot be written, what waits is simply not shown."""
+    try:
+        seal(repository.layout, WAIT)
+    except RawkoError as failure:
+        repository.warn(failure.message)

@@ -1,0 +1,79 @@
+"""JSON to an API that the user's own config names, and back, through the guarded client.
+
+Says what in the settings is likely to be wrong, in the words that those settings use.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ..model.record import record
+from .client import PAUSES, RETRIED, Answer, Bounds, Client
+from .conceal import read_key
+from .failure import RequestFailed
+from .guard import user_named
+
+HEADERS = {"Content-Type": "application/json", "Accept": "application/json"}
+
+
+@record
+class Api:
+    """What an API is called: the end of its address, the setting that holds the rest, the settings it may refuse."""
+
+    ending: str
+    url: str
+    choices: str
+
+
+class StatusFailed(RequestFailed):
+    """The server answered, and its status says no."""
+
+    def __init__(self, message: str, hint: str, status: int):
+        super().__init__(message, hint)
+        self.status = status
+
+
+class JsonApi:
+    """One address that the user's own config names, so it may be on this machine."""
+
+    def __init__(self, api: Api, url: str, key_env: str, timeout: float, pauses: tuple[float, ...] = PAUSES):
+        self._api = api
+        self.client = Client(url, user_named(url), read_key(key_env), Bounds(seconds=timeout, pauses=pauses))
+
+    def __call__(self, body: dict[str, Any]) -> Any:
+        """The answer's JSON."""
+        return self._read(self.client.post(json.dumps(body).encode(), HEADERS))
+
+    def _read(self, answer: Answer) -> Any:
+        if answer.status != 200:
+            raise StatusFailed(self.client.complaint(answer), hint(answer.status, self._api), answer.status)
+        host = self.client.target.host
+        if not answer.whole:
+            raise RequestFailed(f"{host} sent more than {len(answer.body)} bytes", "Is the address right?")
+        try:
+            return json.loads(answer.body)
+        except (ValueError, RecursionError):
+            where = f"Does {self._api.url} end where {self._api.ending} begins?"
+            raise RequestFailed(f"{host} did not answer with JSON", where) from None
+
+
+def api_url(url: str, ending: str) -> str:
+    """The address to post to; a url without a path gets the usual /v1."""
+    url = url.rstrip("/")
+    if url.endswith(ending):
+        return url
+    return f"{url}{ending}" if "/" in url.partition("://")[2] else f"{url}/v1{ending}"
+
+
+def hint(status: int, api: Api) -> str:
+    """What to do about an answer that is no success."""
+    if status in RETRIED:
+        return "Try again later, or look at the server."
+    if 300 <= status < 400:
+        return f"Set {api.url} to the final address: texts and key go nowhere else."
+    if status in (401, 403):
+        return "Set keyEnv to the name of the environment variable that holds a valid key."
+    if status == 404:
+        return f"Check {api.url} and model: the server knows one of them by another name."
+    return f"Check {api.choices}: the server refused the request."

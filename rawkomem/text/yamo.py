@@ -1,0 +1,212 @@
+"""YAMO blocks (RFC-0011 §3) as data: written in the form of the RFC's examples, read in that form and in its grammar's.
+
+The two differ: the grammar wants `meta: key;value;` lines and `- ` before a constraint, no example has them. See
+docs/yamo.md.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..model.problem import ERROR, Problem, error, warning
+from ..model.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Pairs = tuple[tuple[str, str], ...]
+
+SECTIONS = ("context", "constraints", "output", "meta")  # hold pairs
+LINES = ("agent", "intent", "priority", "log", "handoff")  # hold one value
+REQUIRED = ("agent", "intent", "context", "output", "log", "handoff")  # as the RFC's own validator asks
+ORDER = ("agent", "intent", "context", "constraints", "priority", "output", "meta", "log", "handoff")
+PRIORITIES = ("critical", "high", "medium", "low")
+END = "End"
+SEMICOLON = re.compile("%3B", re.IGNORECASE)  # how later versions of the protocol write one inside a value
+LINE_ENDS = re.compile(r"\r\n|\r|\n")
+NO_NAME = re.compile(r"[^A-Za-z0-9_]")
+HEAD = re.compile(r"([a-z]+):(.*)")
+FENCE = "```"  # a block may come out of a Markdown file
+
+
+@record
+class Block:
+    """One operation. A constraint without a key is a sentence of its own; `log`: what happened, keys, values."""
+
+    agent: str
+    intent: str
+    context: Pairs = ()
+    constraints: Pairs = ()
+    priority: str = ""
+    output: Pairs = ()
+    meta: Pairs = ()
+    log: tuple[str, ...] = ()
+    handoff: str = END
+
+    def value(self, section: str, key: str) -> str:
+        """The first value of a key; empty where there is none."""
+        pairs: Pairs = getattr(self, section)
+        return next((value for name, value in pairs if name == key), "")
+
+
+@record
+class Reading:
+    """The blocks of a text that are right, and what is wrong with the others."""
+
+    blocks: tuple[Block, ...]
+    problems: tuple[Problem, ...]
+
+
+def name_of(text: str) -> str:
+    """A name as blocks allow it: ASCII letters, digits and underscores."""
+    return NO_NAME.sub("_", text.strip()) or "_"
+
+
+def escaped(value: str) -> str:
+    """A value as a line can carry it: one line, and commas where it has semicolons."""
+    return SEMICOLON.sub(",", LINE_ENDS.sub(" ", value)).replace(";", ",").strip()
+
+
+def emit_block(block: Block) -> str:
+    """The block as text, in the form of the RFC's examples."""
+    return "".join(text for part in ORDER for text in _part(block, part))
+
+
+def _part(block: Block, part: str) -> Iterator[str]:
+    if part in SECTIONS:
+        pairs: Pairs = getattr(block, part)
+        if pairs:
+            yield f"{part}:\n"
+        yield from (_pair(part, key, value) for key, value in pairs)
+    elif part in ("agent", "intent"):
+        yield f"{part}: {name_of(getattr(block, part))};\n"
+    elif part == "log":
+        yield f"log: {';'.join(escaped(word) for word in block.log)};\n"
+    elif getattr(block, part):
+        yield f"{part}: {escaped(getattr(block, part))};\n"
+
+
+def _pair(section: str, key: str, value: str) -> str:
+    if section == "constraints" and not key:
+        return f"  - {escaped(value)};\n"
+    return f"  {name_of(key)};{escaped(value)};\n"
+
+
+def read_block(text: str) -> tuple[Block | None, tuple[Problem, ...]]:
+    """The only block of a text; None, and what is wrong, where it holds none or several."""
+    reading = read_blocks(text)
+    if len(reading.blocks) == 1 or reading.problems:
+        return (reading.blocks[0] if len(reading.blocks) == 1 else None), reading.problems
+    found = "several blocks" if reading.blocks else "no block"
+    return None, (error(f"{found} where one is expected", "a block runs from 'agent: …;' to 'handoff: …;'"),)
+
+
+def read_blocks(text: str) -> Reading:
+    """All blocks of a text, in either form. One that is wrong is left out and told, with the line; nothing raises."""
+    reader = _Reader()
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip() and not line.startswith(FENCE):
+            reader.take(number, line)
+    reader.finish()
+    return Reading(tuple(reader.blocks), tuple(reader.problems))
+
+
+class _Reader:
+    """Takes the lines of a text one by one."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self.problems: list[Problem] = []
+        self._begin(0)
+
+    def _begin(self, line: int) -> None:
+        self.line = line  # of the block's first line; 0: none has begun
+        self.section = ""
+        self.values: dict[str, str] = {}
+        self.pairs: dict[str, list[tuple[str, str]]] = {}
+        self.wrong = False
+
+    def take(self, number: int, line: str) -> None:
+        head = HEAD.fullmatch(line.strip()) if not line[0].isspace() else None
+        if head and head[1] in ORDER:
+            self._head(number, head[1], head[2].strip())
+        elif self.section and line[0].isspace():
+            self._pair(number, line.strip())
+        else:
+            self._error(number, f"not a line of a block: {_shown(line)}", "indent pairs, and keep a value on one line")
+
+    def finish(self) -> None:
+        """End the block at hand; it counts where nothing is wrong with it."""
+        if not self.line:
+            return
+        for part in REQUIRED:
+            if part not in self.values and part not in self.pairs:
+                self._error(self.line, f"Missing required section: {part}:", "add it")
+        if not self.wrong:
+            sections = {part: tuple(pairs) for part, pairs in self.pairs.items()}
+            values = {part: _decoded(value) for part, value in self.values.items() if part != "log"}
+            said = self.values["log"]
+            log = tuple(_decoded(word.strip()) for word in said.split(";")) if said else ()
+            self.blocks.append(Block(**values, **sections, log=log))  # type: ignore[arg-type]
+        self._begin(0)
+
+    def _head(self, number: int, part: str, rest: str) -> None:
+        if part == "agent":
+            self.finish()
+            self._begin(number)
+        self.section = part if part in SECTIONS else ""
+        if self.section:
+            self.pairs.setdefault(part, [])
+        if not self.line:
+            self._error(number, f"'{part}:' before any 'agent:'", "a block begins with 'agent: …;'")
+        elif part in LINES:
+            self._value(number, part, rest)
+        elif rest and part == "meta":
+            self._pair(number, rest)
+        elif rest:
+            self._error(number, f"'{part}:' with words behind it", "put its pairs on lines of their own, indented")
+
+    def _value(self, number: int, part: str, rest: str) -> None:
+        value = self._ended(number, rest)
+        if part in self.values:
+            self._error(number, f"a second '{part}:'", "start each block with 'agent: …;'")
+        elif part == "priority" and value not in PRIORITIES:
+            self._error(number, f"unknown priority {_shown(value)}", "one of " + ", ".join(PRIORITIES))
+        elif not value and part != "log":
+            self._error(number, f"'{part}:' without a value", "give it one")
+        elif part in ("agent", "intent") and NO_NAME.search(value):
+            self.problems.append(warning(f"{part} {_shown(value)} is no name", "letters, digits, underscores", number))
+            value = name_of(value)
+        self.values[part] = value
+
+    def _pair(self, number: int, line: str) -> None:
+        inside = self._ended(number, line)
+        if self.section == "constraints" and inside.startswith("-"):
+            self.pairs[self.section].append(("", _decoded(inside[1:].strip())))
+            return
+        key, separator, value = inside.partition(";")
+        if not separator or not key.strip():
+            self._error(number, f"not a pair: {_shown(line)}", "write key;value;")
+        if ";" in value:
+            self.problems.append(warning(f"{key.strip()} has a semicolon in its value", "write a comma", number))
+        self.pairs[self.section].append((name_of(key), _decoded(value.strip())))
+
+    def _ended(self, number: int, text: str) -> str:
+        if not text.endswith(";"):
+            hint = "end it with a semicolon; a line end inside a value is written as a blank"
+            self._error(number, f"Line not semicolon-terminated: {_shown(text)}", hint)
+        return text.removesuffix(";").strip()
+
+    def _error(self, number: int, message: str, hint: str) -> None:
+        self.wrong = True
+        self.problems.append(Problem(ERROR, message, hint, number))
+
+
+def _decoded(value: str) -> str:
+    return SEMICOLON.sub(";", value)
+
+
+def _shown(text: str) -> str:
+    text = text.strip()
+    return text if len(text) <= 80 else text[:79] + "…"
