@@ -16,13 +16,13 @@ from .index.lists import memory_of
 from .index.neighbours import Neighbours
 from .learn import reflect as reflecting
 from .learn import synthesize as making
-from .learn.llm import LlmFailure, open_llm
+from .learn.llm import LlmFailure, is_learning, open_llm
 from .learn.skill import KIND, PRUNED_BELOW, Match, Skill, known_as, plan_ingest, plan_prune, rank, skill_of
 from .learn.skill_blocks import reflection_as_yamo, skill_as_yamo
 from .learn.skill_export import Exported, export_skill
 from .learn.skill_text import read_skill
 from .model.clock import now
-from .model.errors import BadInput
+from .model.errors import BadInput, Refused
 from .model.kinds import ACTIVE
 from .model.record import record, replace
 from .recall.filters import DEFAULT, READABLE
@@ -252,6 +252,8 @@ def _looked_back(repository: Repository, topic: str, lookback: int) -> list[Memo
 
 
 def _open_model(repository: Repository) -> Llm:
+    if is_learning():
+        raise Refused("a model that rawkomem asked must not make it ask another", "leave out --llm")
     model = open_llm(repository.settings.llm)
     if model is None:
         raise BadInput("no language model is set up", "name one below 'llm:' in your own config.yaml")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from rawkomem import ledger, skills
-from rawkomem.learn.config import LlmSettings
+from rawkomem.learn.config import GUARD, LlmSettings
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.record import replace
@@ -250,6 +250,15 @@ def test_reflect_without_a_model(repository, project):
             skills.reflect(repository, lookback=wrong)
     with pytest.raises(BadInput, match="no language model is set up"):
         skills.reflect(repository, llm=True)
+
+
+def test_a_model_that_we_asked_does_not_make_us_ask_again(repository, asking, monkeypatch):
+    server = asking(says_json(THOUGHT))
+    monkeypatch.setenv(GUARD, "1")
+    for asks in (skills.reflect, skills.synthesize):
+        with pytest.raises(Refused, match="must not make it ask another"):
+            asks(repository, llm=True)
+    assert server.seen == []
 
 
 def test_reflect_with_a_model_is_stored_with_the_least_trust_of_its_sources(repository, asking):

@@ -93,6 +93,8 @@ def add(folder: str, /, file: str, by: str, as_json: bool) -> None:
     say(f"{paint(SAID[taken.outcome], 'green')}  {one_line(taken.name, 80)}{status}  {taken.id}  {taken.path}")
     if taken.outcome == "held":
         note(f"{taken.why}: 'rawkomem review {taken.id}' decides")
+    if taken.status == "archived":
+        note(f"'rawkomem restore {taken.id}' brings it back")
     if taken.redacted:
         note("secrets were redacted")
 

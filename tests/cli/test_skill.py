@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -37,6 +38,17 @@ def test_a_skill_from_file_folder_and_stdin(rawkomem, project, skill):
     assert "is not UTF-8 text" in rawkomem("skill", "add", "binary.md", check=2).stderr
 
 
+def test_many_at_once_take_a_skill_in_once(rawkomem, memories):
+    with ThreadPoolExecutor(4) as pool:
+        taken = [
+            said(result)
+            for result in pool.map(lambda _: rawkomem("skill", "add", "-", "--json", input=SKILL), range(4))
+        ]
+    assert sorted(item["outcome"] for item in taken) == ["added", "known", "known", "known"]
+    assert len({item["id"] for item in taken}) == 1
+    assert (memories / "skills" / "deploy-service.md").read_text().count("kind: skill") == 1
+
+
 def test_list_search_and_show(rawkomem, skill):
     (listed,) = said(rawkomem("skills", "--json"))
     assert (listed["id"], listed["reliability"], listed["use_count"]) == (skill, 0.5, 0)
@@ -66,6 +78,7 @@ def test_feedback_and_prune(rawkomem, skill):
     assert said(rawkomem("skill", "prune", "--json"))["pruned_count"] == 0
     assert "is no reliability" in rawkomem("skill", "prune", "--threshold", "3", check=2).stderr
     assert rawkomem("skills").stdout == ""
+    assert f"'rawkomem restore {skill}' brings it back" in rawkomem("skill", "add", "SKILL.md").stderr
 
 
 def test_export(rawkomem, project, skill):
