@@ -11,7 +11,7 @@ from rawkomem.files.start import plan_start, write_start
 from tests.conftest import ROOT
 
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PAGES = ["README.md", "docs/library.md", "docs/recall.md", "docs/belief.md", "docs/skills.md"]
+PAGES = ["README.md", "docs/library.md", "docs/recall.md", "docs/belief.md", "docs/skills.md", "docs/mesh.md"]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
