@@ -91,12 +91,19 @@ def warn_on_stderr(message: str) -> None:
 class Repository:
     """A project's memories: files in `.rawko/` and the index that follows them."""
 
-    def __init__(self, layout: Layout, warn: Callable[[str], None] = warn_on_stderr, via: str = ""):
+    def __init__(
+        self,
+        layout: Layout,
+        warn: Callable[[str], None] = warn_on_stderr,
+        via: str = "",
+        adjust: Callable[[Settings], Settings] | None = None,
+    ):
         self.layout = layout
         self.via = via  # how what is written through here arrives, where a call does not say; see files/arrivals.py
         self.warn = warn
         self.index = Index(layout, self._open_embedder, warn, lambda: open_deep(self.settings.embedder))
         self._settings: Settings | None = None
+        self._adjust = adjust  # settings as the host program wants them
         self._cache: AnswerCache | None = None
         self._asked = False
 
@@ -109,7 +116,8 @@ class Repository:
     def settings(self) -> Settings:
         """Settings of this repository for this user."""
         if self._settings is None:
-            self._settings = load_settings(self.layout, self.warn)
+            loaded = load_settings(self.layout, self.warn)
+            self._settings = self._adjust(loaded) if self._adjust else loaded
         return self._settings
 
     def _open_embedder(self) -> Embedder:
@@ -520,7 +528,7 @@ class Repository:
         if via and via not in (*ARRIVALS, *BASES):
             raise BadInput(f"unknown way to arrive: {via!r}", "one of " + ", ".join((*ARRIVALS, *BASES)))
         with repository_lock(self.layout):
-            self._forget_answers()
+            self.forget_answers()
             self.index.expect_changes()
             plan = self._anonymised(decide(), via)
             self.index.expect_changes()
@@ -580,9 +588,15 @@ class Repository:
         except RawkoError as failure:
             self.warn(f"not in the ledger: {failure.message}")
 
-    def _forget_answers(self) -> None:
+    def forget_answers(self) -> None:
+        """Empty the cache of answers."""
         if self._cache is not None:
             self._cache.clear()
+
+    @property
+    def kept_answers(self) -> int:
+        """How many answers the cache holds."""
+        return len(self._cache) if self._cache is not None else 0
 
     # Believing: claims, conflicts, and decisions about memories
 
@@ -789,7 +803,7 @@ class Repository:
         said = [f"{entry.title} {entry.body}" for entry in self._past().entries_about(memory.id)]
         changed = purge(self.layout, memory.id, paths)
         forget(self.layout, memory.id)
-        self._forget_answers()
+        self.forget_answers()
         self.index.discard()
         forget_vectors(self.index)
         self.index.sync()

@@ -11,7 +11,8 @@ from rawkomem.files.start import plan_start, write_start
 from tests.conftest import ROOT
 
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PAGES = ["README.md", *(f"docs/{name}.md" for name in ("library", "recall", "belief", "lessons", "skills", "traces"))]
+SHOWN = ("library", "recall", "belief", "lessons", "skills", "traces", "mesh")
+PAGES = ["README.md", *(f"docs/{name}.md" for name in SHOWN)]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

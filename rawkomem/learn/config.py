@@ -15,5 +15,7 @@ class LlmSettings:
     endpoint: str = ""  # as far as /v1
     model: str = ""
     key_env: str = ""  # the NAME of the environment variable that holds the key
+    key: str = ""  # the key itself, from a program; never from a file
+    max_tokens: int = 0  # of an answer; 0: as the server does
     command: str = ""  # for example `claude -p`
     timeout: float = SECONDS

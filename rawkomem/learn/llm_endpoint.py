@@ -29,10 +29,11 @@ class EndpointLlm:
         if not settings.model:
             raise LlmFailure("llm names an endpoint but no model", "Set llm.model in your config.yaml.")
         self._model = settings.model
+        self._most = {"max_tokens": settings.max_tokens} if settings.max_tokens else {}
         self._rung = 0
         url = api_url(settings.endpoint, CHAT.ending)
         try:
-            self._post = JsonApi(CHAT, url, settings.key_env, settings.timeout, pauses)
+            self._post = JsonApi(CHAT, url, settings.key_env, settings.timeout, pauses, settings.key)
         except RequestFailed as failure:
             raise LlmFailure(failure.message, failure.hint) from None
         target = self._post.client.target
@@ -43,6 +44,7 @@ class EndpointLlm:
         roles = (("system", system), ("user", prompt))
         body: dict[str, Any] = {
             "model": self._model,
+            **self._most,
             "messages": [{"role": role, "content": text} for role, text in roles if text],
         }
         try:

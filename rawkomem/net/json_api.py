@@ -37,9 +37,11 @@ class StatusFailed(RequestFailed):
 class JsonApi:
     """One address that the user's own config names, so it may be on this machine."""
 
-    def __init__(self, api: Api, url: str, key_env: str, timeout: float, pauses: tuple[float, ...] = PAUSES):
+    def __init__(
+        self, api: Api, url: str, key_env: str, timeout: float, pauses: tuple[float, ...] = PAUSES, key: str = ""
+    ):
         self._api = api
-        self.client = Client(url, user_named(url), read_key(key_env), Bounds(seconds=timeout, pauses=pauses))
+        self.client = Client(url, user_named(url), key or read_key(key_env), Bounds(seconds=timeout, pauses=pauses))
 
     def __call__(self, body: dict[str, Any]) -> Any:
         """The answer's JSON."""

@@ -106,6 +106,11 @@ def same_subject(one: Memory, other: Memory) -> bool:
     return _has(other, specific(one.title)) and _has(one, specific(other.title))
 
 
+def same_facts(one: Memory, other: Memory) -> bool:
+    """Whether two memories that are close in meaning say the same: no number, negation or telling word differs."""
+    return _facts(one) == _facts(other) and same_subject(one, other)
+
+
 def _has(memory: Memory, stems: Sequence[str]) -> bool:
     missing = set(stems) - set(specific(memory.title))
     return not missing or missing <= set(specific(memory.body))

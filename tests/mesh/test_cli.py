@@ -1,0 +1,162 @@
+"""`memory-mesh`: every command of RFC-0011 §9 to the byte; errors on stderr, exit code 1."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.seeds import by_case
+
+from .conftest import SKILL
+
+ID = re.compile(r"mem_\d{13}_[0-9a-f]{6}")
+
+
+def test_store(memory_mesh):
+    """§9.2, §1.1: MEMORY_ID = mem_, milliseconds, six hexadecimal digits."""
+    said = memory_mesh("store", "--content", "Redis listens on port 6380").stdout
+    assert re.fullmatch(rf"\[MemoryMesh\] Ingested record {ID.pattern}\n", said)
+
+
+def test_store_the_same_again(memory_mesh):
+    once = memory_mesh("store", "--content", "Redis listens on port 6380").stdout
+    assert memory_mesh("store", "--content", "  Redis listens on port 6380 ").stdout == once
+    assert memory_mesh("store", "--content", "Redis listens on port 6381").stdout != once
+
+
+def test_search(memory_mesh):
+    """§9.2."""
+    named = ("--type", "decision", "--rationale", "asked for", "--hypothesis", "saves time")
+    stored = memory_mesh("store", "--content", "Redis listens on port 6380", *named, "--metadata", '{"source": "ops"}')
+    id = ID.search(stored.stdout)[0]
+    assert memory_mesh("search", "redis port", "--limit", "3").stdout == (
+        "[MemoryMesh] Found 1 matches.\n"
+        "\n"
+        "[ATTENTION DIRECTIVE]\n"
+        "- ALIGN attention to entries with [IMPORTANCE >= 0.8]\n"
+        "- TREAT entries with [IMPORTANCE <= 0.4] as auxiliary\n"
+        "\n"
+        "[MEMORY CONTEXT]\n"
+        f"--- MEMORY 1: {id} [IMPORTANCE: 1] ---\n"
+        "Type: decision | Source: ops\n"
+        "Redis listens on port 6380\n"
+    )
+    assert memory_mesh("search", "redis", "--filter", "type = 'other'").stdout == "[MemoryMesh] Found 0 matches.\n"
+
+
+def test_stats(memory_mesh, project):
+    """§9.2."""
+    memory_mesh("store", "--content", "Redis listens on port 6380")
+    (project / "skill.yamo").write_text(SKILL, "utf-8")
+    assert re.fullmatch(
+        r"\[MemoryMesh\] Ingested skill Rotate keys \(skill_\d{13}_[0-9a-f]{6}\)\n",
+        memory_mesh("ingest-skill", "--file", "skill.yamo").stdout,
+    )
+    assert memory_mesh("stats").stdout == (
+        "[MemoryMesh] Total Memories: 1\n"
+        "[MemoryMesh] Total Skills: 1\n"
+        f"[MemoryMesh] DB Path: {project / '.rawko'}\n"
+        "[MemoryMesh] Status: connected\n"
+    )
+
+
+def test_get_and_delete(memory_mesh):
+    """§9.2."""
+    id = ID.search(memory_mesh("store", "--content", "One line\n\nAnd another").stdout)[0]
+    got = memory_mesh("get", "--id", id).stdout
+    assert got.startswith(f"[MemoryMesh] Record {id}\nType: event | Source: unknown | Created: 20")
+    assert got.endswith("Z\n\nOne line\n\nAnd another\n")
+    assert memory_mesh("delete", "--id", id).stdout == f"[MemoryMesh] Deleted record {id}\n"
+    assert memory_mesh("get", "--id", id, check=1).stderr == f"[MemoryMesh Error] Record not found: {id}\n"
+    assert memory_mesh("search", "line").stdout == "[MemoryMesh] Found 0 matches.\n"
+
+
+def test_ingest_dir(memory_mesh, project):
+    folder = project / "notes"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "a.md").write_text("Alpha is the first service", "utf-8")
+    (folder / "b.txt").write_text("Beta is the second service", "utf-8")
+    (folder / "deep" / "c.md").write_text("Gamma is the third service", "utf-8")
+    assert memory_mesh("ingest-dir", "notes").stdout == "[MemoryMesh] Ingested 1 of 1 files from notes\n"
+    again = memory_mesh("ingest-dir", "notes", "--extension", "md", "--recursive", "--type", "doc")
+    assert again.stdout == "[MemoryMesh] Ingested 2 of 2 files from notes\n"
+    assert "Total Memories: 2" in memory_mesh("stats").stdout
+    (folder / "d.md").write_bytes(b"\xff\xfe\x00")
+    (folder / "e.md").write_text("", "utf-8")
+    broken = memory_mesh("ingest-dir", "notes", check=1)
+    assert broken.stdout == "[MemoryMesh] Ingested 1 of 3 files from notes\n"
+    assert "notes/d.md: not a text in UTF-8" in broken.stderr and "notes/e.md: content must be a text" in broken.stderr
+
+
+def test_reflect_and_synthesize(memory_mesh):
+    memory_mesh("store", "--content", "Redis listens on port 6380")
+    said = memory_mesh("reflect", "--topic", "redis", "--lookback", "5").stdout
+    assert said.startswith("[MemoryMesh] 1 memories to reflect on.\n\n") and "port 6380" in said
+    assert memory_mesh("synthesize").stdout.startswith("[MemoryMesh] No skill synthesized: ")
+
+
+def test_skills(memory_mesh, project):
+    (project / "skill.yamo").write_text(SKILL, "utf-8")
+    id = re.search(r"skill_\w+", memory_mesh("ingest-skill", "--file", "skill.yamo").stdout)[0]
+    intent = "rotate the signing keys of the API"
+    listed = memory_mesh("list-skills", "--limit", "5").stdout
+    assert listed == f"[MemoryMesh] 1 skills.\n- Rotate keys ({id}) reliability 0.50: {intent}\n"
+    found = memory_mesh("search-skills", "Name: Rotate keys").stdout
+    assert found == f"[MemoryMesh] Found 1 skills.\n- Rotate keys ({id}) score 1.00, reliability 0.50: {intent}\n"
+    worse = memory_mesh("skill-feedback", "--id", id, "--success", "false").stdout
+    assert worse == f"[MemoryMesh] Skill {id} reliability: 0.30\n"
+    memory_mesh("skill-feedback", "--id", id, "--success", "true")
+    assert memory_mesh("skill-prune").stdout == "[MemoryMesh] Pruned 0 skills, 1 remaining\n"
+    assert memory_mesh("skill-prune", "--threshold", "0.5").stdout == "[MemoryMesh] Pruned 1 skills, 0 remaining\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("store",), "Missing option '--content'."),
+        (("store", "--content", "  "), "content must be a text that is not empty"),
+        (("store", '{"content": "x"}'), "Missing option '--content'."),
+        (("store", "--content", "x", "--metadata", "[]"), "--metadata must be a JSON object"),
+        (("store", "--content", "x", "--metadata", "{"), "--metadata is no JSON"),
+        (("store", "--content", "x", "--metadata", '{"__proto__": {}}'), "metadata must not hold the key '__proto__'"),
+        (("get", "--id", "nope"), "Record not found: nope"),
+        (("delete", "--id", "nope"), "Record not found: nope"),
+        (("search", "x", "--filter", "bogus ==== 1"), "the filter is not understood at 'bogus' at column 1"),
+        (("search", "x", "--limit", "0"), "Invalid value for '--limit'"),
+        (("search",), "Missing argument 'QUERY'."),
+        (("bogus",), "No such command 'bogus'."),
+        (("ingest-dir", "nowhere"), "'nowhere' does not exist."),
+        (("ingest-skill", "--file", "nowhere"), "'nowhere' does not exist."),
+        (("skill-feedback", "--id", "nope", "--success", "true"), "no memory 'nope'"),
+        (("skill-feedback", "--id", "nope", "--success", "perhaps"), "'perhaps' is not one of"),
+        (("skill-prune", "--threshold", "2"), "Invalid value for '--threshold'"),
+    ],
+)
+def test_errors(memory_mesh, words, error):
+    """§9.3: on stderr, exit code not zero."""
+    result = memory_mesh(*words, check=1)
+    assert result.stdout == "" and result.stderr.count("\n") == 1
+    assert result.stderr.startswith("[MemoryMesh Error] ") and error in result.stderr
+
+
+@by_case("yamo-memory-mesh", "cli v4.0.0")
+def test_later_version(case, memory_mesh):
+    """Exit codes of the later version, but: errors go to stderr, and deleting what is not there is one."""
+    words = case["input"]["argv"].replace("<text>", "text").split()
+    if words[0] == "orphans":
+        pytest.skip("a command that the RFC does not name")
+    words = [*words[:3], "bogus ==== 1"] if "--filter" in words else words
+    wanted = 1 if words[0] == "delete" else case["expected"]["exit"]
+    result = memory_mesh(*words, check=wanted)
+    assert bool(result.stderr) == bool(wanted)
+
+
+@by_case("yamo-memory-mesh", "cli v3.1.1 (the version the seed describes)")
+def test_version_of_the_rfc(case, memory_mesh, project):
+    (project / "notes").mkdir()
+    words = case["input"]["argv"].replace("<p>", "notes").split()
+    said = memory_mesh(*words).stdout
+    if words[0] != "ingest-dir":  # it crashed
+        heads = [line.split()[:2] for line in said.splitlines()]  # the RFC also counts skills
+        assert all(line.split()[:2] in heads for line in case["expected"]["stdout"].splitlines())
