@@ -17,3 +17,8 @@ class LlmSettings:
     key_env: str = ""  # the NAME of the environment variable that holds the key
     command: str = ""  # for example `claude -p`
     timeout: float = SECONDS
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a model to ask."""
+        return bool(self.endpoint or self.command)
