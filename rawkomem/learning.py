@@ -60,9 +60,11 @@ class Learned:
 
 def learn(repository: Repository, stream: IO[bytes], run: Run, ask: bool = False, dry_run: bool = False) -> Learned:
     """Learn from a session; `ask` lets the configured language model judge, `dry_run` writes nothing."""
-    llm = _model(repository) if ask else None
+    if ask and not repository.settings.llm.any:
+        hint = "name one in your own config.yaml: llm: {endpoint, model, keyEnv} or llm: {command: claude -p}"
+        raise BadInput("no language model is configured", hint)
     heard = listen(stream, run)
-    judged = _judge(repository, llm, heard) if llm else Judged(heard.findings)
+    judged = _judge(repository, heard) if ask else Judged(heard.findings)
     if dry_run:
         return _compare(repository, heard, judged)
     with Lock(os.path.join(repository.layout.local, "learn.lock"), WAIT):
@@ -73,26 +75,20 @@ def learn(repository: Repository, stream: IO[bytes], run: Run, ask: bool = False
     return Learned(heard, judged, learned.news, learned.known, learned.skipped, tuple(stored))
 
 
-def _model(repository: Repository) -> Llm:
-    llm = open_llm(repository.settings.llm)
-    if llm is None:
-        hint = "name one in your own config.yaml: llm: {endpoint, model, keyEnv} or llm: {command: claude -p}"
-        raise BadInput("no language model is configured", hint)
-    return llm
-
-
-def _judge(repository: Repository, llm: Llm, heard: Heard) -> Judged:
+def _judge(repository: Repository, heard: Heard) -> Judged:
     """The model's findings in what it is shown, and the offline ones before that; all offline ones where it fails."""
-    said, first = window([turn for _, turn in heard.end])
-    if not said:
-        return Judged(heard.findings, llm.name)
-    shown_from = heard.end[first][0]
     try:
-        extracted = extract(llm, said, heard.run, _latest(repository))
+        llm = open_llm(repository.settings.llm)
+        return _asked(repository, llm, heard) if llm and heard.end else Judged(heard.findings)
     except LlmFailure as failure:
         return Judged(heard.findings, failure=f"{failure.message} ({failure.hint})")
+
+
+def _asked(repository: Repository, llm: Llm, heard: Heard) -> Judged:
+    said, first = window([turn for _, turn in heard.end])
+    extracted = extract(llm, said, heard.run, _latest(repository))
     findings = [Finding(entry_from(item, heard.run), item.reasoning) for item in extracted]
-    before = [finding for finding in heard.findings if finding.turn < shown_from]
+    before = [finding for finding in heard.findings if finding.turn < heard.end[first][0]]
     return Judged((*findings, *before), llm.name)
 
 

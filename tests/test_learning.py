@@ -256,6 +256,15 @@ def test_a_model_that_fails_leaves_the_offline_result(answers, said, project, ra
     assert told.stdout.count("learned") == 3 and len(files(project)) == 3
 
 
+@pytest.mark.parametrize(
+    "llm", [{"endpoint": "http://localhost:9"}, {"endpoint": "http://localhost:9", "model": "m", "keyEnv": "NOT_SET"}]
+)
+def test_a_model_that_cannot_be_opened_leaves_the_offline_result(llm, rawkomem):
+    configure(**llm)
+    told = rawkomem("learn", "-", "--llm", input=claude_code().decode())
+    assert "the offline result stands" in told.stderr and told.stdout.count("learned") == 3
+
+
 def test_a_command_can_be_the_model(project, rawkomem):
     code = f"import sys; assert 'Postgres' in sys.stdin.read(); print({json.dumps(ONE)!r})"
     configure(command=shlex.join([sys.executable, "-c", code]), timeout=30)

@@ -19,3 +19,8 @@ class LlmSettings:
     max_tokens: int = 0  # of an answer; 0: as the server does
     command: str = ""  # for example `claude -p`
     timeout: float = SECONDS
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a model to ask."""
+        return bool(self.endpoint or self.command)

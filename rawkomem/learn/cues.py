@@ -136,7 +136,7 @@ CUES: dict[str, re.Pattern[str]] = {
         r"|ensure|stop"
         r"|migrate|remove|replace|deliver)\b.*\b(?:until|before|every|each|once|by|as long as|after|whenever)\b",
         r"\b(?:we|i)(?:'ll| will) (?:ship|release)\b",
-        r"\b(?:we|i)(?:'ve| have)? promised?\b|\bwe told (?:the|our) (?:client|customer|users?)\b",
+        r"\b(?:we|i)(?:'ve| have)? promised?\b",
         r"\b(?:we|i) (?:have|need) to (?:ship|deliver|finish|release|remove|migrate)\b.*\b(?:before|by|until)\b",
         r"^(?:todo|follow-up|action item)\b[^:]{0,30}:.{12,}",
     ),
