@@ -111,5 +111,5 @@ def _compare(repository: Repository, heard: Heard, judged: Judged) -> Learned:
 
 
 def _near(repository: Repository, text: str) -> Sequence[tuple[Memory, float]]:
-    found = repository.search(text, NEAR, Filter())
+    found = repository.look([text], NEAR, Filter())[0].found
     return [(repository.get(item.row.id), item.relevance) for item in found]

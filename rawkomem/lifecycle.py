@@ -252,7 +252,7 @@ def unfound_by_goals(repository: Repository, census: Census, leaving: Mapping[st
     only = replace(DEFAULT, kinds=tuple(kind for kind in CREATES if kind != TRACE))
     unfound: dict[str, str] = {}
     for start in range(0, len(questions), ASKED_AT_ONCE):
-        for answer in repository.search_many(questions[start : start + ASKED_AT_ONCE], FOUND_AMONG, only):
+        for answer in repository.look(questions[start : start + ASKED_AT_ONCE], FOUND_AMONG, only):
             for id in asked[answer.question] - {found.row.id for found in answer.found}:
                 unfound.setdefault(id, answer.question)
     return unfound

@@ -244,7 +244,7 @@ def _looked_back(repository: Repository, topic: str, lookback: int) -> list[Memo
     """The memories in use that were changed last, or that are about a topic."""
     only = replace(DEFAULT, kinds=reflecting.KINDS, statuses=(ACTIVE,))
     if topic:
-        found = [item for item in repository.search(topic, lookback, only) if item.relevance >= LEAST_SIMILAR]
+        found = [item for item in repository.look([topic], lookback, only)[0].found if item.relevance >= LEAST_SIMILAR]
         rows = [item.row for item in found]
     else:
         rows = [row for row in repository.list(only) if not row.path.startswith("archive/")][:lookback]

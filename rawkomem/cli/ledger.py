@@ -10,6 +10,7 @@ from .. import ledger
 from ..model.clock import iso
 from ..model.record import as_dict
 from ..text.clean import clean, one_line
+from ..text.yamo import read_block
 from ..text.yamo_blocks import OPERATIONS
 from .commands import open_repository
 from .terminal import note, paint, say, say_json, wide
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
     from ..files.ledger.verify import Verdict
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+# What tells most about a block, each tried in turn.
+TELLING = (
+    ("context", "query"),
+    ("output", "content_preview"),
+    ("output", "preventative_rule"),
+    ("output", "insight_preview"),
+    ("output", "skill_name"),
+    ("output", "memory_deleted"),
+)
 OPERATION = click.option("--op", "operation", type=click.Choice(OPERATIONS), help="Only this operation.")
 
 
@@ -87,8 +97,9 @@ def _json(row: Row) -> dict[str, Any]:
 
 
 def _line(row: Row) -> str:
-    log = next((line for line in row.yamo_text.split("\n") if line.startswith("log: ")), "")
-    said = one_line(log.removeprefix("log: ").rstrip(";").replace(";", " "), max(20, wide() - 50))
+    block, _ = read_block(row.yamo_text)
+    told = (block.value(section, key) for section, key in TELLING) if block else ()
+    said = one_line(next((text for text in told if text), ""), max(20, wide() - 74))
     return f"{iso(row.timestamp)}  {row.operation_type:10}  {said}  {paint(row.id, 'dim')}"
 
 

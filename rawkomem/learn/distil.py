@@ -25,7 +25,7 @@ MOST_TOOLS = 6
 LOOKED_AT = 60  # distinct items compared with each other; the rest is said less often than these
 SAME = 0.75  # share of common stems from which two items say the same
 ITEM_LENGTH = 300  # characters; what is longer is a paragraph
-AVOID = ("avoid", "never", "do not", "don't", "dont ", "must not", "should not", "stop ", "beware")
+AVOID = ("avoid", "never", "do not", "don't", "dont ", "must not", "should not", "stop using", "beware")
 NOTHING_WORKED = "No execution has succeeded yet: there is nothing to recommend."
 NOTHING_SAID = "The executions do not say how they went about it."
 

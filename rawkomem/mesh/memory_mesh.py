@@ -203,7 +203,7 @@ class SyncMemoryMesh:
     def _same(self, entry: Entry) -> Memory | None:
         """A memory in use that says the same: word for word, or as close as duplicates are, with the same facts."""
         new = created(entry)
-        for item in self.repository.search(entry.body[:2000], CLOSE, replace(DEFAULT, kinds=("memory",))):
+        for item in self.repository.look([entry.body[:2000]], CLOSE, replace(DEFAULT, kinds=("memory",)))[0].found:
             known = self.repository.get(item.row.id)
             if known.body == entry.body or (item.relevance >= SAME and same_facts(new, known)):
                 return known

@@ -1,0 +1,124 @@
+"""Repository: the library's front door. Wiring only: each method makes one or two calls into the layers below.
+
+reading.py     asks the index
+injecting.py   … what belongs into a prompt
+writing.py     carries out plans
+deciding.py    … and makes those about memories and claims
+
+One class in four steps, each building on the one before. Modules that only writing, checking or parsing need are
+imported inside the methods that use them: a cold search answers in the time that importing them would take.
+"""
+
+from __future__ import annotations
+
+from ..embed.chain import AUTO
+from ..files.layout import find_layout
+from .deciding import Deciding, Stored
+from .reading import warn_on_stderr
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..files.check import Checked
+    from ..index.index import SyncReport
+    from ..index.status import Status
+    from ..sinks.tell import SinkStatus
+    from ..sinks.webhook import Flushed
+
+__all__ = ["Repository", "Stored", "warn_on_stderr"]
+
+
+class Repository(Deciding):
+    """A project's memories: files in `.rawko/` and the index that follows them."""
+
+    @classmethod
+    def open(cls, start: str = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "") -> Repository:
+        """The repository of a folder or of one of its parents."""
+        return cls(find_layout(start), warn, via)
+
+    # Removing for good
+
+    def purge(self, name: str) -> Sequence[str]:
+        """Rewrite files without any entry about this memory. Returns the paths that changed.
+
+        The index is made anew, not updated: freed pages of a database still hold what was in them.
+        """
+        from ..files.ledger.forget import forget as forget_in_ledger
+        from ..files.purge import purge
+        from ..index.deep import forget_vectors
+        from ..sinks.tell import forget
+
+        memory = self.get(name)
+        paths = sorted(self.index.catalogue.paths_about(memory.id))
+        said = [f"{entry.title} {entry.body}" for entry in self._past().entries_about(memory.id)]
+        changed = purge(self.layout, memory.id, paths)
+        forget(self.layout, memory.id)
+        self.forget_answers()
+        self.index.discard()
+        forget_vectors(self.index)
+        self.index.sync()
+        forget_in_ledger(self.layout, memory.id, said)
+        return changed
+
+    # Keeping
+
+    def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
+        """Bring the index up to date with the files, and with who committed them: the next injection need not."""
+        report = self.index.refresh(progress)
+        authors = self._authors()
+        if authors:
+            authors.refresh()
+        return report
+
+    def deepen(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Fill in the contextual vectors that are missing: minutes for a thousand memories. Returns how many it did."""
+        from ..index.deep import deepen
+
+        return deepen(self.index, progress)
+
+    def deepen_behind(self) -> bool:
+        """Leave a worker behind that does so; whether one was started."""
+        from ..index.behind import fill_behind
+
+        return self.settings.embedder.provider == AUTO and fill_behind(self.index)
+
+    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
+        """Make the index anew from the files."""
+        return self.index.sync(progress, rebuild=True)
+
+    def status(self) -> Status:
+        """Files against index, proven by hashes."""
+        from ..index.status import status
+
+        return status(self.index)
+
+    def check(self) -> Sequence[Checked]:
+        """What is wrong with each file."""
+        from ..files.check import check_repository
+
+        return check_repository(self.layout)
+
+    # Sinks
+
+    def sinks(self) -> Sequence[SinkStatus]:
+        """How each sink of the user stands."""
+        from ..sinks.tell import sink_statuses
+
+        return sink_statuses(self.layout, self.settings.sinks)
+
+    def flush_sinks(self, due_only: bool = False) -> Flushed:
+        """Send what waits for the webhook, now and in this process."""
+        from ..sinks.webhook import Flushed, flush, open_client
+
+        webhook = self.settings.sinks.webhook
+        if not webhook.url:
+            return Flushed(0, 0, 0)
+        return flush(self.layout, open_client(webhook), self.warn, due_only)
+
+    def wake_sinks(self) -> None:
+        """Start a sender in the background where something is due."""
+        if self.settings.sinks.webhook.url:
+            from ..sinks.worker import wake_sender
+
+            wake_sender(self.layout)

@@ -1,0 +1,123 @@
+"""Injecting: the few memories that belong into the prompt of a task, and why."""
+
+from __future__ import annotations
+
+from ..index.documents import Filter
+from ..model.errors import BadInput, NotFound
+from ..model.kinds import ACTIVE, IMPORTANCE
+from ..model.record import replace
+from ..recall.filters import DEFAULT
+from .reading import Reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    from ..recall.inject import Injection, Sources, Task
+    from ..recall.prompt import Prompt
+    from ..recall.rank import Scored
+
+    T = TypeVar("T")
+
+
+class Injecting(Reading):
+    """From a task to what an agent should know."""
+
+    def inject(
+        self,
+        task: Task,
+        profile: str = "",
+        form: str = "rawko",
+        most: int = 0,
+        least_importance: str = "",
+        budget: int = 0,
+        only: Filter | None = None,
+        strict: bool = False,
+    ) -> Injection:
+        """The few memories that belong into the prompt of a task; zero and empty mean: the agent's setting.
+
+        A filter narrows them down further; only what is active and valid is ever injected; with `strict`, only what a
+        person vouches for.
+        """
+        injection = self._inject(task, profile, form, most, least_importance, budget, only, strict)
+        self._note_recalls(
+            [(task.asked, injection.items)], most or self.settings.limits(task.agent).most, only, task.agent
+        )
+        return injection
+
+    def _inject(
+        self,
+        task: Task,
+        profile: str = "",
+        form: str = "rawko",
+        most: int = 0,
+        least_importance: str = "",
+        budget: int = 0,
+        only: Filter | None = None,
+        strict: bool = False,
+    ) -> Injection:
+        from ..recall.inject import inject
+
+        limits = self.settings.limits(task.agent)
+        unverified = 0 if strict else limits.unverified
+        least = least_importance or limits.least_importance
+        most, budget = most or limits.most, budget or limits.budget
+        limits = replace(limits, most=most, least_importance=least, budget=budget, unverified=unverified)
+        if limits.least_importance not in IMPORTANCE:
+            raise BadInput(f"unknown importance {limits.least_importance!r}", "one of " + ", ".join(IMPORTANCE))
+        only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True)
+        return self._answer(lambda: inject(self._sources(only, strict), task, profile, limits, form), believing=True)
+
+    def prompt_for(
+        self, task: Task, base_prompt: str, profile: str = "", form: str = "rawko", strict: bool = False
+    ) -> Prompt:
+        """What an orchestrator calls before a run: the prompt with the memories for the task; counted as a use."""
+        from ..recall.prompt import with_memories
+
+        injection = self.inject(task, profile, form, strict=strict)
+        self.note_use(injection, task.session)
+        return with_memories(base_prompt, injection)
+
+    def explain(self, name: str, task: Task, profile: str = "", only: Filter | None = None) -> tuple[Scored, bool]:
+        """How a memory scores for a task, and whether it would be injected; one that is not in use says why."""
+        from ..model.clock import now
+        from ..recall.rank import out_of_use
+        from ..state.belief import standing
+
+        injection = self._inject(task, profile, only=only)
+        at = (only or DEFAULT).as_of
+        memory = self.get(name, at)
+        id = memory.id
+        for item in (*injection.items, *injection.left_out):
+            if item.memory.id == id:
+                return item, not item.out
+        why_not = standing(memory, at or now())
+        if why_not:
+            return out_of_use(memory, why_not), False
+        raise NotFound(f"{id} shares neither words nor meaning nor a condition with this task", "reword its whenToUse")
+
+    def note_use(self, injection: Injection, session: str) -> None:
+        """Count an injection in the local usage file."""
+        from ..files.usage import note_use
+        from ..model.clock import now
+
+        if injection.items:
+            note_use(self.layout, now(), session, injection.tokens, [item.memory.id for item in injection.items])
+
+    def _sources(self, only: Filter, strict: bool) -> Sources:
+        from ..files.usage import last_access
+        from ..index.conditions import fired_by
+        from ..recall.inject import Sources
+
+        view = self._view(only)
+
+        def fired(task: str) -> dict[str, str]:
+            found = {id: part for id, (_, part) in fired_by(view.catalogue.db, task).items()}
+            return view.past.fired(found, task) if only.as_of else found
+
+        def accessed() -> dict[str, int]:
+            return last_access(self.layout)
+
+        authors = None if strict else view.authors
+        doubting = strict or (authors is not None and authors.names_a_person())
+        return Sources(view, self.index.store, self._spaces(), fired, accessed, self._citing(), doubting)
