@@ -12,6 +12,7 @@ from .embed.chain import AUTO, open_deep, open_embedder
 from .files.layout import Layout, find_layout
 from .index.documents import Filter
 from .index.index import BROKEN, Index, SyncReport
+from .index.stores import MEMORY, SQLITE, catalogue_path, checked
 from .model.errors import BadInput, IndexBroken, NotFound, RawkoError
 from .model.kinds import ACTIVE, IMPORTANCE
 from .model.record import record, replace
@@ -24,6 +25,7 @@ from .settings import Settings, load_settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
+    from tempfile import TemporaryDirectory
     from typing import TypeVar
 
     from .embed.protocol import Embedder
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from .index.believed import Believed
     from .index.catalogue import Row
     from .index.past import Past
+    from .index.protocol import OutsideStore
     from .index.stats import Stats
     from .index.status import Status
     from .index.view import View
@@ -90,33 +93,61 @@ def warn_on_stderr(message: str) -> None:
 class Repository:
     """A project's memories: files in `.rawko/` and the index that follows them."""
 
-    def __init__(self, layout: Layout, warn: Callable[[str], None] = warn_on_stderr, via: str = ""):
+    def __init__(self, layout: Layout, warn: Callable[[str], None] = warn_on_stderr, via: str = "", store: str = ""):
         self.layout = layout
+        self._chosen = store and checked(store)  # goes before the settings
         self.via = via  # how what is written through here arrives, where a call does not say; see files/arrivals.py
         self.warn = warn
-        self.index = Index(layout, self._open_embedder, warn, lambda: open_deep(self.settings.embedder))
+        self.index = Index(
+            layout, self._open_embedder, warn, lambda: open_deep(self.settings.embedder), self._open_store, self._locate
+        )
+        self._temporary: TemporaryDirectory[str] | None = None
         self._settings: Settings | None = None
         self._cache: AnswerCache | None = None
         self._asked = False
 
     @classmethod
-    def open(cls, start: str = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "") -> Repository:
-        """The repository of a folder or of one of its parents."""
-        return cls(find_layout(start), warn, via)
+    def open(
+        cls, start: str = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "", store: str = ""
+    ) -> Repository:
+        """The repository of a folder or of one of its parents; with a `store` other than the settings name."""
+        return cls(find_layout(start), warn, via, store)
 
     @property
     def settings(self) -> Settings:
         """Settings of this repository for this user."""
         if self._settings is None:
-            self._settings = load_settings(self.layout, self.warn)
+            settings = load_settings(self.layout, self.warn)
+            chosen = replace(settings.store, name=self._chosen or settings.store.name)
+            self._settings = replace(settings, store=chosen)
         return self._settings
 
     def _open_embedder(self) -> Embedder:
         return open_embedder(self.settings.embedder, self.warn)
 
+    def _open_store(self, dims: int) -> OutsideStore | None:
+        if self.settings.store.name == SQLITE:
+            return None
+        from .index.stores import open_store
+
+        return open_store(self.layout, self.settings.store, dims)
+
+    def _locate(self) -> str:
+        """The index database; beside a store in memory, it is as short-lived as that."""
+        name = self.settings.store.name
+        if name != MEMORY:
+            return catalogue_path(self.layout, name)
+        import os
+        from tempfile import TemporaryDirectory
+
+        self._temporary = TemporaryDirectory(prefix="rawkomem-")
+        return os.path.join(self._temporary.name, "index.db")
+
     def close(self) -> None:
         """Let go of the index."""
         self.index.close()
+        if self._temporary:
+            self._temporary.cleanup()
 
     # Reading
 
@@ -703,6 +734,7 @@ class Repository:
         """
         from .files.purge import purge
         from .index.deep import forget_vectors
+        from .index.stores import forget_others
         from .sinks.tell import forget
 
         memory = self.get(name)
@@ -712,6 +744,10 @@ class Repository:
         self._forget_answers()
         self.index.discard()
         forget_vectors(self.index)
+        for other in forget_others(self.layout, self.settings.store.name):
+            self.warn(
+                f"the store {other} may hold the text until it is used again: RAWKOMEM_STORE={other} rawkomem sync"
+            )
         self.index.sync()
         return changed
 
@@ -735,7 +771,8 @@ class Repository:
         """Leave a worker behind that does so; whether one was started."""
         from .index.behind import fill_behind
 
-        return self.settings.embedder.provider == AUTO and fill_behind(self.index)
+        lasting = self.settings.store.name != MEMORY  # no other process could fill that
+        return self.settings.embedder.provider == AUTO and lasting and fill_behind(self.index)
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Make the index anew from the files."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 
 from .embed.chain import AUTO, BUNDLED, EmbedderSettings
-from .files.layout import Layout, user_cache, user_config
+from .files.layout import Layout, user_cache, user_config, user_repository_config
+from .index.stores import SQLITE, StoreSettings, checked
 from .model.errors import BadInput
 from .model.record import record, replace
 from .recall.limits import MAX_UNVERIFIED, SPECIALTIES, Limits
@@ -37,6 +38,10 @@ KEYS = {
     "trust.commits": "user",
     "trust.agents": "user",
     "trust.maxUnverified": "both",
+    "store.name": "user",
+    "store.url": "user",
+    "store.urlEnv": "user",
+    "store.repository": "user",
 }
 
 
@@ -55,6 +60,7 @@ class Settings:
     identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/committer.py
     predicates: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # rules of claims, as written
     unverified: int = MAX_UNVERIFIED  # memories injected that no person vouches for, where people vouch for any
+    store: StoreSettings = StoreSettings()
 
     def limits(self, agent: str) -> Limits:
         """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
@@ -65,14 +71,17 @@ class Settings:
 
 
 def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
-    """The repository's settings over the user's over the defaults; RAWKOMEM_EMBEDDER over all of them."""
+    """The repository's settings over the user's over the defaults; RAWKOMEM_EMBEDDER and _STORE over all of them."""
     settings = _load(layout, warn)
     chosen = os.environ.get("RAWKOMEM_EMBEDDER")
-    return replace(settings, embedder=replace(settings.embedder, provider=chosen)) if chosen else settings
+    if chosen:
+        settings = replace(settings, embedder=replace(settings.embedder, provider=chosen))
+    store = os.environ.get("RAWKOMEM_STORE")
+    return replace(settings, store=replace(settings.store, name=checked(store))) if store else settings
 
 
 def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
-    files = (user_config(), layout.config)
+    files = (user_config(), layout.config, user_repository_config(layout))
     stamp = " ".join(_stamp(file) for file in files)
     if stamp.strip("- ") == "":
         return Settings()
@@ -80,6 +89,7 @@ def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
     values = _cached(cache, stamp)
     if values is None:
         values = _over(_read(files[0], "user", warn), _read(files[1], "repository", warn))
+        values |= _read(files[2], "user", warn)
         _keep(cache, stamp, values)
     return _settings(values)
 
@@ -138,6 +148,8 @@ def _read(file: str, who: str, warn: Callable[[str], None]) -> dict[str, str]:
     flat = _flatten({key: field.value for key, field in fields.items()})
     if "embedder" in flat:
         flat["embedder.provider"] = flat.pop("embedder")  # `embedder: static` in one word
+    if "store" in flat:
+        flat["store.name"] = flat.pop("store")
     if who == "repository" and flat.get("embedder.provider", LOCAL[0]) not in LOCAL:
         warn(f"{file}: a repository may ask for the embedders {', '.join(LOCAL)} only")
         del flat["embedder.provider"]
@@ -178,7 +190,15 @@ def _settings(values: Mapping[str, str]) -> Settings:
         timeout=_number(values, "embedder.timeout", 30.0),
     )
     agents = tuple(sorted(_agents(values).items()))
-    return Settings(embedder, agents, _sinks(values), *_commits(values), _predicates(values), _unverified(values))
+    store = StoreSettings(
+        checked(values.get("store.name", SQLITE)),
+        values.get("store.url", ""),
+        values.get("store.urlEnv", ""),
+        values.get("store.repository", ""),
+    )
+    return Settings(
+        embedder, agents, _sinks(values), *_commits(values), _predicates(values), _unverified(values), store
+    )
 
 
 def _predicates(values: Mapping[str, str]) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
