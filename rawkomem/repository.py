@@ -118,8 +118,8 @@ class Repository:
         """Settings of this repository for this user."""
         if self._settings is None:
             settings = load_settings(self.layout, self.warn)
-            chosen = replace(settings.store, name=self._chosen or settings.store.name)
-            self._settings = replace(settings, store=chosen)
+            chosen = self._chosen or settings.store.name
+            self._settings = replace(settings, store=settings.store.named(chosen))
         return self._settings
 
     def _open_embedder(self) -> Embedder:

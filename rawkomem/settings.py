@@ -77,7 +77,7 @@ def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
     if chosen:
         settings = replace(settings, embedder=replace(settings.embedder, provider=chosen))
     store = os.environ.get("RAWKOMEM_STORE")
-    return replace(settings, store=replace(settings.store, name=checked(store))) if store else settings
+    return replace(settings, store=settings.store.named(store)) if store else settings
 
 
 def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:

@@ -588,10 +588,10 @@ def _passage_row(n: int, document: Document, at: int, passage: Passage) -> dict[
 def _entries(documents: Sequence[Document], dims: int) -> pa.Table:
     """The rows of memory_entries: what is not known here is null."""
     scores = list(IMPORTANCES.values())
+    schema = entries_v2(dims)
     rows = [
         {
             "id": document.id,
-            "vector": _whole(document, dims),
             "content": "\n\n".join(passage.text for passage in document.passages if passage.field == BODY),
             "metadata": json.dumps(_metadata(document), ensure_ascii=False),
             "created_at": document.created,
@@ -602,7 +602,14 @@ def _entries(documents: Sequence[Document], dims: int) -> pa.Table:
         }
         for document in documents
     ]
-    return pa.Table.from_pylist(rows, schema=entries_v2(dims))
+    vectors = np.concatenate([_whole(document, dims) for document in documents])
+    columns = {"vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors), dims)}
+    columns |= {
+        field.name: pa.array([row.get(field.name) for row in rows], type=field.type)
+        for field in schema
+        if field.name not in columns
+    }
+    return pa.table([columns[name] for name in schema.names], schema=schema)
 
 
 def _metadata(document: Document) -> dict[str, Any]:
@@ -626,9 +633,11 @@ def _memory_type(document: Document) -> str:
     return "session" if document.session else "global"
 
 
-def _whole(document: Document, dims: int) -> list[float]:
+def _whole(document: Document, dims: int) -> NDArray[np.float32]:
     """A memory's own vector: that of its passages together."""
-    bodies = [np.frombuffer(passage.vector, dtype="<f4") for passage in document.passages if passage.field == BODY]
-    total = np.sum(bodies, axis=0) if bodies else np.zeros(dims)
+    total = np.zeros(dims, dtype=np.float32)
+    for passage in document.passages:
+        if passage.field == BODY:
+            total += np.frombuffer(passage.vector, dtype="<f4")
     size = float(np.linalg.norm(total))
-    return [float(number) for number in (total / size if size else total)]
+    return total / np.float32(size) if size else total

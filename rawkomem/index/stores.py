@@ -28,14 +28,18 @@ class StoreSettings:
 
     name: str = SQLITE
     url: str = ""  # of a database, an object store or a folder
-    url_env: str = ""  # the environment variable that holds it; goes before `url`
+    url_env: str = ""  # the environment variable that holds it
     repository: str = ""  # what the repository is called in a shared database; empty: see `repository_id`
 
+    def named(self, name: str) -> StoreSettings:
+        """The settings of another store: a url belongs to the one it was given for."""
+        return self if checked(name) == self.name else StoreSettings(name, repository=self.repository)
+
     def where(self) -> str:
-        """The url, which may hold a password: never print it."""
+        """The url, which may hold a password: never print it. Where none is set, RAWKOMEM_<STORE>_URL may hold it."""
         if self.url_env and self.url_env not in os.environ:
             raise BadInput(f"the environment variable {self.url_env} is not set", "it should hold the store's url")
-        return os.environ[self.url_env] if self.url_env else self.url
+        return os.environ.get(self.url_env or f"RAWKOMEM_{self.name.upper()}_URL", self.url)
 
 
 def checked(name: str) -> str:
