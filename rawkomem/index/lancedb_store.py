@@ -53,6 +53,7 @@ EXACT_UP_TO = 20_000  # passages; an exact scan of more takes longer than an ind
 PARTITION = 10_000  # passages in a partition of that index; all are looked at, so that it misses next to nothing
 ROUNDS = 3  # of clustering: since all partitions are looked at, better ones find no more
 REFINED = 4  # candidates for each passage asked for that get an exact distance
+UNIT = 128  # what the whole numbers are divided by: LanceDB's clustering adds float16 up, which ends at 65,504
 LINGERS = timedelta(minutes=10)  # how long versions stay for readers that still look at them
 AT_ONCE = timedelta(milliseconds=1)
 LOCK_WAIT = 600  # seconds
@@ -91,8 +92,13 @@ HELD_SCHEMA = pa.schema(
 )
 
 
+def _halves(packed: bytes) -> NDArray[np.float16]:
+    """Packed vectors as float16, which holds them exactly."""
+    return np.frombuffer(packed, dtype=np.int8).astype(np.float16) / np.float16(UNIT)
+
+
 def _vector(dims: int) -> pa.Field:
-    """float16 holds whole numbers up to 2,048 exactly, in half the space; null where nothing is known."""
+    """Null where nothing is known of a passage: it is close to nothing."""
     return pa.field("vector", pa.list_(pa.float16(), dims))
 
 
@@ -316,7 +322,7 @@ class LanceStore:
         if not rows:
             return
         schema = _schemas(self.dims)[table]
-        numbers = np.frombuffer(b"".join(vectors), dtype=np.int8).astype(np.float16)
+        numbers = _halves(b"".join(vectors))
         nothing = pa.array([not any(vector) for vector in vectors])
         column = pa.FixedSizeListArray.from_arrays(pa.array(numbers), self.dims, mask=nothing)
         columns = [pa.array([row[name] for row in rows], type=schema.field(name).type) for name in schema.names[:-1]]
@@ -435,7 +441,7 @@ class LanceStore:
         if tier == REST:
             conditions.append(_among("id", self.shallow(self.depth()[1])))
         where = " AND ".join(condition for condition in conditions if condition)
-        query = np.frombuffer(fine, dtype=np.int8).astype(np.float16)
+        query = _halves(fine)
         seen: dict[int, dict[str, Any]] = {}
 
         def ask(most: int) -> list[tuple[int, float]]:
@@ -446,7 +452,7 @@ class LanceStore:
             return sorted(((row["n"], row["_distance"]) for row in rows), key=lambda row: row[1])
 
         found = with_ties(ask, limit)
-        scores = {n: 1 - distance / (2 * SCALE * SCALE) for n, distance in found}
+        scores = {n: 1 - distance * UNIT * UNIT / (2 * SCALE * SCALE) for n, distance in found}
         return _hits([seen[n] for n in scores], scores, limit)
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
@@ -511,7 +517,8 @@ class LanceStore:
         where = " AND ".join([f"field = '{BODY}' AND vector IS NOT NULL", *filter(None, [self._inside(only)])])
         found = self._tables[PASSAGES].search().where(where).select(["id", "number", "vector"]).limit(None).to_arrow()
         found = found.sort_by([("id", "ascending"), ("number", "ascending")])
-        vectors = found["vector"].combine_chunks().flatten().to_numpy().astype(np.int8).reshape(-1, self.dims)
+        numbers = found["vector"].combine_chunks().flatten().to_numpy() * UNIT
+        vectors = numbers.astype(np.int8).reshape(-1, self.dims)
         return list(zip(found["id"].to_pylist(), [vector.tobytes() for vector in vectors], strict=True))
 
     def passage(self, id: str, number: int) -> str:
