@@ -51,6 +51,8 @@ SETTLED = 20_000  # passages more than when indexes were last made, or half as m
 LOOSE = 64  # commits, each of which leaves a small file in every table that it wrote to
 EXACT_UP_TO = 20_000  # passages; an exact scan of more takes longer than an index, which is a copy of one bit a number
 PARTITION = 10_000  # passages in a partition of that index; all are looked at, so that it misses next to nothing
+FOUND = 600  # passages, somewhat more than one question finds: older ones are no longer asked for
+TEXTS_KEPT = 5_000  # passages
 ROUNDS = 3  # of clustering: since all partitions are looked at, better ones find no more
 REFINED = 4  # candidates for each passage asked for that get an exact distance
 UNIT = 128  # what the whole numbers are divided by: LanceDB's clustering adds float16 up, which ends at 65,504
@@ -189,6 +191,8 @@ class LanceStore:
         self._conditions: dict[Filter, str] = {}
         self._lengths: dict[str, NDArray[np.int32]] = {}
         self._counts: tuple[int, int] | None = None
+        self._found: dict[tuple[str, int], int] = {}  # passages that were found lately, with their row numbers
+        self._texts: dict[tuple[str, int], str] = {}
 
     def _versions(self) -> dict[str, int]:
         return {name: self._tables[name].version for name in VERSIONED}
@@ -453,7 +457,7 @@ class LanceStore:
 
         found = with_ties(ask, limit)
         scores = {n: 1 - distance * UNIT * UNIT / (2 * SCALE * SCALE) for n, distance in found}
-        return _hits([seen[n] for n in scores], scores, limit)
+        return self._hits([seen[n] for n in scores], scores, limit)
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
         """The passages that hold any of these words, or stand beside them with `around`; best first by BM25."""
@@ -480,7 +484,7 @@ class LanceStore:
             where = f"n IN ({', '.join(map(str, numbers))}) {'AND' if inside else ''} {inside}"
             rows = self._rows(PASSAGES, where, [field.name for field in PLACE]) if numbers else []
             if len(rows) >= limit or len(numbers) >= candidates:
-                return _hits(rows, {n: float(scores[n]) for n in numbers}, limit)
+                return self._hits(rows, {n: float(scores[n]) for n in numbers}, limit)
             most *= 4
 
     def _tokens(self, table: str) -> NDArray[np.int32]:
@@ -522,10 +526,22 @@ class LanceStore:
         return list(zip(found["id"].to_pylist(), [vector.tobytes() for vector in vectors], strict=True))
 
     def passage(self, id: str, number: int) -> str:
-        """The text of one passage."""
+        """The text of one passage. Who asks for one found asks for more of them: all are read at once."""
         self._flush()
-        rows = self._rows(PASSAGES, f"id = {quoted(id)} AND number = {number}", ["text"])
-        return str(rows[0]["text"]) if rows else ""
+        if (id, number) not in self._texts:
+            one = f"id = {quoted(id)} AND number = {number}"
+            many = f"n IN ({', '.join(map(str, self._found.values()))})"
+            rows = self._rows(PASSAGES, many if (id, number) in self._found else one, ["id", "number", "text"])
+            kept = self._texts if len(self._texts) < TEXTS_KEPT else {}
+            told = {(row["id"], row["number"]): row["text"] for row in rows}
+            self._texts = {**kept, (id, number): "", **told}
+        return self._texts[id, number]
+
+    def _hits(self, rows: Iterable[Mapping[str, Any]], scores: Mapping[int, float], limit: int) -> list[Hit]:
+        rows = sorted(rows, key=lambda row: (-scores[row["n"]], row["id"], row["number"]))[:limit]
+        found = {**self._found, **{(row["id"], row["number"]): row["n"] for row in rows}}
+        self._found = dict([*found.items()][-FOUND:])
+        return [Hit(row["id"], row["number"], scores[row["n"]], row["field"], row["alone"]) for row in rows]
 
 
 _LEVELS = {WORDS: "words", BESIDE: "beside"}  # posting table → where the state keeps its segments
@@ -560,11 +576,6 @@ def _where(only: Filter) -> str:
     bounds = (("importance >=", only.importance), ("created >=", only.since), ("created <", only.until))
     where += [f"{condition} {int(bound)}" for condition, bound in bounds if bound]
     return " AND ".join(where)
-
-
-def _hits(rows: Iterable[Mapping[str, Any]], scores: Mapping[int, float], limit: int) -> list[Hit]:
-    hits = [Hit(row["id"], row["number"], scores[row["n"]], row["field"], row["alone"]) for row in rows]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
 
 
 def _passage_row(n: int, document: Document, at: int, passage: Passage) -> dict[str, Any]:
