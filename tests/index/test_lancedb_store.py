@@ -5,16 +5,22 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import subprocess
+import sys
+import time
 
 import pytest
 
 pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
 
+from rawkomem.bench.corpus import make_repository
+from rawkomem.bench.speed import queries
 from rawkomem.index import lance_words, lancedb_store
 from rawkomem.index.documents import Filter
 from rawkomem.index.lancedb_store import LanceStore
 from rawkomem.repository import Repository
 
+from ..conftest import ROOT
 from .store_contract import ANY, CONTRACT, DIMS, OUTSIDE, document, ids, mixed, writers_at_once_lose_nothing
 
 pytestmark = pytest.mark.stores
@@ -143,3 +149,30 @@ def test_a_repository_follows_its_files(project, memories):
     assert repository.search("quaggas") == []
     for opened in (repository, reader):
         opened.close()
+
+
+SYNC = "import sys; from rawkomem.repository import Repository; Repository.open(sys.argv[1], store='lancedb').sync()"
+
+
+@pytest.mark.parametrize("commits", [3, 4])
+def test_a_sync_that_is_killed_is_redone(tmp_path, commits):
+    """Killed after so many commits of the store, wherever the catalogue is then: the next sync ends as if it never was."""
+    make_repository(str(tmp_path), 1_100)
+    versions = tmp_path / ".rawko" / "local" / "lancedb" / "commits.lance" / "_versions"
+    process = subprocess.Popen([sys.executable, "-c", SYNC, str(tmp_path)], env={**os.environ, "PYTHONPATH": str(ROOT)})
+    while process.poll() is None and not (versions.is_dir() and len(list(versions.iterdir())) >= commits):
+        time.sleep(0.005)
+    assert process.poll() is None, "it was done before it could be killed"
+    process.kill()
+    process.wait()
+    for changed in sorted((tmp_path / ".rawko" / "memories").iterdir())[:300]:
+        changed.unlink()
+    killed, plain = (
+        Repository.open(str(tmp_path), store=name, warn=lambda text: None) for name in ("lancedb", "memory")
+    )
+    for text in queries():
+        assert [found.row.id for found in killed.search(text)] == [found.row.id for found in plain.search(text)]
+    assert killed.index.outside().held() == plain.index.outside().held()
+    assert killed.status().fresh
+    killed.close()
+    plain.close()
