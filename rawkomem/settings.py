@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 
 from .embed.chain import AUTO, BUNDLED, EmbedderSettings
-from .files.layout import Layout, user_cache, user_config
+from .files.layout import Layout, user_cache, user_config, user_repository_config
+from .index.stores import SQLITE, StoreSettings, checked
 from .learn.config import SECONDS, LlmSettings
 from .model.errors import BadInput
 from .model.record import record, replace
@@ -49,6 +50,10 @@ KEYS = {
     "privacy.names": "user",
     "traces.due": "both",
     "traces.keepDays": "both",
+    "store.name": "user",
+    "store.url": "user",
+    "store.urlEnv": "user",
+    "store.repository": "user",
 }
 LEDGER = ("on", "writes", "off")  # what is noted: everything, everything but recalls, nothing
 
@@ -75,6 +80,7 @@ class Settings:
     names: tuple[str, ...] = ()  # of people, besides the user, that become ids in what is recorded or distilled
     due_traces: int = DUE_TRACES  # so many new traces make consolidating due
     keep_days: int = 0  # days after which a trace is archived that no learning was made of; 0: never
+    store: StoreSettings = StoreSettings()
 
     def limits(self, agent: str) -> Limits:
         """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
@@ -87,14 +93,17 @@ class Settings:
 
 
 def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
-    """The repository's settings over the user's over the defaults; RAWKOMEM_EMBEDDER over all of them."""
+    """The repository's settings over the user's over the defaults; RAWKOMEM_EMBEDDER and _STORE over all of them."""
     settings = _load(layout, warn)
     chosen = os.environ.get("RAWKOMEM_EMBEDDER")
-    return replace(settings, embedder=replace(settings.embedder, provider=chosen)) if chosen else settings
+    if chosen:
+        settings = replace(settings, embedder=replace(settings.embedder, provider=chosen))
+    store = os.environ.get("RAWKOMEM_STORE")
+    return replace(settings, store=settings.store.named(store)) if store else settings
 
 
 def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
-    files = (user_config(), layout.config)
+    files = (user_config(), layout.config, user_repository_config(layout))
     stamp = " ".join(_stamp(file) for file in files)
     if stamp.strip("- ") == "":
         return Settings()
@@ -102,6 +111,7 @@ def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
     values = _cached(cache, stamp)
     if values is None:
         values = _over(_read(files[0], "user", warn), _read(files[1], "repository", warn))
+        values |= _read(files[2], "user", warn)
         _keep(cache, stamp, values)
     return _settings(values)
 
@@ -160,6 +170,8 @@ def _read(file: str, who: str, warn: Callable[[str], None]) -> dict[str, str]:
     flat = _flatten({key: field.value for key, field in fields.items()})
     if "embedder" in flat:
         flat["embedder.provider"] = flat.pop("embedder")  # `embedder: static` in one word
+    if "store" in flat:
+        flat["store.name"] = flat.pop("store")
     if who == "repository" and flat.get("embedder.provider", LOCAL[0]) not in LOCAL:
         warn(f"{file}: a repository may ask for the embedders {', '.join(LOCAL)} only")
         del flat["embedder.provider"]
@@ -215,6 +227,16 @@ def _settings(values: Mapping[str, str]) -> Settings:
         names=_listed(values, "privacy.names"),
         due_traces=max(1, int(_number(values, "traces.due", DUE_TRACES))),
         keep_days=max(0, int(_number(values, "traces.keepDays", 0))),
+        store=_store(values),
+    )
+
+
+def _store(values: Mapping[str, str]) -> StoreSettings:
+    return StoreSettings(
+        checked(values.get("store.name", SQLITE)),
+        values.get("store.url", ""),
+        values.get("store.urlEnv", ""),
+        values.get("store.repository", ""),
     )
 
 

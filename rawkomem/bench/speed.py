@@ -58,7 +58,7 @@ def measure_speed(files: int, say: Callable[[str], None], changes: int = 0) -> l
         say(f"writing {files} files of 4 kB, with {changes} changes")
         compileall.compile_dir(os.path.dirname(rawkomem.__file__), quiet=2)  # as pip does when it installs
         make_repository(project, files, changes=changes)
-        with _embedder("static"):
+        with embedder("static"):
             return _measure(project, say)
 
 
@@ -72,10 +72,10 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
 
     add("first index", _time(command("sync"), project))
     _settle(project)
-    searches = [command("search", query) for query in _queries()]
+    searches = [command("search", query) for query in queries()]
     add("cold search", _median(searches, project))
     add("no-op sync", _median(command("sync"), project))
-    injections = [command("inject", query) for query in _queries()]
+    injections = [command("inject", query) for query in queries()]
     add("cold inject", _median(injections, project))
     measures.append(Measure("cold search, peak memory", mb=max(_peak(words, project) for words in searches)))
     measures += _warm(project, start, "warm inject")
@@ -88,14 +88,15 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
         watcher.send_signal(signal.SIGTERM)
         watcher.wait(10)
     _fill_second_tier(project)
-    with _embedder("auto"):
+    with embedder("auto"):
         add("cold inject, contextual", _median(injections, project))
         measures += _warm(project, start, "warm inject, contextual")
     return measures
 
 
 @contextmanager
-def _embedder(name: str) -> Iterator[None]:
+def embedder(name: str) -> Iterator[None]:
+    """Have all processes use this one."""
     before = os.environ.get("RAWKOMEM_EMBEDDER")
     os.environ["RAWKOMEM_EMBEDDER"] = name
     try:
@@ -119,7 +120,7 @@ def _fill_second_tier(project: str) -> None:
 
 def _warm(project: str, start: float, name: str) -> list[Measure]:
     """Times of a process that keeps the repository open, and its peak memory."""
-    words = [sys.executable, "-m", "rawkomem.bench.warm", project, str(WARM), *_queries()]
+    words = [sys.executable, "-m", "rawkomem.bench.warm", project, str(WARM), *queries()]
     process = subprocess.Popen(words, stdout=subprocess.PIPE)
     assert process.stdout is not None
     times = json.load(process.stdout)
@@ -129,7 +130,8 @@ def _warm(project: str, start: float, name: str) -> list[Measure]:
     return [*measures, Measure(f"{name}, peak memory", mb=_megabytes(usage.ru_maxrss))]
 
 
-def _queries() -> list[str]:
+def queries() -> list[str]:
+    """Some questions, of words as frequent as those of real ones."""
     words = vocabulary()
     return [" ".join(words[rank] for rank in ranks) for ranks in QUERY_RANKS]
 

@@ -106,3 +106,40 @@ def _print_figures(figures: Figures) -> None:
         ("ms for 4 kB", f"{figures.ms_per_4kb:.2f}", "warm, one core"),
     ):
         say(f"{name:28} {value:>7}  {rows}")
+
+
+@bench_command.command("scale")
+@click.option(
+    "--memories", multiple=True, default=(10_000,), show_default=True, type=click.IntRange(1, 1_000_000),
+    help="How many memories of 4 kB; repeat it to see how cost grows.",
+)  # fmt: skip
+@click.option(
+    "--store", "stores", multiple=True, default=("sqlite", "lancedb", "memory"), show_default=True,
+    type=click.Choice(["sqlite", "lancedb", "postgres", "memory"]),
+    help="Which stores. The url of postgres is taken from RAWKOMEM_POSTGRES_URL.",
+)  # fmt: skip
+@click.option(
+    "--vectors", default=0, type=click.IntRange(0, 10_000_000),
+    help="Instead: so many random vectors in each store, asked for their nearest.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def scale_command(memories: tuple[int, ...], stores: tuple[str, ...], vectors: int, as_json: bool) -> None:
+    """How search stores compare: time to fill them, warm searches, size.
+
+    In this process, in a temporary folder; a warm search is one of a process that stays open.
+    """
+    from ..bench.scale import measure_stores, measure_vectors
+
+    if vectors:
+        rows = [measure_vectors(vectors, store, note) for store in stores]
+    else:
+        rows = [row for count in memories for row in measure_stores(count, stores, note)]
+    if as_json:
+        say_json([as_dict(row) for row in rows])
+        return
+    say("| store | memories | passages | index, s | search p50, ms | p95, ms | size, MB | recall |")
+    say("|---|---|---|---|---|---|---|---|")
+    for row in rows:
+        recall = f"{row.recall:.3f}" if row.recall else ""
+        times = f"{row.index_s:.0f} | {row.p50_ms:.0f} | {row.p95_ms:.0f}"
+        say(f"| {row.store} | {row.memories:,} | {row.passages:,} | {times} | {row.mb:.0f} | {recall} |")

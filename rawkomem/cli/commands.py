@@ -78,6 +78,7 @@ COMMANDS = {
     "sync": ("", "Bring the index up to date with the files."),
     "watch": ("watch", "Keep the index up to date while files change."),
     "rebuild": ("keep", "Make the index anew from the files."),
+    "store": ("store", "Choose where the index keeps passages and vectors."),
     "sinks": ("sinks", "See and send what write-through sinks are told."),
     "doctor": ("doctor", "Look for what could go wrong on this machine."),
     "scrub": ("scrub", "Redact secrets and personal data in a text from standard input."),

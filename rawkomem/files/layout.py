@@ -69,6 +69,12 @@ def user_config() -> str:
     return os.path.join(base, "rawkomem", "config.yaml")
 
 
+def user_repository_config(layout: Layout) -> str:
+    """The user's settings for one repository, below its own path: what the repository itself must not say."""
+    place = os.path.realpath(layout.root).replace(":", "").lstrip("/\\")
+    return os.path.join(os.path.dirname(user_config()), "repositories", place, "config.yaml")
+
+
 def user_cache() -> str:
     """The user's cache folder, for indexes that cannot stand beside their files."""
     base = os.environ.get("XDG_CACHE_HOME") or _home("AppData/Local", "Library/Caches", ".cache")

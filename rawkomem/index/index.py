@@ -62,14 +62,16 @@ class Index:
         open_embedder: Callable[[], Embedder],
         warn: Callable[[str], None],
         open_deep: Callable[[], Embedder | None] | None = None,
-        open_outside: Callable[[int], OutsideStore] | None = None,
+        open_outside: Callable[[int], OutsideStore | None] | None = None,
+        locate: Callable[[], str] | None = None,
     ):
         self.layout = layout
         self.open_embedder = open_embedder
         self.open_deep = open_deep  # the second tier's; None where there is none
         self._open_outside = open_outside  # a store that is not in this database, for so many dimensions
         self.warn = warn
-        self.path = index_path(layout)
+        self._locate = locate  # tells the database's path, where it is not the usual one
+        self._path = ""
         self.told = False  # whether the caller has warned already that the index is being made anew
         self._embedder: Embedder | None = None
         self._deep: Embedder | None = None
@@ -77,6 +79,13 @@ class Index:
         self._db: apsw.Connection | None = None
         self._store: SearchStore | None = None
         self._outside: OutsideStore | None = None
+
+    @property
+    def path(self) -> str:
+        """Where the database lies. Asked for when it is needed: settings, which may be broken, have a say in it."""
+        if not self._path:
+            self._path = self._locate() if self._locate else index_path(self.layout)
+        return self._path
 
     @property
     def embedder(self) -> Embedder:

@@ -91,8 +91,8 @@ class SqliteStore:
         for document in documents:
             owner = self._put_document(document)
             for number, passage in enumerate(document.passages):
-                placed.append((next(numbers), owner, number, _head(document, passage), passage))
-        self._put_passages(placed, _pack_all([passage.vector for *_, passage in placed]))
+                placed.append((next(numbers), owner, number, head_of(document, passage), passage))
+        self._put_passages(placed, pack_all([passage.vector for *_, passage in placed]))
 
     def _put_document(self, document: Document) -> int:
         columns = {
@@ -102,10 +102,10 @@ class SqliteStore:
             "importance": document.importance,
             "created": document.created,
             "by": document.by.lower(),
-            "tags": _lines(document.tags),
+            "tags": lined(document.tags),
             "type": document.type.lower(),
             "category": document.category.lower(),
-            "entities": _lines(document.entities),
+            "entities": lined(document.entities),
             "session": document.session,
         }
         places = ", ".join("?" * len(columns))
@@ -162,7 +162,7 @@ class SqliteStore:
                 placed += numbers
                 given += own
                 self.db.execute("DELETE FROM shallow WHERE document = (SELECT n FROM documents WHERE id = ?)", (id,))
-        self._put_vectors(placed, _pack_all(given), "deep_")
+        self._put_vectors(placed, pack_all(given), "deep_")
 
     def shallow(self, limit: int) -> list[str]:
         """Some memories that the second tier does not hold."""
@@ -181,7 +181,7 @@ class SqliteStore:
 
     def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
         """The passages closest to a vector of this tier, best first, with their cosine."""
-        fine, bits = _pack(vector)
+        fine, bits = pack(vector)
         if not any(fine):
             return []
         prefix = "deep_" if tier == DEEP else ""
@@ -195,7 +195,7 @@ class SqliteStore:
             "SELECT n, vec_distance_l2(vec_int8(vector), vec_int8(?)) AS d"
             f" FROM {prefix}fine WHERE true {inside} ORDER BY d LIMIT ?"
         )
-        found = _with_ties(lambda most: rows(self.db, sql, (fine, *values, most)), limit)
+        found = with_ties(lambda most: rows(self.db, sql, (fine, *values, most)), limit)
         return self._hits(((n, 1 - distance * distance / (2 * SCALE * SCALE)) for n, distance in found), limit)
 
     def _candidates(self, table: str, bits: bytes, limit: int, only: Filter) -> list[str]:
@@ -209,7 +209,7 @@ class SqliteStore:
             f" FROM {table} WHERE true {inside} ORDER BY d LIMIT ?"
         )
         return [
-            str(n) for n, _ in _with_ties(lambda most: rows(self.db, sql, (bits, *values, most)), limit, COARSE_TIES)
+            str(n) for n, _ in with_ties(lambda most: rows(self.db, sql, (bits, *values, most)), limit, COARSE_TIES)
         ]
 
     def _in_memory(self, table: str) -> Bits:
@@ -245,7 +245,7 @@ class SqliteStore:
         query = " OR ".join(self._telling(table, quoted) if self._is_huge() else quoted)
         inside, values = self._inside(only, "+rowid")  # the sign: match once, not once more for each row inside
         sql = f"SELECT rowid, -rank FROM {table} WHERE {table} MATCH ? {inside} ORDER BY rank LIMIT ?"
-        return self._hits(_with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit), limit)
+        return self._hits(with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit), limit)
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
         """(id, vector) of every body passage, by id and place; as int8 in whatever scale the store keeps them."""
@@ -302,18 +302,17 @@ class SqliteStore:
         return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
 
 
-def _head(document: Document, passage: Passage) -> str:
+def head_of(document: Document, passage: Passage) -> str:
+    """The words of a passage's first column: what stands above it."""
     return f"{document.title} {passage.heading} {' '.join(document.tags)}"
 
 
-def _lines(names: Sequence[str]) -> str:
+def lined(names: Sequence[str]) -> str:
     """Names so that one of them can be looked for: each between two line ends, in lower case."""
     return "\n".join(["", *(name.lower() for name in names), ""])
 
 
-def _with_ties(
-    ask: Callable[[int], list[tuple[int, float]]], limit: int, spare: int = SPARE
-) -> list[tuple[int, float]]:
+def with_ties(ask: Callable[[int], list[tuple[int, float]]], limit: int, spare: int = SPARE) -> list[tuple[int, float]]:
     """The best rows and all that equal the last of them: which of equals a query would cut depends on row numbers."""
     most = limit + spare
     found = ask(most)
@@ -342,7 +341,7 @@ def _conditions(only: Filter) -> tuple[str, list[str | int | bytes]]:
             values.extend(wanted)
     for column, name in (*(("tags", tag) for tag in only.tags), *(("entities", entity) for entity in only.entities)):
         where.append(f"instr(d.{column}, ?) > 0")
-        values.append(_lines([name]))
+        values.append(lined([name]))
     for condition, bound in (("importance >=", only.importance), ("created >=", only.since), ("created <", only.until)):
         if bound:
             where.append(f"d.{condition} ?")
@@ -350,21 +349,22 @@ def _conditions(only: Filter) -> tuple[str, list[str | int | bytes]]:
     return " AND ".join(where), values
 
 
-def _pack_all(vectors: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
+def pack_all(vectors: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
+    """The same as `pack` for many vectors."""
     if len(vectors) < BULK and "numpy" not in sys.modules:
-        return [_pack(vector) for vector in vectors]
+        return [pack(vector) for vector in vectors]
     import numpy as np  # many vectors: worth its start-up time
 
     if not vectors:
         return []
     matrix = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1)
-    exact = matrix.astype(np.float64) * SCALE  # as `_pack` reckons, so that both round alike
+    exact = matrix.astype(np.float64) * SCALE  # as `pack` reckons, so that both round alike
     fine = np.clip(np.rint(exact), -127, 127).astype(np.int8)
     coarse = np.packbits(matrix > 0, axis=1)
     return [(f.tobytes(), c.tobytes()) for f, c in zip(fine, coarse, strict=True)]
 
 
-def _pack(vector: bytes) -> tuple[bytes, bytes]:
+def pack(vector: bytes) -> tuple[bytes, bytes]:
     """A float32 vector as int8 and as bits, as the tables `fine` and `coarse` hold it."""
     numbers = array("f", vector)
     fine = array("b", [max(-127, min(127, round(number * SCALE))) for number in numbers])

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from ..embed.chain import AUTO
 from ..files.layout import find_layout
+from ..index.stores import MEMORY
 from .deciding import Deciding, Stored
 from .reading import warn_on_stderr
 
@@ -33,9 +34,11 @@ class Repository(Deciding):
     """A project's memories: files in `.rawko/` and the index that follows them."""
 
     @classmethod
-    def open(cls, start: str = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "") -> Repository:
-        """The repository of a folder or of one of its parents."""
-        return cls(find_layout(start), warn, via)
+    def open(
+        cls, start: str = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "", store: str = ""
+    ) -> Repository:
+        """The repository of a folder or of one of its parents; with a `store` other than the settings name."""
+        return cls(find_layout(start), warn, via, store=store)
 
     # Removing for good
 
@@ -47,6 +50,7 @@ class Repository(Deciding):
         from ..files.ledger.forget import forget as forget_in_ledger
         from ..files.purge import purge
         from ..index.deep import forget_vectors
+        from ..index.stores import forget_others
         from ..sinks.tell import forget
 
         memory = self.get(name)
@@ -57,6 +61,10 @@ class Repository(Deciding):
         self.forget_answers()
         self.index.discard()
         forget_vectors(self.index)
+        for other in forget_others(self.layout, self.settings.store.name):
+            self.warn(
+                f"the store {other} may hold the text until it is used again: RAWKOMEM_STORE={other} rawkomem sync"
+            )
         self.index.sync()
         forget_in_ledger(self.layout, memory.id, said)
         return changed
@@ -81,7 +89,8 @@ class Repository(Deciding):
         """Leave a worker behind that does so; whether one was started."""
         from ..index.behind import fill_behind
 
-        return self.settings.embedder.provider == AUTO and fill_behind(self.index)
+        lasting = self.settings.store.name != MEMORY  # no other process could fill that
+        return self.settings.embedder.provider == AUTO and lasting and fill_behind(self.index)
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Make the index anew from the files."""

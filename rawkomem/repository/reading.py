@@ -8,6 +8,7 @@ from ..embed.chain import open_deep, open_embedder
 from ..files.layout import Layout
 from ..index.documents import Filter
 from ..index.index import BROKEN, Index
+from ..index.stores import MEMORY, SQLITE, catalogue_path, checked
 from ..model.errors import BadInput, IndexBroken, NotFound
 from ..model.record import replace
 from ..recall.candidates import Spaces
@@ -19,6 +20,7 @@ from ..settings import Settings, load_settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
+    from tempfile import TemporaryDirectory
     from typing import TypeVar
 
     from ..embed.protocol import Embedder
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from ..index.believed import Believed
     from ..index.catalogue import Row
     from ..index.past import Past
+    from ..index.protocol import OutsideStore
     from ..index.stats import Stats
     from ..index.view import View
     from ..model.entry import Memory
@@ -62,11 +65,16 @@ class Reading:
         warn: Callable[[str], None] = warn_on_stderr,
         via: str = "",
         adjust: Callable[[Settings], Settings] | None = None,
+        store: str = "",
     ):
         self.layout = layout
         self.via = via  # how what is written through here arrives, where a call does not say; see files/arrivals.py
         self.warn = warn
-        self.index = Index(layout, self._open_embedder, warn, lambda: open_deep(self.settings.embedder))
+        self._chosen = store and checked(store)  # goes before the settings
+        self._temporary: TemporaryDirectory[str] | None = None
+        self.index = Index(
+            layout, self._open_embedder, warn, lambda: open_deep(self.settings.embedder), self._open_store, self._locate
+        )
         self._settings: Settings | None = None
         self._adjust = adjust  # settings as the host program wants them
         self._cache: AnswerCache | None = None
@@ -77,15 +85,36 @@ class Reading:
         """Settings of this repository for this user."""
         if self._settings is None:
             loaded = load_settings(self.layout, self.warn)
+            loaded = replace(loaded, store=loaded.store.named(self._chosen or loaded.store.name))
             self._settings = self._adjust(loaded) if self._adjust else loaded
         return self._settings
 
     def _open_embedder(self) -> Embedder:
         return open_embedder(self.settings.embedder, self.warn)
 
+    def _open_store(self, dims: int) -> OutsideStore | None:
+        if self.settings.store.name == SQLITE:
+            return None
+        from ..index.stores import open_store
+
+        return open_store(self.layout, self.settings.store, dims)
+
+    def _locate(self) -> str:
+        """The index database; beside a store in memory, it is as short-lived as that."""
+        name = self.settings.store.name
+        if name != MEMORY:
+            return catalogue_path(self.layout, name)
+        import os
+        from tempfile import TemporaryDirectory
+
+        self._temporary = TemporaryDirectory(prefix="rawkomem-")
+        return os.path.join(self._temporary.name, "index.db")
+
     def close(self) -> None:
         """Let go of the index."""
         self.index.close()
+        if self._temporary:
+            self._temporary.cleanup()
 
     # Finding
 

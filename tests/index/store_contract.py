@@ -10,7 +10,8 @@ import random
 from array import array
 from functools import cache
 
-from rawkomem.index.documents import WHEN, Document, Filter, Hit, Passage
+from rawkomem.index.documents import DEEP, REST, WHEN, Document, Filter, Hit, Passage
+from rawkomem.model.errors import Busy
 from rawkomem.model.record import replace
 
 DIMS = 384
@@ -300,6 +301,64 @@ def odd_texts_are_stored(make) -> None:
     assert store.nearest(vector("x"), 100, ANY) == []
 
 
+def deepened(store, *names: str) -> None:
+    """Second-tier vectors of these memories of one passage: the reverse of their first ones, so that nothing agrees."""
+    store.deepen({name: [packed([-number for number in numbers(name)])] for name in names})
+
+
+def the_second_tier_is_a_space_of_its_own(make) -> None:
+    store = make()
+    store.put([document(name, name) for name in ("a", "b", "c")])
+    assert store.depth() == (0, 3) and sorted(store.shallow(9)) == ["a", "b", "c"] and len(store.shallow(2)) == 2
+    assert store.nearest(vector("a"), 5, ANY, DEEP) == []
+    deepened(store, "a", "b", "never heard of")
+    store.deepen({"c": [vector("one"), vector("too many")]})
+    assert store.depth() == (2, 3) and store.shallow(9) == ["c"]
+    (worst,) = [hit for hit in store.nearest(vector("a"), 5, ANY, DEEP) if hit.id == "a"]
+    assert abs(worst.score + 1) < CLOSE
+    assert ids(store.nearest(vector("a"), 5, ANY, REST)) == ["c"]
+    assert store.nearest(vector("a"), 5, Filter(statuses=("archived",)), DEEP) == []
+
+
+def the_second_tier_follows_the_first(make) -> None:
+    """What is put again must be deepened again; a memory whose vectors are all zeros is deep as soon as it was told."""
+    store = make()
+    store.put([document(name, name) for name in ("a", "b", "c")])
+    deepened(store, "a", "b")
+    store.deepen({"c": [bytes(4 * DIMS)]})
+    assert store.depth() == (3, 3) and len(store.nearest(vector("x"), 5, ANY, DEEP)) == 2
+    store.put([document("a", "anew")])
+    store.drop(["b"])
+    assert store.depth() == (1, 2) and store.shallow(9) == ["a"]
+    assert store.nearest(vector("x"), 5, ANY, DEEP) == []
+    deepened(store, "a")
+    assert ids(store.nearest(vector("x"), 5, ANY, DEEP)) == ["a"]
+    store.flatten()
+    assert store.depth() == (0, 2) and store.nearest(vector("x"), 5, ANY, DEEP) == []
+    assert sorted(ids(store.nearest(vector("x"), 5, ANY))) == ["a", "c"]
+
+
+def many_changes_leave_what_a_fresh_store_holds(make) -> None:
+    """Scores included: how often words occur is counted over what is held, not over what ever was."""
+    source = random.Random(1)
+    store, fresh, kept = make(), make(), {}
+    for step in range(12):
+        chosen = [f"m{source.randrange(60)}" for _ in range(30)]
+        texts = {
+            id: (" ".join(source.choices(("ape", "bee", "cat", "dog", "elk", "fox-trot"), k=6)), f"{id} {step}")
+            for id in chosen
+        }
+        store.put([document(id, *own) for id, own in texts.items()])
+        kept |= texts
+        gone = source.sample(sorted(kept), 5)
+        store.drop(gone)
+        kept = {id: own for id, own in kept.items() if id not in gone}
+    fresh.put([document(id, *own) for id, own in kept.items()])
+    for words in (["ape"], ["bee", "cat", "none"], ["fox-trot"], ["m1", "dog"]):
+        assert store.matching(words, 20, ANY) == fresh.matching(words, 20, ANY)
+    assert store.nearest(vector("m1 3"), 20, ANY) == fresh.nearest(vector("m1 3"), 20, ANY)
+
+
 CONTRACT = [
     what_is_put_is_found,
     an_empty_store_answers_nothing,
@@ -320,4 +379,112 @@ CONTRACT = [
     a_vector_of_zeros_is_close_to_nothing,
     limits_are_kept,
     odd_texts_are_stored,
+    the_second_tier_is_a_space_of_its_own,
+    the_second_tier_follows_the_first,
+    many_changes_leave_what_a_fresh_store_holds,
 ]
+
+
+# What a store outside of the index's database promises besides. `again(store)` closes it and opens it where it was. One
+# that outlives nothing may have begun another life: then it is empty, and says so by its generation.
+
+
+def _as_before(store, generation: str, held: dict[str, str]) -> None:
+    assert store.held() == (held if store.generation() == generation else {})
+    for id in ("a", "b"):
+        assert ids(store.matching([id], 5, ANY)) == ([id] if id in store.held() else [])
+    assert sorted(ids(store.nearest(vector("a"), 5, ANY))) == sorted(store.held())
+
+
+def the_digests_of_what_it_holds_are_told(make, again) -> None:
+    store = make()
+    assert store.held() == {}
+    store.put([document("a", "a", digest="1"), document("empty", digest="2")])
+    store.put([document("a", "a", digest="3")])
+    assert store.held() == {"a": "3", "empty": "2"}
+    store.drop(["empty"])
+    assert store.held() == {"a": "3"}
+
+
+def a_life_ends_when_everything_is_erased(make, again) -> None:
+    store = make()
+    first = store.generation()
+    store.put([document("a", "a", digest="1")])
+    store.commit()
+    assert store.generation() == first != make().generation()
+    store.erase()
+    store.commit()
+    second = store.generation()
+    assert second != first and store.held() == {}
+    assert again(store).generation() != first
+
+
+def what_was_committed_stays(make, again) -> None:
+    store = make()
+    store.put([document("a", "a", digest="1"), document("b", "b", digest="2")])
+    store.commit()
+    store.drop(["b"])
+    store.commit()
+    generation = store.generation()
+    _as_before(again(store), generation, {"a": "1"})
+
+
+def what_was_not_committed_is_gone(make, again) -> None:
+    store = make()
+    store.put([document("a", "a", digest="1")])
+    store.commit()
+    generation = store.generation()
+    store.put([document("b", "b", digest="2")])
+    store.drop(["a"])
+    store = again(store)
+    _as_before(store, generation, {"a": "1"})
+    store.erase()
+    store.put([document("b", "b", digest="2")])
+    _as_before(again(store), generation, {"a": "1"})
+
+
+def an_abort_is_redone(make, again) -> None:
+    """Nothing is doubled, and nothing of the first try shows, whatever was put in it."""
+    store = make()
+    store.commit()
+    for text in ("first", "second"):
+        store.put([document("a", text, text, digest=text)])
+        deepened(store, "a")
+        store = again(store)
+    assert store.held() == {} and store.matching(["first", "second"], 5, ANY) == []
+    store.put([document("a", "a", digest="3")])
+    store.commit()
+    assert store.held() == {"a": "3"}
+    generation = store.generation()
+    _as_before(again(store), generation, {"a": "3"})
+
+
+OUTSIDE = [
+    the_digests_of_what_it_holds_are_told,
+    a_life_ends_when_everything_is_erased,
+    what_was_committed_stays,
+    what_was_not_committed_is_gone,
+    an_abort_is_redone,
+]
+
+
+def writers_at_once_lose_nothing(make, beside) -> None:
+    """`beside(store)` opens another one at the same place. A writer that comes too late is told so, and does it again."""
+    one = make()
+    one.commit()
+    other = beside(one)
+    one.put([document("a", "a", digest="1")])
+    other.put([document("b", "b", digest="2")])
+    one.commit()
+    try:
+        other.commit()
+    except Busy:
+        other.close()
+        other = beside(one)
+        other.put([document("b", "b", digest="2")])
+        other.commit()
+    for store in (other, beside(one)):
+        assert store.held() == {"a": "1", "b": "2"}
+        assert sorted(ids(store.nearest(vector("a"), 5, ANY))) == ["a", "b"]
+    one.generation()  # every question to an index begins with it: here a store may look what others did
+    assert ids(one.matching(["b"], 5, ANY)) == ["b"]

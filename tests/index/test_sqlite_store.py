@@ -10,7 +10,7 @@ import pytest
 from rawkomem.index import sqlite_store
 from rawkomem.index.database import open_database
 from rawkomem.index.documents import Filter
-from rawkomem.index.sqlite_store import SqliteStore, _pack, _pack_all
+from rawkomem.index.sqlite_store import SqliteStore, pack, pack_all
 
 from .store_contract import ANY, CONTRACT, DIMS, document, mixed, packed, vector
 
@@ -76,15 +76,15 @@ def test_one_vector_is_packed_like_many(spread):
     """A cold command packs without numpy; what it stores is what a rebuild would store."""
     source = random.Random(spread)
     vectors = [array("f", [source.gauss(0, spread) for _ in range(DIMS)]).tobytes() for _ in range(100)]
-    assert _pack_all(vectors) == [_pack(vector) for vector in vectors]
+    assert pack_all(vectors) == [pack(vector) for vector in vectors]
 
 
 def test_edges_are_packed_alike():
     """Components that lie half-way between two steps."""
     step = sqlite_store.RANGE / 127
     edge = array("f", [(n + 0.5) * step for n in range(-192, 192)]).tobytes()
-    assert _pack_all([edge] * 70)[0] == _pack(edge)
-    assert _pack_all([vector("a"), vector("b")] * 40)[:2] == [_pack(vector("a")), _pack(vector("b"))]
+    assert pack_all([edge] * 70)[0] == pack(edge)
+    assert pack_all([vector("a"), vector("b")] * 40)[:2] == [pack(vector("a")), pack(vector("b"))]
 
 
 def test_components_beyond_the_range_are_clipped_not_wrapped():

@@ -47,9 +47,7 @@ def change(kind: str, about: str, body: str = "", **keys: str) -> str:
 
 def index_of(layout: Layout, file: str = "") -> Index:
     """An index of the repository's files, in another place when `file` names one."""
-    index = Index(layout, embedder, lambda message: None)
-    index.path = file or index.path
-    return index
+    return Index(layout, embedder, lambda message: None, locate=(lambda: file) if file else None)
 
 
 def answers(index: Index) -> list[object]:

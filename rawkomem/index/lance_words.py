@@ -1,0 +1,104 @@
+"""Posting lists in LanceDB tables: which passages hold a term, and how often.
+
+One row for each term of a segment, and a segment for each batch that was put. When eight segments of a level are there,
+they become one of the next level, so that a term is in few rows however many batches came. Passages that are gone stay
+in the lists until then: who asks knows which are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from .bm25 import BREAK
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .ranked import Postings
+
+FANOUT = 8
+SCHEMA = pa.schema(
+    [
+        pa.field("term", pa.utf8(), nullable=False),
+        pa.field("segment", pa.int32(), nullable=False),
+        pa.field("numbers", pa.list_(pa.int32()), nullable=False),
+        pa.field("times", pa.list_(pa.uint16()), nullable=False),
+    ]
+)
+
+Levels = list[list[int]]  # the segments of each level
+
+
+def segment_of(rows: Iterable[tuple[int, list[str]]], segment: int) -> pa.Table:
+    """The posting lists of these passages, by term."""
+    known: dict[str, int] = {}
+    terms: list[int] = []
+    numbers: list[int] = []
+    for number, row in rows:
+        own = [known.setdefault(term, len(known)) for term in row if term != BREAK]
+        terms += own
+        numbers += [number] * len(own)
+    pairs = np.array(terms, dtype=np.int64) << 32 | np.array(numbers, dtype=np.int64)
+    unique, times = np.unique(pairs, return_counts=True)
+    return _table(list(known), unique >> 32, unique & 0xFFFFFFFF, times, segment)
+
+
+def merged(table: pa.Table, alive: NDArray[np.bool_], segment: int) -> pa.Table:
+    """Several segments as one, without passages that are gone."""
+    encoded = table["term"].combine_chunks().dictionary_encode()
+    lists = table["numbers"].combine_chunks()
+    sizes = np.diff(lists.offsets.to_numpy())
+    codes = np.repeat(encoded.indices.to_numpy(), sizes)
+    numbers = lists.flatten().to_numpy()
+    times = table["times"].combine_chunks().flatten().to_numpy()
+    kept = alive[numbers]
+    codes, numbers, times = codes[kept], numbers[kept], times[kept]
+    order = np.lexsort((numbers, codes))
+    return _table(encoded.dictionary.to_pylist(), codes[order], numbers[order], times[order], segment)
+
+
+def _table(
+    terms: Sequence[str], codes: NDArray[Any], numbers: NDArray[Any], times: NDArray[Any], segment: int
+) -> pa.Table:
+    """Rows of SCHEMA out of postings that are sorted by term."""
+    present, starts = np.unique(codes, return_index=True)
+    offsets = pa.array([*starts, len(codes)], type=pa.int32())
+    lists = pa.ListArray.from_arrays(offsets, pa.array(numbers.astype(np.int32)))
+    counts = pa.ListArray.from_arrays(offsets, pa.array(np.minimum(times, 65_535).astype(np.uint16)))
+    held = pa.array([terms[code] for code in present], type=pa.utf8())
+    return pa.table([held, pa.array(np.full(len(present), segment, dtype=np.int32)), lists, counts], schema=SCHEMA)
+
+
+def look_up(table: Any, terms: Collection[str], alive: NDArray[np.bool_]) -> dict[str, Postings]:
+    """The postings of these terms, without passages that are gone."""
+    nothing = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint16))
+    if not terms:
+        return {}
+    condition = f"term IN ({', '.join(quoted(term) for term in terms)})"
+    found = table.search().where(condition).select(["term", "numbers", "times"]).to_arrow()
+    parts: dict[str, list[Postings]] = {term: [nothing] for term in terms}
+    for term, numbers, times in zip(*(found[name] for name in ("term", "numbers", "times")), strict=True):
+        parts[term.as_py()].append((numbers.values.to_numpy(), times.values.to_numpy()))
+    return {term: _joined(own, alive) for term, own in parts.items()}
+
+
+def _joined(parts: Sequence[Postings], alive: NDArray[np.bool_]) -> Postings:
+    numbers = np.concatenate([numbers for numbers, _ in parts])
+    times = np.concatenate([times for _, times in parts])
+    kept = alive[numbers]
+    order = np.argsort(numbers[kept])
+    return numbers[kept][order], times[kept][order]
+
+
+def full_level(levels: Levels) -> int | None:
+    """The lowest level that has enough segments to become one."""
+    return next((level for level, segments in enumerate(levels) if len(segments) >= FANOUT), None)
+
+
+def quoted(text: str) -> str:
+    """A text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"

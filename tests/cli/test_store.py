@@ -1,0 +1,67 @@
+"""`rawkomem store`, as people use it."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from rawkomem.files.layout import Layout, user_repository_config
+
+MEMORY = "---\ntitle: Zebras\n---\n\nStripes.\n"
+
+
+def test_status_names_the_store_in_use(rawkomem, memories):
+    (memories / "one.md").write_text(MEMORY)
+    shown = {row["name"]: row for row in json.loads(rawkomem("store", "status", "--json").stdout)}
+    assert [name for name, row in shown.items() if row["used"]] == ["sqlite"]
+    assert shown["sqlite"]["memories"] == 1 and shown["lancedb"]["memories"] == 0
+    assert "* sqlite" in rawkomem("store", "status").stdout
+
+
+def test_an_engine_that_is_not_installed_is_one_clear_line(rawkomem, tmp_path):
+    """A package of that name that cannot be imported stands for one that is missing."""
+    (tmp_path / "hidden").mkdir()
+    (tmp_path / "hidden" / "lancedb.py").write_text("raise ModuleNotFoundError(name='lancedb')\n")
+    hidden = {
+        "PYTHONPATH": f"{tmp_path / 'hidden'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+        "PYTHONSAFEPATH": "",
+    }
+    said = rawkomem("store", "use", "lancedb", env=hidden, check=2, cwd=tmp_path).stderr
+    assert "pip install 'rawkomem[lancedb]'" in said and len(said.splitlines()) <= 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("use", "postgres"), "no url"),
+        (("use", "postgres", "--url-env", "NOT_SET_ANYWHERE"), "NOT_SET_ANYWHERE is not set"),
+        (("use", "sqlite", "--url-env", "X"), "--url-env 'X'"),
+        (("use", "cloud"), "cloud"),
+        (("copy", "sqlite", "sqlite"), "cannot copy"),
+        (("copy", "sqlite", "memory"), "cannot copy"),
+    ],
+)
+def test_mistakes_are_named_and_change_nothing(rawkomem, project, words, said):
+    assert said in rawkomem("store", *words, check=2).stderr
+    assert not os.path.exists(user_repository_config(Layout(str(project / ".rawko"))))
+
+
+@pytest.mark.stores
+def test_using_another_store_and_coming_back(rawkomem, memories):
+    pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
+    (memories / "one.md").write_text(MEMORY)
+    rawkomem("sync")
+    copied = json.loads(rawkomem("store", "copy", "sqlite", "lancedb", "--json").stdout)
+    assert copied["memories"] == 1
+    rawkomem("store", "use", "lancedb")
+    assert "* lancedb" in rawkomem("store", "status").stdout
+    assert "Zebras" in rawkomem("search", "stripes").stdout
+    (memories / "two.md").write_text(MEMORY.replace("Zebras", "Quaggas"))
+    assert "Quaggas" in rawkomem("search", "stripes").stdout
+    assert json.loads(rawkomem("rebuild", "--json").stdout)["read"] == 2
+    assert "V2 already" in rawkomem("store", "migrate").stdout
+    assert "no backup" in rawkomem("store", "rollback", check=1).stderr
+    rawkomem("store", "use", "sqlite")
+    assert "Quaggas" in rawkomem("search", "stripes").stdout
