@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 BUILDING = 730_692_155  # with the repository's number, the advisory lock of whoever builds
-LINKS, BREADTH = 24, 128  # m and ef_construction: pgvector's 16 and 64 miss 2 to 4 of 100 nearest at these sizes
+LINKS, BREADTH = 16, 64  # m and ef_construction
 BYTES = 3  # for each dimension of a vector, its links included: what a build needs to stay in memory
 MOST = 2_000_000  # kB that a build may take on the server
 CANNOT = (errors.InsufficientPrivilege, errors.ProgramLimitExceeded, errors.InsufficientResources, errors.DiskFull)

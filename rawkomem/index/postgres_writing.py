@@ -179,7 +179,7 @@ def erase(connection: Connection[Any], us: Clone) -> None:
 def deepen(connection: Connection[Any], us: Clone, vectors: Mapping[str, Sequence[bytes]]) -> None:
     """Hold these vectors in the second tier, where there is one for each passage of the memory."""
     sql = "SELECT h.id, h.version FROM holdings h JOIN versions v ON v.n = h.version"
-    sql += " JOIN unnest(%s::text[], %s::int[]) AS given (id, passages) USING (id)"
+    sql += " JOIN unnest(%s::text[], %s::int[]) AS given (id, passages) ON given.id = h.id"
     sql += " WHERE h.clone = %s AND v.passages = given.passages"
     ids = {storable(id): own for id, own in vectors.items()}
     found = connection.execute(sql.encode(), (list(ids), [len(own) for own in ids.values()], us.clone)).fetchall()
