@@ -47,22 +47,21 @@ class Server:
         return self.folder / "data"
 
     def _run(self, command: str, *arguments: str) -> None:
-        done = subprocess.run(
-            [self.binaries / command, *arguments], capture_output=True, text=True, cwd="/", **self._as_user
-        )
+        words = [self.binaries / command, *arguments]
+        done = subprocess.run(words, check=False, capture_output=True, text=True, cwd="/", **self._as_user)
         assert done.returncode == 0, done.stderr
 
     def start(self) -> None:
         settings = {**SETTINGS, "port": str(self.port), "unix_socket_directories": str(self.folder)}
         options = [f"-c{name}={value}" for name, value in settings.items()]
-        log = open(self.folder / "log", "ab")
-        self._process = subprocess.Popen(
-            [self.binaries / "postgres", "-D", self.data, *options], stdout=log, stderr=log, cwd="/",
-            start_new_session=True, **self._as_user,
-        )  # fmt: skip
-        log.close()
-        deadline = time.monotonic() + 30
-        while subprocess.run([self.binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]).returncode:
+        words = [self.binaries / "postgres", "-D", self.data, *options]
+        with open(self.folder / "log", "ab") as log:
+            self._process = subprocess.Popen(
+                words, stdout=log, stderr=log, cwd="/", start_new_session=True, **self._as_user
+            )
+        deadline = time.monotonic() + 60
+        ready = [self.binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]
+        while subprocess.run(ready, check=False).returncode:
             assert time.monotonic() < deadline and self._process.poll() is None, (self.folder / "log").read_text()
             time.sleep(0.05)
 

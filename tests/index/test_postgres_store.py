@@ -48,7 +48,10 @@ def counted(store) -> tuple[int, ...]:
     versions = f"SELECT n FROM versions WHERE repository = {us}"
     told = [rows(store, f"SELECT count(*) FROM versions WHERE repository = {us}")]
     told += [rows(store, f"SELECT count(*) FROM passages WHERE version IN ({versions})")]
-    told += [rows(store, f"SELECT count(*) FROM {table} WHERE owner IN ({versions})") for table in ("vectors", "words", "arounds")]
+    told += [
+        rows(store, f"SELECT count(*) FROM {table} WHERE owner IN ({versions})")
+        for table in ("vectors", "words", "arounds")
+    ]
     told += [rows(store, f"SELECT count(*) FROM deep_vectors WHERE repository = {us}")]
     told += [rows(store, f"SELECT count(*) FROM holdings WHERE version IN ({versions})")]
     return tuple(found[0][0] for found in told)
@@ -208,12 +211,14 @@ def assert_alike(ours, theirs) -> None:
     assert [(hit.id, hit.passage, hit.field, hit.alone) for hit in ours] == [
         (hit.id, hit.passage, hit.field, hit.alone) for hit in theirs
     ]
-    assert [hit.score for hit in ours] == pytest.approx([hit.score for hit in theirs], rel=1e-6)  # SQLite reckons distances in single precision
+    assert [hit.score for hit in ours] == pytest.approx(
+        [hit.score for hit in theirs], rel=1e-6
+    )  # SQLite reckons distances in single precision
 
 
 def test_few_of_the_nearest_are_missed(stores, monkeypatch):
     """HNSW among 20,000 vectors, with a filter and without, against comparing them all."""
-    from rawkomem.index import postgres_store
+    from rawkomem.index.postgres import store as postgres_store
 
     source = np.random.default_rng(3)
     centres = source.normal(size=(500, DIMS))
@@ -233,7 +238,10 @@ def test_few_of_the_nearest_are_missed(stores, monkeypatch):
         store.commit()
     store.put([document("last", "w", vectors=(bytes(4 * DIMS),))])
     store.commit()  # a batch that is not full ends a sync: the index is built
-    assert rows(store, f"SELECT indisvalid FROM pg_index WHERE indexrelid = 'vectors_of_{store._us.repository}_in_{DIMS}'::regclass") == [(True,)]
+    assert rows(
+        store,
+        f"SELECT indisvalid FROM pg_index WHERE indexrelid = 'vectors_of_{store._us.repository}_in_{DIMS}'::regclass",
+    ) == [(True,)]
     packed = np.clip(np.rint(matrix * SCALE), -127, 127)
     for only, allowed in ((ANY, slice(None)), (Filter(statuses=("active",)), slice(0, None, 4))):
         numbers = np.arange(20_000)[allowed]
@@ -247,7 +255,8 @@ def test_few_of_the_nearest_are_missed(stores, monkeypatch):
 
 
 def test_a_huge_index_leaves_frequent_words_out(stores, monkeypatch):
-    from rawkomem.index import postgres_asking, postgres_store
+    from rawkomem.index.postgres import asking
+    from rawkomem.index.postgres import store as postgres_store
 
     store = stores()
     store.put([document(f"m{n}", "common" if n else "common rare") for n in range(30)])
@@ -255,7 +264,7 @@ def test_a_huge_index_leaves_frequent_words_out(stores, monkeypatch):
     store.generation()
     assert len(store.matching(["common", "rare"], 50, ANY)) == 30
     monkeypatch.setattr(postgres_store, "HUGE", 10)
-    monkeypatch.setattr(postgres_asking, "RANKED", 20)
+    monkeypatch.setattr(asking, "RANKED", 20)
     assert ids(store.matching(["common", "rare"], 50, ANY)) == ["m0"]
     assert len(store.matching(["common"], 50, ANY)) == 30
 
@@ -283,26 +292,29 @@ def test_many_open_a_fresh_database_at_once(database):
 
 
 def test_a_migration_that_fails_leaves_nothing(database, monkeypatch):
-    from rawkomem.index import postgres_schema
+    from rawkomem.index.postgres import schema
     from rawkomem.index.postgres_store import open_postgres
 
-    good = postgres_schema.migrations()
-    monkeypatch.setattr(postgres_schema, "migrations", lambda: [*good, ("0003.sql", "CREATE TABLE t (); SELECT 1 / 0")])
+    good = schema.migrations()
+    monkeypatch.setattr(schema, "migrations", lambda: [*good, ("0003.sql", "CREATE TABLE t (); SELECT 1 / 0")])
     with pytest.raises(RawkoError, match="division by zero"):
         open_postgres(database, "r", "c", DIMS)
     import psycopg
 
     with psycopg.connect(database) as connection:
-        assert connection.execute("SELECT to_regnamespace('rawkomem'), to_regnamespace('neolata')").fetchone() == (None, None)
-    monkeypatch.setattr(postgres_schema, "migrations", lambda: good)
+        assert connection.execute("SELECT to_regnamespace('rawkomem'), to_regnamespace('neolata')").fetchone() == (
+            None,
+            None,
+        )
+    monkeypatch.setattr(schema, "migrations", lambda: good)
     open_postgres(database, "r", "c", DIMS).close()
 
 
 def test_writers_wait_for_each_other_but_not_for_ever(stores, monkeypatch):
-    from rawkomem.index import postgres_schema
+    from rawkomem.index.postgres import schema
 
     slow = stores("queue", "slow")
-    monkeypatch.setitem(postgres_schema.SETTINGS, "lock_timeout", "200")
+    monkeypatch.setitem(schema.SETTINGS, "lock_timeout", "200")
     quick = stores("queue", "quick")
     slow.put([document("a", "apple")])
     assert ids(slow.matching(["apple"], 1, ANY)) == ["a"]  # written, not committed

@@ -12,15 +12,12 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..model.errors import BadInput, Busy, RawkoError, Unwritable
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
+from psycopg_pool import ConnectionPool, PoolTimeout
 
-try:
-    import psycopg
-    from psycopg import errors
-    from psycopg.conninfo import conninfo_to_dict
-    from psycopg_pool import ConnectionPool, PoolTimeout
-except ImportError:
-    raise BadInput("the postgres store needs psycopg", "pip install 'rawkomem[postgres]'") from None
+from ...model.errors import BadInput, Busy, RawkoError, Unwritable
 
 if TYPE_CHECKING:
     Connection = psycopg.Connection[Any]

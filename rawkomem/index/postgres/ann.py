@@ -1,4 +1,4 @@
-"""HNSW indexes over vectors: one for each repository that is large, so that no other repository's vectors are in its way.
+"""HNSW indexes over vectors: one for each large repository, so that no other repository's vectors are in its way.
 
 A partial index answers for its repository alone, whose memories are then most of what it yields; and repositories whose
 models differ in dimensions can share a table. Small repositories need none.
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg import errors
 
-from .postgres_schema import configure
+from .schema import configure
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -46,10 +46,9 @@ def make_index(connection: Connection[Any], table: str, repository: int, passage
         connection.execute("SET statement_timeout = 0")
         connection.execute(f"SET maintenance_work_mem = {memory}".encode())
         connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}".encode())  # one that was cut short
-        connection.execute(
-            f"CREATE INDEX CONCURRENTLY {name} ON {table} USING hnsw ((vector::halfvec({dims})) halfvec_l2_ops)"
-            f" WITH (m = {LINKS}, ef_construction = {BREADTH}) WHERE repository = {repository} AND dims = {dims}".encode()
-        )
+        create = f"CREATE INDEX CONCURRENTLY {name} ON {table} USING hnsw ((vector::halfvec({dims})) halfvec_l2_ops)"
+        create += f" WITH (m = {LINKS}, ef_construction = {BREADTH}) WHERE repository = {repository} AND dims = {dims}"
+        connection.execute(create.encode())
     except CANNOT:
         return False
     return True

@@ -9,8 +9,9 @@ from __future__ import annotations
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from ..model.record import record
-from .postgres_rows import (
+from ...model.record import record
+from ..sqlite_store import pack_all
+from .rows import (
     Vector,
     Version,
     hash_of_vectors,
@@ -19,14 +20,13 @@ from .postgres_rows import (
     tokens_of,
     versions_of,
 )
-from .sqlite_store import pack_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from psycopg import Connection
 
-    from .documents import Document
+    from ..documents import Document
 
     Row = tuple[object, ...]
 
@@ -153,7 +153,8 @@ def _vector_rows(us: Clone, owner: int, vectors: Sequence[Vector]) -> Iterable[R
 def _copy(connection: Connection[Any], table: str, rows: Iterable[Row]) -> None:
     columns = [column.rsplit(" ", 1) for column in COLUMNS[table].split(", ")]
     names = ", ".join(name for name, _ in columns)
-    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)".encode()) as copy:
+    sql = f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)"
+    with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
         copy.set_types([_type(connection, name) for _, name in columns])
         for row in rows:
             copy.write_row(row)

@@ -1,6 +1,6 @@
 """The tables in PostgreSQL: looked at, made and migrated, and the settings of a session that uses them.
 
-Migrations are the files in postgres_sql/, each run once, in order, all that are due in one transaction. Whoever comes
+Migrations are the files in sql/, each run once, in order, all that are due in one transaction. Whoever comes
 while they run waits for an advisory lock, and then finds nothing to do.
 """
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg import errors, sql
 
-from .postgres_connection import StoreFailed
-from .postgres_rows import speak_vectors
+from .connection import StoreFailed
+from .rows import speak_vectors
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -47,7 +47,7 @@ def prepare(connection: Connection[Any]) -> None:
 
 def migrations() -> list[tuple[str, str]]:
     """(name, SQL) of every migration, in order."""
-    found = (item for item in files(__package__).joinpath("postgres_sql").iterdir() if item.name.endswith(".sql"))
+    found = (item for item in files(__package__).joinpath("sql").iterdir() if item.name.endswith(".sql"))
     return sorted((item.name, item.read_text(encoding="utf-8")) for item in found)
 
 
@@ -97,7 +97,7 @@ def _extension(connection: Connection[Any]) -> str:
         " WHERE e.extname = 'vector'",
     )
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_VECTOR:
-        raise StoreFailed(f"pgvector {version} is too old", "install 0.8 or newer, then: ALTER EXTENSION vector UPDATE;")
+        raise StoreFailed(f"pgvector {version} is too old", "install 0.8, then run: ALTER EXTENSION vector UPDATE;")
     return str(where)
 
 

@@ -1,4 +1,4 @@
-"""What the PostgreSQL store is asked: the nearest vectors, exactly or through HNSW, and words ranked as FTS5 ranks them.
+"""What the PostgreSQL store is asked: the nearest vectors, exactly or by HNSW, and words ranked as FTS5 ranks them.
 
 A clone is answered from the versions that it holds, and from nothing else: hits, how often a word occurs, and how long
 passages are on average are those of its own files.
@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .bm25 import K1, LEAST_IDF, B, phrases
-from .documents import BODY, DEEP, REST, Filter, Hit
-from .postgres_rows import Vector, names, number_of, storable
-from .sqlite_store import RANKED, SCALE, pack
+from ..bm25 import K1, LEAST_IDF, B, phrases
+from ..documents import BODY, DEEP, REST, Filter, Hit
+from ..sqlite_store import RANKED, SCALE, pack
+from .rows import Vector, names, number_of, storable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psycopg import Connection
 
-    from .postgres_writing import Clone
+    from .writing import Clone
 
     Values = dict[str, object]
 
@@ -188,7 +188,7 @@ def vectors(connection: Connection[Any], us: Clone, only: Filter) -> list[tuple[
 
 def passage(connection: Connection[Any], us: Clone, id: str, number: int) -> str:
     """The text of one passage."""
-    sql = "SELECT p.text FROM holdings h JOIN passages p USING (version) WHERE h.clone = %s AND h.id = %s AND number = %s"
+    sql = "SELECT text FROM holdings JOIN passages USING (version) WHERE clone = %s AND id = %s AND number = %s"
     found = connection.execute(sql, (us.clone, storable(id), number)).fetchone()
     return str(found[0]) if found else ""
 

@@ -12,13 +12,13 @@ from psycopg import Connection
 from psycopg.adapt import Buffer, Dumper, Loader
 from psycopg.pq import Format
 
-from .bm25 import BREAK, length, row_terms
-from .sqlite_store import head_of, pack_all
+from ..bm25 import BREAK, length, row_terms
+from ..sqlite_store import head_of, pack_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .documents import Document, Passage
+    from ..documents import Document, Passage
 
 BIGINT, BIGINTS = 20, 1016  # oids
 HALVES = [packed(">e", number) for number in (*range(128), *range(-128, 0))]  # by the byte of an int8
