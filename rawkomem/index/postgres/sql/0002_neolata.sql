@@ -4,7 +4,8 @@
 -- votes) is NULL or empty here; docs/postgres.md says which columns are derived, and how. All ask with the rights of
 -- their reader, so that row-level security holds through them.
 
--- Who reads: the agent that the database binds the role to, or else the one that the session says it is.
+-- Who reads: the agent that the database binds the role to; else the one that a signed token names (PostgREST, which
+-- Supabase runs, hands its claims over); else the one that the session says it is.
 CREATE TABLE agents (
     role  name PRIMARY KEY,
     agent text NOT NULL
@@ -12,6 +13,7 @@ CREATE TABLE agents (
 
 CREATE FUNCTION current_agent() RETURNS text STABLE SECURITY DEFINER LANGUAGE sql SET search_path FROM CURRENT
 RETURN lower(coalesce((SELECT a.agent FROM agents a WHERE a.role = session_user),
+                      nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'agent_id',
                       nullif(current_setting('rawkomem.agent', true), '')));
 
 ALTER TABLE agents ENABLE ROW LEVEL SECURITY;
