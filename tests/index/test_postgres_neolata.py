@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rawkomem.index.documents import Filter
 from rawkomem.model.errors import RawkoError
 
 from ..conftest import ROOT
@@ -168,6 +169,29 @@ def test_a_role_that_is_not_bound_is_who_its_session_says(bound, server):
     assert {id for (id,) in ask(bound, "SET rawkomem.agent = 'Tester'", memories)} == {"secret", "doubt"}
     assert {id for (id,) in ask(bound, 'SET request.jwt.claims = \'{"agent_id": "planner"}\'', memories)} == OWN
     assert ask(bound, "SET rawkomem.agent = ''", memories) == []
+
+
+def test_members_of_the_owning_role_write_too(database, server):
+    """Nobody needs to be a superuser; pgvector may lie where Supabase has it."""
+    from rawkomem.index.postgres_store import open_postgres
+
+    name = database.rsplit("/", 1)[1]
+    roles = ("rawko_member", "rawko_owner")
+    server.admin(*(f"CREATE ROLE {role} LOGIN PASSWORD '{CHOSEN}'" for role in reversed(roles)))
+    server.admin("GRANT rawko_owner TO rawko_member", f"GRANT CREATE ON DATABASE {name} TO rawko_owner")
+    extensions = ("CREATE SCHEMA extensions", "CREATE EXTENSION vector SCHEMA extensions")
+    server.admin(*extensions, "GRANT USAGE ON SCHEMA extensions TO rawko_owner", database=name)
+    owner = open_postgres(server.url(name, "rawko_owner", CHOSEN), "team", "one", DIMS)
+    member = open_postgres(server.url(name, "rawko_member", CHOSEN), "team", "two", DIMS)
+    for store in (owner, member):
+        store.put(MEMORIES)
+        store.commit()
+        assert len(store.held()) == 6
+        assert store.nearest(vector("Long ago."), 1, Filter())[0].id == "old"
+        assert store.matching(["nights"], 1, Filter())[0].id == "backup"
+        store.close()
+    server.admin(*(f"DROP OWNED BY {role} CASCADE" for role in roles), database=name)
+    server.admin(*(f"DROP ROLE {role}" for role in roles))
 
 
 def test_a_bound_role_cannot_write_through_the_store(bound):

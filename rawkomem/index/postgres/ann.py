@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psycopg import errors
+import psycopg
 
 from .schema import configure
 
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 BUILDING = 730_692_155  # with the repository's number, the advisory lock of whoever builds
-LINKS, BREADTH = 16, 64  # m and ef_construction
+LINKS, BREADTH = 16, 64  # m and ef_construction, pgvector's own: with ef_search (schema.py) they miss next to nothing
 BYTES = 3  # for each dimension of a vector, its links included: what a build needs to stay in memory
 MOST = 2_000_000  # kB that a build may take on the server
-CANNOT = (errors.InsufficientPrivilege, errors.ProgramLimitExceeded, errors.InsufficientResources, errors.DiskFull)
 
 
 def has_index(connection: Connection[Any], table: str, repository: int, dims: int) -> bool:
@@ -29,17 +28,18 @@ def has_index(connection: Connection[Any], table: str, repository: int, dims: in
     return bool(found and found[0])
 
 
-def make_index(connection: Connection[Any], table: str, repository: int, passages: int) -> bool:
-    """Build the index of a repository's vectors while others go on writing; False where this server or user cannot.
+def make_index(connection: Connection[Any], table: str, repository: int, passages: int) -> None:
+    """Build the index of a repository's vectors, where there is none, while others go on writing.
 
-    Without it, answers come from comparing all vectors: they take longer and are as right."""
+    A server that is short of memory, a user without the right, a model with too many dimensions: whatever is in the way
+    is no reason to fail, because without an index all vectors are compared, which takes longer and is as right."""
     configure(connection)
     dims = _dims(connection, table, repository)
     if not dims or has_index(connection, table, repository, dims):
-        return True
+        return
     ours = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (BUILDING, repository)).fetchone()
     if not ours or not ours[0]:
-        return True  # another clone is at it
+        return  # another clone is at it
     name = _name(table, repository, dims)
     memory = min(MOST, 64_000 + passages * dims * BYTES // 1000)
     try:
@@ -49,9 +49,8 @@ def make_index(connection: Connection[Any], table: str, repository: int, passage
         create = f"CREATE INDEX CONCURRENTLY {name} ON {table} USING hnsw ((vector::halfvec({dims})) halfvec_l2_ops)"
         create += f" WITH (m = {LINKS}, ef_construction = {BREADTH}) WHERE repository = {repository} AND dims = {dims}"
         connection.execute(create.encode())
-    except CANNOT:
-        return False
-    return True
+    except psycopg.Error:
+        return
 
 
 def _dims(connection: Connection[Any], table: str, repository: int) -> int:

@@ -79,40 +79,38 @@ def matching(
     if not asked:
         return []
     where, values = conditions(only)
+    rows, tokens = ("arounds", "around_tokens") if around else ("passages", "tokens")
     sql = f"""
-        WITH found AS MATERIALIZED (
-            SELECT w.owner, w.number, cardinality(w.tokens) - 1 AS length, ARRAY[{_times(asked)}]::float8[] AS times
-              FROM {table} w
-             WHERE ({_holding(asked)})
-               AND EXISTS (SELECT FROM holdings h WHERE h.clone = %(clone)s AND h.version = w.owner)
-        ), rarity AS (
-            SELECT {_weights(table, len(asked))}, c.{_tokens(table)}::float8 / nullif(c.{_rows(table)}, 0) AS average
-              FROM clones c LEFT JOIN found ON true WHERE c.n = %(clone)s GROUP BY c.n
+        WITH everywhere AS MATERIALIZED ({_found(table, asked)}), found AS MATERIALIZED (
+            SELECT e.*, h.id FROM everywhere e JOIN holdings h ON h.clone = %(clone)s AND h.version = e.owner
+             WHERE e.times > 0
+        ), telling AS MATERIALIZED (
+            SELECT f.phrase, ln((c.{rows} - f.held + 0.5::float8) / (f.held + 0.5::float8)) AS idf,
+                   c.{tokens}::float8 / c.{rows} AS average
+              FROM (SELECT phrase, count(*) AS held FROM found GROUP BY phrase) f JOIN clones c ON c.n = %(clone)s
+        ), ranked AS (
+            SELECT f.owner, f.number, f.id,
+                   sum(CASE WHEN t.idf > 0 THEN t.idf ELSE {LEAST_IDF}::float8 END * (f.times * {K1 + 1}::float8)
+                       / (f.times + {K1}::float8 * (1 - {B}::float8 + {B}::float8 * f.length / t.average))
+                       ORDER BY f.phrase) AS score
+              FROM found f JOIN telling t USING (phrase) GROUP BY f.owner, f.number, f.id
         )
-        SELECT h.id, h.version, f.number, {_score(len(asked))} AS score
-          FROM rarity r CROSS JOIN found f
-          CROSS JOIN LATERAL (SELECT {K1}::float8 * (1 - {B}::float8 + {B}::float8 * f.length / r.average) AS short) s
-          JOIN holdings h ON h.clone = %(clone)s AND h.version = f.owner JOIN versions v ON v.n = h.version
-         WHERE f.times <> array_fill(0::float8, ARRAY[{len(asked)}]) {where}
-         ORDER BY score DESC, h.id, f.number LIMIT %(limit)s"""
+        SELECT r.id, r.owner AS version, r.number, r.score FROM ranked r JOIN versions v ON v.n = r.owner
+         WHERE true {where} ORDER BY r.score DESC, r.id, r.number LIMIT %(limit)s"""
     return _hits(connection, sql, "score DESC", {**values, "clone": us.clone, "limit": limit}, float)
 
 
-def _rows(table: str) -> str:
-    """The column of `clones` that counts the rows of a table of words."""
-    return "arounds" if table == "arounds" else "passages"
+def _found(table: str, asked: list[list[int]]) -> str:
+    """For each phrase the rows with its words, and how often it stands in them. A phrase at a time, so that words are
+    counted only in rows that hold them."""
+    return " UNION ALL ".join(
+        f"SELECT {at} AS phrase, w.owner, w.number, cardinality(w.tokens) - 1 AS length, {_times(phrase)} AS times"
+        f" FROM {table} w WHERE w.tokens @> {_array(phrase)}"
+        for at, phrase in enumerate(asked)
+    )
 
 
-def _tokens(table: str) -> str:
-    return "around_tokens" if table == "arounds" else "tokens"
-
-
-def _times(asked: list[list[int]]) -> str:
-    """How often each phrase stands in a row."""
-    return ", ".join(_times_of(phrase) for phrase in asked)
-
-
-def _times_of(phrase: list[int]) -> str:
+def _times(phrase: list[int]) -> str:
     first = f"array_positions(w.tokens, {phrase[0]}::int8)"
     if len(phrase) == 1:
         return f"cardinality({first})"
@@ -120,38 +118,15 @@ def _times_of(phrase: list[int]) -> str:
     return f"(SELECT count(*) FROM unnest({first}) AS at WHERE {side_by_side})"
 
 
-def _holding(asked: list[list[int]]) -> str:
-    """What the index over words can tell: rows with any single word, or with all words of a phrase."""
-    single = [phrase[0] for phrase in asked if len(phrase) == 1]
-    found = [f"w.tokens @> {_array(phrase)}" for phrase in asked if len(phrase) > 1]
-    return " OR ".join([*found, f"w.tokens && {_array(single)}"] if single else found)
-
-
 def _array(numbers: list[int]) -> str:
     return f"ARRAY[{', '.join(map(str, numbers))}]::int8[]"
-
-
-def _weights(table: str, count: int) -> str:
-    """The idf of each phrase, as bm25.idf reckons it."""
-    weights = []
-    for at in range(1, count + 1):
-        held = f"count(*) FILTER (WHERE found.times[{at}] > 0)"
-        told = f"ln((c.{_rows(table)} - {held} + 0.5)::float8 / ({held} + 0.5)::float8)"
-        weights.append(f"CASE WHEN {told} > 0 THEN {told} ELSE {LEAST_IDF}::float8 END AS weight{at}")
-    return ", ".join(weights)
-
-
-def _score(count: int) -> str:
-    """As bm25.bm25 reckons it."""
-    of = "r.weight{0} * (f.times[{0}] * {1}::float8) / (f.times[{0}] + s.short)"
-    return " + ".join(of.format(at, K1 + 1) for at in range(1, count + 1))
 
 
 def _telling(connection: Connection[Any], table: str, asked: list[list[int]]) -> list[list[int]]:
     """The rarest phrases that together occur in at most so many passages: ranking each of them takes its time."""
     counted = []
     for phrase in asked:
-        sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} w WHERE {_holding([phrase])} LIMIT {RANKED}) f"
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} w WHERE w.tokens @> {_array(phrase)} LIMIT {RANKED}) f"
         found = connection.execute(sql.encode()).fetchone()
         counted.append((int(found[0]) if found else 0, phrase))
     kept: list[list[int]] = []

@@ -56,8 +56,13 @@ class Connections:
         self.url = url
         self.place = place_of(url)
         self._prepare = prepare
-        options = {"autocommit": True, "prepare_threshold": None, "fallback_application_name": "rawkomem"}
-        self._options: dict[str, Any] = {**options, "connect_timeout": _reach(url)}
+        self._options: dict[str, Any] = {
+            "autocommit": True,
+            "prepare_threshold": None,  # a plan made for one filter does not fit the next
+            "fallback_application_name": "rawkomem",
+        }
+        if "connect_timeout" not in conninfo_to_dict(url):
+            self._options["connect_timeout"] = REACH
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             url, kwargs=self._options, min_size=0, max_size=POOL, open=False, configure=configure, num_workers=1
         )
@@ -147,10 +152,6 @@ def _is_ambiguous(url: str) -> bool:
         return False
     server = rest.partition("?")[0].partition("/")[0]
     return server.count("@") > 1 or ("@" not in server and ":" in server and "@" in rest)
-
-
-def _reach(url: str) -> int:
-    return int(conninfo_to_dict(url).get("connect_timeout") or REACH)
 
 
 def _is_lost(failure: Exception) -> bool:

@@ -30,7 +30,7 @@ SETTINGS = {
     "idle_in_transaction_session_timeout": "60000",
     "jit": "off",  # compiling takes longer than our statements
     "hnsw.iterative_scan": "strict_order",  # goes on until a filter has let enough through
-    "hnsw.ef_search": "200",  # 0.99 of the true nearest at 20,000 to 100,000 passages
+    "hnsw.ef_search": "200",  # 0.998 of the ten nearest among 15,000 texts of the development sets; 100: 0.996
     "hnsw.max_scan_tuples": "200000",
 }
 
@@ -38,11 +38,10 @@ SETTINGS = {
 def prepare(connection: Connection[Any]) -> None:
     """Make sure that the database can be used: what it must have, and tables as today's code wants them."""
     _check_server(connection)
-    with connection.transaction():
-        if _version(connection) == len(migrations()):
-            return
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
-        _migrate(connection)
+    if _version(connection) < len(migrations()):
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
+            _migrate(connection)
 
 
 def migrations() -> list[tuple[str, str]]:
