@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from itertools import count
 from threading import Thread
 
@@ -252,6 +253,18 @@ def test_few_of_the_nearest_are_missed(stores, monkeypatch):
             assert len(hits) == 10
             found += len({hit.id for hit in hits} & {f"m{n}" for n in truth})
         assert found >= 0.98 * 500, only
+    assert scans(store, f"vectors_of_{store._us.repository}_in_{DIMS}") >= 100  # and not by comparing them all
+
+
+def scans(store, index: str) -> int:
+    """How often an index was asked; a session tells it with a delay."""
+    deadline = time.monotonic() + 20
+    while True:
+        rows(store, "SELECT pg_stat_force_next_flush()")
+        ((count,),) = rows(store, f"SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = '{index}'")
+        if count >= 100 or time.monotonic() > deadline:
+            return count
+        time.sleep(0.2)
 
 
 def test_a_huge_index_leaves_frequent_words_out(stores, monkeypatch):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..documents import DEEP, FIRST, REST
 from ..sqlite_store import HUGE
 from . import asking, writing
-from .ann import has_index, make_index
+from .ann import has_index, make_index, missing_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +35,7 @@ T = TypeVar("T")
 EXACT_UP_TO = 10_000  # passages; comparing them all takes some 20 ms, and is never wrong
 FULL = 256  # memories: a sync commits so many files at a time, so that a smaller batch is its last
 MANY = 1_000  # changed memories after which the planner's statistics are taken anew
+ANALYSED = "holdings, versions, passages, vectors, deep_vectors, words, arounds"
 
 
 class PostgresStore:
@@ -86,6 +87,7 @@ class PostgresStore:
         """Forget everything that this clone holds."""
         self._changes.clear()
         self._abandon()
+        self._put = 0
         self._change(writing.erase)
 
     def commit(self) -> None:
@@ -137,17 +139,16 @@ class PostgresStore:
             raise
 
     def _settle(self) -> None:
-        """After many changes: fresh statistics, and an index over vectors where there are many."""
-        if self._unsettled < MANY:
-            return
-        self._unsettled = 0
-        self._connections.run(lambda connection: connection.execute("ANALYZE holdings, versions, passages, vectors"))
-        self.generation()
+        """When a sync has ended: fresh statistics after many changes, an index over vectors where there are many."""
+        if self._unsettled >= MANY:
+            self._unsettled = 0
+            self._connections.run(lambda connection: connection.execute(f"ANALYZE {ANALYSED}"))
+            self.generation()
         if self._us.passages > EXACT_UP_TO:
-            for table in ("vectors", "deep_vectors") if self.depth()[0] else ("vectors",):
-                build = partial(make_index, table=table, repository=self._us.repository, passages=self._us.passages)
-                self._connections.alone(build)
-            self._small.clear()
+            for tier in (FIRST, DEEP):
+                if missing := self._ask(partial(missing_index, tier=tier)):
+                    self._connections.alone(partial(make_index, us=self._us, wanted=missing))
+                    self._small.clear()
 
     def close(self) -> None:
         """Let go of all connections; what was not committed is as if it had never been put."""
@@ -176,9 +177,8 @@ class PostgresStore:
         if self._us.passages <= EXACT_UP_TO:
             return True
         if (only, tier) not in self._small:
-            table = "deep_vectors" if tier == DEEP else "vectors"
             few = self._ask(partial(asking.count_inside, only=only, most=EXACT_UP_TO + 1)) <= EXACT_UP_TO
-            self._small[only, tier] = few or not self._ask(lambda c, us: has_index(c, table, us.repository, dims))
+            self._small[only, tier] = few or not self._ask(partial(has_index, tier=tier, dims=dims))
         return self._small[only, tier]
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
