@@ -14,13 +14,14 @@ from ..sqlite_store import RANKED, SCALE, pack
 from .rows import Vector, names, number_of, storable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from psycopg import Connection
 
     from .writing import Clone
 
     Values = dict[str, object]
+    Place = tuple[str, int]  # of a passage: the memory's id, and its number in it
 
 SPARE = 32  # rows asked of HNSW beyond the limit, so that ties are broken by id and not by chance
 HELD = "holdings h JOIN versions v ON v.n = h.version"
@@ -161,11 +162,15 @@ def vectors(connection: Connection[Any], us: Clone, only: Filter) -> list[tuple[
     return connection.execute(sql.encode(), {**values, "clone": us.clone}, binary=True).fetchall()
 
 
-def passage(connection: Connection[Any], us: Clone, id: str, number: int) -> str:
-    """The text of one passage."""
-    sql = "SELECT text FROM holdings JOIN passages USING (version) WHERE clone = %s AND id = %s AND number = %s"
-    found = connection.execute(sql, (us.clone, storable(id), number)).fetchone()
-    return str(found[0]) if found else ""
+def texts(connection: Connection[Any], us: Clone, places: Collection[Place]) -> dict[Place, str]:
+    """The texts of those of these passages that there are."""
+    sql = (
+        "SELECT h.id, p.number, p.text FROM unnest(%s::text[], %s::int[]) AS w (id, number)"
+        " JOIN holdings h ON h.clone = %s AND h.id = w.id"
+        " JOIN passages p ON p.version = h.version AND p.number = w.number"
+    )
+    ids, numbers = [id for id, _ in places], [number for _, number in places]
+    return {(id, number): text for id, number, text in connection.execute(sql, (ids, numbers, us.clone)).fetchall()}
 
 
 def held(connection: Connection[Any], us: Clone) -> dict[str, str]:

@@ -17,6 +17,7 @@ from ..documents import DEEP, FIRST, REST
 from ..sqlite_store import HUGE
 from . import asking, writing
 from .ann import has_index, make_index, missing_index
+from .rows import storable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import psycopg
 
     from ..documents import Document, Filter, Hit
+    from .asking import Place
     from .connection import Connections
     from .writing import Clone
 
@@ -49,6 +51,8 @@ class PostgresStore:
         self._applied = 0  # how many of them the writer has seen
         self._writer: Connection | None = None  # in a transaction that holds the repository's lock
         self._small: dict[tuple[Filter, str], bool] = {}  # of a filter and a tier, whether all inside it are compared
+        self._hits: set[Place] = set()  # found since the generation was asked for
+        self._texts: dict[Place, str] = {}
         self._put = self._unsettled = 0  # memories put since the last commit; since statistics were taken
         self._us = connections.run(self._join)
 
@@ -108,6 +112,7 @@ class PostgresStore:
 
     def _change(self, change: Change) -> None:
         self._small.clear()
+        self._forget_texts()
         self._changes.append(change)
 
     def _written(self) -> Connection:
@@ -170,7 +175,7 @@ class PostgresStore:
             return []
         exact = tier == REST or self._compares_all(only, tier, len(vector) // 4)
         ask = asking.nearest
-        return self._ask(partial(ask, vector=vector, limit=limit, only=only, tier=tier, exact=exact))
+        return self._found(partial(ask, vector=vector, limit=limit, only=only, tier=tier, exact=exact))
 
     def _compares_all(self, only: Filter, tier: str, dims: int) -> bool:
         """Whether few are inside the filter, which HNSW would search long for, or there is no index to ask."""
@@ -185,15 +190,25 @@ class PostgresStore:
         """The passages that hold any of these words, or stand beside them with `around`; best first by BM25."""
         huge = self._us.passages > HUGE
         ask = asking.matching
-        return self._ask(partial(ask, words=words, limit=limit, only=only, around=around, huge=huge))
+        return self._found(partial(ask, words=words, limit=limit, only=only, around=around, huge=huge))
+
+    def _found(self, question: Callable[[Connection, Clone], list[Hit]]) -> list[Hit]:
+        """What a question finds; some of the passages will be asked for next."""
+        found = self._ask(question)
+        self._hits.update((hit.id, hit.passage) for hit in found)
+        return found
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
         """(id, vector) of every body passage, by id and place; as int8 in the SQLite store's scale."""
         return self._ask(partial(asking.vectors, only=only))
 
     def passage(self, id: str, number: int) -> str:
-        """The text of one passage."""
-        return self._ask(partial(asking.passage, id=id, number=number))
+        """The text of one passage. The first one asked for brings those of all hits along: servers may be far away."""
+        place = (storable(id), number)
+        if place not in self._texts:
+            self._texts |= self._ask(partial(asking.texts, places={*self._hits, place}))
+            self._hits.clear()
+        return self._texts.get(place, "")
 
     def shallow(self, limit: int) -> list[str]:
         """Some memories that the second tier does not hold."""
@@ -207,8 +222,15 @@ class PostgresStore:
         """The memories that this clone holds, with the digests they were put with."""
         return self._ask(asking.held)
 
+    def _forget_texts(self) -> None:
+        self._hits.clear()
+        self._texts.clear()
+
     def generation(self) -> str:
-        """Which of its lives the clone's part is in: another after `erase`, and after the database was lost."""
+        """Which of its lives the clone's part is in: another after `erase`, and after the database was lost.
+
+        Whoever answers a question asks this first, so that what was remembered of the last one is forgotten."""
+        self._forget_texts()
         if self._changes:
             self._us = self._retried(lambda: self._join(self._written()))
         else:
