@@ -293,12 +293,13 @@ def test_many_open_a_fresh_database_at_once(database):
         except RawkoError as failure:
             failed.append(failure)
 
-    threads = [Thread(target=open_one, args=(number,)) for number in range(8)]
+    threads = [Thread(target=open_one, args=(number,)) for number in range(12)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert failed == [] and len({store.generation() for store in opened}) == 8
+    assert failed == [] and len({store.generation() for store in opened}) == 12
+    assert rows(opened[0], "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == [(0,)]
     assert rows(opened[0], "SELECT name FROM migrations ORDER BY name") == [("0001_index.sql",), ("0002_neolata.sql",)]
     for store in opened:
         store.close()

@@ -126,6 +126,7 @@ def test_two_clones_sync_at_once(database, tmp_path):
                     "SELECT count(*) FROM passages WHERE version NOT IN (SELECT n FROM versions)",
                     "SELECT count(*) FROM vectors WHERE owner NOT IN (SELECT n FROM versions)")  # fmt: skip
     assert counts == [[(len(distinct), len(distinct))], [(1600,)], [(0,)], [(0,)]]
+    assert tables(ours, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == [[(0,)]]
     assert len(distinct) == 700 + 200 + 200  # 200 of one's new ones are not the other's
     assert_as_in_sqlite(ours, tmp_path / "a")
     assert_as_in_sqlite(theirs, tmp_path / "b")

@@ -171,13 +171,13 @@ def told(failure: Exception, place: str) -> RawkoError:
         return StoreFailed(f"{database}: there is no such database", "create it, or name another in the URL")
     if "SSL" in said or "certificate" in said:
         return StoreFailed(f"no secure connection to {database}", "check sslmode and sslrootcert in the URL")
+    if state in ("55P03", "57014", "53300", "40001", "40P01"):
+        return Busy(f"{database} is busy: it did not answer in time", "try again in a moment")
     if _is_lost(failure):
         return StoreFailed(f"cannot reach {database}", f"start it, or check host and port; {FILES_ARE_FINE}")
     if state == "42501":
         hint = "let the owner of the schema rawkomem connect first, and grant this user membership in that role"
         return StoreFailed(f"{database}: this user lacks rights", hint)
-    if state in ("55P03", "57014", "53300"):
-        return Busy(f"{database} is busy: it did not answer in time", "try again in a moment")
     if state in ("53100", "53200"):
         return Unwritable(f"{database}: the server is out of space or memory", f"give it some; {FILES_ARE_FINE}")
     why = failure.diag.message_primary if isinstance(failure, psycopg.Error) else ""

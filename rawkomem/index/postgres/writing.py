@@ -80,8 +80,11 @@ def lock_clone(connection: Connection[Any], repository: str, clone: str) -> Clon
 
 
 def _add_clone(connection: Connection[Any], repository: str, clone: str) -> None:
+    """The repository is locked before its clone is added: adding takes a share of the lock, and two who both hold a
+    share would wait for each other to have it alone."""
     run = connection.execute
     run("INSERT INTO repositories (name) VALUES (%s) ON CONFLICT DO NOTHING", (storable(repository),))
+    run("SELECT FROM repositories WHERE name = %s FOR UPDATE", (storable(repository),))
     run(
         "INSERT INTO clones (repository, name, generation) SELECT n, %s, %s FROM repositories WHERE name = %s"
         " ON CONFLICT DO NOTHING",
