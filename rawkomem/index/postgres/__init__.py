@@ -1,0 +1,1 @@
+"""The search store in PostgreSQL; opened by index/postgres_store.py."""

@@ -1,0 +1,120 @@
+"""The tables in PostgreSQL: looked at, made and migrated, and the settings of a session that uses them.
+
+Migrations are the files in sql/, each run once, in order, all that are due in one transaction. Whoever comes
+while they run waits for an advisory lock, and then finds nothing to do.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from psycopg import errors, sql
+
+from .connection import StoreFailed
+from .rows import speak_vectors
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+SCHEMA = "rawkomem"
+MIGRATING = 7_306_921_544  # the advisory lock; a number of our own, as any other
+OLDEST_SERVER = 150_000  # views that ask with the rights of their reader (security_invoker) came with PostgreSQL 15
+OLDEST_VECTOR = (0, 8)  # iterative scans, without which a filter could leave fewer hits than there are
+
+# Milliseconds. A reader is a person or an agent who waits; a writer may wait for another clone's batch, and a client
+# that fell asleep within a transaction must not hold up the others.
+SETTINGS = {
+    "statement_timeout": "30000",
+    "lock_timeout": "60000",
+    "idle_in_transaction_session_timeout": "60000",
+    "jit": "off",  # compiling takes longer than our statements
+    "hnsw.iterative_scan": "strict_order",  # goes on until a filter has let enough through
+    "hnsw.ef_search": "200",  # 0.998 of the ten nearest among 15,000 texts of the development sets; 100: 0.996
+    "hnsw.max_scan_tuples": "200000",
+}
+
+
+def prepare(connection: Connection[Any]) -> None:
+    """Make sure that the database can be used: what it must have, and tables as today's code wants them."""
+    _check_server(connection)
+    if _version(connection) < len(migrations()):
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
+            _migrate(connection)
+
+
+def migrations() -> list[tuple[str, str]]:
+    """(name, SQL) of every migration, in order."""
+    found = (item for item in files(__package__).joinpath("sql").iterdir() if item.name.endswith(".sql"))
+    return sorted((item.name, item.read_text(encoding="utf-8")) for item in found)
+
+
+def _check_server(connection: Connection[Any]) -> None:
+    server = connection.info
+    if server.server_version < OLDEST_SERVER:
+        raise StoreFailed(f"PostgreSQL {server.server_version // 10_000} is too old", "rawkomem needs 15 or newer")
+    encoding = server.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise StoreFailed(f"the database is encoded in {encoding}", "create one with ENCODING 'UTF8'")
+
+
+def _version(connection: Connection[Any]) -> int:
+    """How many migrations the database has seen."""
+    (known,) = _row(connection, "SELECT to_regclass(%s) IS NOT NULL", (f"{SCHEMA}.migrations",))
+    (version,) = _row(connection, f"SELECT count(*) FROM {SCHEMA}.migrations") if known else (0,)
+    if version > len(migrations()):
+        raise StoreFailed("a newer rawkomem has set this database up", "upgrade rawkomem on this machine")
+    return int(version)
+
+
+def _migrate(connection: Connection[Any]) -> None:
+    where = _extension(connection)
+    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+    connection.execute("SELECT set_config('search_path', %s, true)", (_search_path(where),))
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
+    )
+    for name, statements in migrations()[_version(connection) :]:
+        connection.execute(statements.encode())
+        connection.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
+
+
+def _extension(connection: Connection[Any]) -> str:
+    """The schema that pgvector lies in; it is put into `public` where it is missing."""
+    hint = "let an administrator of the database run: CREATE EXTENSION vector;"
+    try:
+        with connection.transaction():
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+    except (errors.FeatureNotSupported, errors.UndefinedFile):
+        raise StoreFailed("the server has no pgvector", "install pgvector 0.8 or newer on the server") from None
+    except errors.InsufficientPrivilege:
+        raise StoreFailed("pgvector is not switched on, and this user may not do it", hint) from None
+    where, version = _row(
+        connection,
+        "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
+        " WHERE e.extname = 'vector'",
+    )
+    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_VECTOR:
+        raise StoreFailed(f"pgvector {version} is too old", "install 0.8, then run: ALTER EXTENSION vector UPDATE;")
+    return str(where)
+
+
+def configure(connection: Connection[Any]) -> None:
+    """Set a session up: where names are looked for, how long a statement may take, and the type of vectors."""
+    found = "SELECT n.nspname, t.oid::int FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace"
+    where, oid = _row(connection, found + " WHERE t.typname = 'halfvec'")
+    settings = {**SETTINGS, "search_path": _search_path(where)}
+    calls = sql.SQL(", ").join(sql.SQL("set_config({}, {}, false)").format(*pair) for pair in settings.items())
+    connection.execute(sql.SQL("SELECT {}").format(calls))
+    speak_vectors(connection, oid)
+
+
+def _search_path(where: str) -> str:
+    return f'{SCHEMA}, "{where}"'
+
+
+def _row(connection: Connection[Any], statement: str, values: tuple[object, ...] = ()) -> tuple[Any, ...]:
+    row = connection.execute(statement.encode(), values).fetchone()
+    assert row is not None
+    return tuple(row)
