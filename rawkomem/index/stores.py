@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 
-from ..model.errors import BadInput
+from ..model.errors import BadInput, IndexBroken
 from ..model.record import record
 from .database import index_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..files.layout import Layout
     from .protocol import OutsideStore
 
@@ -71,20 +73,40 @@ def _open(layout: Layout, settings: StoreSettings, dims: int) -> OutsideStore:
 
         return MemoryStore(dims)
     if settings.name == LANCEDB:
+        from typing import cast
+
         from .lancedb_store import LanceStore
 
-        return LanceStore(lancedb_place(layout, settings), dims)
-    from importlib import import_module
-
+        return cast("OutsideStore", Telling(LanceStore(lancedb_place(layout, settings), dims), LANCEDB))
     from ..files.identity import clone_id, repository_id
+    from .postgres_store import open_postgres
 
     if not settings.where():
         raise BadInput("the postgres store has no url", "rawkomem store use postgres --url-env NAME")
     repository = settings.repository or repository_id(layout)
-    store: OutsideStore = import_module("rawkomem.index.postgres_store").open_postgres(
-        settings.where(), repository, clone_id(layout), dims
-    )
-    return store
+    return open_postgres(settings.where(), repository, clone_id(layout), dims)
+
+
+class Telling:
+    """A store whose engine raises plain errors of its own: whatever goes wrong in it is told in one line."""
+
+    def __init__(self, store: OutsideStore, name: str):
+        self._store = store
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._store, name)
+
+        def told(*arguments: Any, **named: Any) -> Any:
+            try:
+                return call(*arguments, **named)
+            except (RuntimeError, ValueError, OSError) as failure:
+                said = str(failure).partition("\n")[0][:200]
+                raise IndexBroken(
+                    f"the {self._name} store failed: {said}", "try again, or 'rawkomem rebuild'"
+                ) from None
+
+        return told if callable(call) else call
 
 
 def lancedb_place(layout: Layout, settings: StoreSettings) -> str:

@@ -8,15 +8,12 @@ from .writing import Writing
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import TypeVar
 
     from ..files.append import Written
     from ..model.entry import Entry, Memory, Plan
     from ..state.claims import Outcome, Predicate
     from ..state.conflicts import Conflict
     from ..state.explained import Explained, Replaced
-
-    T = TypeVar("T")
 
 
 @record

@@ -11,13 +11,10 @@ from .reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeVar
-
     from ..recall.inject import Injection, Sources, Task
+    from ..recall.limits import Limits
     from ..recall.prompt import Prompt
     from ..recall.rank import Scored
-
-    T = TypeVar("T")
 
 
 class Injecting(Reading):
@@ -39,30 +36,24 @@ class Injecting(Reading):
         A filter narrows them down further; only what is active and valid is ever injected; with `strict`, only what a
         person vouches for.
         """
-        injection = self._inject(task, profile, form, most, least_importance, budget, only, strict)
-        self._note_recalls(
-            [(task.asked, injection.items)], most or self.settings.limits(task.agent).most, only, task.agent
+        limits = self.settings.limits(task.agent)
+        changed = replace(
+            limits,
+            most=most or limits.most,
+            least_importance=least_importance or limits.least_importance,
+            budget=budget or limits.budget,
+            unverified=0 if strict else limits.unverified,
         )
+        injection = self._inject(task, profile, form, changed, only, strict)
+        self._note_recalls([(task.asked, injection.items)], changed.most, only, task.agent)
         return injection
 
     def _inject(
-        self,
-        task: Task,
-        profile: str = "",
-        form: str = "rawko",
-        most: int = 0,
-        least_importance: str = "",
-        budget: int = 0,
-        only: Filter | None = None,
-        strict: bool = False,
+        self, task: Task, profile: str, form: str, limits: Limits, only: Filter | None, strict: bool = False
     ) -> Injection:
+        """The same within limits, without a note in the ledger."""
         from ..recall.inject import inject
 
-        limits = self.settings.limits(task.agent)
-        unverified = 0 if strict else limits.unverified
-        least = least_importance or limits.least_importance
-        most, budget = most or limits.most, budget or limits.budget
-        limits = replace(limits, most=most, least_importance=least, budget=budget, unverified=unverified)
         if limits.least_importance not in IMPORTANCE:
             raise BadInput(f"unknown importance {limits.least_importance!r}", "one of " + ", ".join(IMPORTANCE))
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True)
@@ -84,7 +75,7 @@ class Injecting(Reading):
         from ..recall.rank import out_of_use
         from ..state.belief import standing
 
-        injection = self._inject(task, profile, only=only)
+        injection = self._inject(task, profile, "rawko", self.settings.limits(task.agent), only)
         at = (only or DEFAULT).as_of
         memory = self.get(name, at)
         id = memory.id

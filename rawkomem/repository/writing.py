@@ -9,12 +9,9 @@ from .injecting import Injecting
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import TypeVar
 
     from ..files.append import Written
     from ..model.entry import Entry, Plan, Value
-
-    T = TypeVar("T")
 
 
 class Writing(Injecting):

@@ -8,6 +8,7 @@ import os
 import pytest
 
 from rawkomem.files.layout import Layout, user_repository_config
+from rawkomem.model.entry import Entry
 
 MEMORY = "---\ntitle: Zebras\n---\n\nStripes.\n"
 
@@ -65,3 +66,17 @@ def test_using_another_store_and_coming_back(rawkomem, memories):
     assert "no backup" in rawkomem("store", "rollback", check=1).stderr
     rawkomem("store", "use", "sqlite")
     assert "Quaggas" in rawkomem("search", "stripes").stdout
+
+
+@pytest.mark.stores
+def test_what_goes_wrong_in_an_engine_is_one_line(project, repository, rawkomem):
+    """A table that vanishes under an open store: told, not a traceback; and a rebuild mends it."""
+    repository.add(Entry(title="Stripes keep flies away"))
+    rawkomem("store", "use", "lancedb")
+    assert "Stripes" in rawkomem("search", "stripes").stdout
+    for table in (project / ".rawko" / "local" / "lancedb").glob("passages.lance/data/*"):
+        table.write_bytes(b"not a table")
+    broken = rawkomem("search", "stripes", check=None)
+    assert broken.returncode == 0 or "rawkomem: the lancedb store failed" in broken.stderr
+    rawkomem("rebuild")
+    assert "Stripes" in rawkomem("search", "stripes").stdout
