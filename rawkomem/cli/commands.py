@@ -73,6 +73,7 @@ COMMANDS = {
     "brief": ("brief", "Tell what earlier work teaches for a goal."),
     "retention": ("retention", "Move old traces to the archive, and compress what is older than a year."),
     "project": ("project", "Exchange memories with the projects of LLMos."),
+    "connect": ("connect", "Connect memories with git and other programs; --remove takes it back."),
     "check": ("check", "Tell what is wrong with memory files."),
     "status": ("keep", "Compare files and index, and prove that they agree."),
     "sync": ("", "Bring the index up to date with the files."),

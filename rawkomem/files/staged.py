@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..model.errors import NotFound
 from .committed import read_blobs
-from .git import GitFailed
 from .layout import AREAS
 from .worktree import work_tree
 
@@ -15,23 +13,24 @@ if TYPE_CHECKING:
 
     from .layout import Layout
 
+LITERAL = "--literal-pathspecs"  # a folder named `[x]` is that folder
 FILE = "100"  # what modes of regular files start with
 
 
 class Staged:
-    """The index and its parents, as blobs by path below `.rawko`; contents are read once, when asked for."""
+    """The index and its parents, as blobs by path below `.rawko`; contents are read once, when asked for.
+
+    Raises GitFailed where there is no work tree.
+    """
 
     def __init__(self, layout: Layout):
-        try:
-            self.tree = work_tree(layout.project)
-            self._root = self.tree.path(layout.root) + "/"
-            self._project = self.tree.path(layout.project)
-            self.now, self.unmerged = self._index()
-            self.parents = [self._commit(name) for name in ("HEAD", "MERGE_HEAD") if self._is_there(name)]
-            self.base = self._merge_base() if len(self.parents) > 1 else {}
-            self.code = self._changed_code()
-        except GitFailed as failure:
-            raise NotFound(f"nothing is staged: {failure}", "run it inside a git work tree") from None
+        self.tree = work_tree(layout.project)
+        self._root = self.tree.path(layout.root) + "/"
+        self._project = self.tree.path(layout.project)
+        self.now, self.unmerged = self._index()
+        self.parents = [self._commit(name) for name in ("HEAD", "MERGE_HEAD") if self._is_there(name)]
+        self.base = self._merge_base() if len(self.parents) > 1 else {}
+        self.code = self._changed_code()
         self._known: dict[str, bytes] = {}
 
     @property
@@ -60,14 +59,14 @@ class Staged:
     def code_file(self, path: str) -> bytes | None:
         """A staged file of the project, by its path below it; None where there is none."""
         name = path if self._project == "." else f"{self._project}/{path}"
-        listed = self.tree.git.run("ls-files", "-s", "-z", "--", name).decode("utf-8", "surrogateescape").split("\0")
+        listed = self._lines(LITERAL, "ls-files", "-s", "-z", "--", name)
         exact = [line.split(" ")[1] for line in listed if line.endswith(f"\t{name}") and line.startswith(FILE)]
         return self.read(exact[:1]).get(exact[0]) if exact else None
 
     def _index(self) -> tuple[dict[str, str], list[str]]:
         found: dict[str, str] = {}
         unmerged: dict[str, None] = {}
-        for facts, path in self._listed("ls-files", "-s", "-z", "--", self._root):
+        for facts, path in self._listed(LITERAL, "ls-files", "-s", "-z", "--", self._root):
             mode, blob, stage = facts.split(" ")
             if stage != "0":
                 unmerged[path] = None
@@ -85,17 +84,18 @@ class Staged:
 
     def _listed(self, *words: str) -> list[tuple[str, str]]:
         """(facts, path below .rawko) of each line that git lists."""
-        lines = self.tree.git.run(*words).decode("utf-8", "surrogateescape").split("\0")
-        pairs = (line.split("\t", 1) for line in lines if line)
+        pairs = (line.split("\t", 1) for line in self._lines(*words) if line)
         return [(facts, path.removeprefix(self._root)) for facts, path in pairs]
+
+    def _lines(self, *words: str) -> list[str]:
+        return self.tree.git.run(*words).decode("utf-8", "surrogateescape").split("\0")
 
     def _is_there(self, name: str) -> bool:
         return bool(self.tree.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fine=(0, 1)))
 
     def _changed_code(self) -> set[str]:
         """Staged paths of the project outside `.rawko`, as citations name them."""
-        words = ("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z")
-        names = self.tree.git.run(*words).decode("utf-8", "surrogateescape").split("\0")
+        names = self._lines("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z")
         below = "" if self._project == "." else f"{self._project}/"
         return {name[len(below) :] for name in names if name.startswith(below) and not name.startswith(self._root)}
 

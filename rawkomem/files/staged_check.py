@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..model.errors import NotFound
 from ..model.kinds import ACTIVE
 from ..model.problem import ERROR, Problem, error
 from ..model.record import replace
@@ -16,6 +17,7 @@ from ..state.references import KEPT_BOTH
 from ..text.cite import cited_in, read_citation
 from .citations import GONE, STALE, Citations
 from .committed import digests_in
+from .git import GitFailed
 from .leaks import leaks_of
 from .read import read_data
 from .staged import Staged, is_memory
@@ -37,8 +39,12 @@ CONFIRM = "mend the memory, or confirm it with 'rawkomem cite', then git add"
 
 def check_staged(layout: Layout, registry: Registry, skip: Sequence[str] = ()) -> dict[str, list[Problem]]:
     """check → its Problems, with paths from the top of the work tree; checks in `skip` are left out."""
-    staged = Staged(layout)
-    found = {name: check(_Commit(layout, staged, registry)) for name, check in CHECKS.items() if name not in skip}
+    try:
+        staged = Staged(layout)
+        commit = _Commit(layout, staged, registry)
+        found = {name: check(commit) for name, check in CHECKS.items() if name not in skip}
+    except GitFailed as failure:
+        raise NotFound(f"git cannot tell what is staged: {failure}", "run it inside a git work tree") from None
     return {
         name: sorted(
             (replace(problem, path=staged.name(problem.path)) for problem in problems),

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
 LISTS = ("GIT_ALTERNATE_OBJECT_DIRECTORIES",)
-LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}  # a folder named `[x]` is that folder
 
 
 @record
@@ -43,12 +42,12 @@ def work_tree(folder: str) -> WorkTree:
     if "GIT_DIR" in given:
         top = _top(Git(os.getcwd(), given=given))
         if _is_of(folder, top):
-            return WorkTree(top, Git(top, given={**given, **LITERAL, "GIT_WORK_TREE": top}))
+            return WorkTree(top, Git(top, given={**given, "GIT_WORK_TREE": top}))
         given = {}  # the hook of another repository
     elif given and find_git(os.getcwd()) != find_git(folder):
         given = {}
     top = _top(Git(folder, given=given))
-    return WorkTree(top, Git(top, given={**given, **LITERAL}))
+    return WorkTree(top, Git(top, given=given))
 
 
 def _given() -> Mapping[str, str]:
@@ -64,5 +63,6 @@ def _is_of(folder: str, top: str) -> bool:
     """Whether a folder lies in a work tree, and not in another one inside it: a submodule, say."""
     inside, around = os.path.realpath(folder), os.path.realpath(top)
     innermost = find_git(inside)
-    nested = innermost is not None and innermost.tree.startswith(around.rstrip(os.sep) + os.sep)
-    return os.path.commonpath([inside, around]) == around and not nested
+    below = around.rstrip(os.sep) + os.sep
+    nested = innermost is not None and innermost.tree.startswith(below)
+    return (inside == around or inside.startswith(below)) and not nested

@@ -118,7 +118,9 @@ def test_contradictions_until_settled(started, memories, git):
     assert found(started) == {"contradictions": [".rawko/memories/b.md:1: mem_3_b contradicts mem_2_a: api port 81"]}
     assert found(started, port={"conflictPolicy": "keep_both"}) == {}
     assert found(started, skip=["contradictions"]) == {}
-    settled = "\n---\n\n---\nid: s_1\nkind: supersede\nabout: mem_2_a\nat: 2026-01-03T00:00:00Z\nsupersededBy: mem_3_b\n---\n"
+    settled = (
+        "\n---\n\n---\nid: s_1\nkind: supersede\nabout: mem_2_a\nat: 2026-01-03T00:00:00Z\nsupersededBy: mem_3_b\n---\n"
+    )
     (memories / "other.md").write_text(GOOD.replace("mem_1_a", "mem_9_z") + settled)
     git("add", "-A")
     assert found(started) == {}
@@ -178,7 +180,7 @@ def test_the_command(started, memories, git, rawkomem):
 
 def test_without_git(project, rawkomem):
     told = rawkomem("check", "--staged", check=1)
-    assert "nothing is staged" in told.stderr and told.stderr.count("\n") == 1
+    assert "git cannot tell what is staged" in told.stderr and told.stderr.count("\n") == 1
 
 
 def test_hook_environments(started, memories, git, rawkomem, tmp_path_factory):
