@@ -23,7 +23,8 @@ FOLDERS = (
     ".rawko/archive/{}.md",
 )
 LOG = ".rawko/log/memory_log.md"
-WORDS = "deploy staging token sqlite cache retry --- queue 日本 naïve `x` # * - a: b <!-- c -->".split()
+WORDS = ["deploy", "staging", "token", "sqlite", "---", "日本", "naïve", "`x`", "#", "*", "-", "a:", "<!-- c -->"]
+ODD = ["---", "***", "```\n---\ntitle: no entry\n---\n```", "<!--\n---\nkind: no\n---\n-->", "# Heading", "- item"]
 CHANGES = {
     "feedback": {"signal": "helpful"},
     "reinforce": {"reason": "seen again"},
@@ -117,10 +118,9 @@ class Pair:
         return START + self.source.randint(0, 20) * 60_000  # clocks differ, and two entries may have one time
 
     def _words(self) -> str:
-        return "\n".join(
-            " ".join(["Text", *self.source.choices(WORDS, k=self.source.randint(1, 8))])
-            for _ in range(self.source.randint(1, 3))
-        )
+        """A few paragraphs, some with what could be taken for the start of an entry."""
+        texts = [" ".join(["Text", *self.source.choices(WORDS, k=8)]) for _ in range(self.source.randint(1, 3))]
+        return "\n\n".join([*texts, *self.source.choices(ODD, k=self.source.choice([0, 0, 1, 2]))])
 
     def bytes_of(self, path: str, texts: list[str]) -> bytes:
         mark, newline = self.style.get(path, ("", "\n"))
