@@ -8,6 +8,7 @@ import click
 
 from ..files.check import printable
 from ..files.staged_check import CHECKS, check_staged
+from ..model.errors import NotFound
 from .commands import open_repository
 from .terminal import note, paint, say, say_json
 
@@ -26,7 +27,11 @@ def staged_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> int:
     """Check what is staged and tell; the exit code of `check --staged`. Names that hooks add do not matter."""
-    repository = open_repository(folder)
+    try:
+        repository = open_repository(folder)
+    except NotFound:  # a branch without memories: a hook that is there for all branches stops nobody
+        note("no memories here: nothing to check")
+        return 0
     skip = [name for name in CHECKS if not looked_at[name]]
     found = check_staged(repository.layout, repository.predicates(), skip)
     problems = [(name, problem) for name, some in found.items() for problem in some]

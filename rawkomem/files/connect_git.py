@@ -38,8 +38,7 @@ MANAGERS = {
 ADVICE = {
     "pre-commit": "add to the 'repos:' of {file}:\n"
     "  - repo: local\n    hooks:\n      - id: rawkomem-check\n        name: rawkomem check\n"
-    "        entry: {check}\n        language: system\n        files: (^|/)\\.rawko/\n"
-    "        pass_filenames: false",
+    "        entry: {check}\n        language: system\n        pass_filenames: false\n        always_run: true",
     "lefthook": "add to {file}:\n  pre-commit:\n    jobs:\n      - name: rawkomem\n        run: {check}",
     "husky": "add a line to .husky/pre-commit:\n  {check}",
 }

@@ -183,6 +183,11 @@ def test_without_git(project, rawkomem):
     assert "git cannot tell what is staged" in told.stderr and told.stderr.count("\n") == 1
 
 
+def test_a_branch_without_memories_stops_nobody(rawkomem, tmp_path_factory):
+    told = rawkomem("check", "--staged", cwd=tmp_path_factory.mktemp("empty"))
+    assert "nothing to check" in told.stderr
+
+
 def test_hook_environments(started, memories, git, rawkomem, tmp_path_factory):
     """Another index, a linked work tree, a bare repository with its files elsewhere, the hook of another repository."""
     bad = GOOD.replace("mem_1_a", "mem_2_a") + KEY + "\n"
