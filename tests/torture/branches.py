@@ -57,6 +57,21 @@ class Pair:
         }
         self.tips = {side: commits[-1] for side, commits in self.commits.items()}
 
+    def clash(self) -> str:
+        """Have both sides edit one entry, each in its own words; the path of its file, empty where there is none."""
+        places = [
+            (path, text)
+            for path, texts in self.base.items()
+            for text in texts
+            if all(text in tip.get(path, ()) for tip in self.tips.values())
+        ]
+        if not places:
+            return ""
+        path, text = self.source.choice(places)
+        for side, tip in self.tips.items():
+            tip[path][tip[path].index(text)] = text.replace("Text", f"By {side}:", 1)
+        return path
+
     def _branch(self, side: str, own: list[tuple[str, str]], common: list[str]) -> list[Files]:
         """The files after each commit. A branch edits and cuts out only what is its own, and appends anywhere."""
         files, commits = {path: list(texts) for path, texts in self.base.items()}, []

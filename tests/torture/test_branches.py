@@ -92,6 +92,19 @@ def test_a_thousand_pairs(forge):
     merge_pairs(forge, MANY)
 
 
+def test_edits_of_one_entry_on_both_sides_are_loud(forge):
+    pairs = {number: Pair(number) for number in range(PAIRS)}
+    clashing = {number: path for number, pair in pairs.items() if (path := pair.clash())}
+    forge.take_in(pairs)
+    assert len(clashing) > PAIRS // 4
+    for number, path in clashing.items():
+        for sides in (("ours", "theirs"), ("theirs", "ours")):
+            tree, clean = forge.merge(*(f"{side}-{number}" for side in sides))
+            data = forge.files(tree)[path].decode("utf-8-sig")
+            assert not clean and data.count("<<<<<<< ") == 1, f"pair {number} merges in silence"
+            assert "By ours:" in data and "By theirs:" in data
+
+
 def test_the_command_is_the_driver(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     driver = f"'{sys.executable}' -m rawkomem merge-driver --marker-size %L %O %A %B %P"
