@@ -9,6 +9,7 @@ import click
 from ..files.check import check_files, printable
 from ..files.read import QUARANTINE
 from ..model.errors import BadInput
+from .check_staged import staged_options, tell_staged
 from .cite import tell_stale
 from .commands import open_repository
 from .terminal import note, paint, say, say_json
@@ -24,13 +25,18 @@ COLOURS = {"error": "red", "warning": "yellow", "style": "dim"}
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one object for each file.")
 @click.option("--quiet", "-q", is_flag=True, help="Leave content rules out.")
 @click.option("--stale", is_flag=True, help="Instead, list citations of code that changed or is gone.")
+@staged_options
 @click.pass_obj
-def check_command(folder: str, paths: tuple[str, ...], as_json: bool, quiet: bool, stale: bool) -> int:
+def check_command(
+    folder: str, /, paths: tuple[str, ...], as_json: bool, quiet: bool, stale: bool, staged: bool, **looked_at: bool
+) -> int:
     """Tell what is wrong with memory files.
 
     Without PATHS: every file of the repository. Exit code 1 when a file cannot be used as a memory; with --stale, when
-    a memory cites code that changed or is gone.
+    a memory cites code that changed or is gone. With --staged: what a commit would bring, for a pre-commit hook.
     """
+    if staged:
+        return tell_staged(folder, looked_at, as_json)
     if stale:
         if paths:
             raise BadInput("--stale looks at all memories", "leave the paths out")

@@ -73,6 +73,7 @@ COMMANDS = {
     "brief": ("brief", "Tell what earlier work teaches for a goal."),
     "retention": ("retention", "Move old traces to the archive, and compress what is older than a year."),
     "project": ("project", "Exchange memories with the projects of LLMos."),
+    "connect": ("connect", "Connect memories with git and other programs; --remove takes it back."),
     "check": ("check", "Tell what is wrong with memory files."),
     "status": ("keep", "Compare files and index, and prove that they agree."),
     "sync": ("", "Bring the index up to date with the files."),
@@ -100,6 +101,9 @@ HELP = {
     "sync": """Bring the index up to date with the files.
 
     Every search does this by itself; run it to pay for a large change at a time you choose.""",
+    "merge-driver": """Merge three versions of a memory file into the second: BASE OURS THEIRS [PATH].
+
+    Git runs this once 'rawkomem connect git' has told it to. Exit code 1 where both sides changed the same entry.""",
 }
 CLICK_SHAPES: dict[str, dict[str, Any]] = {
     "flag": {"is_flag": True},
@@ -190,4 +194,4 @@ def _click_of(name: str) -> click.Command:
     declared = hot_options(hot.options)(click.pass_obj(command))
     if hot.argument:
         declared = click.argument("arguments", metavar=hot.argument.upper(), nargs=-1, required=True)(declared)
-    return click.command(name, help=HELP.get(name, COMMANDS[name][1]))(declared)
+    return click.command(name, help=HELP[name])(declared)

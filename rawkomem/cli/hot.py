@@ -94,10 +94,13 @@ INJECT = (
     *WHICH,
 )
 
+MARKER_SIZE = Option(("--marker-size",), "number", "Characters of a conflict marker.", 7)
+
 HOT = {
     "search": Hot(SEARCH, "rawkomem.cli.search", "query"),
     "inject": Hot(INJECT, "rawkomem.cli.inject", "task"),
     "sync": Hot((DEEP, JSON), "rawkomem.cli.sync"),
+    "merge-driver": Hot((MARKER_SIZE,), "rawkomem.cli.merge_driver", "files"),  # git runs it once for each file
 }
 
 

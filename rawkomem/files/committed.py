@@ -103,7 +103,7 @@ def _new_authors(git: Git, base: History, head: str, read: dict[str, tuple[str, 
     found: dict[str, str] = {}
     for start in range(0, len(changes), AT_ONCE):
         part = changes[start : start + AT_ONCE]
-        contents = dict(_contents(git, dict.fromkeys(blob for blob, _ in part)))
+        contents = dict(read_blobs(git, dict.fromkeys(blob for blob, _ in part)))
         if len(contents) < len({blob for blob, _ in part}):
             return _all_hidden(git, head, read)
         read |= {blob: digests_in(data) for blob, data in contents.items() if blob not in read}
@@ -141,11 +141,11 @@ def _blobs_in_head(git: Git, head: str, read: dict[str, tuple[str, ...]]) -> dic
     files = [line.split("\t", 1) for line in listed if line.endswith(".md") and line.startswith("100")]
     blobs = [facts.split(" ")[2] for facts, path in files if path.partition("/")[0] in AREAS]
     unread = dict.fromkeys(blob for blob in blobs if blob not in read)
-    fresh = {blob: digests_in(data) for blob, data in _contents(git, unread)}
+    fresh = {blob: digests_in(data) for blob, data in read_blobs(git, unread)}
     return {blob: read[blob] if blob in read else fresh[blob] for blob in blobs if blob in read or blob in fresh}
 
 
-def _contents(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+def read_blobs(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     """The bytes of each blob that is there."""
     wanted = list(blobs)
     for start in range(0, len(wanted), AT_ONCE):

@@ -6,7 +6,12 @@ import os
 import shutil
 import subprocess
 import time
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NOTHING: Mapping[str, str] = {}  # shared, never changed
 SECONDS = 60.0  # for one reading of history; a project with more than that has no answer rather than a slow one
 KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")  # the user's, not a hook's
 ENVIRONMENT = {
@@ -26,10 +31,11 @@ class GitFailed(Exception):
 
 
 class Git:
-    """Git in one folder, with one time limit for all that is asked of it."""
+    """Git in one folder, with one time limit for all that is asked of it; `given` is added to its environment."""
 
-    def __init__(self, folder: str, seconds: float = SECONDS):
+    def __init__(self, folder: str, seconds: float = SECONDS, given: Mapping[str, str] = NOTHING):
         self.folder = folder
+        self.given = given
         self.program = shutil.which("git") or ""
         self.until = time.monotonic() + seconds
         if not self.program or os.path.realpath(self.program).startswith(os.path.realpath(folder) + os.sep):
@@ -42,7 +48,7 @@ class Git:
             done = subprocess.run(
                 [self.program, "--no-pager", *settings, *words],
                 cwd=self.folder,
-                env=_environment(),
+                env={**_environment(), **self.given},
                 input=given,
                 capture_output=True,
                 timeout=max(0.1, self.until - time.monotonic()),

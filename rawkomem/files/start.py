@@ -25,8 +25,9 @@ IGNORE = """\
 """
 
 ATTRIBUTES = """\
-# Memories have the same bytes on every system.
+# Memories have the same bytes on every system, and are merged entry by entry once 'rawkomem connect git' has run.
 *.md text eol=lf
+*.md merge=rawkomem
 """
 
 

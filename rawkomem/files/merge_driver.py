@@ -1,0 +1,55 @@
+"""What git runs to merge one memory file: entry by entry where that is possible, else git's own merge of lines."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+
+from ..model.errors import Refused, Unwritable
+from .contents import MAX_FILE
+from .merge import MARKER, merge
+
+NAMES = ("ours", "base", "theirs")  # in the order in which `git merge-file` takes them
+
+
+def merge_files(base: str, ours: str, theirs: str, path: str = "", marker: int = MARKER) -> None:
+    """Merge three files into `ours`; raises Refused where both sides changed the same, which is marked in it."""
+    name = path or ours
+    merged = merge(_read(base), _read(ours), _read(theirs), name, marker)
+    if merged is None:
+        return _merge_lines(base, ours, theirs, name, marker)
+    _replace(ours, merged.data)
+    if merged.conflicts:
+        changed = ", ".join(merged.conflicts)
+        raise Refused(f"{name}: both sides changed {changed}", "keep one side between the markers, then git add")
+    return None
+
+
+def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> None:
+    labels = [word for label in NAMES for word in ("-L", label)]
+    command = ["git", "merge-file", f"--marker-size={marker}", *labels, ours, base, theirs]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        told = done.stderr.strip().partition("\n")[0]
+        why = f": {told}" if told and "conflict" not in told else ""
+        raise Refused(f"{name} cannot be merged entry by entry{why}", "mend it by hand, then git add")
+
+
+def _read(file: str) -> bytes:
+    """A whole file, but no more than the reader takes: it refuses what is longer."""
+    try:
+        with open(file, "rb") as stream:
+            return stream.read(MAX_FILE + 1)
+    except OSError as failure:
+        raise Unwritable(f"cannot read {file}: {failure.strerror}", "git gives three files to a merge driver") from None
+
+
+def _replace(file: str, data: bytes) -> None:
+    """The file with other bytes, all of them or none: a merge that is killed leaves what was there."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=os.path.dirname(os.path.abspath(file)), delete=False) as stream:
+            stream.write(data)
+        os.replace(stream.name, file)
+    except OSError as failure:
+        raise Unwritable(f"cannot write {file}: {failure.strerror}", "check permissions and free space") from None

@@ -1,0 +1,56 @@
+"""A file's text as pieces, one for each entry, that can be put together anew: nothing is parsed away.
+
+A piece is what an entry says, to the character; the rest is what stood between it and the next one.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ..model.record import record
+from .split import DELIMITER, SEPARATOR
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# One separator with the blank lines around it; what stands above a second one belongs to the body.
+GAP = re.compile(r"(?<=\n)(?:[ \t]*\n)*---[ \t]*\n(?:[ \t]*\n)*\Z")
+BLANK = " \t\n"
+
+
+@record
+class Piece:
+    """The lines of one entry without what surrounds them, and what stood behind them."""
+
+    text: str
+    rest: str  # up to the next entry, or to the end of the file
+    last: bool
+
+
+def cut(text: str, lines: Sequence[int]) -> tuple[str, list[Piece]]:
+    """What stands above the first entry, and the pieces of a text whose entries start on these lines."""
+    rows = text.split("\n")
+    offsets = [0]
+    for row in rows:
+        offsets.append(offsets[-1] + len(row) + 1)
+    starts = [offsets[line - 1] for line in lines]
+    pieces = [_piece(text[start:end], end == len(text)) for start, end in pairwise([*starts, len(text)])]
+    return text[: starts[0]] if starts else text, pieces
+
+
+def _piece(text: str, last: bool) -> Piece:
+    closing = DELIMITER.search(text, text.find("\n") + 1)
+    body = closing.end() + 1 if closing else 0
+    gap = None if last else GAP.search(text, min(body, len(text)))
+    said = text[: gap.start() if gap else len(text)].rstrip(BLANK)
+    return Piece(said, text[len(said) :], last)
+
+
+def glue(lead: str, pieces: Iterable[Piece]) -> str:
+    """The text that these pieces make: each keeps what stood behind it where it is still in such a place."""
+    pieces = list(pieces)
+    between = "".join(piece.text + ("\n" + SEPARATOR if piece.last else piece.rest) for piece in pieces[:-1])
+    end = "".join(piece.text + (piece.rest if piece.last else "\n") for piece in pieces[-1:])
+    return lead + between + end

@@ -1,0 +1,259 @@
+"""`rawkomem connect git`: real repositories, real hooks and merges; and everything as it was after --remove."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.gitting import Git
+
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+OLD = "# Memories have the same bytes on every system.\n*.md text eol=lf"  # of an older init, without a last line end
+
+
+def memory(id: str, body: str = "Text.") -> str:
+    return f"---\nid: {id}\ntitle: {id}\nwhenToUse: [{id}]\ndiscoveredAt: 2026-01-01T00:00:00Z\n---\n\n{body}\n"
+
+
+def everything(folder) -> dict[str, tuple[int, bytes]]:
+    """Every file that connecting could touch, with its mode."""
+    wanted = ("config", "hooks", ".gitattributes", ".gitignore", ".githooks", ".husky")
+    found = {}
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in ("objects", "logs", "refs")]
+        for name in names:
+            path = os.path.join(place, name)
+            if any(word in path.removeprefix(str(folder)) for word in wanted):
+                with open(path, "rb") as stream:
+                    found[path] = (stat.S_IMODE(os.stat(path).st_mode), stream.read())
+    return found
+
+
+@pytest.fixture
+def hooked(git, monkeypatch):
+    """Git whose hooks find this very checkout."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    return git
+
+
+def try_commit(git: Git, **env: str) -> subprocess.CompletedProcess:
+    who = {f"GIT_{role}_{key}": "a@example.org" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
+    return subprocess.run(
+        ["git", "commit", "-qm", "x"], cwd=git.folder, env={**os.environ, **who, **env}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+
+
+def test_the_hook_stops_a_secret_and_lets_the_rest_pass(hooked, memories, rawkomem):
+    rawkomem("connect", "git")
+    (memories / "a.md").write_text(memory("a"))
+    hooked.commit()
+    (memories / "b.md").write_text(memory("b", KEY))
+    hooked("add", "-A")
+    told = try_commit(hooked)
+    assert told.returncode == 1 and ".rawko/memories/b.md:8: secrets" in told.stdout + told.stderr
+    assert KEY not in told.stdout + told.stderr
+    (memories / "b.md").write_text(memory("b"))
+    hooked.commit()
+
+
+def test_git_commit_with_a_path_checks_what_that_brings(hooked, memories, rawkomem):
+    rawkomem("connect", "git")
+    hooked.commit()
+    (memories / "a.md").write_text(memory("a"))
+    (memories / "b.md").write_text(memory("b", KEY))
+    hooked("add", "-A")
+    hooked("commit", "-qm", "only a", "--", ".rawko/memories/a.md")
+    assert try_commit(hooked).returncode == 1
+
+
+def test_two_clones_that_both_append_merge_to_the_same(hooked, project, memories, rawkomem, tmp_path_factory):
+    (memories / "a.md").write_text(memory("a"))
+    hooked.commit()
+    folders = [tmp_path_factory.mktemp(name) / "clone" for name in ("one", "two")]
+    clones = []
+    for number, folder in enumerate(folders):
+        hooked("clone", "-q", str(project), str(folder))
+        rawkomem("connect", "git", cwd=folder)
+        file = folder / ".rawko" / "memories" / "a.md"
+        file.write_text(file.read_text() + "\n---\n\n" + memory(f"new-{number}"))
+        clones.append(Git(folder))
+        clones[-1].commit()
+    one, two = clones
+    one("remote", "add", "two", str(two.folder))
+    two("remote", "add", "one", str(one.folder))
+    heads = [git("rev-parse", "HEAD") for git in clones]
+    for git, other in ((one, "two"), (two, "one")):
+        git("fetch", "-q", other)
+    one("merge", "-q", "--no-edit", heads[1])
+    two("merge", "-q", "--no-edit", heads[0])
+    assert one("rev-parse", "HEAD^{tree}") == two("rev-parse", "HEAD^{tree}")
+    listed = rawkomem("list", "--json", cwd=one.folder).stdout
+    assert all(f'"{id}"' in listed for id in ("a", "new-0", "new-1"))
+
+
+def test_an_edit_of_one_entry_on_both_sides_is_loud(hooked, memories, rawkomem):
+    rawkomem("connect", "git", "--without", "history")
+    (memories / "a.md").write_text(memory("a") + "\n---\n\n" + memory("b"))
+    hooked.commit()
+    hooked("checkout", "-qb", "side")
+    (memories / "a.md").write_text(memory("a", "Theirs.") + "\n---\n\n" + memory("b"))
+    hooked.commit()
+    hooked("checkout", "-q", "main")
+    (memories / "a.md").write_text(memory("a", "Ours.") + "\n---\n\n" + memory("b", "Edited."))
+    hooked.commit()
+    hooked("merge", "-q", "side", check=False)
+    text = (memories / "a.md").read_text()
+    assert "<<<<<<< ours\nOurs.\n=======\nTheirs.\n>>>>>>> theirs\n" in text and text.endswith("Edited.\n")
+    assert hooked("diff", "--name-only", "--diff-filter=U") == ".rawko/memories/a.md"
+    hooked("add", "-A")
+    told = try_commit(hooked)
+    assert told.returncode == 1 and "merge conflict markers" in told.stdout + told.stderr
+    (memories / "a.md").write_text(memory("a", "Ours and theirs.") + "\n---\n\n" + memory("b", "Edited."))
+    hooked("add", "-A")
+    assert rawkomem("check", "--staged").stdout == "", "what both sides changed may be settled"
+
+
+@pytest.mark.parametrize(
+    "hook",
+    ["", "#!/bin/sh\nexit 0\n", "#!/usr/bin/env bash\nset -e\nexec true", "#!/usr/bin/env python3\nprint(1)\n"],
+)
+def test_remove_restores_every_byte(git, project, rawkomem, hook):
+    attributes = project / ".rawko" / ".gitattributes"
+    attributes.write_text(OLD)
+    (project / ".rawko" / ".gitignore").unlink()
+    if hook:
+        file = project / ".git" / "hooks" / "pre-commit"
+        file.write_text(hook)
+        file.chmod(0o755)
+    before = everything(project)
+    assert "nothing was changed" in rawkomem("connect", "git", "--dry-run").stderr
+    assert everything(project) == before
+    rawkomem("connect", "git", "--post-merge")
+    connected = everything(project)
+    assert connected != before and b"merge=rawkomem" in attributes.read_bytes()
+    assert "nothing to change" in rawkomem("connect", "git", "--post-merge").stderr
+    assert everything(project) == connected
+    rawkomem("connect", "git", "--without", "history", "--post-merge")
+    rawkomem("connect", "git", "--remove")
+    assert everything(project) == before
+    assert "nothing to change" in rawkomem("connect", "git", "--remove").stderr
+
+
+def test_a_hook_that_is_there_still_runs(hooked, project, memories, rawkomem):
+    file = project / ".git" / "hooks" / "pre-commit"
+    file.write_text("#!/bin/sh\ntouch ran\nexec false\n")
+    file.chmod(0o755)
+    rawkomem("connect", "git")
+    (memories / "a.md").write_text(memory("a"))
+    hooked("add", "-A")
+    assert try_commit(hooked).returncode == 1 and (project / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        (".pre-commit-config.yaml", "id: rawkomem-check"),
+        ("lefthook.yml", "run: rawkomem check --staged"),
+        (".husky/pre-commit", "add a line to .husky/pre-commit"),
+    ],
+)
+def test_hooks_of_other_programs_are_theirs(git, project, rawkomem, file, told):
+    (project / file).parent.mkdir(exist_ok=True)
+    (project / file).write_text("# theirs\n")
+    said = rawkomem("connect", "git", "--without", "citations").stdout
+    assert told in said and "--no-citations" in said
+    assert not (project / ".git" / "hooks" / "pre-commit").exists()
+    assert (project / file).read_text() == "# theirs\n"
+    assert git("config", "merge.rawkomem.driver")
+
+
+def test_a_committed_hook_folder_names_the_program_and_not_this_machine(git, project, rawkomem):
+    git("config", "core.hooksPath", ".githooks")
+    rawkomem("connect", "git")
+    text = (project / ".githooks" / "pre-commit").read_text()
+    assert "then rawkomem check --staged" in text and sys.executable not in text
+
+
+def test_hooks_of_all_projects_are_left_alone(git, rawkomem, tmp_path_factory):
+    everywhere = tmp_path_factory.mktemp("hooks")
+    git("config", "core.hooksPath", str(everywhere))
+    assert "which other projects use" in rawkomem("connect", "git").stdout
+    assert not list(everywhere.iterdir())
+
+
+def test_a_git_that_takes_hooks_from_its_settings(git, project, rawkomem, tmp_path_factory):
+    """Real git that says it is 2.54; what its settings then hold."""
+    folder = tmp_path_factory.mktemp("bin")
+    real = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
+    (folder / "git").write_text(
+        f'#!/bin/sh\nfor word; do [ "$word" = version ] && echo "git version 2.54.1" && exit; done\nexec {real} "$@"\n'
+    )
+    (folder / "git").chmod(0o755)
+    env = {"PATH": f"{folder}:{os.environ['PATH']}"}
+    before = everything(project)
+    rawkomem("connect", "git", "--post-merge", env=env)
+    assert git("config", "hook.rawkomem.event") == "pre-commit"
+    assert "check --staged" in git("config", "hook.rawkomem.command")
+    assert git("config", "hook.rawkomem-post-merge.event") == "post-merge"
+    assert not (project / ".git" / "hooks" / "pre-commit").exists()
+    assert "nothing to change" in rawkomem("connect", "git", "--post-merge", env=env).stderr
+    rawkomem("connect", "git", "--remove", env=env)
+    assert everything(project) == before
+
+
+def test_a_project_inside_a_work_tree(hooked, project, rawkomem):
+    inner = project / "packages" / "the api"
+    inner.mkdir(parents=True)
+    rawkomem("init", cwd=inner)
+    rawkomem("connect", "git")
+    rawkomem("connect", "git", cwd=inner)
+    (inner / ".rawko" / "memories" / "b.md").write_text(memory("b", KEY))
+    hooked("add", "-A")
+    told = try_commit(hooked)
+    assert told.returncode == 1 and "packages/the api/.rawko/memories/b.md:8: secrets" in told.stdout + told.stderr
+    rawkomem("connect", "git", "--remove", cwd=inner)
+    assert "the api" not in (project / ".git" / "hooks" / "pre-commit").read_text()
+
+
+def test_a_linked_work_tree_and_a_submodule_are_checked(hooked, project, memories, rawkomem, tmp_path_factory):
+    rawkomem("connect", "git")
+    hooked.commit()
+    linked = Git(tmp_path_factory.mktemp("linked") / "tree")
+    hooked("worktree", "add", "-q", str(linked.folder))
+    outer = Git(tmp_path_factory.mktemp("outer"))
+    outer("init", "-q")
+    outer("submodule", "add", "-q", str(project), "inner")
+    inner = Git(outer.folder / "inner")
+    rawkomem("connect", "git", cwd=inner.folder)
+    for tree in (linked, inner):
+        (tree.folder / ".rawko" / "memories" / "b.md").write_text(memory("b", KEY))
+        tree("add", "-A")
+        told = try_commit(tree)
+        assert told.returncode == 1 and ".rawko/memories/b.md:8: secrets" in told.stdout + told.stderr
+
+
+def test_without_git_or_memories(project, rawkomem, tmp_path_factory):
+    assert "not a git repository" in rawkomem("connect", "git", check=1).stderr
+    assert "rawkomem init" in rawkomem("connect", "git", cwd=tmp_path_factory.mktemp("empty"), check=1).stderr
+
+
+def test_a_branch_without_memories_and_a_missing_program_stop_nobody(hooked, project, memories, rawkomem):
+    rawkomem("connect", "git")
+    hook = project / ".git" / "hooks" / "pre-commit"
+    (project / "x").write_text("x")
+    hooked.commit()
+    hook.write_text(hook.read_text().replace(sys.executable, "/nowhere/python"))
+    (project / "x").write_text("y")
+    hooked("add", "-A")
+    told = try_commit(hooked)
+    assert told.returncode == 0 and "memories are not checked" in told.stderr
+    hooked("rm", "-rqf", ".rawko")
+    (project / "x").write_text("z")
+    hooked("add", "x")
+    assert try_commit(hooked).returncode == 0

@@ -1,0 +1,234 @@
+"""Random pairs of branch histories of a memory repository, and real git to merge them in one repository."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import threading
+from pathlib import Path
+
+from rawkomem.files.merge_driver import merge_files
+from rawkomem.model.clock import iso
+from rawkomem.model.entry import Entry
+from rawkomem.model.errors import RawkoError
+from rawkomem.text.emit import emit_entry
+from rawkomem.text.split import SEPARATOR
+
+START = 1_767_225_600_000  # 2026-01-01
+FOLDERS = (
+    ".rawko/memories/{}.md",
+    ".rawko/memories/lessons/{}.md",
+    "deep/.rawko/memories/{}.md",
+    ".rawko/archive/{}.md",
+)
+LOG = ".rawko/log/memory_log.md"
+WORDS = ["deploy", "staging", "token", "sqlite", "---", "日本", "naïve", "`x`", "#", "*", "-", "a:", "<!-- c -->"]
+ODD = ["---", "***", "```\n---\ntitle: no entry\n---\n```", "<!--\n---\nkind: no\n---\n-->", "# Heading", "- item"]
+CHANGES = {
+    "feedback": {"signal": "helpful"},
+    "reinforce": {"reason": "seen again"},
+    "dispute": {"reason": "doubtful"},
+    "quarantine": {"reason": "unsure"},
+    "archive": {"reason": "old"},
+    "review": {"action": "activate"},
+    "delete": {"reason": "wrong"},
+}
+
+Files = dict[str, list[str]]  # path → texts of its entries
+
+
+class Pair:
+    """A common start and two branches of it; `tips` are the files at the end of each, `commits` all on the way."""
+
+    def __init__(self, seed: int):
+        self.source = random.Random(seed)
+        self.count = 0
+        self.known: list[str] = []  # ids that changes may be about
+        self.style = {}  # path → (byte order mark, line end)
+        self.base: Files = {}
+        for _ in range(self.source.randint(0, 4)):
+            self._append(self.base, "base")
+        places = [(path, text) for path, texts in self.base.items() for text in texts]
+        self.source.shuffle(places)
+        common = [self._change("both") for _ in range(self.source.choice([0, 0, 1]))]
+        self.commits = {
+            side: self._branch(side, places[number::2], common) for number, side in enumerate(("ours", "theirs"))
+        }
+        self.tips = {side: commits[-1] for side, commits in self.commits.items()}
+
+    def clash(self) -> str:
+        """Have both sides edit one entry, each in its own words; the path of its file, empty where there is none."""
+        places = [
+            (path, text)
+            for path, texts in self.base.items()
+            for text in texts
+            if all(text in tip.get(path, ()) for tip in self.tips.values())
+        ]
+        if not places:
+            return ""
+        path, text = self.source.choice(places)
+        for side, tip in self.tips.items():
+            tip[path][tip[path].index(text)] = text.replace("Text", f"By {side}:", 1)
+        return path
+
+    def _branch(self, side: str, own: list[tuple[str, str]], common: list[str]) -> list[Files]:
+        """The files after each commit. A branch edits and cuts out only what is its own, and appends anywhere."""
+        files, commits = {path: list(texts) for path, texts in self.base.items()}, []
+        edits = list(own)
+        for _ in range(self.source.randint(1, 4)):
+            for _ in range(self.source.randint(1, 3)):
+                if edits and self.source.random() < 0.3:
+                    self._edit(files, *edits.pop())
+                else:
+                    self._append(files, side)
+            commits.append({path: list(texts) for path, texts in files.items()})
+        for text in common:  # the same entry on both sides, as a cherry-pick brings it
+            files.setdefault(".rawko/memories/common.md", []).append(text)
+        return [*commits, files]
+
+    def _edit(self, files: Files, path: str, text: str) -> None:
+        place = files[path].index(text)
+        if self.source.random() < 0.25 and len(self.base[path]) > 2:
+            del files[path][place]
+        else:
+            files[path][place] = f"{text.rstrip()}\n\nEdited: {self._words()}\n"
+
+    def _append(self, files: Files, side: str) -> None:
+        path = self._place(files, side)
+        text = self._change(side) if self.known and path in files and self.source.random() < 0.5 else self._memory(side)
+        files.setdefault(path, []).append(text)
+
+    def _place(self, files: Files, side: str) -> str:
+        if files and self.source.random() < 0.6:
+            return self.source.choice(sorted(files))
+        if self.source.random() < 0.2:
+            return LOG
+        name = self.source.choice(["same", f"{side}-{self.count}"])  # both sides may start a file of one name
+        path = self.source.choice(FOLDERS).format(name)
+        self.style.setdefault(path, self.source.choice([("", "\n")] * 6 + [("\ufeff", "\n"), ("", "\r\n")]))
+        return path
+
+    def _memory(self, side: str) -> str:
+        self.count += 1
+        title = f"{side} {self.count}"
+        tags = tuple(self.source.sample(("a", "b", "c"), self.source.randint(0, 2)))
+        if self.source.random() < 0.2:  # as a person writes it: no id, and perhaps no time
+            when = self.source.choice(["", f"discoveredAt: {iso(self._time())}\n"])
+            return f"---\ntitle: {title}\n{when}---\n\n{self._words()}\n"
+        id = f"mem_{self.count}_{side}"
+        self.known.append(id)
+        return emit_entry(Entry(id=id, title=title, tags=tags, at=self._time(), by=side, body=self._words()))
+
+    def _change(self, side: str) -> str:
+        self.count += 1
+        kind = self.source.choice(["amend", *CHANGES])
+        about = self.source.choice(self.known) if self.known else "nothing"
+        entry = Entry(kind=kind, id=f"{kind}_{self.count}_{side}", about=about, at=self._time(), by=side)
+        if kind == "amend":
+            return emit_entry(Entry(**{**entry.__dict__, "body": self._words()}))
+        return emit_entry(Entry(**{**entry.__dict__, "extra": CHANGES[kind]}))
+
+    def _time(self) -> int:
+        return START + self.source.randint(0, 20) * 60_000  # clocks differ, and two entries may have one time
+
+    def _words(self) -> str:
+        """A few paragraphs, some with what could be taken for the start of an entry."""
+        texts = [" ".join(["Text", *self.source.choices(WORDS, k=8)]) for _ in range(self.source.randint(1, 3))]
+        return "\n\n".join([*texts, *self.source.choices(ODD, k=self.source.choice([0, 0, 1, 2]))])
+
+    def bytes_of(self, path: str, texts: list[str]) -> bytes:
+        mark, newline = self.style.get(path, ("", "\n"))
+        return (mark + SEPARATOR.join(texts).replace("\n", newline)).encode()
+
+
+class Forge:
+    """A bare repository that holds all pairs, merged by real git. The driver is a script that asks this process."""
+
+    def __init__(self, folder: Path, driver: str = ""):
+        self.folder = folder
+        self.environment = {
+            **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_SYSTEM": os.devnull,
+        }
+        folder.mkdir()
+        self.git("init", "-q", "--bare")
+        (folder / "info" / "attributes").write_text("*.md merge=rawkomem\n")
+        self.git("config", "merge.rawkomem.driver", driver or f"{self._answering()} %O %A %B %L %P")
+        self._contents = None
+
+    def git(self, *words: str, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
+        done = subprocess.run(
+            ["git", *words], cwd=self.folder, env=self.environment, input=given, capture_output=True, check=False
+        )
+        assert done.returncode in fine, f"git {' '.join(words)}: {done.returncode} {done.stdout!r} {done.stderr!r}"
+        return done.stdout
+
+    def _answering(self) -> Path:
+        """A driver without a start of Python: a thousand merges would be thousands of starts."""
+        asked, answered, script = (self.folder.parent / name for name in ("asked", "answered", "driver.sh"))
+        os.mkfifo(asked)
+        os.mkfifo(answered)
+        script.write_text(f'#!/bin/sh\nprintf "%s\\t" "$@" > {asked}\nread code < {answered}\nexit "$code"\n')
+        script.chmod(0o755)
+
+        def serve() -> None:
+            while words := asked.read_text().split("\t"):
+                base, ours, theirs, marker, path = words[:5]
+                code = "0"
+                try:
+                    merge_files(*(str(self.folder / name) for name in (base, ours, theirs)), path, int(marker))
+                except RawkoError:
+                    code = "1"
+                answered.write_text(f"{code}\n")
+
+        threading.Thread(target=serve, daemon=True).start()
+        return script
+
+    def take_in(self, pairs: dict[int, Pair]) -> None:
+        """All commits of all pairs, in one process."""
+        stream: list[bytes] = []
+        for number, pair in pairs.items():
+            stream += self._commit(f"refs/heads/base-{number}", pair, pair.base, "")
+            for side, commits in pair.commits.items():
+                parent = f"refs/heads/base-{number}"
+                for files in commits:
+                    stream += self._commit(f"refs/heads/{side}-{number}", pair, files, parent)
+                    parent = ""
+        self.git("fast-import", "--quiet", given=b"".join(stream))
+
+    def _commit(self, ref: str, pair: Pair, files: Files, parent: str) -> list[bytes]:
+        head = f"commit {ref}\ncommitter A <a@example.org> 1767225600 +0000\ndata 1\nx\n"
+        parts = [(head + (f"from {parent}\n" if parent else "") + "deleteall\n").encode()]
+        for path, texts in files.items():
+            data = pair.bytes_of(path, texts)
+            parts += [f"M 100644 inline {path}\ndata {len(data)}\n".encode(), data, b"\n"]
+        return parts
+
+    def merge(self, ours: str, theirs: str) -> tuple[str, bool]:
+        """The tree of a merge, and whether it had no conflict."""
+        told = self.git("merge-tree", "--write-tree", ours, theirs, fine=(0, 1)).decode()
+        return told.split("\n")[0], "CONFLICT" not in told
+
+    def files(self, tree: str) -> dict[str, bytes]:
+        """What a tree holds."""
+        listed = [line for line in self.git("ls-tree", "-r", "-z", tree).decode().split("\0") if line]
+        return {line.split("\t")[1]: self._blob(line.split()[2]) for line in listed}
+
+    def _blob(self, id: str) -> bytes:
+        if self._contents is None:
+            self._contents = subprocess.Popen(
+                ["git", "cat-file", "--batch"], cwd=self.folder, env=self.environment,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            )  # fmt: skip
+        self._contents.stdin.write(f"{id}\n".encode())
+        self._contents.stdin.flush()
+        size = int(self._contents.stdout.readline().split()[2])
+        return self._contents.stdout.read(size + 1)[:-1]
+
+    def close(self) -> None:
+        if self._contents:
+            self._contents.stdin.close()
+            self._contents.wait()
+            self._contents.stdout.close()
