@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .exchange.contents import MARK, NAME, contents
 from .exchange.entry import IMPORTED
 from .exchange.folder import Exported, write_folder, write_text
 from .exchange.forms import FORMS, json_lines, markdown_files, okf_files
@@ -13,9 +12,7 @@ from .exchange.kinds import READERS, kind_of, usual_sources
 from .exchange.plan import Decided, Here, decide_import, entries_to_write
 from .exchange.source import Source
 from .exchange.stores import FORMAT
-from .files.append import repository_lock
 from .files.lock import Lock
-from .files.page import write_page
 from .index.documents import Filter
 from .index.lists import memory_of
 from .model.errors import BadInput, NotFound, Refused, Unwritable
@@ -115,13 +112,6 @@ def export_folder(repository: Repository, folder: str, form: str, only: Filter |
     memories = _chosen(repository, only)
     name = os.path.basename(repository.layout.project) or "Memories"
     return write_folder(folder, markdown_files(memories) if form == "markdown" else okf_files(memories, name))
-
-
-def write_contents(repository: Repository, file: str = "") -> tuple[str, bool]:
-    """Write the page that links to every memory in use: where it lies, and whether it changed."""
-    file = file or os.path.join(repository.layout.root, NAME)
-    with repository_lock(repository.layout):
-        return file, write_page(file, contents(_memories(repository)), MARK)
 
 
 def _chosen(repository: Repository, only: Filter | None) -> list[Memory]:

@@ -536,6 +536,7 @@ class Repository:
             self._note_arrivals(written, via)  # before others decide about these words
         self._tell_sinks(plan, written)
         self._note_written(written)
+        self._keep_contents()
         return written
 
     def _anonymised(self, plan: Plan, via: str) -> Plan:
@@ -808,6 +809,7 @@ class Repository:
         forget_vectors(self.index)
         self.index.sync()
         forget_in_ledger(self.layout, memory.id, said)
+        self._keep_contents()
         return changed
 
     # Keeping
@@ -841,6 +843,26 @@ class Repository:
         from .index.status import status
 
         return status(self.index)
+
+    def write_contents(self, file: str = "") -> tuple[str, bool]:
+        """Write MEMORY.md, which links to every memory in use: where it lies, and whether it changed."""
+        from .exchange.contents import contents
+        from .files.append import repository_lock
+        from .files.page import PAGE, write_page
+        from .index.lists import memory_of
+
+        file = file or self.layout.path(PAGE)
+        with repository_lock(self.layout):
+            memories = self._answer(lambda: [memory_of(doc) for doc in self.index.catalogue.docs()])
+            return file, write_page(file, contents(memories, self.layout.from_file(file)))
+
+    def _keep_contents(self) -> None:
+        """Let the page follow a write, where the project wants that; the write itself is done: a failure is told."""
+        try:
+            if self.settings.contents:
+                self.write_contents()
+        except RawkoError as failure:
+            self.warn(f"MEMORY.md is not up to date: {failure.message}")
 
     # Sinks
 

@@ -49,6 +49,7 @@ KEYS = {
     "privacy.names": "user",
     "traces.due": "both",
     "traces.keepDays": "both",
+    "contents": "both",
 }
 LEDGER = ("on", "writes", "off")  # what is noted: everything, everything but recalls, nothing
 
@@ -75,6 +76,7 @@ class Settings:
     names: tuple[str, ...] = ()  # of people, besides the user, that become ids in what is recorded or distilled
     due_traces: int = DUE_TRACES  # so many new traces make consolidating due
     keep_days: int = 0  # days after which a trace is archived that no learning was made of; 0: never
+    contents: bool = False  # whether MEMORY.md follows every write
 
     def limits(self, agent: str) -> Limits:
         """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
@@ -215,6 +217,7 @@ def _settings(values: Mapping[str, str]) -> Settings:
         names=_listed(values, "privacy.names"),
         due_traces=max(1, int(_number(values, "traces.due", DUE_TRACES))),
         keep_days=max(0, int(_number(values, "traces.keepDays", 0))),
+        contents=values.get("contents", "").lower() in ("true", "yes", "on"),
     )
 
 

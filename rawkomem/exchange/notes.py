@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..files.page import is_generated
 from ..files.read import read_data
 from ..learn.skill_text import split_front
 from ..model.kinds import CREATES
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 LONGEST = 2_000  # words of a memory (SPEC-0009); a longer note is cut at its headings
 RESERVED = ("index.md", "log.md")  # of OKF: lists of what the other files say
-GENERATED = "<!-- rawkomem:"  # what our own pages begin with
 OBSERVATION = re.compile(r"^- \[([^\]\n]{1,40})\] (.+)$", re.MULTILINE)
 HASHTAG = re.compile(r"(?<=\s)#([A-Za-z][\w/-]+)")
 OWN_ID = re.compile(r"(?:mem|lesson|skill|learning|reflection|exp|ep)_[A-Za-z0-9_-]{6,80}|trace-[a-z0-9-]{6,80}")
@@ -61,7 +61,7 @@ def read_basic_memory(source: Source) -> Iterator[Entry]:
 def read_markdown(source: Source) -> Iterator[Entry]:
     """A memory for each file; files of our own form keep everything that they say."""
     for page in source.pages(".md"):
-        if page.text.startswith(GENERATED) or (source.is_folder and os.path.basename(page.place) in RESERVED):
+        if is_generated(page.text) or (source.is_folder and os.path.basename(page.place) in RESERVED):
             continue
         yield from _own(page) or _note(page, "")
 

@@ -52,9 +52,12 @@ class Source:
 
     def place(self, file: str) -> str:
         """A name for a file that is the same on every machine that has the same files."""
-        base = self.path if self.is_folder else os.path.dirname(self.path)
-        if self.project and _is_below(file, self.project):
-            base = self.project
+        folder, name = os.path.split(file)
+        file = os.path.join(os.path.realpath(folder), name)  # a link keeps its own name
+        base = os.path.realpath(self.path if self.is_folder else os.path.dirname(self.path))
+        project = os.path.realpath(self.project) if self.project else ""
+        if project and file.startswith(project + os.sep):
+            base = project
         return os.path.relpath(file, base).replace(os.sep, "/")
 
     def files(self, *endings: str) -> list[str]:
@@ -108,7 +111,3 @@ def _walk(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".") and name not in PASSED_OVER]
         yield from (os.path.join(root, name) for name in names if name.endswith(endings) and not name.startswith("."))
-
-
-def _is_below(file: str, folder: str) -> bool:
-    return os.path.realpath(file).startswith(os.path.realpath(folder) + os.sep)

@@ -6,13 +6,21 @@ import os
 
 from ..model.errors import Refused, Unwritable
 
+PAGE = "MEMORY.md"  # lies beside the areas that the index follows, so it is never taken for a memory
+OURS = "<!-- rawkomem:"  # what every generated page begins with
 
-def write_page(file: str, text: str, mark: str) -> bool:
-    """Whether the page had to be written. Pages of ours begin with `mark`."""
+
+def is_generated(text: str) -> bool:
+    """Whether a text is a page of ours."""
+    return text.startswith(OURS)
+
+
+def write_page(file: str, text: str) -> bool:
+    """Write a text that is_generated; whether that had to be done."""
     known = _read(file)
     if known == text:
         return False
-    if os.path.islink(file) or (known and not known.startswith(mark)):
+    if os.path.islink(file) or (known and not is_generated(known)):
         raise Refused(f"{file} was not written by rawkomem", "move it away, or name another file with --out")
     temporary = os.path.join(os.path.dirname(file), f".{os.path.basename(file)}.{os.getpid()}")
     try:
