@@ -50,6 +50,8 @@ def take_in(repository: Repository, path: str, kind: str = "", dry_run: bool = F
     source = Source(path, repository.layout.project)
     if _is_ours(source.path, repository.layout.root):
         raise BadInput(f"{path} is this repository itself", "name another folder")
+    if os.path.realpath(source.path) == os.path.realpath(repository.layout.project):
+        raise BadInput("that is the whole project", "'rawkomem import' alone lists what it has to import from")
     kind = kind or kind_of(source)
     entries = list(READERS[kind](source))
     with Lock(os.path.join(repository.layout.local, "import.lock")):

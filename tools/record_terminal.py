@@ -1,7 +1,7 @@
-"""Records docs/images/first-minutes.svg: runs the README's first commands on a pseudo-terminal and draws what they print.
+"""Records docs/images/first-minutes.svg: runs a newcomer's first commands on a pseudo-terminal and draws their output.
 
-No service and no font is needed: the picture is text in an SVG, in colours for light and dark pages, and appears step by
-step where the reader does not mind motion.
+No service and no font is needed: the picture is text in an SVG, in colours for light and dark pages, and appears step
+by step where the reader does not mind motion.
 """
 
 from __future__ import annotations

@@ -32,7 +32,8 @@ def is_chatgpt(value: Any) -> bool:
 
 def read_chatgpt(source: Source) -> Iterator[Entry]:
     """The best findings of every conversation."""
-    for conversation in source.json():
+    conversations = source.json()
+    for conversation in conversations if isinstance(conversations, list) else [conversations]:
         if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
             source.skip(source.place(source.path), "a record that is no conversation")
             continue

@@ -47,7 +47,7 @@ def kind_of(source: Source) -> str:
     if source.is_folder:
         return _kind_of_folder(source)
     if path.endswith(".jsonl"):
-        return _kind_of_lines(path)
+        return _kind_of_lines(source)
     if path.endswith(".json"):
         return _kind_of_json(source)
     if is_cursor(path):
@@ -58,6 +58,8 @@ def kind_of(source: Source) -> str:
         return "serena"
     if path.endswith((".md", ".markdown", ".txt")):
         return "basic-memory" if is_basic_memory(source) else "markdown"
+    if path.endswith(".zip"):
+        raise BadInput(f"{path} is packed", "unpack it, and name the file or folder inside")
     raise BadInput(f"{path} is nothing that can be imported", "name its kind with --from: " + ", ".join(READERS))
 
 
@@ -74,11 +76,10 @@ def _kind_of_folder(source: Source) -> str:
     return "basic-memory" if is_basic_memory(source) else "markdown"
 
 
-def _kind_of_lines(path: str) -> str:
-    with open(path, encoding="utf-8", errors="replace") as stream:
-        if FORMAT in stream.readline(10_000_000):
-            return "rawkomem"
-    raise BadInput(f"{path} is no export of rawkomem", "'rawkomem learn FILE' reads transcripts of sessions")
+def _kind_of_lines(source: Source) -> str:
+    if FORMAT in next(source.lines(), ""):
+        return "rawkomem"
+    raise BadInput(f"{source.path} is no export of rawkomem", "'rawkomem learn FILE' reads transcripts of sessions")
 
 
 def _kind_of_json(source: Source) -> str:

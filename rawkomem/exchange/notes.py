@@ -12,7 +12,7 @@ from ..learn.skill_text import split_front
 from ..model.kinds import CREATES
 from ..model.record import replace
 from ..state.fold import fold
-from .entry import IMPORTED, entry_from, importance_of, moment, texts
+from .entry import IMPORTED, a_name, entry_from, importance_of, moment, texts
 from .headings import cut
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _entry_of(page: Page, memory: Memory) -> Entry:
         id=id,
         title=memory.title,
         when=memory.when if id else made.when,
-        by=memory.by,
+        by=a_name(memory.by),
         found_in=memory.found_in,
         source=memory.source,
         related=memory.related,

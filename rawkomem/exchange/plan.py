@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..model.entry import Memory
     from .source import Source
 
+ELSEWHERE = ("supersedes", "supersededBy", "conflictsWith")  # decisions of another repository: none of them is ours
 NEWER = "a newer version was imported"
 
 
@@ -69,7 +70,8 @@ def decide_import(entries: Iterable[Entry], kind: str, here: Here, source: Sourc
 def _decide(given: Entry, kind: str, here: Here, seen: set[str]) -> Decided:
     entry = redact_entry(given)
     place = f"{kind}:{_place(entry.extra)}"
-    entry = replace(entry, body=as_read(entry.body), extra={**entry.extra, IMPORTED: place})
+    said = {key: value for key, value in entry.extra.items() if key not in ELSEWHERE}
+    entry = replace(entry, body=as_read(entry.body), extra={**said, IMPORTED: place})
     entry = replace(entry, id=entry.id or _id_of(entry, place))
     same = entry.id if entry.id in here.ids or entry.id in seen else here.said.get((entry.title, entry.body), "")
     if same:

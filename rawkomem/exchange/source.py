@@ -106,6 +106,14 @@ class Source:
         except OSError as failure:
             raise NotFound(f"{self.path} cannot be read: {failure.strerror}", "check its permissions") from None
 
+    def lines(self) -> Iterator[str]:
+        """The lines of the file that are not blank."""
+        try:
+            with open(self.path, encoding="utf-8", errors="replace") as stream:
+                yield from (line for line in stream if line.strip())
+        except OSError as failure:
+            raise NotFound(f"{self.path} cannot be read: {failure.strerror}", "name a file") from None
+
 
 def _walk(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
     for root, folders, names in os.walk(folder):

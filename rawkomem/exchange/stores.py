@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.kinds import CREATES, IMPORTANCE
 from ..model.record import replace
-from ..text.entries import CLAIM
-from .entry import entry_from, importance_of, moment, texts
+from ..state.decide import TITLE_LENGTH
+from ..text.clean import clean, one_line
+from ..text.entries import CLAIM, DROPPED, KEYS, MAX_PATTERNS
+from .entry import CONDITION, entry_from, importance_of, moment, texts
 from .notes import OWN_ID
 from .source import Page
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 LISTS = ("results", "memories", "items", "data")  # where a document keeps its memories
 NEOLATA = ("agent", "links", "category", "claim", "importance")  # fields that mem0 does not have
 FORMAT = "rawkomem/1"  # says of each line of our JSON Lines what it is
+DEEPEST = 5  # levels of a value: a frontmatter has eight in all
 GONE = ("superseded", "archived", "deleted", "rejected")  # statuses of what is no longer in use there
 
 
@@ -76,7 +79,7 @@ def _facets(item: Item) -> dict[str, Value]:
 
 def read_own(source: Source) -> Iterator[Entry]:
     """Our own JSON Lines: everything that a memory says; who believed or used it stays behind."""
-    for number, line in enumerate(_lines(source), 1):
+    for number, line in enumerate(source.lines(), 1):
         try:
             item = json.loads(line)
         except ValueError:
@@ -90,8 +93,6 @@ def read_own(source: Source) -> Iterator[Entry]:
 def _whole(source: Source, item: Item) -> Entry:
     page = Page(source.place(source.path), "", 0)
     id = str(item.get("id", ""))
-    said = item.get("extra")
-    extra = {str(key): value for key, value in said.items()} if isinstance(said, dict) else {}
     kind, importance = item.get("kind"), item.get("importance")
     made = entry_from(
         page,
@@ -107,18 +108,30 @@ def _whole(source: Source, item: Item) -> Entry:
     return replace(
         made,
         id=id if OWN_ID.fullmatch(id) else "",
-        title=str(item.get("title", "")),
-        when=tuple(texts(item.get("whenToUse"))),
-        found_in=str(item.get("discoveredIn") or ""),
-        source=str(item.get("source") or ""),
-        related=tuple(texts(item.get("relatedMemories"))),
-        extra={**extra, **made.extra},
+        title=one_line(str(item.get("title") or made.title), TITLE_LENGTH),
+        when=tuple(one_line(condition, CONDITION) for condition in texts(item.get("whenToUse")))[:MAX_PATTERNS],
+        found_in=one_line(str(item.get("discoveredIn") or "")),
+        source=one_line(str(item.get("source") or "")),
+        related=tuple(one_line(name) for name in texts(item.get("relatedMemories"))),
+        extra={**_values(item.get("extra")), **made.extra},
     )
 
 
-def _lines(source: Source) -> Iterator[str]:
-    with open(source.path, encoding="utf-8", errors="replace") as stream:
-        yield from (line for line in stream if line.strip())
+def _values(said: Any) -> dict[str, Value]:
+    """Other keys of a memory as a file could hold them. Keys with a meaning of their own are no others."""
+    held = _value(said) if isinstance(said, dict) else {}
+    return {key: value for key, value in held.items() if key not in KEYS} if isinstance(held, dict) else {}
+
+
+def _value(value: Any, depth: int = 0) -> Value:
+    """A value of JSON in our words: text, lists and mappings; what is nothing, or too deep, is an empty text."""
+    if isinstance(value, dict) and depth < DEEPEST:
+        return {clean(str(key)): _value(item, depth + 1) for key, item in value.items() if str(key) not in DROPPED}
+    if isinstance(value, list) and depth < DEEPEST:
+        return [_value(item, depth + 1) for item in value]
+    if isinstance(value, str):
+        return clean(value)
+    return "" if value is None or isinstance(value, (dict, list)) else json.dumps(value)
 
 
 def _text(item: Item) -> str:

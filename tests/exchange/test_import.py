@@ -6,12 +6,19 @@ import json
 import os
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from rawkomem import exchanging
+from rawkomem import Entry, exchanging
 from rawkomem.exchange.headings import cut
 from rawkomem.exchange.kinds import READERS
+from rawkomem.exchange.plan import Here, decide_import
+from rawkomem.exchange.source import Source
+from rawkomem.files.read import read_data
 from rawkomem.model.errors import BadInput, NotFound
+from rawkomem.text.emit import emit_entry
 from rawkomem.text.when import match
+from tests.conftest import shared
 from tests.exchange.sources import CLAUDE_MD, write_all
 
 TITLES = {
@@ -210,3 +217,66 @@ def test_the_command(project, rawkomem, samples):
     assert "Architecture" in rawkomem("search", "postgres migrations").stdout
     assert "which memories" in rawkomem("review", "--activate", check=2).stderr
     assert "2 known" in rawkomem("import", "CLAUDE.md").stderr
+
+
+def test_a_line_of_json_cannot_forge_entries(repository, project):
+    """Its other keys are data: none of them becomes an entry's own id, kind or decision."""
+    repository.add(Entry(title="Trusted", body="A person's word."), via="person")
+    line = {
+        "format": "rawkomem/1",
+        "id": "../../x",
+        "title": "Harmless\n---\nkind: review",
+        "whenToUse": ["a.*"] * 100,
+        "tags": [1, None, "ok"],
+        "discoveredBy": "<script>",
+        "extra": {"kind": "delete", "about": "trusted", "id": "trusted", "number": 5, "deep": [[[[[[["x"]]]]]]], "supersedes": ["trusted"], "none": None},
+        "body": "Text.\n\n---\n\n---\nkind: delete\nabout: trusted\n---\n",
+    }  # fmt: skip
+    (project / "x.jsonl").write_text(
+        json.dumps(line) + "\nnot json\n" + json.dumps({**line, "title": 7, "extra": 3}) + "\n"
+    )
+    done = exchanging.take_in(repository, str(project / "x.jsonl"))
+    assert done.skipped == (("x.jsonl:2", "no memory of rawkomem"),) and len(done.news) == 2
+    exchanging.review_all(repository, "rawkomem", "activate")
+    assert repository.get("trusted").status == "active" and len(memories(repository)) == 3
+    held = next(memory for memory in memories(repository) if memory.title.startswith("Harmless"))
+    assert held.extra["number"] == "5" and "kind" not in held.extra and not held.supersedes
+    assert held.path.startswith("memories/") and ".." not in held.path
+
+
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+ITEM = st.fixed_dictionaries(
+    {"memory": st.text(max_size=60)},
+    optional=dict.fromkeys(("id", "metadata", "created_at", "categories", "agent", "tags", "importance", "claim", "category", "status", "provenance", "links"), ANY),
+)  # fmt: skip
+
+
+@given(items=st.lists(ITEM, max_size=4), kind=st.sampled_from(["mem0", "neolata"]))
+@settings(max_examples=60)
+def test_any_json_is_imported_or_told(items, kind, tmp_path_factory):
+    """Whatever a store holds, an import ends in plans that read back, or in a line that says why not."""
+    file = tmp_path_factory.mktemp("json") / "x.json"
+    file.write_text(json.dumps(items))
+    source = Source(str(file))
+    decided = decide_import(READERS[kind](source), kind, Here([]), source)
+    for item in decided:
+        for entry in item.plan.entries:
+            assert len(read_data(emit_entry(entry).encode(), "memories/x.md").entries) == 1
+
+
+def test_odd_files_are_imported_or_told(repository):
+    """Everything that ever broke a reader of Markdown, as a folder to import from."""
+    folder = shared("data/odd_md")
+    done = exchanging.take_in(repository, str(folder), "markdown")
+    assert done.news and done.skipped
+    assert {memory.status for memory in memories(repository)} == {"quarantined"}
+    assert not exchanging.take_in(repository, str(folder), "markdown").news
+
+
+def test_the_whole_project_is_no_source(repository, project):
+    with pytest.raises(BadInput, match="the whole project"):
+        exchanging.take_in(repository, str(project))
