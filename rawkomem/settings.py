@@ -54,6 +54,7 @@ KEYS = {
     "store.url": "user",
     "store.urlEnv": "user",
     "store.repository": "user",
+    "contents": "both",
 }
 LEDGER = ("on", "writes", "off")  # what is noted: everything, everything but recalls, nothing
 
@@ -81,6 +82,7 @@ class Settings:
     due_traces: int = DUE_TRACES  # so many new traces make consolidating due
     keep_days: int = 0  # days after which a trace is archived that no learning was made of; 0: never
     store: StoreSettings = StoreSettings()
+    contents: bool = False  # whether MEMORY.md follows every write
 
     def limits(self, agent: str) -> Limits:
         """How much may be injected for an agent; an agent that nobody knows is a mistake worth naming."""
@@ -227,6 +229,7 @@ def _settings(values: Mapping[str, str]) -> Settings:
         names=_listed(values, "privacy.names"),
         due_traces=max(1, int(_number(values, "traces.due", DUE_TRACES))),
         keep_days=max(0, int(_number(values, "traces.keepDays", 0))),
+        contents=values.get("contents", "").lower() in ("true", "yes", "on"),
         store=_store(values),
     )
 

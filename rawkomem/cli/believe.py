@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..exchanging import review_all, waiting
 from ..files.compose import entry_from_text
 from ..model.errors import BadInput
 from ..model.record import replace
@@ -33,11 +34,11 @@ KEEP_BOTH = click.option("--keep-both", is_flag=True, help="Both hold: that sett
 LIST = "list"
 
 
-def decision(name: str) -> Callable[[Any], Any]:
+def decision(name: str, required: bool = True) -> Callable[[Any], Any]:
     """A command about one memory, with the options that every decision has."""
 
     def declare(function: Any) -> Any:
-        for option in (click.pass_obj, JSON, BY, REASON, click.argument("id")):
+        for option in (click.pass_obj, JSON, BY, REASON, click.argument("id", required=required)):
             function = option(function)
         return click.command(name)(function)
 
@@ -74,11 +75,12 @@ def dispute_command(folder: str, /, id: str, reason: str, by: str, as_json: bool
 
 @click.command("quarantine")
 @click.argument("id", metavar="ID|list")
+@click.option("--from", "place", default="", help="List only what was imported from here: a kind, a file, a folder.")
 @REASON
 @BY
 @JSON
 @click.pass_obj
-def quarantine_command(folder: str, /, id: str, reason: str, by: str, as_json: bool) -> None:
+def quarantine_command(folder: str, /, id: str, place: str, reason: str, by: str, as_json: bool) -> None:
     """Hold a memory back until somebody reviews it, or list those.
 
     'rawkomem quarantine list' shows what waits for 'rawkomem review'.
@@ -87,8 +89,7 @@ def quarantine_command(folder: str, /, id: str, reason: str, by: str, as_json: b
     if id != LIST:
         _report(repository, id, [repository.quarantine(id, reason, _who(by))], "quarantined", as_json)
         return
-    only = replace(filter_of(), statuses=("quarantined",), current=False)
-    held = repository.get_all([row.id for row in repository.list(only)])
+    held = waiting(repository, place) if place else _held(repository)
     if as_json:
         say_json([_side(memory) for memory in held])
         return
@@ -98,13 +99,19 @@ def quarantine_command(folder: str, /, id: str, reason: str, by: str, as_json: b
         note("nothing is in quarantine")
 
 
-@decision("review")
+def _held(repository: Repository) -> Sequence[Memory]:
+    only = replace(filter_of(), statuses=("quarantined",), current=False)
+    return repository.get_all([row.id for row in repository.list(only)])
+
+
+@decision("review", required=False)
+@click.option("--all-from", "place", default="", help="All that was imported from here: a kind, a file, a folder.")
 @click.option("--activate", "action", flag_value="activate", help="Use it.")
 @click.option("--reject", "action", flag_value="reject", help="Archive it.")
 @SUPERSEDE
 @KEEP_BOTH
 def review_command(
-    folder: str, /, id: str, action: str | None, supersede: bool, keep_both: bool, reason: str, by: str, as_json: bool
+    folder: str, /, id: str | None, action: str | None, place: str, supersede: bool, keep_both: bool, **told: Any
 ) -> None:
     """Decide on a memory in quarantine, or on one side of a conflict.
 
@@ -113,9 +120,15 @@ def review_command(
     """
     if not action and not supersede and not keep_both:
         raise BadInput("what is the verdict?", "give --activate or --reject")
+    if bool(id) == bool(place):
+        raise BadInput("which memories?", "give an ID, or --all-from with a source")
     repository, settle = open_repository(folder), _settle(supersede, keep_both)
-    written = repository.review(id, action or "activate", settle, reason, _who(by))
-    _report(repository, id, written, "rejected" if action == "reject" else "activated", as_json)
+    verdict, done = action or "activate", "rejected" if action == "reject" else "activated"
+    by, reason, as_json = _who(told["by"]), told["reason"], told["as_json"]
+    if id:
+        _report(repository, id, repository.review(id, verdict, settle, reason, by), done, as_json)
+        return
+    _report_all(review_all(repository, place, verdict, settle, reason, by), done, as_json)
 
 
 @decision("restore")
@@ -222,6 +235,14 @@ def _report(repository: Repository, name: str, written: Sequence[Written], done:
     still_open = [conflict.other.id for conflict in repository.conflicts() if conflict.memory.id == memory.id]
     if still_open and memory.status == "active":
         note(f"still in conflict with {', '.join(still_open)}: --supersede or --keep-both settles it")
+
+
+def _report_all(reviewed: Sequence[Memory], done: str, as_json: bool) -> None:
+    if as_json:
+        say_json([{**_side(memory), "done": done} for memory in reviewed])
+        return
+    for memory in reviewed:
+        say(f"{paint(done, 'green')}  {_name(memory)}")
 
 
 def _name(memory: Memory) -> str:

@@ -74,6 +74,9 @@ COMMANDS = {
     "retention": ("retention", "Move old traces to the archive, and compress what is older than a year."),
     "project": ("project", "Exchange memories with the projects of LLMos."),
     "connect": ("connect", "Connect memories with git and other programs; --remove takes it back."),
+    "import": ("exchange", "Take memories over from other tools; they wait for a review."),
+    "export": ("exchange", "Write memories for other tools: JSON Lines, Markdown, or an OKF bundle."),
+    "toc": ("toc", "Write .rawko/MEMORY.md, a page that links to every memory in use."),
     "check": ("check", "Tell what is wrong with memory files."),
     "status": ("keep", "Compare files and index, and prove that they agree."),
     "sync": ("", "Bring the index up to date with the files."),
@@ -85,6 +88,8 @@ COMMANDS = {
     "scrub": ("scrub", "Redact secrets and personal data in a text from standard input."),
     "match": ("probe", "Tell whether a whenToUse condition fires on a text."),
     "embed": ("probe", "Print the vector of a text."),
+    "demo": ("demo", "Show in a temporary folder what it does, with real commands."),
+    "uninstall": ("uninstall", "Remove what rawkomem wrote beside your Markdown."),
     "bench": ("bench", "Measure speed, recall and redaction on this machine."),
 }
 

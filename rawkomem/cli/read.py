@@ -16,7 +16,7 @@ from ..text.clean import one_line
 from .cite import cited_json, cited_line
 from .commands import hot_options, open_repository
 from .hot import FILTERS, JSON
-from .terminal import day, paint, say, say_json, tell_nothing, wide
+from .terminal import day, draws, paint, say, say_json, sparkline, tell_nothing, wide
 
 if TYPE_CHECKING:
     from ..index.catalogue import Row
@@ -173,5 +173,7 @@ def _print_stats(stats: Stats) -> None:
         lines.append((name, counts or "none"))
     for name, items in (("most used", stats.most_used), ("least used", stats.least_used)):
         lines += [(name, f"{item.count:4}  {one_line(item.title or item.id, wide() - 20)}") for item in items]
+    if draws():
+        lines += [("by week", sparkline(stats.weeks)), ("uses by day", sparkline(stats.days))]
     for name, text in lines:
         say(f"{paint(f'{name:11}', 'dim')} {text}")

@@ -9,9 +9,12 @@ from ..index.documents import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..model.errors import RawkoError
     from ..repository import Repository
 
+BLOCKS = " ▁▂▃▄▅▆▇█"
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -60,6 +63,17 @@ def wide() -> int:
         return max(40, os.get_terminal_size().columns)
     except OSError:
         return 100
+
+
+def draws() -> bool:
+    """Whether stdout is a terminal that can show blocks."""
+    return sys.stdout.isatty() and (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+
+
+def sparkline(counts: Sequence[int]) -> str:
+    """Counts as a row of blocks, the largest as high as a line, and that number; a dot is nothing."""
+    most = max(counts, default=0)
+    return "".join(BLOCKS[-(-count * 8 // most)] if count else "·" for count in counts) + f"  {most} at most"
 
 
 def day(at: int) -> str:

@@ -46,6 +46,11 @@ class Layout:
         """How entries and the index name a file: below .rawko, with forward slashes."""
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
+    def from_file(self, file: str) -> str:
+        """What leads from a file's folder to .rawko, before a path below it; empty for a file that lies there."""
+        way = os.path.relpath(self.root, os.path.dirname(os.path.abspath(file))).replace(os.sep, "/")
+        return "" if way == "." else f"{way}/"
+
 
 def find_layout(start: str = "") -> Layout:
     """The repository of a folder or one of its parents; RAWKOMEM_DIR names another start."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ..files.usage import Access, accesses
+from ..files.usage import Access, accesses, uses
+from ..model.clock import DAY, now
 from ..model.record import record
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from .view import View
 
 MOST = 10  # names in a top list
+WEEKS, DAYS = 26, 30  # how far back the courses of time reach
 
 
 @record
@@ -40,6 +42,8 @@ class Stats:
     unused: int  # memories that were never injected
     most_used: tuple[Used, ...]
     least_used: tuple[Used, ...]
+    weeks: tuple[int, ...] = ()  # memories found out in each of the last weeks, the oldest first
+    days: tuple[int, ...] = ()  # injections on each of the last days
 
 
 def stats(view: View) -> Stats:
@@ -59,7 +63,20 @@ def stats(view: View) -> Stats:
         unused=sum(not item.count for item in used),
         most_used=tuple(sorted((i for i in used if i.count), key=lambda i: (-i.count, -i.last, i.id))[:MOST]),
         least_used=tuple(sorted(used, key=lambda i: (i.count, i.last, i.id))[:MOST]),
+        weeks=_course((memory.created for memory in memories), 7 * DAY, WEEKS),
+        days=_course(_used_at(view, {memory.id for memory in memories}), DAY, DAYS),
     )
+
+
+def _used_at(view: View, ids: set[str]) -> Iterable[int]:
+    return (use.at for use in uses(view.layout) for id in use.ids if id in ids)
+
+
+def _course(times: Iterable[int], step: int, steps: int) -> tuple[int, ...]:
+    """How many of these times lie in each of the last steps, the oldest first; the last one ends now."""
+    end = now()
+    counts = Counter((end - at) // step for at in times if 0 < at <= end)
+    return tuple(counts[ago] for ago in reversed(range(steps)))
 
 
 def _used(memory: Memory, access: Access) -> Used:

@@ -67,6 +67,7 @@ class Repository(Deciding):
             )
         self.index.sync()
         forget_in_ledger(self.layout, memory.id, said)
+        self._keep_contents()
         return changed
 
     # Keeping

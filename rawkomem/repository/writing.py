@@ -68,6 +68,7 @@ class Writing(Injecting):
             self._note_arrivals(written, via)  # before others decide about these words
         self._tell_sinks(plan, written)
         self._note_written(written)
+        self._keep_contents()
         return written
 
     def _anonymised(self, plan: Plan, via: str) -> Plan:
@@ -119,3 +120,23 @@ class Writing(Injecting):
             note_written(self.layout, [item.entry for item in written])
         except RawkoError as failure:
             self.warn(f"not in the ledger: {failure.message}")
+
+    def write_contents(self, file: str = "") -> tuple[str, bool]:
+        """Write MEMORY.md, which links to every memory in use: where it lies, and whether it changed."""
+        from ..exchange.contents import contents
+        from ..files.append import repository_lock
+        from ..files.page import PAGE, write_page
+        from ..index.lists import memory_of
+
+        file = file or self.layout.path(PAGE)
+        with repository_lock(self.layout):
+            memories = self._answer(lambda: [memory_of(doc) for doc in self.index.catalogue.docs()])
+            return file, write_page(file, contents(memories, self.layout.from_file(file)))
+
+    def _keep_contents(self) -> None:
+        """Let the page follow a write, where the project wants that; the write itself is done: a failure is told."""
+        try:
+            if self.settings.contents:
+                self.write_contents()
+        except RawkoError as failure:
+            self.warn(f"MEMORY.md is not up to date: {failure.message}")

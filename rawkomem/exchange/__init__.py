@@ -1,0 +1,1 @@
+"""Memories from other tools, and into them: readers end in entries, decisions in Plans."""

@@ -1,0 +1,81 @@
+"""An export of ChatGPT (`conversations.json`): what was decided and found out in each conversation, judged offline."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..learn.listen import listen
+from ..learn.remember import Run
+from ..model.record import replace
+from ..text.clean import one_line
+from .entry import IMPORTED, a_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..model.entry import Entry
+    from .source import Source
+
+    Item = dict[str, Any]
+
+AGENT = "chatgpt"
+MOST = 20  # memories of one conversation, as in learning.py
+ROLES = ("user", "assistant")
+
+
+def is_chatgpt(value: Any) -> bool:
+    """Whether a document is such an export."""
+    return isinstance(value, list) and any(isinstance(item, dict) and "mapping" in item for item in value[:5])
+
+
+def read_chatgpt(source: Source) -> Iterator[Entry]:
+    """The best findings of every conversation."""
+    conversations = source.json()
+    for conversation in conversations if isinstance(conversations, list) else [conversations]:
+        if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
+            source.skip(source.place(source.path), "a record that is no conversation")
+            continue
+        title = one_line(str(conversation.get("title") or "untitled"), 80)
+        heard = listen(_transcript(conversation), Run(agent=a_name(AGENT), task=title))
+        if not heard.findings:
+            source.skip(title, "nothing in it is worth remembering")
+        for finding in heard.findings[:MOST]:
+            extra = {**finding.entry.extra, IMPORTED: f"{source.place(source.path)}#{title}"}
+            yield replace(finding.entry, source=f"ChatGPT: {title}", extra=extra)
+
+
+def _transcript(conversation: Item) -> io.BytesIO:
+    """A conversation as the chat list that `learn` reads."""
+    said = [
+        {"role": message["author"]["role"], "content": text, "timestamp": message.get("create_time")}
+        for message in _branch(conversation)
+        if (text := _text(message))
+    ]
+    return io.BytesIO(json.dumps({"messages": said}).encode())
+
+
+def _branch(conversation: Item) -> list[Item]:
+    """The messages of the branch that was shown last, in order: an edited question has siblings that nobody sees."""
+    nodes: dict[str, Any] = conversation["mapping"]
+    found: list[Item] = []
+    at, seen = conversation.get("current_node") or next(reversed(nodes), ""), set[str]()
+    while isinstance(at, str) and isinstance(nodes.get(at), dict) and at not in seen:
+        seen.add(at)
+        message = nodes[at].get("message")
+        if isinstance(message, dict) and _role(message) in ROLES:
+            found.append(message)
+        at = nodes[at].get("parent")
+    return found[::-1]
+
+
+def _role(message: Item) -> str:
+    author = message.get("author")
+    return str(author.get("role")) if isinstance(author, dict) else ""
+
+
+def _text(message: Item) -> str:
+    content = message.get("content")
+    parts = content.get("parts") if isinstance(content, dict) else None
+    return "\n".join(part for part in parts if isinstance(part, str)).strip() if isinstance(parts, list) else ""

@@ -1,0 +1,54 @@
+"""Claude Code's auto memory: a folder of notes with `name`, `description` and a type; MEMORY.md is their index."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ..learn.skill_text import split_front
+from ..model.record import replace
+from .entry import entry_from, moment
+from .instructions import sections_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..model.entry import Entry, Value
+    from .source import Page, Source
+
+INDEX = "MEMORY.md"
+CATEGORIES = {"user": "preference", "feedback": "preference", "project": "fact", "reference": "fact"}
+
+
+def is_claude_memory(path: str) -> bool:
+    """Whether a folder is one of these."""
+    return os.path.isdir(path) and os.path.isfile(os.path.join(path, INDEX))
+
+
+def read_claude_memory(source: Source) -> Iterator[Entry]:
+    """Each note is a memory; an index that holds more than links is read by its sections."""
+    pages = list(source.pages(".md"))
+    notes = [page for page in pages if os.path.basename(page.place) != INDEX]
+    for page in notes:
+        yield _note(page)
+    for page in pages:
+        if os.path.basename(page.place) == INDEX:
+            yield from sections_of(_without_links(page))
+
+
+def _note(page: Page) -> Entry:
+    fields, body = split_front(page.text)
+    about = fields.get("metadata")
+    type = about.get("type", "") if isinstance(about, dict) else fields.get("type", "")
+    name, description = str(fields.get("name") or page.stem), str(fields.get("description") or "")
+    extra: dict[str, Value] = {"description": description} if description else {}
+    if str(type) in CATEGORIES:
+        extra["category"] = CATEGORIES[str(type)]
+    title = description or name.replace("-", " ").replace("_", " ")
+    when = [description] if description else []
+    return entry_from(page, title, body, when=when, at=moment(fields.get("modified")), extra=extra)
+
+
+def _without_links(page: Page) -> Page:
+    lines = [line for line in page.text.split("\n") if not (line.lstrip().startswith("- [") and ".md)" in line)]
+    return replace(page, text="\n".join(lines))

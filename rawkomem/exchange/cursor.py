@@ -1,0 +1,56 @@
+"""Cursor's rules: `.mdc` files with a description and globs, and the older `.cursorrules`."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ..learn.skill_text import split_front
+from .entry import entry_from, texts
+from .instructions import sections_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..model.entry import Entry, Value
+    from .source import Page, Source
+
+OLDER = ".cursorrules"
+RULE = ".mdc"
+
+
+def is_cursor(path: str) -> bool:
+    """Whether a file is a rule, or a folder holds rules."""
+    if os.path.isfile(path):
+        return path.endswith(RULE) or os.path.basename(path) == OLDER
+    return os.path.isdir(os.path.join(path, "rules")) if os.path.basename(path) == ".cursor" else _holds_rules(path)
+
+
+def _holds_rules(folder: str) -> bool:
+    return os.path.isdir(folder) and any(name.endswith(RULE) for name in os.listdir(folder))
+
+
+def read_cursor(source: Source) -> Iterator[Entry]:
+    """A memory for each rule; the older form, which is one page about everything, by its sections."""
+    for page in source.pages(RULE):
+        if os.path.basename(page.place) == OLDER:
+            yield from sections_of(page)
+        else:
+            yield _rule(page)
+
+
+def _rule(page: Page) -> Entry:
+    """Its globs and its description say when it is of use; one that always applies is important."""
+    fields, body = split_front(page.text)
+    description = str(fields.get("description") or "").strip()
+    heading = body.partition("\n")[0] if body.startswith("# ") else ""
+    always = str(fields.get("alwaysApply", "")).lower() == "true"
+    extra: dict[str, Value] = {"description": description} if description else {}
+    return entry_from(
+        page,
+        heading.lstrip("# ") or description or page.stem.replace("-", " "),
+        body,
+        when=[*texts(fields.get("globs")), description],
+        importance="high" if always else "medium",
+        extra=extra,
+    )

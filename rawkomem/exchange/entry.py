@@ -1,0 +1,144 @@
+"""Makes an Entry of what a source says: in our words, within our limits, with the place it comes from."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..learn.propose import propose
+from ..model.clock import now, read_time
+from ..model.entry import Entry
+from ..model.errors import BadInput
+from ..state.decide import TAG_LENGTH, check_by
+from ..text.clean import clean, one_line
+from ..text.condition import read_condition
+from ..text.entries import MAX_PATTERNS, MAX_TAGS, read_entries
+from ..text.redact import redact
+from ..text.when import problems_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ..model.entry import Value
+    from .source import Page
+
+IMPORTED = "importedFrom"  # key of an entry: its place in the source, by which a later import knows it again
+TITLE = 120  # characters of a title that we make
+CONDITION = 256  # characters, as text/when.py takes them
+STAND_IN = re.compile(r"\[REDACTED[^\]\n]*\]")
+TICKS = re.compile(r"`{3,}")
+COMMENT = re.compile(r"^<!--.*?-->[ \t]*\n?", re.DOTALL | re.MULTILINE)
+
+
+def entry_from(
+    page: Page,
+    title: str,
+    body: str,
+    section: str = "",
+    when: Iterable[str] = (),
+    tags: Iterable[str] = (),
+    importance: str = "medium",
+    kind: str = "memory",
+    at: int = 0,
+    by: str = "",
+    extra: Mapping[str, Value] | None = None,
+) -> Entry:
+    """The memory that a page, or a section of it, becomes; conditions are proposed where the source has none."""
+    body = as_body(body)
+    place = f"{page.place}#{section}" if section else page.place
+    return Entry(
+        kind=kind,
+        title=one_line(title, TITLE) or one_line(body.partition("\n")[0].lstrip("#*-> "), TITLE),
+        when=usable(when) or _proposed(f"{title}. {body}"),
+        tags=labels(tags),
+        importance=importance,
+        at=at or page.at,
+        by=a_name(by),
+        body=body,
+        extra={IMPORTED: one_line(place, 200), **(extra or {})},
+    )
+
+
+def _proposed(text: str) -> tuple[str, ...]:
+    """Conditions of what is left without secrets: taken apart into words, nobody would know one again."""
+    return propose(STAND_IN.sub(" ", redact(text)))
+
+
+def as_body(text: str) -> str:
+    """A text as a body: as it is, or in a fence where it would read back as several entries."""
+    text = clean(text.replace("\r\n", "\n")).strip("\n").rstrip()
+    entries, _ = read_entries(f"---\ntitle: x\n---\n\n{text}\n", advice=False)
+    if len(entries) == 1:
+        return text
+    fence = "`" * (max((len(run) for run in TICKS.findall(text)), default=2) + 1)
+    return f"{fence}markdown\n{text}\n{fence}"
+
+
+def usable(conditions: Iterable[str]) -> tuple[str, ...]:
+    """Those conditions that can fire, and do not fire on everything."""
+    lines = dict.fromkeys(" ".join(clean(condition).split()) for condition in conditions)
+    short = [line for line in lines if 0 < len(line) <= CONDITION]
+    return tuple(line for line in short if read_condition(line).form != "refused" and not problems_of([line]))[
+        :MAX_PATTERNS
+    ]
+
+
+def labels(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags within our limits, without the `#` of some tools."""
+    found = dict.fromkeys(one_line(tag, TAG_LENGTH).lstrip("#").strip() for tag in tags)
+    return tuple(tag for tag in found if tag)[:MAX_TAGS]
+
+
+def a_name(by: str) -> str:
+    """Who found it out, where that is a name that we would write."""
+    try:
+        check_by(by)
+    except BadInput:
+        return ""
+    return by
+
+
+def texts(value: Value | None) -> list[str]:
+    """The texts of a value that may be one text, with commas, or a list of them."""
+    if isinstance(value, list):
+        return [str(item).strip() for item in value if isinstance(item, str)]
+    return [part.strip() for part in _outside_braces(value)] if isinstance(value, str) else []
+
+
+def _outside_braces(text: str) -> list[str]:
+    """Parts between commas; those of `*.{ts,tsx}` stay together."""
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign == "{") - (sign == "}")
+        if sign == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part for part in parts if part.strip()]
+
+
+def moment(value: object) -> int:
+    """Milliseconds of a time as other tools write it; 0 for what is none or lies ahead."""
+    if isinstance(value, str):
+        at = read_time(value)[0] or 0
+    elif isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e15:
+        at = int(value if value > 1e11 else value * 1000)
+    else:
+        at = 0
+    return at if at <= now() else 0
+
+
+def importance_of(value: object) -> str:
+    """Our word for an importance that is one already, or a number from 0 to 1 or to 10."""
+    if isinstance(value, str):
+        word = value.strip().lower()
+        return word if word in ("low", "medium", "high", "critical") else "medium"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return "medium"
+    share = value / 10 if value > 1 else value
+    return "critical" if share >= 0.9 else "high" if share >= 0.7 else "medium" if share >= 0.4 else "low"
+
+
+def without_comments(text: str) -> str:
+    """A text without HTML comments that stand on lines of their own: hosts strip them, too."""
+    return COMMENT.sub("", text)

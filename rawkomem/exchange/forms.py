@@ -1,0 +1,153 @@
+"""Memories as other tools read them: JSON Lines, a Markdown file each, and an OKF bundle."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from ..model.clock import iso
+from ..model.entry import Entry
+from ..model.ids import slug
+from ..model.kinds import CREATES
+from ..model.record import replace
+from ..text.clean import one_line
+from ..text.emit import emit_entry
+from ..text.prose import sentences
+from .contents import link_text
+from .entry import IMPORTED
+from .notes import RESERVED
+from .stores import FORMAT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from ..model.entry import Memory, Value
+
+FORMS = ("jsonl", "markdown", "okf")
+DESCRIPTION = 200  # characters: what a reader of an index sees of a memory
+FOLDERS = {kind: folder.rpartition("/")[2] for kind, (_, folder) in CREATES.items()}
+
+
+def json_lines(memories: Iterable[Memory]) -> str:
+    """One memory a line, whole: what it says in the words of its file, and what became of it under `state`."""
+    return "".join(json.dumps(_whole(memory), ensure_ascii=False) + "\n" for memory in memories)
+
+
+def _whole(memory: Memory) -> dict[str, object]:
+    return {
+        "format": FORMAT,
+        "id": memory.id,
+        "kind": memory.kind,
+        "title": memory.title,
+        "whenToUse": [*memory.when],
+        "tags": [*memory.tags],
+        "importance": memory.importance,
+        "discoveredAt": iso(memory.created),
+        "discoveredBy": memory.by,
+        "discoveredIn": memory.found_in,
+        "source": memory.source,
+        "relatedMemories": [*memory.related],
+        "extra": dict(memory.extra),
+        "body": memory.body,
+        "state": {
+            "status": memory.status,
+            "updated": iso(memory.updated),
+            "helpful": memory.helpful,
+            "harmful": memory.harmful,
+            "reinforcements": memory.reinforcements,
+            "corroborations": memory.corroborations,
+            "disputes": memory.disputes,
+            "validFrom": iso(memory.valid_from),
+            "validUntil": iso(memory.valid_until),
+            "supersedes": [*memory.supersedes],
+            "supersededBy": memory.superseded_by,
+            "links": [{"type": type, "to": id} for type, id in memory.links],
+            "path": memory.path,
+        },
+    }
+
+
+def markdown_files(memories: Iterable[Memory]) -> dict[str, str]:
+    """A clean file for each memory: as it stands now, without its history."""
+    named = _named(memories, lambda memory: "")
+    return {name: emit_entry(as_entry(memory)) for name, memory in named.items()}
+
+
+def as_entry(memory: Memory) -> Entry:
+    """A memory as the one entry that says all of it."""
+    windows = {"validFrom": memory.valid_from, "validUntil": memory.valid_until}
+    extra = {key: value for key, value in memory.extra.items() if key not in (*windows, IMPORTED)}
+    return Entry(
+        kind=memory.kind,
+        id=memory.id,
+        title=memory.title,
+        when=memory.when,
+        tags=memory.tags,
+        importance=memory.importance,
+        at=memory.created,
+        by=memory.by,
+        found_in=memory.found_in,
+        source=memory.source,
+        related=memory.related,
+        extra={**extra, **{key: iso(at) for key, at in windows.items() if at}},
+        body=memory.body,
+    )
+
+
+def okf_files(memories: Sequence[Memory], name: str) -> dict[str, str]:
+    """An Open Knowledge Format bundle: typed concepts in folders by kind, an index of each folder, and a log."""
+    named = _named(memories, lambda memory: f"{FOLDERS[memory.kind]}/")
+    files = {path: emit_entry(_concept(memory)) for path, memory in named.items()}
+    folders: dict[str, dict[str, Memory]] = {}
+    for path, memory in named.items():
+        folders.setdefault(path.partition("/")[0], {})[path.partition("/")[2]] = memory
+    root = "".join(f"* [{folder}]({folder}/index.md) - {len(held)} concepts\n" for folder, held in folders.items())
+    files["index.md"] = f"# {link_text(name)}\n\n{root}"
+    for folder, held in folders.items():
+        lines = "".join(f"* [{link_text(m.title)}]({path}) - {description(m)}\n" for path, m in held.items())
+        files[f"{folder}/index.md"] = f"# {folder.capitalize()}\n\n{lines}"
+    files["log.md"] = _log(named)
+    return files
+
+
+def _concept(memory: Memory) -> Entry:
+    """Our own entry with the keys that OKF asks for; readers keep what they do not know."""
+    entry = as_entry(memory)
+    said: dict[str, Value] = {
+        "type": str(memory.extra.get("type") or memory.kind),
+        "description": str(memory.extra.get("description") or description(memory)),
+        "timestamp": iso(memory.updated or memory.created),
+    }
+    if memory.source.startswith(("http://", "https://")):
+        said["resource"] = memory.source
+    return replace(entry, extra={**entry.extra, **{key: value for key, value in said.items() if value}})
+
+
+def description(memory: Memory) -> str:
+    """The first sentence of a memory, on one line."""
+    return one_line(next(iter(sentences(memory.body)), memory.title), DESCRIPTION)
+
+
+def _log(named: Mapping[str, Memory]) -> str:
+    """What was stored on which day, the newest first."""
+    days: dict[str, list[str]] = {}
+    for path, memory in sorted(named.items(), key=lambda item: (-item[1].created, item[0])):
+        line = f"* **Creation**: [{link_text(memory.title)}]({path})\n"
+        days.setdefault(iso(memory.created)[:10] or "undated", []).append(line)
+    return "# Log\n" + "".join(f"\n## {day}\n\n{''.join(lines)}" for day, lines in days.items())
+
+
+def _named(memories: Iterable[Memory], folder_of: Callable[[Memory], str]) -> dict[str, Memory]:
+    """name → memory, in order of names; namesakes get numbers in the order in which they were found out."""
+    taken: dict[str, Memory] = {}
+    for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
+        stem = f"{folder_of(memory)}{slug(memory.title or memory.id)}"
+        number = 1
+        while (name := f"{stem}.md" if number == 1 else f"{stem}-{number}.md") in taken or _is_reserved(name):
+            number += 1
+        taken[name] = memory
+    return dict(sorted(taken.items()))
+
+
+def _is_reserved(name: str) -> bool:
+    return name.rpartition("/")[2] in RESERVED

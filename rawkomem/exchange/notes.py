@@ -1,0 +1,127 @@
+"""Folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and our own files."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from ..files.page import is_generated
+from ..files.read import read_data
+from ..learn.skill_text import split_front
+from ..model.kinds import CREATES
+from ..model.record import replace
+from ..state.fold import fold
+from .entry import IMPORTED, a_name, entry_from, importance_of, moment, texts
+from .headings import cut
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ..model.entry import Entry, Memory, Value
+    from .source import Page, Source
+
+LONGEST = 2_000  # words of a memory (SPEC-0009); a longer note is cut at its headings
+RESERVED = ("index.md", "log.md")  # of OKF: lists of what the other files say
+OBSERVATION = re.compile(r"^- \[([^\]\n]{1,40})\] (.+)$", re.MULTILINE)
+HASHTAG = re.compile(r"(?<=\s)#([A-Za-z][\w/-]+)")
+OWN_ID = re.compile(r"(?:mem|lesson|skill|learning|reflection|exp|ep)_[A-Za-z0-9_-]{6,80}|trace-[a-z0-9-]{6,80}")
+# Keys that OKF and our own exports add for other readers; on the way back they say nothing new.
+ADDED = ("description", "timestamp", "resource", IMPORTED)
+
+
+def is_serena(path: str) -> bool:
+    """Whether a path lies in Serena's folder."""
+    return ".serena" in path.replace(os.sep, "/").split("/")
+
+
+def is_basic_memory(source: Source) -> bool:
+    """Whether most notes carry a permalink, as basic-memory gives each of its own."""
+    pages = list(source.pages(".md"))[:20]
+    source.skipped.clear()
+    return bool(pages) and 2 * sum("permalink" in split_front(page.text)[0] for page in pages) > len(pages)
+
+
+def read_serena(source: Source) -> Iterator[Entry]:
+    """A memory for each file; their names are what Serena shows to agents, so they are the titles."""
+    for page in source.pages(".md"):
+        yield from _note(page, page.stem.replace("_", " ").replace("-", " "))
+
+
+def read_basic_memory(source: Source) -> Iterator[Entry]:
+    """A memory for each note; tags of its observations count as its own."""
+    for page in source.pages(".md"):
+        fields, body = split_front(page.text)
+        tags = [*texts(fields.get("tags")), *HASHTAG.findall("\n".join(text for _, text in OBSERVATION.findall(body)))]
+        extra: dict[str, Value] = {"permalink": str(fields["permalink"])} if fields.get("permalink") else {}
+        at = moment(fields.get("created")) or moment(fields.get("date"))
+        yield entry_from(page, str(fields.get("title") or page.stem), body, tags=tags, at=at, extra=extra)
+
+
+def read_markdown(source: Source) -> Iterator[Entry]:
+    """A memory for each file; files of our own form keep everything that they say."""
+    for page in source.pages(".md"):
+        if is_generated(page.text) or (source.is_folder and os.path.basename(page.place) in RESERVED):
+            continue
+        yield from _own(page) or _note(page, "")
+
+
+def _own(page: Page) -> list[Entry]:
+    """The memories of a file in our form, each as its entries leave it; empty where the file is something else."""
+    reading = read_data(page.text.encode(), f"memories/{page.stem}.md", advice=False)
+    entries = [entry for entry in reading.entries if not entry.draft]
+    if len(entries) != len(reading.entries):
+        return []
+    about: dict[str, list[Entry]] = {}
+    for entry in entries:
+        about.setdefault(entry.target, []).append(entry)
+    folded = [memory for group in about.values() if (memory := fold(group)) and memory.status == "active"]
+    return [_entry_of(page, memory) for memory in folded]
+
+
+def _entry_of(page: Page, memory: Memory) -> Entry:
+    id = memory.id if OWN_ID.fullmatch(memory.id) else ""
+    named = memory.extra.get("type")
+    kind = named if memory.kind == "memory" and isinstance(named, str) and named in CREATES else memory.kind
+    extra = {key: value for key, value in memory.extra.items() if key not in ADDED}
+    if extra.get("type") == kind:
+        del extra["type"]
+    section = memory.id if "#" in memory.id else ""
+    at = memory.created or moment(memory.extra.get("timestamp"))
+    made = entry_from(page, memory.title, memory.body, section, memory.when, memory.tags, memory.importance, kind, at)
+    return replace(
+        made,
+        id=id,
+        title=memory.title,
+        when=memory.when if id else made.when,
+        by=a_name(memory.by),
+        found_in=memory.found_in,
+        source=memory.source,
+        related=memory.related,
+        extra={**made.extra, **extra},
+    )
+
+
+def _note(page: Page, title: str) -> Iterator[Entry]:
+    fields, body = split_front(page.text)
+    heading = body.partition("\n")[0].lstrip("# ").strip() if body.startswith("#") else ""
+    title = title or str(fields.get("title") or "") or heading or page.stem.replace("_", " ").replace("-", " ")
+    if not body.strip():
+        return
+    if len(body.split()) > LONGEST:
+        for section in cut(body):
+            name = section.title if section.title == title else f"{title}: {section.title}" if section.title else title
+            yield entry_from(page, name, section.body, " / ".join(section.trail), **_said(fields))
+    else:
+        yield entry_from(page, title, body, **_said(fields))
+
+
+def _said(fields: Mapping[str, Value]) -> dict[str, Any]:
+    """What a note's frontmatter tells in words that most tools share."""
+    return {
+        "when": texts(fields.get("whenToUse")) or texts(fields.get("when_to_use")),
+        "tags": texts(fields.get("tags")) or texts(fields.get("keywords")),
+        "importance": importance_of(fields.get("importance")),
+        "at": moment(fields.get("created")) or moment(fields.get("date")) or moment(fields.get("timestamp")),
+        "by": str(fields.get("author") or ""),
+    }

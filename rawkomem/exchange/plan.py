@@ -1,0 +1,114 @@
+"""Decides about what a source says: what is new, what is a newer version of something, what is known already."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ..learn.skill import plan_held
+from ..learn.skill_text import as_read
+from ..model.entry import Entry, Plan
+from ..model.errors import RawkoError
+from ..model.kinds import ACTIVE, CREATES
+from ..model.record import record, replace
+from ..state.claims import superseding
+from ..state.decide import plan_add
+from ..text.redact_entry import redact_entry
+from .entry import IMPORTED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..model.entry import Memory
+    from .source import Source
+
+ELSEWHERE = ("supersedes", "supersededBy", "conflictsWith")  # decisions of another repository: none of them is ours
+NEWER = "a newer version was imported"
+
+
+@record
+class Decided:
+    """What becomes of one memory of a source: added, changed (a newer version of another), or known."""
+
+    what: str
+    entry: Entry
+    plan: Plan
+    other: str = ""  # the memory that it is a newer version of, or that says the same
+    redacted: bool = False
+
+
+class Here:
+    """The memories that a repository holds, as an import looks them up."""
+
+    def __init__(self, memories: Iterable[Memory]):
+        self.ids: set[str] = set()
+        self.said: dict[tuple[str, str], str] = {}
+        self.places: dict[str, Memory] = {}
+        for memory in memories:
+            self.ids.add(memory.id)
+            if memory.status != "deleted":
+                self.said.setdefault((memory.title, memory.body), memory.id)
+            if memory.status in (ACTIVE, "quarantined"):
+                self.places[_place(memory.extra)] = memory
+
+
+def decide_import(entries: Iterable[Entry], kind: str, here: Here, source: Source) -> list[Decided]:
+    """What to do with each entry. Whatever is stored waits for a review, and says where it comes from."""
+    decided: list[Decided] = []
+    seen: set[str] = set()
+    for given in entries:
+        try:
+            found = _decide(given, kind, here, seen)
+        except RawkoError as failure:
+            source.skip(given.title or _place(given.extra), failure.message)
+            continue
+        decided.append(found)
+        seen.add(found.entry.id)
+    return decided
+
+
+def _decide(given: Entry, kind: str, here: Here, seen: set[str]) -> Decided:
+    entry = redact_entry(given)
+    place = f"{kind}:{_place(entry.extra)}"
+    said = {key: value for key, value in entry.extra.items() if key not in ELSEWHERE}
+    entry = replace(entry, body=as_read(entry.body), extra={**said, IMPORTED: place})
+    entry = replace(entry, id=entry.id or _id_of(entry, place))
+    same = entry.id if entry.id in here.ids or entry.id in seen else here.said.get((entry.title, entry.body), "")
+    if same:
+        return Decided("known", entry, Plan((), "known"), same)
+    (new,) = plan_add(entry).entries
+    reason, redacted = f"imported from {place.partition(':')[2]} ({kind})", redact_entry(given) != given
+    older = here.places.get(place)
+    if older is None or _is_list(kind):
+        return Decided("added", new, plan_held(new, reason, new.by), redacted=redacted)
+    if older.status == ACTIVE:
+        plan = plan_held(new, f"{reason}: a newer version of {older.id}", new.by, (older.id,))
+    else:
+        held = plan_held(new, reason, new.by)
+        plan = Plan((*held.entries, *superseding(older, new.id, NEWER, new.by).entries), held.why)
+    return Decided("changed", new, plan, older.id, redacted)
+
+
+def _is_list(kind: str) -> bool:
+    """Whether several memories share a place: findings of one conversation."""
+    return kind == "chatgpt"
+
+
+def _id_of(entry: Entry, place: str) -> str:
+    """An id that follows from where a memory comes from and what it says: the same import gives the same ids."""
+    said = repr((place, entry.kind, entry.title, entry.body, entry.tags, entry.importance))
+    return f"{CREATES[entry.kind][0]}_{sha256(said.encode('utf-8', 'replace')).hexdigest()[:12]}"
+
+
+def _place(extra: object) -> str:
+    return str(extra.get(IMPORTED, "")) if isinstance(extra, dict) else ""
+
+
+def entries_to_write(decided: Sequence[Decided], at_once: int) -> list[Plan]:
+    """The plans of an import in pieces, each written under one lock; a memory and its quarantine stay together."""
+    pieces: list[list[Entry]] = [[]]
+    for item in decided:
+        if len(pieces[-1]) >= at_once:
+            pieces.append([])
+        pieces[-1] += item.plan.entries
+    return [Plan(tuple(piece), f"import {len(piece)} entries") for piece in pieces if piece]

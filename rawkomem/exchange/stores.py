@@ -1,0 +1,145 @@
+"""Memories that other programs keep as JSON: mem0, neolata, and our own JSON Lines."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..model.kinds import CREATES, IMPORTANCE
+from ..model.record import replace
+from ..state.decide import TITLE_LENGTH
+from ..text.clean import clean, one_line
+from ..text.entries import CLAIM, DROPPED, KEYS, MAX_PATTERNS
+from .entry import CONDITION, entry_from, importance_of, moment, texts
+from .notes import OWN_ID
+from .source import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..model.entry import Entry, Value
+    from .source import Source
+
+    Item = dict[str, Any]
+
+LISTS = ("results", "memories", "items", "data")  # where a document keeps its memories
+NEOLATA = ("agent", "links", "category", "claim", "importance")  # fields that mem0 does not have
+FORMAT = "rawkomem/1"  # says of each line of our JSON Lines what it is
+DEEPEST = 5  # levels of a value: a frontmatter has eight in all
+GONE = ("superseded", "archived", "deleted", "rejected")  # statuses of what is no longer in use there
+
+
+def items_in(value: Any) -> list[Item]:
+    """The memories of a document: the list that it is, or that it holds, or one for each agent."""
+    if isinstance(value, dict):
+        inner = next((value[name] for name in LISTS if isinstance(value.get(name), (list, dict))), None)
+        if inner is None:
+            inner = [item for part in value.values() if isinstance(part, list) for item in part]
+        value = list(inner.values()) if isinstance(inner, dict) else inner
+    return [item for item in value if isinstance(item, dict) and _text(item)] if isinstance(value, list) else []
+
+
+def is_neolata(items: list[Item]) -> bool:
+    """Whether these memories are neolata's."""
+    return bool(items) and sum(name in items[0] for name in NEOLATA) >= 2
+
+
+def read_mem0(source: Source) -> Iterator[Entry]:
+    """mem0: one sentence each, with whatever metadata the program that stored it gave."""
+    for item in items_in(source.json()):
+        given = item.get("metadata")
+        about: Item = given if isinstance(given, dict) else {}
+        tags = texts(item.get("categories")) or texts(about.get("tags") or about.get("category"))
+        importance = importance_of(about.get("importance"))
+        by = str(item.get("agent_id") or "")
+        yield _entry(source, item, tags=tags, importance=importance, by=by)
+
+
+def read_neolata(source: Source) -> Iterator[Entry]:
+    """neolata: text, category, importance from 0 to 1, tags, a claim. Vectors and links stay behind."""
+    for item in items_in(source.json()):
+        if item.get("status") in GONE:
+            source.skip(str(item.get("id", "?")), f"it is {item['status']} there")
+            continue
+        importance = importance_of(item.get("importance"))
+        by = str(item.get("agent") or item.get("agent_id") or "")
+        yield _entry(source, item, tags=texts(item.get("tags")), importance=importance, by=by, extra=_facets(item))
+
+
+def _facets(item: Item) -> dict[str, Value]:
+    """Category, claim and source class, as far as they have the shape that ours have."""
+    claim, provenance, category = item.get("claim"), item.get("provenance"), item.get("category")
+    extra: dict[str, Value] = {"category": category} if isinstance(category, str) and category else {}
+    if isinstance(claim, dict) and all(isinstance(claim.get(key), str) for key in CLAIM):
+        extra["claim"] = {key: claim[key] for key in CLAIM}
+    if isinstance(provenance, dict) and isinstance(provenance.get("source"), str):
+        extra["provenance"] = {"source": provenance["source"]}
+    return extra
+
+
+def read_own(source: Source) -> Iterator[Entry]:
+    """Our own JSON Lines: everything that a memory says; who believed or used it stays behind."""
+    for number, line in enumerate(source.lines(), 1):
+        try:
+            item = json.loads(line)
+        except ValueError:
+            item = None
+        if not isinstance(item, dict) or item.get("format") != FORMAT:
+            source.skip(f"{source.place(source.path)}:{number}", "no memory of rawkomem")
+            continue
+        yield _whole(source, item)
+
+
+def _whole(source: Source, item: Item) -> Entry:
+    page = Page(source.place(source.path), "", 0)
+    id = str(item.get("id", ""))
+    kind, importance = item.get("kind"), item.get("importance")
+    made = entry_from(
+        page,
+        str(item.get("title", "")),
+        str(item.get("body", "")),
+        id,
+        tags=texts(item.get("tags")),
+        importance=importance if importance in IMPORTANCE else "medium",
+        kind=kind if kind in CREATES else "memory",
+        at=moment(item.get("discoveredAt")),
+        by=str(item.get("discoveredBy") or ""),
+    )
+    return replace(
+        made,
+        id=id if OWN_ID.fullmatch(id) else "",
+        title=one_line(str(item.get("title") or made.title), TITLE_LENGTH),
+        when=tuple(one_line(condition, CONDITION) for condition in texts(item.get("whenToUse")))[:MAX_PATTERNS],
+        found_in=one_line(str(item.get("discoveredIn") or "")),
+        source=one_line(str(item.get("source") or "")),
+        related=tuple(one_line(name) for name in texts(item.get("relatedMemories"))),
+        extra={**_values(item.get("extra")), **made.extra},
+    )
+
+
+def _values(said: Any) -> dict[str, Value]:
+    """Other keys of a memory as a file could hold them. Keys with a meaning of their own are no others."""
+    held = _value(said) if isinstance(said, dict) else {}
+    return {key: value for key, value in held.items() if key not in KEYS} if isinstance(held, dict) else {}
+
+
+def _value(value: Any, depth: int = 0) -> Value:
+    """A value of JSON in our words: text, lists and mappings; what is nothing, or too deep, is an empty text."""
+    if isinstance(value, dict) and depth < DEEPEST:
+        return {clean(str(key)): _value(item, depth + 1) for key, item in value.items() if str(key) not in DROPPED}
+    if isinstance(value, list) and depth < DEEPEST:
+        return [_value(item, depth + 1) for item in value]
+    if isinstance(value, str):
+        return clean(value)
+    return "" if value is None or isinstance(value, (dict, list)) else json.dumps(value)
+
+
+def _text(item: Item) -> str:
+    return next((item[key] for key in ("memory", "text", "content") if isinstance(item.get(key), str)), "")
+
+
+def _entry(source: Source, item: Item, **said: Any) -> Entry:
+    at = moment(item.get("created_at")) or moment(item.get("updated_at"))
+    page = Page(source.place(source.path), "", at)
+    text = _text(item)
+    return entry_from(page, text.partition("\n")[0], text, str(item.get("id", "")), **said)

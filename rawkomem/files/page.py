@@ -1,0 +1,42 @@
+"""Writes a generated page beside the memories: only where it changed, and never over a page that somebody wrote."""
+
+from __future__ import annotations
+
+import os
+
+from ..model.errors import Refused, Unwritable
+
+PAGE = "MEMORY.md"  # lies beside the areas that the index follows, so it is never taken for a memory
+OURS = "<!-- rawkomem:"  # what every generated page begins with
+
+
+def is_generated(text: str) -> bool:
+    """Whether a text is a page of ours."""
+    return text.startswith(OURS)
+
+
+def write_page(file: str, text: str) -> bool:
+    """Write a text that is_generated; whether that had to be done."""
+    known = _read(file)
+    if known == text:
+        return False
+    if os.path.islink(file) or (known and not is_generated(known)):
+        raise Refused(f"{file} was not written by rawkomem", "move it away, or name another file with --out")
+    temporary = os.path.join(os.path.dirname(file), f".{os.path.basename(file)}.{os.getpid()}")
+    try:
+        with open(temporary, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        os.replace(temporary, file)
+    except OSError as failure:
+        raise Unwritable(f"cannot write {file}: {failure.strerror}", "check permissions and free space") from None
+    return True
+
+
+def _read(file: str) -> str:
+    try:
+        with open(file, encoding="utf-8", errors="replace", newline="") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return ""
+    except OSError as failure:
+        raise Unwritable(f"cannot read {file}: {failure.strerror}", "check permissions") from None

@@ -1,0 +1,89 @@
+"""What rawkomem leaves on a machine besides a project's Markdown, and how to remove it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from ..model.errors import Unwritable
+from ..model.record import record
+from .layout import user_cache, user_config
+from .page import PAGE, is_generated
+from .start import plan_start
+
+if TYPE_CHECKING:
+    from .layout import Layout
+
+LARGEST = 2**20  # bytes of a settings file that is looked into
+NAMES = (b"rawkomem", b"rawko ")  # our commands, as settings name them
+# Settings of hosts, below a project and below home, in which our hooks or servers may stand.
+PROJECT_FILES = (
+    ".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".codex/config.toml", ".codex/hooks.json",
+    ".cursor/hooks.json", ".cursor/mcp.json", ".gemini/settings.json", ".github/hooks", ".opencode/plugins",
+    "opencode.json", ".vscode/mcp.json", ".git/hooks", ".git/config", ".husky", "lefthook.yml",
+    ".pre-commit-config.yaml", ".gitattributes", "AGENTS.md", "CLAUDE.md",
+)  # fmt: skip
+HOME_FILES = (
+    ".claude/settings.json", ".claude.json", ".codex/config.toml", ".codex/hooks.json", ".cursor/hooks.json",
+    ".cursor/mcp.json", ".gemini/settings.json", ".copilot/mcp-config.json",
+)  # fmt: skip
+
+
+@record
+class Leaving:
+    """What goes, what stays, and which other programs still name us."""
+
+    gone: tuple[tuple[str, str], ...]  # (path, what it is)
+    stays: tuple[tuple[str, str], ...]
+    mentions: tuple[str, ...]  # files of other programs: `connect --remove` takes our part out
+
+
+def plan_uninstall(layout: Layout) -> Leaving:
+    """Look only."""
+    gone = [(layout.local, "index, usage counts, ledger, locks of this machine"), (user_cache(), "caches")]
+    stays = [(user_config(), "your own settings")]
+    for step in plan_start(layout.project):
+        ours = step.exists and _bytes(step.path) == step.text.encode()
+        (gone if ours else stays).append((step.path, "as init wrote it" if ours else "changed by you"))
+    page = layout.path(PAGE)
+    if is_generated(_bytes(page).decode(errors="replace")):
+        gone.append((page, "generated"))
+    mentions = [*_mentions(layout.project, PROJECT_FILES), *_mentions(os.path.expanduser("~"), HOME_FILES)]
+    return Leaving(
+        tuple((path, what) for path, what in gone if os.path.lexists(path)),
+        tuple((path, what) for path, what in stays if os.path.lexists(path)),
+        tuple(dict.fromkeys(mentions)),
+    )
+
+
+def uninstall(leaving: Leaving) -> None:
+    """Remove what goes; folders only with what is in them, never what a link leads to."""
+    for path, _ in leaving.gone:
+        try:
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+        except FileNotFoundError:
+            continue
+        except OSError as failure:
+            raise Unwritable(f"cannot remove {path}: {failure.strerror}", "remove it by hand") from None
+
+
+def _mentions(base: str, names: tuple[str, ...]) -> list[str]:
+    """The files among these, or right below the folders among these, that name one of our commands."""
+    found = []
+    for name in names:
+        path = os.path.join(base, *name.split("/"))
+        files = [os.path.join(path, inner) for inner in sorted(os.listdir(path))] if os.path.isdir(path) else [path]
+        found += [file for file in files if any(ours in _bytes(file) for ours in NAMES)]
+    return found
+
+
+def _bytes(file: str) -> bytes:
+    try:
+        with open(file, "rb") as stream:
+            return stream.read(LARGEST)
+    except OSError:
+        return b""

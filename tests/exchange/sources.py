@@ -1,0 +1,130 @@
+"""Small samples of what other tools keep, one for each kind of source."""
+
+from __future__ import annotations
+
+import json
+
+CLAUDE_MD = """\
+# CLAUDE.md
+
+This file provides guidance to Claude Code (claude.ai/code) when working with code in this repository.
+
+@AGENTS.md
+
+<!-- a note for people -->
+
+## Commands
+
+Run `pnpm test`; never use npm here.
+
+```sh
+# no heading
+pnpm test
+```
+
+## Architecture
+
+The API lives in `src/api`, Postgres migrations in `db/`.
+
+### Auth
+
+JWT with rotation in `src/auth`.
+
+## Empty
+"""
+RULE = """\
+---
+description: Conventions for API routes: validation
+globs: src/api/**/*.ts, app/*.{ts,tsx}
+alwaysApply: true
+---
+
+Always validate input with zod.
+"""
+NOTE = """\
+---
+name: deploy-on-fridays
+description: Deployments on Fridays need the on-call engineer
+metadata:
+  type: feedback
+modified: 2026-08-20T10:00:00Z
+---
+Never deploy on Friday without asking. **Why:** the rollback of May took the weekend.
+"""
+BASIC = """\
+---
+title: Coffee Brewing
+type: note
+permalink: notes/coffee-brewing
+tags: [coffee, brewing]
+created: 2026-02-03
+---
+
+# Coffee Brewing
+
+## Observations
+- [method] Pour over keeps the taste of light roasts #pourover
+- [tip] Water at 96 degrees (measured)
+
+## Relations
+- relates_to [[Tea Brewing]]
+"""
+MEM0 = {
+    "results": [
+        {"id": "m-1", "memory": "Prefers tabs over spaces in Go", "hash": "x", "metadata": {"category": "style"},
+         "created_at": "2026-03-01T08:00:00-07:00", "user_id": "alice"},
+        {"id": "m-2", "memory": "Deploys with Nomad instead of Kubernetes", "metadata": None, "created_at": None},
+    ],
+    "relations": [],
+}  # fmt: skip
+NEOLATA = [
+    {"id": "mem_1", "agent": "kuro", "memory": "The staging budget is 500 USD", "category": "fact", "importance": 0.95,
+     "tags": ["budget"], "embedding": [0.1, 0.2], "links": [{"id": "mem_2", "similarity": 0.8}],
+     "created_at": "2026-02-20T09:00:00.000Z", "status": "active", "provenance": {"source": "tool_output"},
+     "claim": {"subject": "staging", "predicate": "budget", "value": "500 USD"}},
+    {"id": "mem_2", "agent": "kuro", "memory": "The staging budget was 400 USD", "category": "fact", "importance": 0.3,
+     "tags": [], "links": [], "status": "superseded"},
+]  # fmt: skip
+
+
+def node(role: str, text: str, parent: str | None) -> dict:
+    return {"message": {"author": {"role": role}, "content": {"content_type": "text", "parts": [text]}, "create_time": 1.77e9}, "parent": parent}  # fmt: skip
+
+
+CHATGPT = [
+    {
+        "title": "Choosing a database",
+        "current_node": "c",
+        "mapping": {
+            "a": {"message": None, "parent": None},
+            "b": node("user", "Which database should the shop use?", "a"),
+            "b2": node("user", "We decided to use Oracle because of the licence.", "a"),
+            "c": node("user", "We decided to use Postgres instead of MySQL because we need partial indexes.", "b"),
+        },
+    },
+    {"title": "Small talk", "current_node": "x", "mapping": {"x": node("user", "Hello there, how are you?", None)}},
+]
+SERENA = "# Done\n\nRun `make lint` before a task counts as done.\n"
+PLAIN = "# Release steps\n\nTag, then build the wheel with hatch.\n"
+
+
+def write_all(folder) -> dict[str, str]:
+    """Write a sample of every kind; kind → path below the folder."""
+    files = {
+        "instructions": ("CLAUDE.md", CLAUDE_MD),
+        "cursor": (".cursor/rules/api.mdc", RULE),
+        "claude-memory": ("auto/deploy.md", NOTE),
+        "serena": (".serena/memories/task_completion.md", SERENA),
+        "basic-memory": ("vault/coffee.md", BASIC),
+        "mem0": ("mem0.json", json.dumps(MEM0)),
+        "neolata": ("graph.json", json.dumps(NEOLATA)),
+        "chatgpt": ("conversations.json", json.dumps(CHATGPT)),
+        "markdown": ("plain/release.md", PLAIN),
+    }
+    for path, text in files.values():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    (folder / "auto" / "MEMORY.md").write_text("# Memory\n\n- [Deploys](deploy.md) — Fridays\n", encoding="utf-8")
+    as_folders = ("claude-memory", "cursor", "serena", "basic-memory", "markdown")
+    return {kind: path.rpartition("/")[0] if kind in as_folders else path for kind, (path, _) in files.items()}

@@ -1,0 +1,93 @@
+"""MEMORY.md: every memory in use, linked, without churn, and no memory itself."""
+
+from __future__ import annotations
+
+import os
+import re
+from urllib.parse import unquote
+
+import pytest
+
+from rawkomem import Entry, Repository
+from rawkomem.exchange.contents import contents
+from rawkomem.model.entry import Memory
+from rawkomem.model.errors import Refused
+
+LINK = re.compile(r"^- \[(.*)\]\(([^)]+)\)", re.MULTILINE)
+
+
+def page(project) -> str:
+    return (project / ".rawko" / "MEMORY.md").read_text()
+
+
+def test_it_links_to_what_is_in_use(project, repository):
+    repository.add(Entry(title="Beta", body="Second.", importance="high"))
+    repository.add(Entry(title="alpha [x] <b>", body="First sentence. More of it."))
+    repository.add(Entry(kind="lesson", title="A lesson", body="Look first."))
+    repository.add(Entry(title="Held", body="Waits."))
+    repository.quarantine("held")
+    repository.add(Entry(title="Gone", body="Gone."))
+    repository.delete("gone")
+    file, changed = repository.write_contents()
+    assert changed and file == str(project / ".rawko" / "MEMORY.md")
+    links = LINK.findall(page(project))
+    assert [title for title, _ in links] == ["alpha \\[x\\] &lt;b>", "Beta", "A lesson"]
+    assert all((project / ".rawko" / unquote(path)).is_file() for _, path in links)
+    assert "**high** – Second." in page(project) and "– First sentence.\n" in page(project)
+
+
+def test_it_does_not_churn(project, repository):
+    for title in ("One", "Two"):
+        repository.add(Entry(title=title, body=f"Text of {title}."))
+    repository.write_contents()
+    before, stamp = page(project), os.stat(project / ".rawko" / "MEMORY.md").st_mtime_ns
+    repository.feedback("one", "helpful")
+    repository.reinforce("two")
+    assert repository.write_contents()[1] is False
+    assert page(project) == before and os.stat(project / ".rawko" / "MEMORY.md").st_mtime_ns == stamp
+    repository.add(Entry(title="Three", body="Text."))
+    repository.write_contents()
+    assert len(set(page(project).splitlines()) ^ set(before.splitlines())) == 1
+
+
+def test_the_order_does_not_depend_on_how_memories_come():
+    memories = [Memory(f"m{n}", title=f"T{n % 3}", tags=(f"t{n % 2}",), path=f"memories/{n}.md") for n in range(20)]
+    assert contents(memories) == contents(memories[::-1])
+    assert "### t0" in contents(memories) and "###" not in contents(memories[:5])
+
+
+def test_it_is_no_memory(project, repository):
+    repository.add(Entry(title="Only one", body="Here."))
+    repository.write_contents()
+    assert len(repository.list()) == 1 and repository.status().fresh
+    assert [item.file for item in repository.check()] == ["memories/only-one.md"]
+
+
+def test_a_page_of_somebody_else_stays(project, repository):
+    (project / ".rawko" / "MEMORY.md").write_text("# Mine\n")
+    with pytest.raises(Refused, match="not written by rawkomem"):
+        repository.write_contents()
+    assert page(project) == "# Mine\n"
+
+
+def test_it_follows_writes_where_the_project_wants_that(project):
+    (project / ".rawko" / "config.yaml").write_text("contents: on\n")
+    warnings: list[str] = []
+    repository = Repository.open(str(project), warn=warnings.append)
+    repository.add(Entry(title="Secret plan", body="Text."))
+    assert "Secret plan" in page(project)
+    repository.purge("secret-plan")
+    assert "Secret plan" not in page(project) and not [text for text in warnings if "MEMORY" in text]
+    (project / ".rawko" / "MEMORY.md").write_text("# Mine\n")
+    repository.add(Entry(title="Another", body="Text."))
+    assert page(project) == "# Mine\n" and "MEMORY.md is not up to date" in warnings[-1]
+    repository.close()
+
+
+def test_the_command_writes_elsewhere_too(project, rawkomem):
+    rawkomem("add", "--title", "Why", "--body", "Because.")
+    assert rawkomem("toc").stdout.startswith("written  .rawko/MEMORY.md")
+    assert rawkomem("toc").stdout.startswith("unchanged")
+    (project / "docs").mkdir()
+    rawkomem("toc", "--out", "docs/memories.md")
+    assert "(../.rawko/memories/why.md)" in (project / "docs" / "memories.md").read_text()

@@ -1,0 +1,158 @@
+"""What leaves a repository, comes into another as it was, and never replaces what others wrote."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rawkomem import Entry, Repository, exchanging
+from rawkomem.files.start import plan_start, write_start
+from rawkomem.model.errors import Refused
+
+KEPT = ("id", "kind", "title", "when", "tags", "importance", "created", "by", "found_in", "source", "related", "body")
+ENTRIES = (
+    Entry(
+        title="Why apsw: [extensions] & more",
+        when=("sqlite|apsw", r"\bvec0?\b", "When a SQLite extension must be loaded"),
+        tags=("sqlite", "two words"),
+        importance="high",
+        by="alice",
+        found_in="the first index",
+        source="https://example.org/apsw",
+        related=("mem_1769164200000_3fa9c1",),
+        body="Many Pythons are built without extension loading.\n\n```sh\n# a comment\n---\n```\n\nSo apsw.",
+        extra={"type": "decision", "claim": {"subject": "db", "predicate": "driver", "value": "apsw"}},
+    ),
+    Entry(kind="lesson", title="Fsync the folder", when=("rename",), body="A rename is lost without it.", importance="critical"),
+    Entry(title="No conditions", tags=("a",), body="Found by its words only, ünïcode included."),
+    Entry(title="Index", body="A title whose file name is reserved in some formats.", when=("reserved",)),
+)  # fmt: skip
+
+
+@pytest.fixture
+def filled(repository):
+    for entry in ENTRIES:
+        repository.add(entry, via="person")
+    return repository
+
+
+@pytest.fixture
+def elsewhere(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("elsewhere")
+    write_start(plan_start(str(folder)))
+    opened = Repository.open(str(folder))
+    yield opened
+    opened.close()
+
+
+def said(repository) -> dict:
+    memories = repository.get_all([row.id for row in repository.list()])
+    return {
+        memory.id: {**{name: getattr(memory, name) for name in KEPT}, "extra": without_origin(memory.extra)}
+        for memory in memories
+    }
+
+
+def without_origin(extra) -> dict:
+    return {key: value for key, value in extra.items() if key != "importedFrom"}
+
+
+def export(repository, form: str, target: str) -> None:
+    if form == "jsonl":
+        exchanging.export_file(repository, target)
+    else:
+        exchanging.export_folder(repository, target, form)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "markdown", "okf"])
+def test_a_round_trip_keeps_what_memories_say(form, filled, elsewhere, tmp_path_factory):
+    target = str(tmp_path_factory.mktemp("out") / ("all.jsonl" if form == "jsonl" else "folder"))
+    export(filled, form, target)
+    done = exchanging.take_in(elsewhere, target)
+    assert len(done.news) == len(ENTRIES) and not done.skipped and not said(elsewhere)
+    exchanging.review_all(elsewhere, done.kind, "activate")
+    assert said(elsewhere) == said(filled)
+    assert not exchanging.take_in(elsewhere, target).news
+    assert not exchanging.take_in(filled, target).news, "what comes home is known"
+
+
+def test_json_lines_are_whole(filled, rawkomem):
+    lines = [json.loads(line) for line in rawkomem("export").stdout.splitlines()]
+    assert [line["title"] for line in lines] == [entry.title for entry in ENTRIES]
+    assert {line["format"] for line in lines} == {"rawkomem/1"}
+    assert lines[0]["state"]["status"] == "active" and lines[0]["extra"]["claim"]["value"] == "apsw"
+    only = rawkomem("export", "--kind", "lesson").stdout.splitlines()
+    assert len(only) == 1 and json.loads(only[0])["kind"] == "lesson"
+
+
+def test_an_okf_bundle_is_one(filled, tmp_path):
+    """Version 0.1: every file but index.md and log.md has frontmatter with a type; links lead to files."""
+    import re
+
+    from rawkomem.text.frontmatter import read_frontmatter
+
+    exchanging.export_folder(filled, str(tmp_path / "okf"), "okf")
+    files = {
+        file.relative_to(tmp_path / "okf").as_posix(): file.read_text() for file in (tmp_path / "okf").rglob("*.md")
+    }
+    concepts = {name: text for name, text in files.items() if name.rpartition("/")[2] not in ("index.md", "log.md")}
+    assert len(concepts) == len(ENTRIES) and {"index.md", "log.md", "memories/index.md", "lessons/index.md"} < set(
+        files
+    )
+    for text in concepts.values():
+        fields, _ = read_frontmatter(text.split("---\n")[1])
+        assert fields["type"].value and fields["description"].value and fields["timestamp"].value
+    for name, text in files.items():
+        if name not in concepts:
+            for link in re.findall(r"\]\(([^)]+)\)", text):
+                assert ((tmp_path / "okf" / name).parent / link).is_file(), (name, link)
+
+
+def test_nothing_is_replaced_that_we_did_not_write(filled, tmp_path):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "fsync-the-folder.md").write_text("mine")
+    with pytest.raises(Refused, match=r"fsync-the-folder\.md"):
+        exchanging.export_folder(filled, str(folder), "markdown")
+    assert [file.name for file in folder.iterdir()] == ["fsync-the-folder.md"], "nothing was half written"
+    (folder / "fsync-the-folder.md").unlink()
+    exchanging.export_folder(filled, str(folder), "markdown")
+    (folder / "no-conditions.md").write_text("changed by me")
+    filled.amend("no-conditions", Entry(body="Another text."))
+    with pytest.raises(Refused, match=r"no-conditions\.md"):
+        exchanging.export_folder(filled, str(folder), "markdown")
+    assert (folder / "no-conditions.md").read_text() == "changed by me"
+    (tmp_path / "notes.jsonl").write_text("mine\n")
+    with pytest.raises(Refused, match="not written by rawkomem"):
+        exchanging.export_file(filled, str(tmp_path / "notes.jsonl"))
+    with pytest.raises(Refused, match="repository itself"):
+        exchanging.export_folder(filled, filled.layout.path("memories/out"), "markdown")
+
+
+def test_a_folder_follows_the_memories(filled, tmp_path):
+    folder = str(tmp_path / "out")
+    first = exchanging.export_folder(filled, folder, "markdown")
+    assert len(first.written) == len(ENTRIES) and not exchanging.export_folder(filled, folder, "markdown").written
+    filled.delete("fsync-the-folder")
+    filled.amend("no-conditions", Entry(body="Another text."))
+    again = exchanging.export_folder(filled, folder, "markdown")
+    assert (again.written, again.removed) == (("no-conditions.md",), ("fsync-the-folder.md",))
+    (tmp_path / "out" / "theirs.md").write_text("x")
+    exchanging.export_folder(filled, folder, "markdown")
+    assert (tmp_path / "out" / "theirs.md").exists()
+
+
+def test_a_list_of_files_from_elsewhere_removes_nothing_outside(filled, tmp_path):
+    from hashlib import sha256
+
+    (tmp_path / "out").mkdir()
+    (tmp_path / "precious").write_text("x")
+    listed = {name: sha256(b"x").hexdigest() for name in ("../precious", str(tmp_path / "precious"))}
+    (tmp_path / "out" / ".rawkomem-export.json").write_text(json.dumps(listed))
+    exchanging.export_folder(filled, str(tmp_path / "out"), "markdown")
+    assert (tmp_path / "precious").exists()
+
+
+def test_markdown_needs_a_folder(rawkomem):
+    assert "give --out FOLDER" in rawkomem("export", "--format", "okf", check=2).stderr
