@@ -21,14 +21,13 @@ SHORTEST = 16  # characters of a token that is given: shorter ones can be guesse
 
 
 @click.command("mcp")
-@click.option("--http", "port", type=click.IntRange(0, 65535), metavar="PORT",
-              help="Serve streamable HTTP on 127.0.0.1 instead of standard input and output; 0 takes a free port.")  # fmt: skip
+@click.option("--http", "port", type=click.IntRange(0, 65535), metavar="PORT", help="Serve HTTP; 0 takes a free port.")
 @click.pass_obj
 def mcp_command(folder: str, port: int | None) -> None:
     """Serve memories to agents by the Model Context Protocol.
 
-    Over standard input and output, or over HTTP for this machine only: a token is printed once, unless RAWKOMEM_MCP_TOKEN
-    gives one. Needs the extra: pip install 'rawkomem[mcp]'. See docs/mcp.md.
+    Over standard input and output, or with --http over streamable HTTP on 127.0.0.1, for this machine only: a token is
+    printed once, unless RAWKOMEM_MCP_TOKEN gives one. Needs the extra: pip install 'rawkomem[mcp]'. See docs/mcp.md.
     """
     server = _open_server(folder)
     if port is None:

@@ -16,6 +16,7 @@ from ..model.entry import Entry
 from ..model.kinds import IMPORTANCE
 from ..model.record import record
 from ..recall.inject import Task
+from ..state.belief import SIGNALS
 from .answers import found_list, what_was_learned, what_was_stored, whole_memory
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ BY = "agent"  # who found it out, where the client does not say its name
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
 MOST = 50  # results of one search: a longer list is no answer
-SIGNALS = ("helpful", "harmful")
 
 
 @record

@@ -110,7 +110,11 @@ def test_every_verb(ask, stored):
 
 def test_amending_changes_the_memory_and_keeps_the_file(ask, stored):
     async def conversation(client):
-        arguments = {"title": "Retry with full jitter", "text": "Full jitter, capped at 30 s.", "amends": "retry-with-jitter"}
+        arguments = {
+            "title": "Retry with full jitter",
+            "text": "Full jitter, capped at 30 s.",
+            "amends": "retry-with-jitter",
+        }
         return text_of(await client.call_tool("remember", arguments))
 
     assert ask(conversation) == "amended mem_1700000000000_abc123"
@@ -222,6 +226,7 @@ def test_odd_and_huge_arguments_are_answered_in_one_line(ask):
         ("remember", {"title": "t", "text": "b", "importance": "extreme"}, "is not one of"),
         ("remember", {"title": "t", "text": "b", "amends": "nobody"}, "no memory"),
         ("feedback", {"id": "retry-with-jitter", "signal": "meh"}, "is not one of"),
+        ("learn", {"text": '{"type": "user", "message": [[[' * 1000}, "no JSON that can be read"),
     ]
 
     async def conversation(client):
@@ -235,7 +240,6 @@ def test_odd_and_huge_arguments_are_answered_in_one_line(ask):
             ("search", {"query": "'\"; DROP TABLE memories; -- NEAR(", "limit": 10**9}),
             ("search", {"query": "x", "limit": -5}),
             ("learn", {"text": huge}),
-            ("learn", {"text": '{"type": "user", "message": [[[' * 1000}),
         ):
             result = await client.call_tool(name, arguments)
             assert not result.is_error, (name, text_of(result)[:300])
@@ -353,7 +357,11 @@ def test_a_header_that_comes_twice_must_be_right_twice():
     guard = Guard(None, 8000, TOKEN)
     good = [(b"host", b"127.0.0.1:8000"), (b"authorization", f"Bearer {TOKEN}".encode())]
     assert guard._refusal({"type": "http", "headers": good}) is None
-    for more, status in (((b"host", b"evil"), 421), ((b"origin", b"http://evil"), 403), ((b"authorization", b"x"), 401)):
+    for more, status in (
+        ((b"host", b"evil"), 421),
+        ((b"origin", b"http://evil"), 403),
+        ((b"authorization", b"x"), 401),
+    ):
         assert guard._refusal({"type": "http", "headers": [*good, more]})[0] == status
     assert guard._refusal({"type": "websocket", "headers": good})[0] == 403
 
