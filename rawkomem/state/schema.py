@@ -1,4 +1,4 @@
-"""The JSON Schema of a frontmatter: what text/entries.py accepts, from the closed vocabularies, for editors and other tools.
+"""The JSON Schema of a frontmatter: what text/entries.py accepts, for editors and other tools.
 
 Our reader takes every scalar as text; another YAML reader makes numbers and booleans of some, so those are let in.
 """
