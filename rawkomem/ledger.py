@@ -36,6 +36,17 @@ def blocks(repository: Repository, operation: str = "", name: str = "") -> list[
     ]
 
 
+def asked(repository: Repository, most: int) -> list[tuple[int, str]]:
+    """When and what was last asked of the memories, the latest first."""
+    found = [(row.timestamp, _query(row.yamo_text)) for row in blocks(repository, "recall")[-most:]]
+    return [(at, question) for at, question in reversed(found) if question]
+
+
+def _query(text: str) -> str:
+    line = next((line for line in text.split("\n") if line.startswith("  query;")), "")
+    return line.removeprefix("  query;").removesuffix(";")
+
+
 def _seal(repository: Repository) -> None:
     """On a disk that cannot be written, what waits is simply not shown."""
     try:

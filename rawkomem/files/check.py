@@ -13,18 +13,17 @@ from ..model.kinds import GROUPS
 from ..model.problem import Problem, error, style, warning
 from ..model.record import record, replace
 from ..state.fold import fold
-from ..state.graph import build
-from ..state.references import DERIVED, HERITAGE, SUPERSEDES
+from ..state.graph import Broken, build
+from ..state.references import DERIVED, HERITAGE, SUPERSEDES, Names, references
 from ..state.run import TASKS
 from ..text.redact import redact
-from .read import Reading, read_file
+from .read import Reading, read_data, read_file
 from .scan import is_text, stamps, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ..model.entry import Entry, Memory
-    from ..state.graph import Broken
     from .layout import Layout
 
 IDEAL = (200, 500)  # words: SPEC-0009
@@ -63,6 +62,31 @@ def check_repository(layout: Layout) -> list[Checked]:
     checked = [_checked(reading, extra.pop(path, [])) for path, reading in readings.items()]
     checked += [_checked(Reading(path), problems) for path, problems in extra.items()]
     return sorted(checked, key=lambda item: item.file)
+
+
+def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
+    """Check what an editor holds of one file, among the memories of the others. At every change, so only that file."""
+    reading = _with_rules(read_data(data, path))
+    elsewhere = [memory for memory in others if memory.path != path]
+    known = {memory.id for memory in elsewhere}
+    twice = [
+        replace(error(f"id {entry.id!r} is used in another file, too", "give each entry its own id"), line=entry.line)
+        for entry in reading.entries
+        if entry.id in known
+    ]
+    across = [*twice, *_ids_twice([reading]), *_dangling([reading], known), *_leading_nowhere(reading, elsewhere)]
+    return _checked(reading, [replace(problem, path=path) for problem in across])
+
+
+def _leading_nowhere(reading: Reading, elsewhere: Sequence[Memory]) -> list[Problem]:
+    """The references of one file that mean no memory, or several."""
+    about: dict[str, list[Entry]] = {}
+    for entry in reading.entries:
+        about.setdefault(entry.target, []).append(entry)
+    own = [memory for memory in map(fold, about.values()) if memory]
+    names = Names([*elsewhere, *own])
+    found = [(memory, type, name, names.find(name)) for memory in own for type, name in references(memory)]
+    return [_broken_link(Broken(memory, type, name, tuple(ids))) for memory, type, name, ids in found if len(ids) != 1]
 
 
 def _checked(reading: Reading, more: Iterable[Problem]) -> Checked:
@@ -143,9 +167,9 @@ def _ids_twice(readings: Iterable[Reading]) -> list[Problem]:
     ]  # fmt: skip
 
 
-def _dangling(readings: Iterable[Reading]) -> list[Problem]:
+def _dangling(readings: Iterable[Reading], elsewhere: Iterable[str] = ()) -> list[Problem]:
     entries = [entry for reading in readings for entry in reading.entries]
-    known = {entry.id for entry in entries if entry.creates}
+    known = {*elsewhere, *(entry.id for entry in entries if entry.creates)}
     return [
         replace(warning(f"about {entry.about!r}: no such memory", "correct the id"), path=entry.path, line=entry.line)
         for entry in entries

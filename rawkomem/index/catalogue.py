@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = "8"
 UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
+LONGEST_NAME = 4_096  # characters that anybody may mean a memory by: a path's limit; SQLite gives up on long patterns
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -210,6 +211,8 @@ class Catalogue:
 
     def resolve(self, name: str) -> list[str]:
         """The ids a person may mean: the id itself, else ids that start with it, else the memory of a file stem."""
+        if len(name) > LONGEST_NAME:
+            return []
         if self.row(name):
             return [name]
         if self.row(name.removesuffix(".md")):

@@ -555,3 +555,9 @@ def test_a_process_that_stays_open_spares_itself_long_sweeps_but_sees_its_own_wr
     repository.sync()
     assert len(repository.list()) == 5
     assert len(Repository.open(repository.layout.project).list()) == 5
+
+
+def test_a_name_of_any_length_is_just_no_memory(repository):
+    with pytest.raises(NotFound):
+        repository.get("x" * 100_000)
+    assert not repository.warnings  # the index was not thrown away

@@ -1,0 +1,125 @@
+"""An editor: pygls' own client against a real `rawkomem lsp` process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from lsprotocol import types as lsp
+from pygls.lsp.client import LanguageClient
+
+from tests.conftest import ROOT
+
+WAIT = 30  # seconds: a machine may be busy; what is measured is measured in the test
+
+
+class Editor:
+    """Opens files, types, asks; collects what the server sends by itself."""
+
+    def __init__(self, client: LanguageClient, project: Path):
+        self.client, self.project = client, project
+        self.versions: dict[str, int] = {}
+        self.diagnostics: asyncio.Queue = asyncio.Queue()
+        self.messages: list[str] = []
+        self.shown: list[lsp.ShowDocumentParams] = []
+        self.edits: list[lsp.ApplyWorkspaceEditParams] = []
+        client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: self.diagnostics.put_nowait(params))
+        client.feature(lsp.WINDOW_SHOW_MESSAGE)(lambda params: self.messages.append(params.message))
+        client.feature(lsp.WINDOW_SHOW_DOCUMENT)(lambda params: self._show(params))
+        client.feature(lsp.WORKSPACE_APPLY_EDIT)(lambda params: self._apply(params))
+
+    def _show(self, params):
+        self.shown.append(params)
+        return lsp.ShowDocumentResult(True)
+
+    def _apply(self, params):
+        self.edits.append(params)
+        return lsp.ApplyWorkspaceEditResult(True)
+
+    def file(self, name: str) -> Path:
+        return self.project / ".rawko" / "memories" / name
+
+    def uri(self, name: str) -> str:
+        return self.file(name).as_uri()
+
+    async def open(self, name: str, text: str | None = None) -> list[lsp.Diagnostic]:
+        text = self.file(name).read_text(encoding="utf-8") if text is None else text
+        item = lsp.TextDocumentItem(uri=self.uri(name), language_id="markdown", version=1, text=text)
+        self.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+        self.versions[name] = 1
+        return await self.told(name)
+
+    async def type(self, name: str, text: str) -> list[lsp.Diagnostic]:
+        """Replace the text of an open file, without saving; returns what the server says to it."""
+        self.versions[name] += 1
+        self.client.text_document_did_change(
+            lsp.DidChangeTextDocumentParams(
+                lsp.VersionedTextDocumentIdentifier(self.versions[name], self.uri(name)),
+                [lsp.TextDocumentContentChangeWholeDocument(text)],
+            )
+        )
+        return await self.told(name)
+
+    async def told(self, name: str) -> list[lsp.Diagnostic]:
+        while True:
+            params = await asyncio.wait_for(self.diagnostics.get(), WAIT)
+            if params.uri == self.uri(name):
+                return params.diagnostics
+
+    def at(self, name: str, line: int, character: int) -> dict:
+        return {
+            "text_document": lsp.TextDocumentIdentifier(self.uri(name)),
+            "position": lsp.Position(line, character),
+        }
+
+    async def complete(self, name: str, line: int, character: int) -> list[lsp.CompletionItem]:
+        found = await self.client.text_document_completion_async(lsp.CompletionParams(**self.at(name, line, character)))
+        return found.items if found else []
+
+    async def hover(self, name: str, line: int, character: int) -> str:
+        found = await self.client.text_document_hover_async(lsp.HoverParams(**self.at(name, line, character)))
+        return found.contents.value if found else ""
+
+    async def define(self, name: str, line: int, character: int) -> list[tuple[str, int]]:
+        params = lsp.DefinitionParams(**self.at(name, line, character))
+        found = await self.client.text_document_definition_async(params)
+        return [(Path(place.uri).name, place.range.start.line) for place in found or []]
+
+    async def refer(self, name: str, line: int, character: int, declaration: bool = False):
+        params = lsp.ReferenceParams(lsp.ReferenceContext(declaration), **self.at(name, line, character))
+        return await self.client.text_document_references_async(params)
+
+    async def run(self, command: str, *arguments):
+        params = lsp.ExecuteCommandParams(command, arguments=[*arguments])
+        return await self.client.workspace_execute_command_async(params)
+
+
+@asynccontextmanager
+async def editing(project: Path, encodings: list[str] | None = None):
+    """An editor on a project."""
+    client = LanguageClient("test-editor", "1")
+    editor = Editor(client, project)
+    await client.start_io(
+        sys.executable, "-m", "rawkomem", "lsp", cwd=project, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    general = lsp.GeneralClientCapabilities(position_encodings=encodings) if encodings else None
+    window = lsp.WindowClientCapabilities(show_document=lsp.ShowDocumentClientCapabilities(support=True))
+    folder = lsp.WorkspaceFolder(uri=project.as_uri(), name="project")
+    started = await client.initialize_async(
+        lsp.InitializeParams(
+            capabilities=lsp.ClientCapabilities(general=general, window=window),
+            workspace_folders=[folder],
+            root_uri=project.as_uri(),
+        )
+    )
+    editor.capabilities = started.capabilities
+    client.initialized(lsp.InitializedParams())
+    try:
+        yield editor
+        await client.shutdown_async(None)
+    finally:
+        client.exit(None)
+        await asyncio.wait_for(client.stop(), WAIT)
