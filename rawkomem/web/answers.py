@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ..index.documents import Filter
 from ..index.lists import memory_of
-from ..model.errors import BadInput, NotFound
+from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.ids import slug
 from ..model.kinds import CREATES, IMPORTANCE, STATUSES
 from ..model.record import replace
@@ -30,16 +31,23 @@ if TYPE_CHECKING:
     from ..state.graph import Edge
     from ..state.history import Step
     from ..state.trust import Trust
+    from .markdown import Titles
+
+    Render = Callable[[str, Titles], str]
 
 LISTED = 200  # memories in a list: who wants more says what they look for
-FOUND = 60  # results of a search
+FOUND = 40  # results of a search
+FAINT = 0.2  # share of the best result's score below which a result is noise
 DRAWN = 250  # memories in the graph, the most connected: more is a ball of wool
 TAGS = 60  # tags in the filter, the most frequent
-SIMILAR = 0.55  # least cosine for a line in the graph: between a link's 0.5 and a cluster's 0.6
+SIMILAR = 0.5  # least cosine for a line in the graph, as for `rawkomem links`
 LONGEST = 4_000  # characters of a question
 EXCERPT = 220  # characters of a memory in a list
 EVERYTHING = "everything"  # beside statuses: also what is history
 HIDDEN = "deleted"  # a tombstone shows that something was there, never what
+
+# What a list leaves out of Markdown: marks at the beginning of a line, emphasis, code marks, brackets of links.
+MARKS = re.compile(r"^\s*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+|\*\*|__|`+|\[\[|\]\]", re.MULTILINE)
 
 Facts = dict[str, Any]
 
@@ -64,17 +72,23 @@ def overview(repository: Repository) -> Facts:
 def memories(repository: Repository, asked: Mapping[str, str]) -> Facts:
     """The memories that pass the filters: those that fit a question, best first, or all, the last changed first."""
     only, question = _filter(asked), _question(asked.get("q", ""))
-    if question:
-        found = repository.search(question, FOUND, only)
-        texts = {item.row.id: item.text for item in found}
-        rows: Sequence[Row] = [item.row for item in found]
-    else:
-        texts, rows = {}, repository.list(only)
+    every = repository.list(only)
+    found = repository.search(question, FOUND, only) if question else ()
+    texts = {item.row.id: item.text for item in found if item.score >= FAINT * found[0].score}
+    rows = _found(every, list(texts), question) if question else every
     shown = repository.get_all([row.id for row in rows[:LISTED]])
     return {"total": len(rows), "items": [_item(memory, texts.get(memory.id, "")) for memory in shown]}
 
 
-def memory(repository: Repository, name: str, render: Callable[[str], str]) -> Facts:
+def _found(every: Sequence[Row], ids: Sequence[str], question: str) -> list[Row]:
+    """Titles that hold what was typed so far, which may be half a word, then what words and meaning found."""
+    named = [row.id for row in every if question.lower() in row.title.lower()]
+    known = {row.id: row for row in every}
+    best_first = sorted(named, key=lambda id: ids.index(id) if id in ids else len(ids))
+    return [known[id] for id in dict.fromkeys((*best_first, *ids)) if id in known]
+
+
+def memory(repository: Repository, name: str, render: Render) -> Facts:
     """One memory with everything that it is judged by."""
     explained = repository.explain_memory(_named(repository, name))
     known = explained.memory
@@ -82,7 +96,7 @@ def memory(repository: Repository, name: str, render: Callable[[str], str]) -> F
     claim = claim_of(known)
     return {
         **_item(known),
-        "html": "" if hidden else render(known.body),
+        "html": "" if hidden else render(known.body, _titles(repository)),
         "when": [] if hidden else [one_line(part, 300) for part in known.when],
         "found_in": one_line(known.found_in),
         "source": one_line(known.source),
@@ -141,7 +155,7 @@ def timeline(repository: Repository) -> Facts:
     return {"undated": len(rows) - len(dated), "items": [_row(row) for row in dated]}
 
 
-def waiting(repository: Repository, render: Callable[[str], str]) -> Facts:
+def waiting(repository: Repository, render: Render) -> Facts:
     """What waits for a review, and claims that contradict each other, with both sides."""
     return {"items": [_held(repository, memory, others, render) for memory, others in _waiting(repository)]}
 
@@ -155,10 +169,10 @@ def _waiting(repository: Repository) -> list[tuple[Memory, list[Memory]]]:
     return [*found.values()]
 
 
-def _held(repository: Repository, memory: Memory, others: Sequence[Memory], render: Callable[[str], str]) -> Facts:
+def _held(repository: Repository, memory: Memory, others: Sequence[Memory], render: Render) -> Facts:
     return {
         **_item(memory),
-        "html": render(memory.body),
+        "html": render(memory.body, _titles(repository)),
         "reason": one_line(memory.reason.replace("_", " "), 200),
         "trust": _trust(repository.trust_parts(memory)),
         "conflicts": [{**_item(other), "trust": _trust(repository.trust_parts(other))} for other in others],
@@ -173,6 +187,17 @@ def _named(repository: Repository, name: str) -> str:
         return repository.get(name).id
     except NotFound:
         return repository.get(slug(name)).id
+
+
+def _titles(repository: Repository) -> Titles:
+    def title(name: str) -> str:
+        try:
+            known = repository.get(_named(repository, name))
+            return one_line(known.title) if known.status != HIDDEN else ""
+        except RawkoError:
+            return ""  # a link may lead nowhere, or to several: it shows what was written
+
+    return title
 
 
 def _all(repository: Repository) -> list[Memory]:
@@ -211,7 +236,7 @@ def _item(memory: Memory, text: str = "") -> Facts:
         **_row(memory),
         "type": one_line(type_of(memory), 40),
         "tags": [one_line(tag, 40) for tag in memory.tags],
-        "excerpt": "" if hidden else one_line(text or memory.body, EXCERPT),
+        "excerpt": "" if hidden else one_line(MARKS.sub("", text or memory.body), EXCERPT),
     }
 
 

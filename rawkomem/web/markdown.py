@@ -28,7 +28,10 @@ TAGS = {
 ATTRIBUTES = {"a": {"href", "title", "target"}, "ol": {"start"}}
 
 
-def open_renderer() -> Callable[[str], str]:
+Titles = Callable[[str], str]  # the title of the memory that a name means; empty where it means none
+
+
+def open_renderer() -> Callable[[str, Titles], str]:
     """The function from Markdown to safe HTML."""
     try:
         import nh3
@@ -41,9 +44,9 @@ def open_renderer() -> Callable[[str], str]:
     reader.inline.ruler.before("link", "wikilink", _wikilink)
     reader.add_render_rule("link_open", _link_open)
 
-    def render(text: str) -> str:
+    def render(text: str, titles: Titles) -> str:
         text = clean(text)
-        html = _as_it_is(text) if len(text) > LONGEST else reader.render(text)
+        html = _as_it_is(text) if len(text) > LONGEST else reader.render(text, {"titles": titles})
         return nh3.clean(
             html,
             tags=TAGS,
@@ -80,7 +83,7 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
     if not silent:
         address, _, shown = name.partition("|")
         state.push("link_open", "a", 1).attrs = {"href": MEMORY + quote(address.strip(), safe="")}
-        state.push("text", "", 0).content = shown.strip() or address
+        state.push("text", "", 0).content = shown.strip() or state.env["titles"](address.strip()) or address
         state.push("link_close", "a", -1)
     state.pos = end + 2
     return True

@@ -12,7 +12,7 @@ import socketserver
 import threading
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from ..files.layout import find_layout
 from ..model.errors import BadInput, Busy, NotFound, RawkoError, Refused
@@ -117,14 +117,14 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Files of the page for anybody, answers for those who know the token."""
-        url = urlsplit(self.path)
-        file = self.server.files.get(url.path)
+        path, _, query = self.path.partition("?")
+        file = self.server.files.get(path)
         door = self.server.door
         refused = door.refusal(self.headers) or (None if file else door.refusal_of_data(self.headers))
         if refused:
             self._send(told(*refused))
             return
-        self._send(file or self._answer(url.path, url.query))
+        self._send(file or self._answer(path, query))
 
     def _answer(self, path: str, query: str) -> Reply:
         try:

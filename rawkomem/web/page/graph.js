@@ -7,6 +7,7 @@ import { placed, step } from "./layout.js";
 const SIZES = { low: 4.5, medium: 5.5, high: 7.5, critical: 9.5 };
 const STEPS = 320; // until things have settled
 const SHOWN = 60; // of them, the last ones are shown as they happen
+const MANY = 120; // memories from which circles are smaller
 const LETTER = 6.3; // width of a letter of a label
 
 let world = null;
@@ -31,7 +32,8 @@ function build(view, items, links, total) {
   const nodes = items.map((item) => ({ item, r: SIZES[item.importance] ?? 5.5, degree: 1, around: new Set() }));
   const byId = new Map(nodes.map((node) => [node.item.id, node]));
   const edges = links.map((link) => edge(link, byId.get(link.source), byId.get(link.target)));
-  for (const node of nodes) node.r += Math.min(5, Math.sqrt(node.degree) - 1);
+  const share = nodes.length > MANY ? 0.78 : 1;
+  for (const node of nodes) node.r = (node.r + Math.min(5, Math.sqrt(node.degree) - 1)) * share;
   const drawn = draw(nodes, edges);
   const card = h("div", { class: "card node-card", hidden: true, "aria-live": "polite" });
   const made = { nodes, edges, ...drawn, card, at: { x: 0, y: 0, zoom: 1 }, moved: false, view };
@@ -96,14 +98,14 @@ function fit(made) {
   const { width, height } = made.view.getBoundingClientRect();
   const xs = made.nodes.map((node) => node.x), ys = made.nodes.map((node) => node.y);
   const left = Math.min(...xs), right = Math.max(...xs), top = Math.min(...ys), bottom = Math.max(...ys);
-  const zoom = Math.min(1.7, (width - 150) / (right - left + 1), (height - 120) / (bottom - top + 1));
+  const zoom = Math.min(2.4, (width - 150) / (right - left + 1), (height - 120) / (bottom - top + 1));
   made.at = { zoom: Math.max(0.2, zoom), x: (left + right) / 2, y: (top + bottom) / 2 };
 }
 
 function paint(made) {
   const { width, height } = made.view.getBoundingClientRect();
   const { at } = made;
-  const size = Math.max(0.75, Math.min(1.35, at.zoom));
+  const size = Math.max(0.75, Math.min(1.5, at.zoom));
   for (const node of made.nodes) {
     node.sx = (node.x - at.x) * at.zoom + width / 2;
     node.sy = (node.y - at.y) * at.zoom + height / 2;
@@ -120,22 +122,26 @@ function paint(made) {
   label(made, size);
 }
 
-/** Labels of the weightiest memories first, and only where nothing lies below. */
+/** Labels of the weightiest memories first, below, above or beside them, and only where there is room. */
 function label(made, size) {
   const taken = made.nodes.map((node) => box(node.sx, node.sy, node.r * size * 2, node.r * size * 2));
   const ordered = [...made.nodes].sort((one, other) => weight(made, other) - weight(made, one));
   for (const node of ordered) {
-    const width = node.label.textContent.length * LETTER;
-    const y = node.sy + node.r * size + 11;
-    const own = box(node.sx, y - 3, width, 13);
+    const places = around(node, size);
     const wanted = node === made.chosen || made.chosen?.around.has(node);
-    const free = wanted || !taken.some((other) => overlap(own, other));
-    node.label.classList.toggle("hidden", !free);
-    if (!free) continue;
+    const own = places.find((place) => !taken.some((other) => overlap(place, other))) ?? (wanted && places[0]);
+    node.label.classList.toggle("hidden", !own);
+    if (!own) continue;
     taken.push(own);
-    node.label.setAttribute("x", node.sx.toFixed(1));
-    node.label.setAttribute("y", y.toFixed(1));
+    node.label.setAttribute("x", ((own[0] + own[2]) / 2).toFixed(1));
+    node.label.setAttribute("y", (own[3] - 3).toFixed(1));
   }
+}
+
+function around(node, size) {
+  const away = node.r * size, width = node.label.textContent.length * LETTER;
+  const places = [[0, away + 9], [0, -away - 9], [away + width / 2 + 4, 0], [-away - width / 2 - 4, 0]];
+  return places.map(([x, y]) => box(node.sx + x, node.sy + y, width, 13));
 }
 
 const weight = (made, node) => (node === made.chosen ? 1000 : made.chosen?.around.has(node) ? 500 : 0) + node.degree + node.r;

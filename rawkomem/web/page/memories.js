@@ -36,11 +36,11 @@ function build(view, overview) {
 function filters(overview) {
   const words = (counts) => Object.keys(counts);
   const fields = [
-    ["kind", "Any kind", words(overview.kinds)],
-    ["type", "Any type", words(overview.types)],
-    ["importance", "Any importance", ["medium", "high", "critical"]],
+    ["kind", "Kind", words(overview.kinds)],
+    ["type", "Type", words(overview.types)],
+    ["importance", "Importance", ["medium", "high", "critical"]],
     ["status", "In use", [...words(overview.statuses), "everything"]],
-    ["tag", "Any tag", words(overview.tags)],
+    ["tag", "Tag", words(overview.tags)],
   ];
   const selects = fields.filter(([, , options]) => options.length).map(([name, any, options]) => select(name, any, options));
   const clear = h("button", { type: "button", class: "quiet", onclick: () => clearFilters(selects) }, "Clear");

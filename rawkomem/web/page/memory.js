@@ -125,8 +125,14 @@ function citations(memory) {
 }
 
 function links(memory) {
-  return titled("Connected", memory.links.map((other) => h("li", {},
-    h("a", { href: href(other.id) }, dot(other), other.title), h("small", {}, `${other.outward ? "→" : "←"} ${other.link.replaceAll("_", " ")}`))));
+  const ways = new Map(); // one line for each memory and type; both directions are one
+  for (const other of memory.links) {
+    const key = `${other.id} ${other.link}`;
+    const known = ways.get(key);
+    ways.set(key, { other, way: known ? "↔" : other.outward ? "→" : "←" });
+  }
+  return titled("Connected", [...ways.values()].map(({ other, way }) => h("li", {},
+    h("a", { href: href(other.id) }, dot(other), other.title), h("small", {}, `${way} ${other.link.replaceAll("_", " ")}`))));
 }
 
 function place(memory) {

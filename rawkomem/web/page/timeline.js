@@ -6,7 +6,7 @@ import { ago, day, dot, h, href, many, nothing, s } from "./dom.js";
 const DAY = 86_400_000;
 const RANGES = [["All", 0], ["Year", 365], ["Quarter", 92], ["Month", 31]];
 const SIZES = { low: 4, medium: 5, high: 6.5, critical: 8 };
-const HEIGHT = 230, AXIS = 30, EDGE = 24;
+const HEIGHT = 280, AXIS = 30, NOTES = 52, EDGE = 26; // below the dots the axis, above them room for two rows of titles
 const JOURNAL = 400; // memories in the journal: a longer one is a search
 
 let world = null;
@@ -56,12 +56,13 @@ function draw() {
   const [start, end] = span();
   const x = (at) => EDGE + ((at - start) / (end - start)) * (width - 2 * EDGE);
   const inside = world.items.filter((item) => item.created >= start && item.created <= end);
-  const middle = (HEIGHT - AXIS) / 2;
-  const placed = swarm(inside, x, middle - 6);
+  const middle = (HEIGHT - AXIS + NOTES) / 2;
+  const placed = swarm(inside, x, middle - NOTES - 4);
   world.dots = placed.map((place, number) => circle(place, middle, number === placed.length - 1));
   const today = Date.now() <= end && s("line", { class: "today", x1: x(Date.now()), x2: x(Date.now()), y1: 8, y2: HEIGHT - AXIS });
   world.swarm.replaceChildren(
-    s("svg", { width, height: HEIGHT, role: "group", "aria-label": "Memories by day" }, ticks(start, end, x), today || "", world.dots),
+    s("svg", { width, height: HEIGHT, role: "group", "aria-label": "Memories by day" }, ticks(start, end, x), wave(inside, x, width),
+      today || "", notes(placed, middle, width), world.dots),
     world.tip);
   journal(inside);
 }
@@ -69,7 +70,7 @@ function draw() {
 /** Dots beside each other where there is room, else above and below; smaller ones where a day is full. */
 function swarm(items, x, most) {
   const ordered = [...items].sort((one, other) => one.created - other.created);
-  for (const scale of [1, 0.8, 0.62, 0.48, 0.36, 0.25]) {
+  for (const scale of [2.2, 1.8, 1.4, 1.1, 0.85, 0.65, 0.5, 0.38, 0.25]) {
     const placed = [];
     let highest = 0;
     for (const item of ordered) {
@@ -91,6 +92,35 @@ function free(own, before) {
     }
   }
   return 0;
+}
+
+/** How much was found when: a soft hill behind the dots. */
+function wave(items, x, width) {
+  const reach = 34, base = HEIGHT - AXIS, steps = Math.ceil(width / 8);
+  const heights = Array.from({ length: steps + 1 }, (_, at) =>
+    items.reduce((sum, item) => sum + Math.exp(-(((x(item.created) - at * 8) / reach) ** 2)), 0));
+  const most = Math.max(...heights, 1);
+  const line = heights.map((height, at) => `L${at * 8} ${(base - (height / most) * (base - NOTES)).toFixed(1)}`);
+  return s("path", { class: "wave", d: `M0 ${base}${line.join("")}L${steps * 8} ${base}Z` });
+}
+
+/** Titles of the weightiest, where there is room above. */
+function notes(placed, middle, width) {
+  const rows = [[], []];
+  const weighty = placed.filter(({ item }) => ["critical", "high"].includes(item.importance));
+  const ordered = weighty.sort((one, other) => SIZES[other.item.importance] - SIZES[one.item.importance] || other.item.created - one.item.created);
+  return ordered.flatMap((place) => {
+    const text = place.item.title.length > 36 ? `${place.item.title.slice(0, 34).trimEnd()}…` : place.item.title;
+    const half = text.length * 3.2 + 8;
+    const at = Math.max(half + 4, Math.min(width - half - 4, place.x));
+    const row = rows.findIndex((taken) => taken.every(([left, right]) => at + half < left || at - half > right));
+    const crosses = row === 0 && rows[1].some(([left, right]) => place.x > left && place.x < right);
+    if (row < 0 || crosses) return [];
+    rows[row].push([at - half, at + half]);
+    if (row === 0) rows[1].push([place.x - 3, place.x + 3]); // its line goes through the lower row
+    const y = 20 + (1 - row) * -4 + row * 18;
+    return [s("line", { class: "lead-line", x1: place.x, x2: place.x, y1: y + 5, y2: middle + place.y - place.r }), s("text", { class: "note", x: at, y }, text)];
+  });
 }
 
 function circle({ item, x, y, r }, middle, last) {
