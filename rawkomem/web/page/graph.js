@@ -98,7 +98,7 @@ function fit(made) {
   const { width, height } = made.view.getBoundingClientRect();
   const xs = made.nodes.map((node) => node.x), ys = made.nodes.map((node) => node.y);
   const left = Math.min(...xs), right = Math.max(...xs), top = Math.min(...ys), bottom = Math.max(...ys);
-  const zoom = Math.min(2.4, (width - 150) / (right - left + 1), (height - 120) / (bottom - top + 1));
+  const zoom = Math.min(2.8, (width - 150) / (right - left + 1), (height - 120) / (bottom - top + 1));
   made.at = { zoom: Math.max(0.2, zoom), x: (left + right) / 2, y: (top + bottom) / 2 };
 }
 
