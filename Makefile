@@ -2,9 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 OTHER_PYTHONS ?= 3.12 3.13
-FAST := not slow and not models and not stores and not servers  # the default lane; the others have targets of their own
+# The default lane; the others have targets of their own.
+FAST := not slow and not models and not stores and not servers and not page
 
-.PHONY: demo test lint types layers suite test-slow test-models test-stores test-servers test-pythons bench docs clean
+.PHONY: demo test lint types layers suite test-slow test-models test-stores test-servers test-page test-pythons bench docs clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -52,6 +53,14 @@ test-stores: .venv/ready     ## the search stores besides SQLite, with the real 
 test-servers: .venv/ready    ## the MCP and language servers with their SDKs' own clients (installs the extras)
 	$(BIN)/python -m pip install --quiet --editable ".[mcp,lsp]"
 	$(BIN)/pytest -n 2 -m servers
+
+test-page:                   ## the page in real headless Chromium (installs Debian's package and Playwright)
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } || \
+	  { echo "chromium is not installed: run 'apt-get install chromium' as root, then this again"; exit 1; }
+	$(PYTHON) -m venv .venv-page
+	.venv-page/bin/python -m pip install --quiet --upgrade pip
+	.venv-page/bin/python -m pip install --quiet --editable ".[page]" --group test --group page
+	.venv-page/bin/pytest -m page
 
 test-pythons:                ## the fast suite on the other Pythons that are installed
 	@for version in $(OTHER_PYTHONS); do \

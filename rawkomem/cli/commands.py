@@ -29,6 +29,7 @@ COMMANDS = {
     "list": ("read", "List memories, the last changed first."),
     "show": ("read", "Show one memory."),
     "stats": ("read", "Count memories, and tell which are used."),
+    "browse": ("browse", "Look at memories in a browser, review and rate them."),
     "history": ("explain", "Tell what happened to a memory, entry by entry."),
     "explain": ("explain", "Tell how far a memory is believed, and why."),
     "amend": ("write", "Change what a memory says, by appending."),
@@ -170,9 +171,13 @@ def run_click(argv: list[str]) -> int:
 
 
 def open_repository(folder: str) -> Repository:
-    """The repository that a command works on. Only a person types: a pipe on either side means a program."""
-    typed = sys.stdin.isatty() and sys.stdout.isatty()
-    return Repository.open(folder, via="person" if typed else "agent")
+    """The repository that a command works on."""
+    return Repository.open(folder, via=arrival())
+
+
+def arrival() -> str:
+    """How what this command writes arrives. Only a person types: a pipe on either side means a program."""
+    return "person" if sys.stdin.isatty() and sys.stdout.isatty() else "agent"
 
 
 def hot_options(options: tuple[Option, ...]) -> Callable[[Any], Any]:

@@ -26,10 +26,10 @@ class Editor:
         self.messages: list[str] = []
         self.shown: list[lsp.ShowDocumentParams] = []
         self.edits: list[lsp.ApplyWorkspaceEditParams] = []
-        client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: self.diagnostics.put_nowait(params))
+        client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(self.diagnostics.put_nowait)
         client.feature(lsp.WINDOW_SHOW_MESSAGE)(lambda params: self.messages.append(params.message))
-        client.feature(lsp.WINDOW_SHOW_DOCUMENT)(lambda params: self._show(params))
-        client.feature(lsp.WORKSPACE_APPLY_EDIT)(lambda params: self._apply(params))
+        client.feature(lsp.WINDOW_SHOW_DOCUMENT)(self._show)
+        client.feature(lsp.WORKSPACE_APPLY_EDIT)(self._apply)
 
     def _show(self, params):
         self.shown.append(params)

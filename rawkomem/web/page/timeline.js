@@ -1,0 +1,209 @@
+// The timeline: every memory as a dot on the day it was found, and below it the same as a journal.
+
+import { get } from "./api.js";
+import { ago, day, dot, h, href, many, nothing, s } from "./dom.js";
+
+const DAY = 86_400_000;
+const RANGES = [["All", 0], ["Year", 365], ["Quarter", 92], ["Month", 31]];
+const SIZES = { low: 4, medium: 5, high: 6.5, critical: 8 };
+const HEIGHT = 280, AXIS = 30, NOTES = 52, EDGE = 26; // below the dots the axis, above them room for two rows of titles
+const JOURNAL = 400; // memories in the journal: a longer one is a search
+
+let world = null;
+
+export async function show(view, { fresh }) {
+  if (!fresh) return;
+  const { items, undated } = await get("timeline");
+  if (!items.length) {
+    view.replaceChildren(nothing("No dates yet", "Memories that say when they were found appear here."));
+    return;
+  }
+  const swarm = h("div", { class: "swarm card" });
+  const journal = h("div", { class: "journal" });
+  const tip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });
+  world = { items, swarm, journal, tip, days: 0, dots: [] };
+  const ranges = h("div", { class: "ranges", role: "group", "aria-label": "How far back" }, RANGES.map(([name, days]) =>
+    h("button", { type: "button", "aria-pressed": String(days === 0), onclick: (event) => choose(event.target, days) }, name)));
+  view.replaceChildren(h("div", { class: "time" },
+    h("div", { class: "time-head" }, h("h1", {}, "Timeline"),
+      h("p", { class: "lead" }, many(items.length, "memory", "memories") + (undated ? `, and ${undated} without a date` : "")), ranges),
+    swarm, journal));
+  world.watch = new ResizeObserver(() => world && draw());
+  world.watch.observe(swarm);
+}
+
+export function leave() {
+  world?.watch.disconnect();
+  world = null;
+}
+
+function choose(button, days) {
+  for (const other of button.parentElement.children) other.setAttribute("aria-pressed", String(other === button));
+  world.days = days;
+  draw();
+}
+
+function span() {
+  const newest = world.items[0].created;
+  const end = Math.max(newest, Math.min(Date.now(), newest + 30 * DAY));
+  const start = world.days ? end - world.days * DAY : world.items.at(-1).created;
+  const pad = Math.max(DAY / 2, (end - start) * 0.02);
+  return [start - pad, end + pad];
+}
+
+function draw() {
+  const width = world.swarm.clientWidth;
+  const [start, end] = span();
+  const x = (at) => EDGE + ((at - start) / (end - start)) * (width - 2 * EDGE);
+  const inside = world.items.filter((item) => item.created >= start && item.created <= end);
+  const middle = (HEIGHT - AXIS + NOTES) / 2;
+  const placed = swarm(inside, x, middle - NOTES - 4);
+  world.dots = placed.map((place, number) => circle(place, middle, number === placed.length - 1));
+  const today = Date.now() <= end && s("line", { class: "today", x1: x(Date.now()), x2: x(Date.now()), y1: 8, y2: HEIGHT - AXIS });
+  world.swarm.replaceChildren(
+    s("svg", { width, height: HEIGHT, role: "group", "aria-label": "Memories by day" }, ticks(start, end, x), wave(inside, x, width),
+      today || "", notes(placed, middle, width), world.dots),
+    world.tip);
+  journal(inside);
+}
+
+/** Dots beside each other where there is room, else above and below; smaller ones where a day is full. */
+function swarm(items, x, most) {
+  const ordered = [...items].sort((one, other) => one.created - other.created);
+  for (const scale of [2.2, 1.8, 1.4, 1.1, 0.85, 0.65, 0.5, 0.38, 0.25]) {
+    const placed = [];
+    let highest = 0;
+    for (const item of ordered) {
+      const own = { item, x: x(item.created), r: SIZES[item.importance] * scale, y: 0 };
+      own.y = free(own, placed.slice(-240));
+      highest = Math.max(highest, Math.abs(own.y) + own.r);
+      placed.push(own);
+    }
+    if (highest <= most || scale === 0.25) return placed;
+  }
+  return [];
+}
+
+function free(own, before) {
+  const near = before.filter((other) => Math.abs(other.x - own.x) < other.r + own.r + 1.5);
+  for (let offset = 0; offset < 400; offset += 1.5) {
+    for (const y of [offset, -offset]) {
+      if (near.every((other) => Math.hypot(other.x - own.x, other.y - y) >= other.r + own.r + 1.5)) return y;
+    }
+  }
+  return 0;
+}
+
+/** How much was found when: a soft hill behind the dots. */
+function wave(items, x, width) {
+  const reach = 34, base = HEIGHT - AXIS, steps = Math.ceil(width / 8);
+  const heights = Array.from({ length: steps + 1 }, (_, at) =>
+    items.reduce((sum, item) => sum + Math.exp(-(((x(item.created) - at * 8) / reach) ** 2)), 0));
+  const most = Math.max(...heights, 1);
+  const line = heights.map((height, at) => `L${at * 8} ${(base - (height / most) * (base - NOTES)).toFixed(1)}`);
+  return s("path", { class: "wave", d: `M0 ${base}${line.join("")}L${steps * 8} ${base}Z` });
+}
+
+/** Titles of the weightiest, where there is room above. */
+function notes(placed, middle, width) {
+  const rows = [[], []];
+  const weighty = placed.filter(({ item }) => ["critical", "high"].includes(item.importance));
+  const ordered = weighty.sort((one, other) => SIZES[other.item.importance] - SIZES[one.item.importance] || other.item.created - one.item.created);
+  return ordered.flatMap((place) => {
+    const text = place.item.title.length > 36 ? `${place.item.title.slice(0, 34).trimEnd()}…` : place.item.title;
+    const half = text.length * 3.2 + 8;
+    const at = Math.max(half + 4, Math.min(width - half - 4, place.x));
+    const row = rows.findIndex((taken) => taken.every(([left, right]) => at + half < left || at - half > right));
+    const crosses = row === 0 && rows[1].some(([left, right]) => place.x > left && place.x < right);
+    if (row < 0 || crosses) return [];
+    rows[row].push([at - half, at + half]);
+    if (row === 0) rows[1].push([place.x - 3, place.x + 3]); // its line goes through the lower row
+    const y = 20 + (1 - row) * -4 + row * 18;
+    return [s("line", { class: "lead-line", x1: place.x, x2: place.x, y1: y + 5, y2: middle + place.y - place.r }), s("text", { class: "note", x: at, y }, text)];
+  });
+}
+
+function circle({ item, x, y, r }, middle, last) {
+  const shown = item.status === "active" ? "" : " past";
+  const mark = s("a", { href: href(item.id), class: `moment kind-${item.kind}${shown}`, tabindex: last ? "0" : "-1", "aria-label": `${item.title}, ${day(item.created)}`, "data-id": item.id },
+    s("circle", { cx: x.toFixed(1), cy: (middle + y).toFixed(1), r: r.toFixed(2) }));
+  const tell = () => showTip(item, x, middle + y - r);
+  mark.addEventListener("pointerenter", tell);
+  mark.addEventListener("focus", tell);
+  for (const away of ["pointerleave", "blur"]) mark.addEventListener(away, () => { if (world) world.tip.hidden = true; });
+  return mark;
+}
+
+function showTip(item, x, y) {
+  const { tip, swarm } = world;
+  tip.replaceChildren(h("b", {}, item.title), h("span", {}, dot(item), `${item.kind} · ${day(item.created)}${item.by ? ` · ${item.by}` : ""}`));
+  tip.hidden = false;
+  tip.style.left = `${Math.max(8, Math.min(swarm.clientWidth - tip.offsetWidth - 8, x - tip.offsetWidth / 2))}px`;
+  tip.style.top = `${y - tip.offsetHeight - 8}px`;
+}
+
+/** Lines at the beginnings of months, quarters or years, as many as can be read. */
+function ticks(start, end, x) {
+  const months = (end - start) / (30.4 * DAY);
+  const every = months > 72 ? 12 : months > 30 ? 6 : months > 14 ? 3 : months > 7 ? 2 : 1;
+  const weekly = months < 2.2;
+  const found = [];
+  const at = new Date(start);
+  at.setHours(0, 0, 0, 0);
+  if (weekly) at.setDate(at.getDate() + ((8 - at.getDay()) % 7));
+  else at.setMonth(at.getMonth() + 1, 1);
+  while (at.getTime() < end) {
+    if (weekly || at.getMonth() % every === 0) found.push(tick(x(at.getTime()), at, weekly));
+    if (weekly) at.setDate(at.getDate() + 7);
+    else at.setMonth(at.getMonth() + 1);
+  }
+  return found;
+}
+
+function tick(x, at, weekly) {
+  const january = at.getMonth() === 0;
+  const name = at.toLocaleDateString("en-GB", weekly ? { day: "numeric", month: "short" } : january ? { year: "numeric" } : { month: "short" });
+  return s("g", { class: january && !weekly ? "tick year" : "tick" },
+    s("line", { x1: x, x2: x, y1: 8, y2: HEIGHT - AXIS + 4 }), s("text", { x, y: HEIGHT - 9 }, name));
+}
+
+function journal(items) {
+  const months = new Map();
+  for (const item of items.slice(0, JOURNAL)) {
+    const name = new Date(item.created).toLocaleDateString("en-GB", { month: "long", year: "numeric" });
+    months.set(name, [...(months.get(name) ?? []), item]);
+  }
+  const more = items.length > JOURNAL && h("p", { class: "lead" }, `${many(items.length - JOURNAL, "older memory", "older memories")}: search, or choose a shorter time.`);
+  world.journal.replaceChildren(...[...months].map(([name, found]) => month(name, found)), more || "",
+    items.length ? "" : nothing("Nothing in this time", "Choose a longer one."));
+}
+
+function month(name, items) {
+  let last = 0;
+  return h("section", {}, h("h2", {}, name, h("small", {}, items.length)), h("ol", {}, items.map((item) => {
+    const date = new Date(item.created).getDate();
+    const same = date === last;
+    last = date;
+    return h("li", {}, h("time", { datetime: new Date(item.created).toISOString() }, same ? "" : date),
+      h("a", { href: href(item.id) }, dot(item), h("span", {}, item.title)),
+      h("small", {}, [item.status !== "active" && item.status, item.by].filter(Boolean).join(" · ")));
+  })));
+}
+
+export function key(event) {
+  if (!world) return false;
+  const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  const rows = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
+  if (by && world.dots.length) walk(world.dots, by, world.dots.length - 1);
+  else if (rows) walk([...world.journal.querySelectorAll("a")], rows, 0);
+  else if (event.key === "Escape") location.hash = "#/";
+  else return false;
+  return true;
+}
+
+function walk(all, by, first) {
+  const here = all.indexOf(document.activeElement);
+  const next = all[here < 0 ? first : Math.max(0, Math.min(all.length - 1, here + by))];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}

@@ -1,0 +1,72 @@
+"""`rawkomem browse` as a process: prints an address, serves it, stops when it is told to."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+
+from rawkomem.model.entry import Entry
+from tests.conftest import ROOT
+
+COMMAND = [sys.executable, "-m", "rawkomem", "browse", "--no-open"]
+
+
+def ask(address: str) -> bytes:
+    url, _, token = address.strip().partition("#token=")
+    request = urllib.request.Request(f"{url}api/overview", headers={"Authorization": f"Bearer {token}"})
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        return answer.read()
+
+
+def test_it_serves_until_it_is_stopped(project, repository):
+    repository.add(Entry(title="Only one"))
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        COMMAND, cwd=project, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        address = process.stdout.readline()
+        assert address.startswith("http://127.0.0.1:")
+        told = ask(address)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        assert "Traceback" not in process.stderr.read()
+    assert b'"memories": 1' in told
+    assert b'"writes_as": "agent"' in told  # a pipe means a program: it vouches for nothing
+
+
+def test_at_a_terminal_a_person_decides(project, repository):
+    repository.add(Entry(title="Only one"))
+    ours, theirs = pty.openpty()
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        COMMAND, cwd=project, env=env, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE
+    ) as process:
+        address = os.read(ours, 4096).decode()
+        assert b'"writes_as": "person"' in ask(address)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+    os.close(ours)
+    os.close(theirs)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(["--port", "70000"], "70000"), (["--port", "1"], "cannot listen on port 1")]
+)
+def test_a_port_that_cannot_be(rawkomem, words, said):
+    if words[-1] == "1" and os.geteuid() == 0:
+        pytest.skip("root may listen anywhere")
+    assert said in rawkomem("browse", "--no-open", *words, check=2).stderr
+
+
+def test_a_taken_port_is_named(project, rawkomem):
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert f"cannot listen on port {port}" in rawkomem("browse", "--no-open", "--port", str(port), check=2).stderr
