@@ -42,7 +42,8 @@ def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> in
             say(f"{_place(problem)}: {paint(name, 'red')}: {problem.message}. {paint(problem.hint, 'dim')}")
         if problems:
             names = " ".join(f"--no-{name}" for name in dict.fromkeys(name for name, _ in problems))
-            note(f"{len(problems)} reasons not to commit (without these checks: rawkomem check --staged {names})")
+            count = f"{len(problems)} reason{'s' if len(problems) > 1 else ''}"
+            note(f"{count} not to commit (without these checks: rawkomem check --staged {names})")
     return 1 if problems else 0
 
 

@@ -11,7 +11,7 @@ from ..model.errors import NotFound
 from ..model.kinds import ACTIVE
 from ..model.problem import ERROR, Problem, error
 from ..model.record import replace
-from ..state.claims import KEEP_BOTH, UNREGISTERED, claim_of, rivals_of
+from ..state.claims import KEEP_BOTH, UNREGISTERED, claim_of, read_claim, rivals_of
 from ..state.fold import fold
 from ..state.references import KEPT_BOTH
 from ..text.cite import cited_in, read_citation
@@ -149,11 +149,8 @@ def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
 
 def _contradictions(commit: _Commit) -> list[Problem]:
     """Claims that this commit brings and that contradict another one which is in use."""
-    changed = [path for path, data in commit.changed().items() if b"claim" in data]
-    if not changed:
-        return []
-    everything = commit.texts(filter(is_memory, commit.staged.now))
-    memories = commit.memories([path for path, data in everything.items() if b"claim" in data])
+    changed = commit.changed()
+    memories = _claiming(commit, changed)
     told: dict[frozenset[str], Problem] = {}
     for memory in memories:
         claim = claim_of(memory) if memory.path in changed else None
@@ -165,6 +162,19 @@ def _contradictions(commit: _Commit) -> list[Problem]:
                 place = replace(error(what, SETTLE, memory.line), path=memory.path)
                 told.setdefault(frozenset((memory.id, rival.id)), place)
     return list(told.values())
+
+
+def _claiming(commit: _Commit, changed: Mapping[str, bytes]) -> list[Memory]:
+    """The memories with claims about what claims in some files are about; only files that name it are read."""
+    entries = [entry for path, data in changed.items() if b"claim" in data for entry in _entries(data, path)]
+    claims = [claim for entry in entries if (claim := read_claim(entry.extra))]
+    if not claims:
+        return []
+    words = {max(claim.subject.split(), key=len).encode() for claim in claims}  # a subject may be folded over lines
+    everything = commit.texts(filter(is_memory, commit.staged.now))
+    return commit.memories(
+        [path for path, data in everything.items() if b"claim" in data and any(word in data for word in words)]
+    )
 
 
 def _citations(commit: _Commit) -> list[Problem]:
