@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .exchange.entry import IMPORTED
 from .exchange.folder import Exported, write_folder, write_text
 from .exchange.forms import FORMS, json_lines, markdown_files, okf_files
 from .exchange.kinds import READERS, kind_of, usual_sources
@@ -13,14 +12,12 @@ from .exchange.plan import Decided, Here, decide_import, entries_to_write
 from .exchange.source import Source
 from .exchange.stores import FORMAT
 from .files.lock import Lock
-from .index.documents import Filter
 from .index.lists import memory_of
-from .model.errors import BadInput, NotFound, Refused, Unwritable
+from .model.errors import BadInput, Refused, Unwritable
 from .model.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from .index.documents import Filter
     from .model.entry import Memory
     from .repository import Repository
 
@@ -65,24 +62,6 @@ def sources_here(repository: Repository) -> list[tuple[str, str]]:
     """(path, kind) of what this project has to import from."""
     found = usual_sources(repository.layout.project, os.path.expanduser("~"))
     return [(path, kind_of(Source(path, repository.layout.project))) for path in found]
-
-
-def waiting(repository: Repository, place: str = "") -> list[Memory]:
-    """The imported memories in quarantine, or those of one source: a kind, a file, or a folder."""
-    held = [memory for memory in _memories(repository, ("quarantined",)) if IMPORTED in memory.extra]
-    return [memory for memory in held if not place or _is_from(str(memory.extra[IMPORTED]), place)]
-
-
-def review_all(
-    repository: Repository, place: str, action: str, settle: str = "", reason: str = "", by: str = ""
-) -> Sequence[Memory]:
-    """Activate or reject everything that waits from one source; the memories as they stand then."""
-    held = waiting(repository, place)
-    if not held:
-        raise NotFound(f"nothing from {place!r} waits for a review", "'rawkomem quarantine list' shows what waits")
-    for memory in held:
-        repository.review(memory.id, action, settle, reason, by)
-    return repository.get_all([memory.id for memory in held])
 
 
 # Exporting
@@ -136,22 +115,9 @@ def _is_export(file: str) -> bool:
     return not first or first.startswith(f'{{"format": "{FORMAT}"')
 
 
-# Looking
-
-
-def _is_from(imported: str, place: str) -> bool:
-    """Whether `kind:path#section` lies in a place: its kind, its file, one of its folders, or its very section."""
-    kind, _, path = imported.partition(":")
-    place = place.removeprefix("./").rstrip("/")
-    return place in (kind, path, imported) or path.startswith((f"{place}#", f"{place}/"))
-
-
-def _memories(repository: Repository, statuses: Sequence[str] = ()) -> list[Memory]:
-    index = repository.index
-    if not statuses:
-        return repository.read(lambda: [memory_of(doc) for doc in index.catalogue.docs()])
-    ids = [row.id for row in repository.list(Filter(statuses=tuple(statuses)))]
-    return repository.read(lambda: [memory_of(doc) for id in sorted(ids) if (doc := index.catalogue.doc(id))])
+def _memories(repository: Repository) -> list[Memory]:
+    """Every memory, whatever its status."""
+    return repository.read(lambda: [memory_of(doc) for doc in repository.index.catalogue.docs()])
 
 
 def _is_ours(path: str, root: str) -> bool:

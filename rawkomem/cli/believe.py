@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..exchanging import review_all, waiting
 from ..files.compose import entry_from_text
 from ..model.errors import BadInput
 from ..model.record import replace
 from ..recall.filters import filter_of
+from ..reviewing import review_all, waiting
 from ..text.clean import one_line
 from .commands import open_repository
 from .terminal import note, paint, say, say_json

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import exchanging
-from ..exchange.entry import IMPORTED
 from ..exchange.forms import FORMS
 from ..exchange.kinds import READERS
+from ..exchange.place import place_of
 from ..model.errors import BadInput
 from ..model.record import as_dict
 from ..recall.filters import filter_of
@@ -128,7 +128,7 @@ def _tell_import(done: Import, dry_run: bool) -> None:
 def _tell_decided(item: Decided, dry_run: bool) -> None:
     entry = item.entry
     word = paint(f"{item.what:8}", COLOURS[item.what])
-    place = str(entry.extra[IMPORTED]).partition(":")[2]
+    place = place_of(entry.extra).partition(":")[2]
     say(f"{word} {one_line(entry.title, max(30, wide() - 50))}  {paint(one_line(place, 60), 'dim')}")
     if dry_run and item.plan.entries and entry.when:
         say(f"         {paint(one_line('when ' + '; '.join(entry.when), wide() - 12), 'dim')}")
@@ -153,7 +153,7 @@ def _decided_json(item: Decided) -> dict[str, Any]:
         "whenToUse": [*entry.when],
         "tags": [*entry.tags],
         "importance": entry.importance,
-        "from": entry.extra[IMPORTED],
+        "from": place_of(entry.extra),
         "text": entry.body,
         "redacted": item.redacted,
     }

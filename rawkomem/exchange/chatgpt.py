@@ -10,7 +10,8 @@ from ..learn.listen import listen
 from ..learn.remember import Run
 from ..model.record import replace
 from ..text.clean import one_line
-from .entry import IMPORTED, a_name
+from .entry import a_name
+from .place import IMPORTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,6 +15,7 @@ from ..text.condition import read_condition
 from ..text.entries import MAX_PATTERNS, MAX_TAGS, read_entries
 from ..text.redact import redact
 from ..text.when import problems_of
+from .place import IMPORTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ..model.entry import Value
     from .source import Page
 
-IMPORTED = "importedFrom"  # key of an entry: its place in the source, by which a later import knows it again
 TITLE = 120  # characters of a title that we make
 CONDITION = 256  # characters, as text/when.py takes them
 STAND_IN = re.compile(r"\[REDACTED[^\]\n]*\]")

@@ -14,8 +14,8 @@ from ..text.clean import one_line
 from ..text.emit import emit_entry
 from ..text.prose import sentences
 from .contents import link_text
-from .entry import IMPORTED
 from .notes import RESERVED
+from .place import IMPORTED
 from .stores import FORMAT
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from ..learn.skill_text import split_front
 from ..model.kinds import CREATES
 from ..model.record import replace
 from ..state.fold import fold
-from .entry import IMPORTED, a_name, entry_from, importance_of, moment, texts
+from .entry import a_name, entry_from, importance_of, moment, texts
 from .headings import cut
+from .place import IMPORTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

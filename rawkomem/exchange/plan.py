@@ -14,7 +14,7 @@ from ..model.record import record, replace
 from ..state.claims import superseding
 from ..state.decide import plan_add
 from ..text.redact_entry import redact_entry
-from .entry import IMPORTED
+from .place import IMPORTED, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ class Here:
             if memory.status != "deleted":
                 self.said.setdefault((memory.title, memory.body), memory.id)
             if memory.status in (ACTIVE, "quarantined"):
-                self.places[_place(memory.extra)] = memory
+                self.places[place_of(memory.extra)] = memory
 
 
 def decide_import(entries: Iterable[Entry], kind: str, here: Here, source: Source) -> list[Decided]:
@@ -60,7 +60,7 @@ def decide_import(entries: Iterable[Entry], kind: str, here: Here, source: Sourc
         try:
             found = _decide(given, kind, here, seen)
         except RawkoError as failure:
-            source.skip(given.title or _place(given.extra), failure.message)
+            source.skip(given.title or place_of(given.extra), failure.message)
             continue
         decided.append(found)
         seen.add(found.entry.id)
@@ -69,7 +69,7 @@ def decide_import(entries: Iterable[Entry], kind: str, here: Here, source: Sourc
 
 def _decide(given: Entry, kind: str, here: Here, seen: set[str]) -> Decided:
     entry = redact_entry(given)
-    place = f"{kind}:{_place(entry.extra)}"
+    place = f"{kind}:{place_of(entry.extra)}"
     said = {key: value for key, value in entry.extra.items() if key not in ELSEWHERE}
     entry = replace(entry, body=as_read(entry.body), extra={**said, IMPORTED: place})
     entry = replace(entry, id=entry.id or _id_of(entry, place))
@@ -98,10 +98,6 @@ def _id_of(entry: Entry, place: str) -> str:
     """An id that follows from where a memory comes from and what it says: the same import gives the same ids."""
     said = repr((place, entry.kind, entry.title, entry.body, entry.tags, entry.importance))
     return f"{CREATES[entry.kind][0]}_{sha256(said.encode('utf-8', 'replace')).hexdigest()[:12]}"
-
-
-def _place(extra: object) -> str:
-    return str(extra.get(IMPORTED, "")) if isinstance(extra, dict) else ""
 
 
 def entries_to_write(decided: Sequence[Decided], at_once: int) -> list[Plan]:

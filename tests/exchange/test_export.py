@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from rawkomem import Entry, Repository, exchanging
+from rawkomem import Entry, Repository, exchanging, reviewing
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.model.errors import Refused
 
@@ -71,7 +71,7 @@ def test_a_round_trip_keeps_what_memories_say(form, filled, elsewhere, tmp_path_
     export(filled, form, target)
     done = exchanging.take_in(elsewhere, target)
     assert len(done.news) == len(ENTRIES) and not done.skipped and not said(elsewhere)
-    exchanging.review_all(elsewhere, done.kind, "activate")
+    reviewing.review_all(elsewhere, done.kind, "activate")
     assert said(elsewhere) == said(filled)
     assert not exchanging.take_in(elsewhere, target).news
     assert not exchanging.take_in(filled, target).news, "what comes home is known"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rawkomem import Entry, exchanging
+from rawkomem import Entry, exchanging, reviewing
 from rawkomem.exchange.headings import cut
 from rawkomem.exchange.kinds import READERS
 from rawkomem.exchange.plan import Here, decide_import
@@ -64,7 +64,7 @@ def test_each_source_is_recognised_and_waits_for_a_review(kind, samples, reposit
     before = files(project)
     again = exchanging.take_in(repository, samples[kind])
     assert not again.news and len(again.decided) == len(done.decided) and files(project) == before
-    exchanging.review_all(repository, kind, "activate")
+    reviewing.review_all(repository, kind, "activate")
     assert {memory.title for memory in memories(repository, "active")} == TITLES[kind]
     assert not exchanging.take_in(repository, samples[kind]).news, "also once they are in use"
 
@@ -110,13 +110,13 @@ def test_namesakes_are_told_apart(repository, project):
 
 def test_a_section_that_changed_is_a_newer_version(samples, repository, project):
     exchanging.take_in(repository, samples["instructions"])
-    exchanging.review_all(repository, "CLAUDE.md", "activate")
+    reviewing.review_all(repository, "CLAUDE.md", "activate")
     (old,) = [memory for memory in memories(repository, "active") if memory.title == "Architecture"]
     (project / "CLAUDE.md").write_text(CLAUDE_MD.replace("rotation", "short lives"))
     done = exchanging.take_in(repository, samples["instructions"])
     assert [(item.what, item.other) for item in done.news] == [("changed", old.id)]
     assert repository.get(old.id).status == "active", "nobody has looked at the new one yet"
-    exchanging.review_all(repository, "CLAUDE.md#Architecture", "activate")
+    reviewing.review_all(repository, "CLAUDE.md#Architecture", "activate")
     assert repository.get(old.id).status == "superseded"
     assert "short lives" in repository.get(done.news[0].entry.id).body
     assert not exchanging.take_in(repository, samples["instructions"]).news
@@ -127,7 +127,7 @@ def test_a_newer_version_takes_the_place_of_one_that_still_waits(samples, reposi
     (project / ".serena/memories/task_completion.md").write_text("Run `make check` before a task counts as done.")
     second = exchanging.take_in(repository, samples["serena"]).news[0].entry.id
     assert repository.get(first).superseded_by == second
-    assert [memory.id for memory in exchanging.waiting(repository, "serena")] == [second]
+    assert [memory.id for memory in reviewing.waiting(repository, "serena")] == [second]
 
 
 def test_globs_and_descriptions_say_when(samples, repository):
@@ -200,7 +200,7 @@ def test_wrong_words(repository, project, samples):
     with pytest.raises(BadInput, match="this repository itself"):
         exchanging.take_in(repository, str(project / ".rawko"))
     with pytest.raises(NotFound, match="waits for a review"):
-        exchanging.review_all(repository, "CLAUDE.md", "activate")
+        reviewing.review_all(repository, "CLAUDE.md", "activate")
 
 
 def test_the_command(project, rawkomem, samples):
@@ -237,7 +237,7 @@ def test_a_line_of_json_cannot_forge_entries(repository, project):
     )
     done = exchanging.take_in(repository, str(project / "x.jsonl"))
     assert done.skipped == (("x.jsonl:2", "no memory of rawkomem"),) and len(done.news) == 2
-    exchanging.review_all(repository, "rawkomem", "activate")
+    reviewing.review_all(repository, "rawkomem", "activate")
     assert repository.get("trusted").status == "active" and len(memories(repository)) == 3
     held = next(memory for memory in memories(repository) if memory.title.startswith("Harmless"))
     assert held.extra["number"] == "5" and "kind" not in held.extra and not held.supersedes

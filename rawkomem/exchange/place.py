@@ -1,0 +1,23 @@
+"""Where an imported memory comes from, as its entry says it: `kind:path#section`."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..model.entry import Value
+
+IMPORTED = "importedFrom"  # key of an entry; by it a later import knows the memory again
+
+
+def place_of(extra: Mapping[str, Value]) -> str:
+    """The place that an entry names; empty where it was not imported."""
+    return str(extra.get(IMPORTED, ""))
+
+
+def is_from(imported: str, place: str) -> bool:
+    """Whether a memory comes from a place: a kind, a file, a folder of files, or one section."""
+    kind, _, path = imported.partition(":")
+    place = place.removeprefix("./").rstrip("/")
+    return place in (kind, path, imported) or path.startswith((f"{place}#", f"{place}/"))
