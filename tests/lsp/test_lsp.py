@@ -346,7 +346,9 @@ def test_odd_documents_harm_nobody(stored):
 def test_the_server_ends_with_its_editor(stored):
     import sys
 
-    process = subprocess.Popen([sys.executable, "-m", "rawkomem", "lsp"], cwd=stored, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rawkomem", "lsp"], cwd=stored, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     process.stdin.close()
     assert process.wait(20) == 0
     process.stdout.close()
