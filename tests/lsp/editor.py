@@ -26,18 +26,24 @@ class Editor:
         self.messages: list[str] = []
         self.shown: list[lsp.ShowDocumentParams] = []
         self.edits: list[lsp.ApplyWorkspaceEditParams] = []
-        client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(self.diagnostics.put_nowait)
-        client.feature(lsp.WINDOW_SHOW_MESSAGE)(lambda params: self.messages.append(params.message))
-        client.feature(lsp.WINDOW_SHOW_DOCUMENT)(self._show)
-        client.feature(lsp.WORKSPACE_APPLY_EDIT)(self._apply)
 
-    def _show(self, params):
-        self.shown.append(params)
-        return lsp.ShowDocumentResult(True)
+        @client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        def publish(params):
+            self.diagnostics.put_nowait(params)
 
-    def _apply(self, params):
-        self.edits.append(params)
-        return lsp.ApplyWorkspaceEditResult(True)
+        @client.feature(lsp.WINDOW_SHOW_MESSAGE)
+        def message(params):
+            self.messages.append(params.message)
+
+        @client.feature(lsp.WINDOW_SHOW_DOCUMENT)
+        def show(params):
+            self.shown.append(params)
+            return lsp.ShowDocumentResult(True)
+
+        @client.feature(lsp.WORKSPACE_APPLY_EDIT)
+        def apply(params):
+            self.edits.append(params)
+            return lsp.ApplyWorkspaceEditResult(True)
 
     def file(self, name: str) -> Path:
         return self.project / ".rawko" / "memories" / name
