@@ -78,6 +78,8 @@ COMMANDS = {
     "sync": ("", "Bring the index up to date with the files."),
     "watch": ("watch", "Keep the index up to date while files change."),
     "rebuild": ("keep", "Make the index anew from the files."),
+    "connect": ("connect", "Let an agent's host use this repository: its settings call rawkomem."),
+    "hook": ("", "Answer a hook of an agent's host: what 'connect' sets up."),
     "sinks": ("sinks", "See and send what write-through sinks are told."),
     "doctor": ("doctor", "Look for what could go wrong on this machine."),
     "scrub": ("scrub", "Redact secrets and personal data in a text from standard input."),
@@ -99,6 +101,11 @@ HELP = {
     "sync": """Bring the index up to date with the files.
 
     Every search does this by itself; run it to pay for a large change at a time you choose.""",
+    "hook": """Answer a hook of an agent's host: what 'connect' sets up.
+
+    HOST is claude, codex, opencode, cursor, copilot, gemini or vscode; EVENT is session-start, prompt, turn-end or
+    session-end, or the host's own name for it. Reads the host's JSON on standard input and answers in its dialect.
+    Whatever goes wrong is no output, exit code 0 and a line in .rawko/local/hook.log. See docs/agents.md.""",
 }
 CLICK_SHAPES: dict[str, dict[str, Any]] = {
     "flag": {"is_flag": True},
@@ -188,5 +195,5 @@ def _click_of(name: str) -> click.Command:
 
     declared = hot_options(hot.options)(click.pass_obj(command))
     if hot.argument:
-        declared = click.argument("arguments", metavar=hot.argument.upper(), nargs=-1, required=True)(declared)
+        declared = click.argument("arguments", metavar=hot.argument.upper(), nargs=-1, required=not hot.raw)(declared)
     return click.command(name, help=HELP.get(name, COMMANDS[name][1]))(declared)

@@ -71,6 +71,7 @@ class Hot:
     options: tuple[Option, ...]
     module: str
     argument: str = ""
+    raw: bool = False  # takes its words as they are: of a hook, not even wrong usage may end in an exit code
 
 
 INJECT = (
@@ -98,6 +99,7 @@ HOT = {
     "search": Hot(SEARCH, "rawkomem.cli.search", "query"),
     "inject": Hot(INJECT, "rawkomem.cli.inject", "task"),
     "sync": Hot((DEEP, JSON), "rawkomem.cli.sync"),
+    "hook": Hot((), "rawkomem.hooks.run", "host event", raw=True),
 }
 
 
@@ -109,6 +111,8 @@ def parse(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
     if not argv or argv[0] not in HOT:
         return None
     hot = HOT[argv[0]]
+    if hot.raw:
+        return None if "--help" in argv or "-h" in argv else (folder, argv[0], {}, argv[1:])
     options = {name: option for option in hot.options for name in option.names}
     values = {option.key: [] if option.kind == "many" else option.default for option in options.values()}
     arguments = _fill(argv[1:], options, values)
