@@ -10,6 +10,7 @@ import os
 
 from ..model.errors import BadInput
 from ..model.record import record
+from ..text.quick_json import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ EVENTS = {
 }  # each with the hosts' own names, in lower case without marks
 HOSTS = ("claude", "codex", "opencode", "cursor", "copilot", "gemini", "vscode")
 LARGEST = 16 * 2**20  # bytes that are looked at: a prompt with a pasted log, or the messages of a long turn
+MARK = b"\xef\xbb\xbf"  # of UTF-8, as some Windows programs write it
 DRAINED = 512 * 2**20  # bytes that are read at all, so that the host need not meet a closed pipe
 PROJECTS = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")  # environment: where hosts were started
 
@@ -55,27 +57,24 @@ class Call:
 
 def read_call(host: str, event: str, data: bytes) -> Call:
     """The call of a hook, by the words of its command line and the JSON on stdin."""
-    import json  # injecting needs it anyway
-
     if host not in HOSTS:
         raise BadInput(f"unknown host {host!r}", "one of " + ", ".join(HOSTS))
     known = _event(event)
     if len(data) > LARGEST:
         raise BadInput(f"more than {LARGEST >> 20} MB on stdin")
     try:
-        fields = json.loads(data.decode("utf-8-sig"), strict=False)
+        fields = read_json(data.removeprefix(MARK).decode())
     except (ValueError, RecursionError) as failure:
         raise BadInput(f"stdin is no JSON: {str(failure)[:80]}") from None
     if not isinstance(fields, dict):
         raise BadInput("stdin is no JSON object")
-    roots = fields.get("workspace_roots")
     return Call(
         host=_speaker(host, fields),
         event=known,
         fields=fields,
         session=_text(fields, "session_id", "sessionId", "conversation_id", "sessionID"),
         prompt=_text(fields, "prompt"),
-        folder=_text(fields, "cwd", "directory") or _text({"root": roots[0]} if _is_list(roots) else {}, "root"),
+        folder=_text(fields, "cwd") or _root(fields),
         transcript=_text(fields, "transcript_path", "transcriptPath") or os.environ.get("CURSOR_TRANSCRIPT_PATH", ""),
         reply=_text(fields, "last_assistant_message", "prompt_response", "text"),
         why=_text(fields, "source", "reason"),
@@ -127,5 +126,7 @@ def _text(fields: Fields, *names: str) -> str:
     return ""
 
 
-def _is_list(value: object) -> bool:
-    return isinstance(value, list) and bool(value)
+def _root(fields: Fields) -> str:
+    """The first folder of a workspace: Cursor names no other."""
+    roots = fields.get("workspace_roots")
+    return _text({"root": roots[0]}, "root") if isinstance(roots, list) and roots else ""

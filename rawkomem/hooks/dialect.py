@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from ..text.quick_json import write_json
 from .call import PROMPT, Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Bytes of context that a host takes at once. Claude Code and Cursor put more than 10,000 characters into a file and show
-# a preview, Codex does so from 2,500 tokens; Copilot cuts at 10 KB; the others name no limit.
+# Bytes of context that a host takes at once. Claude Code and Cursor put more than 10,000 characters into a file and
+# show a preview, Codex does so from 2,500 tokens; Copilot cuts at 10 KB; the others name no limit.
 ROOM = {
     "claude": 9_500,
     "vscode": 9_500,
@@ -31,9 +32,7 @@ def answer(call: Call, context: str) -> bytes:
     said = SPOKEN.get(call.host, _envelope)(call, context)
     if not said:
         return b""
-    import json
-
-    return json.dumps(said).encode() + b"\n"
+    return f"{write_json(said)}\n".encode()
 
 
 def _envelope(call: Call, context: str) -> dict[str, object]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from binascii import crc32
+from binascii import crc32  # hashlib takes longer to load than all of this
 
 from ..files.lock import Lock
 from ..model.errors import RawkoError
@@ -37,7 +37,7 @@ def _remember(file: str, key: str, at: float) -> bool:
     if key in seen:
         return False
     lines = [*(f"{when:.3f} {one}\n" for one, when in seen.items()), f"{at:.3f} {key}\n"]
-    with open(file, "w", encoding="ascii") as stream:
+    with open(file, "w", encoding="utf-8") as stream:
         stream.writelines(lines[-MOST:])
     return True
 
@@ -45,7 +45,7 @@ def _remember(file: str, key: str, at: float) -> bool:
 def _seen(file: str, at: float) -> dict[str, float]:
     """What was said lately. A time that lies ahead is no time: somebody set the clock back."""
     try:
-        with open(file, encoding="ascii", errors="replace") as stream:
+        with open(file, encoding="utf-8", errors="replace") as stream:
             pairs = [line.split() for line in stream.read(MOST * 100).splitlines()]
     except OSError:
         return {}

@@ -1,7 +1,7 @@
 """`rawkomem hook HOST EVENT`: read what the host says on stdin, answer in its dialect.
 
-A hook never breaks its host: whatever goes wrong is no output, exit code 0, and one line in a local log. What could fail
-to load is therefore imported where it can be caught.
+A hook never breaks its host: whatever goes wrong is no output, exit code 0, and one line in a local log. What could
+fail to load is therefore imported where it can be caught.
 """
 
 from __future__ import annotations
@@ -93,9 +93,14 @@ def _learn(layout: Layout, host: str, transcript: str) -> None:
 
 def _open(layout: Layout, call: Call) -> Repository:
     from ..repository import Repository
+
+    return Repository(layout, lambda message: _warn(layout, call, message), via="agent")
+
+
+def _warn(layout: Layout, call: Call, message: str) -> None:
     from .log import note
 
-    return Repository(layout, lambda message: note(layout, call.host, call.event, message), via="agent")
+    note(layout, call.host, call.event, message)
 
 
 def _say(data: bytes) -> None:

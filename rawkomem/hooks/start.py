@@ -22,8 +22,8 @@ LESSONS = 5
 CONFLICTS = 3
 RULE = 200  # characters of a lesson
 HOW = """\
-This project keeps what it has learned as Markdown files in .rawko/ (in use: {count}). Those that fit a prompt come with it.
-`rawkomem search "words"` finds others, `rawkomem show ID` reads one; `rawkomem add --title "…" --body "…"` stores one."""
+This project keeps what it has learned as memories in .rawko/ ({count} in use). Those that fit a prompt come with it.
+`rawkomem search "words"` finds others, `rawkomem show ID` reads one, `rawkomem add --title "" --body ""` keeps one."""
 
 
 def opening(repository: Repository) -> str:
