@@ -46,7 +46,7 @@ def _scanner() -> Callable[[str, int], tuple[Any, int]]:
     except ImportError:
         from json import JSONDecoder
 
-        return JSONDecoder(strict=False).scan_once
+        return JSONDecoder(strict=False).raw_decode
     scan: Any = make_scanner  # declared for `json` itself only
     return scan(_Plain)  # type: ignore[no-any-return]
 
