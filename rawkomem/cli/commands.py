@@ -74,7 +74,7 @@ COMMANDS = {
     "brief": ("brief", "Tell what earlier work teaches for a goal."),
     "retention": ("retention", "Move old traces to the archive, and compress what is older than a year."),
     "project": ("project", "Exchange memories with the projects of LLMos."),
-    "connect": ("connect", "Connect memories with git and other programs; --remove takes it back."),
+    "connect": ("connect", "Connect memories with git and with agents' hosts; --remove takes it back."),
     "import": ("exchange", "Take memories over from other tools; they wait for a review."),
     "export": ("exchange", "Write memories for other tools: JSON Lines, Markdown, or an OKF bundle."),
     "toc": ("toc", "Write .rawko/MEMORY.md, a page that links to every memory in use."),
@@ -87,6 +87,7 @@ COMMANDS = {
     "mcp": ("mcp", "Serve memories to agents by the Model Context Protocol."),
     "lsp": ("lsp", "Serve memories to editors by the Language Server Protocol."),
     "schema": ("schema", "Print the JSON Schema of the frontmatter."),
+    "hook": ("", "Answer a hook of an agent's host: what 'connect' sets up."),
     "sinks": ("sinks", "See and send what write-through sinks are told."),
     "doctor": ("doctor", "Look for what could go wrong on this machine."),
     "scrub": ("scrub", "Redact secrets and personal data in a text from standard input."),
@@ -113,6 +114,11 @@ HELP = {
     "merge-driver": """Merge three versions of a memory file into the second: BASE OURS THEIRS [PATH].
 
     Git runs this once 'rawkomem connect git' has told it to. Exit code 1 where both sides changed the same entry.""",
+    "hook": """Answer a hook of an agent's host: what 'connect' sets up.
+
+    HOST is claude, codex, opencode, cursor, copilot, gemini or vscode; EVENT is session-start, prompt, turn-end or
+    session-end, or the host's own name for it. Reads the host's JSON on standard input and answers in its dialect.
+    Whatever goes wrong is no output, exit code 0 and a line in .rawko/local/hook.log. See docs/agents.md.""",
 }
 CLICK_SHAPES: dict[str, dict[str, Any]] = {
     "flag": {"is_flag": True},
@@ -206,5 +212,5 @@ def _click_of(name: str) -> click.Command:
 
     declared = hot_options(hot.options)(click.pass_obj(command))
     if hot.argument:
-        declared = click.argument("arguments", metavar=hot.argument.upper(), nargs=-1, required=True)(declared)
+        declared = click.argument("arguments", metavar=hot.argument.upper(), nargs=-1, required=not hot.raw)(declared)
     return click.command(name, help=HELP[name])(declared)

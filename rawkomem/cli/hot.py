@@ -71,6 +71,7 @@ class Hot:
     options: tuple[Option, ...]
     module: str
     argument: str = ""
+    raw: bool = False  # takes its words as they are: of a hook, not even wrong usage may end in an exit code
 
 
 INJECT = (
@@ -101,6 +102,7 @@ HOT = {
     "inject": Hot(INJECT, "rawkomem.cli.inject", "task"),
     "sync": Hot((DEEP, JSON), "rawkomem.cli.sync"),
     "merge-driver": Hot((MARKER_SIZE,), "rawkomem.cli.merge_driver", "files"),  # git runs it once for each file
+    "hook": Hot((), "rawkomem.hooks.run", "host event", raw=True),
 }
 
 
@@ -112,6 +114,8 @@ def parse(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
     if not argv or argv[0] not in HOT:
         return None
     hot = HOT[argv[0]]
+    if hot.raw:
+        return None if "--help" in argv or "-h" in argv else (folder, argv[0], {}, argv[1:])
     options = {name: option for option in hot.options for name in option.names}
     values = {option.key: [] if option.kind == "many" else option.default for option in options.values()}
     arguments = _fill(argv[1:], options, values)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from ..model.entry import Memory
 from ..model.kinds import IMPORTANCE
 from ..state.facets import facets_of, is_valid
+from ..text.quick_json import read_json
 from .catalogue import Row
 
 TYPE_CHECKING = False
@@ -30,7 +29,7 @@ TUPLES = (
 
 def memory_of(doc: str) -> Memory:
     """The Memory that a catalogue row holds."""
-    fields = json.loads(doc)
+    fields = read_json(doc)
     for name in TUPLES:
         fields[name] = tuple(fields[name])
     fields["links"] = tuple((kind, id) for kind, id in fields["links"])

@@ -1,0 +1,129 @@
+"""Merges calls of rawkomem into the `hooks` of a settings file, and takes them out. Pure: from a text to a text.
+
+Hosts keep them as `{"hooks": {"Event": [item, …]}}`. An item is a handler itself, or a group with a list of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .edit import INDENT, Style, is_made_by_us, put, style_of, take_out, written
+from .jsonc import Item, Node, member, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Wanted = Mapping[str, object]  # event → what stands for us in its list
+
+HOOKS = "hooks"
+VERSION = "version"
+COMMANDS = ("command", "bash", "powershell")  # keys of a handler that hold a command line
+NAMES = ("rawkomem", "rawko")
+
+
+def merged(text: str | None, wanted: Wanted, version: int = 0) -> str:
+    """A settings file with our items, each in its event's list; a file that was not there is made."""
+    if text is None:
+        made = {HOOKS: {event: [item] for event, item in wanted.items()}}
+        return written({**made, VERSION: version} if version else made, Style("\n", INDENT)) + "\n"
+    if _is_in(parse(text), wanted):
+        return text
+    bare = without(text)
+    if bare is None:
+        return merged(None, wanted, version)
+    added = _added(bare, wanted, version)
+    if without(added) != bare:
+        raise ValueError("its layout could not be restored later")
+    return added
+
+
+def without(text: str | None) -> str | None:
+    """A settings file without our items; None where nothing else was ever in it."""
+    if text is None:
+        return None
+    root = parse(text)
+    while found := _last(root):
+        rest = _taken(text, root, *found)
+        if rest is None:
+            return None
+        text, root = rest, parse(rest)
+    return text
+
+
+def _added(text: str, wanted: Wanted, version: int) -> str:
+    """A version goes only where we made the hooks that it is of: one without the other is not for us to mend."""
+    before = parse(text)
+    for event, item in wanted.items():
+        root = parse(text)
+        style = style_of(text, root)
+        hooks = _checked(member(root, HOOKS), dict)
+        events = _checked(member(hooks.node, event), list) if hooks else None
+        if events:
+            text = put(text, events.node, "", item, style)
+        elif hooks:
+            text = put(text, hooks.node, event, [item], style)
+        else:
+            text = put(text, root, HOOKS, {event: [item]}, style)
+    if not version or member(before, HOOKS) or member(before, VERSION):
+        return text
+    root = parse(text)
+    return put(text, root, VERSION, version, style_of(text, root))
+
+
+def _checked(item: Item | None, kind: type) -> Item | None:
+    if item and not isinstance(item.node.value, kind):
+        raise ValueError(f"{item.key} is no {'object' if kind is dict else 'list'}")
+    return item
+
+
+def _is_in(root: Node, wanted: Wanted) -> bool:
+    """Whether what is wanted stands there already, and nothing else of ours."""
+    ours = [(event.key, event.node.items[index].node.value) for event, index in _ours(root)]
+    return sorted(ours, key=repr) == sorted(wanted.items(), key=repr)
+
+
+def _last(root: Node) -> tuple[Item, int] | None:
+    return next(_ours(root), None)
+
+
+def _ours(root: Node) -> Iterator[tuple[Item, int]]:
+    """Each event with the place of an item that calls us, the last first: so they were put in, and so they go."""
+    if not isinstance(root.value, dict):
+        raise ValueError("the file holds no object")
+    hooks = _checked(member(root, HOOKS), dict)
+    for event in reversed(hooks.node.items if hooks else ()):
+        for index in reversed(range(len(event.node.items))):
+            if isinstance(event.node.value, list) and _calls_us(event.node.items[index].node):
+                yield event, index
+
+
+def _taken(text: str, root: Node, event: Item, index: int) -> str | None:
+    """The text without one item of ours, and without the lists and objects that were made for it."""
+    item = event.node.items[index].node
+    inner = member(item, HOOKS)
+    others = [one for one in inner.node.items if not _is_handler(one.node)] if inner else []
+    if inner and others:  # somebody put handlers of their own into our group
+        last = max(at for at, one in enumerate(inner.node.items) if _is_handler(one.node))
+        return take_out(text, inner.node, last)
+    if not is_made_by_us(event.node):
+        return take_out(text, event.node, index)
+    hooks = member(root, HOOKS)
+    assert hooks
+    if not is_made_by_us(hooks.node):
+        return take_out(text, hooks.node, hooks.node.items.index(event))
+    at = root.items.index(hooks)
+    if len(root.items) > at + 1 and root.items[at + 1].key == VERSION:  # ours, since it stands after
+        return take_out(text, root, at + 1)
+    return None if is_made_by_us(root) else take_out(text, root, at)
+
+
+def _calls_us(node: Node) -> bool:
+    inner = member(node, HOOKS)
+    return any(_is_handler(one.node) for one in inner.node.items) if inner else _is_handler(node)
+
+
+def _is_handler(node: Node) -> bool:
+    """Whether a handler's command line is `rawkomem hook …`."""
+    lines = [item.node.value for item in node.items if item.key in COMMANDS]
+    words = [line.split()[:2] for line in lines if isinstance(line, str)]
+    return any(len(pair) == 2 and pair[0] in NAMES and pair[1] == "hook" for pair in words)

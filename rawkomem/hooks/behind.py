@@ -1,0 +1,83 @@
+"""At the end of a turn: a process is left behind that learns from it, so that no host waits for that or kills it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from typing import IO, TYPE_CHECKING, Any
+
+from .. import learning
+from ..files.lock import Lock
+from ..learn.remember import Run
+from .call import LEARN
+from .heard import news_of, note_heard
+
+if TYPE_CHECKING:
+    from ..files.layout import Layout
+    from ..repository import Repository
+    from .call import Call
+
+SETTLE = 1.0  # seconds: hosts write transcripts a little later than they call
+WAIT = 300.0  # seconds for another that learns
+MESSAGES = 40  # of a session, told with the call: a turn is shorter
+# -P: no module is taken from the current folder, which is a project that nobody vouches for.
+WORK = "import os, sys; getattr(os, 'nice', int)(15); from rawkomem.cli import run; sys.exit(run(sys.argv[1:]))"
+DETACHED = 0x00000008 | 0x00000200  # Windows: DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
+
+
+def leave_learner(layout: Layout, call: Call) -> None:
+    """Start the process, with the transcript's name or with what was told, and forget about it."""
+    command = [sys.executable, "-P", "-c", WORK, "-C", layout.root, "hook", call.host, LEARN]
+    apart: dict[str, Any] = {"creationflags": DETACHED} if os.name == "nt" else {"start_new_session": True}
+    with _told(call) as talk:
+        subprocess.Popen(
+            [*command, call.transcript] if _is_file(call.transcript) else command,
+            stdin=talk,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=layout.root,
+            **apart,
+        ).returncode = 0  # nobody waits for it
+
+
+def _told(call: Call) -> IO[bytes]:
+    """What was said, as a file without a name: a transcript by itself, for `learn`. Empty where there is a real one."""
+    talk = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    messages = call.fields.get("messages")
+    if not isinstance(messages, list):
+        said = [("user", call.prompt), ("assistant", call.reply)]
+        messages = [{"role": role, "content": text} for role, text in said if text]
+    if messages and not _is_file(call.transcript):
+        talk.write(json.dumps({"sessionId": call.session, "messages": messages[-MESSAGES:]}).encode())
+        talk.seek(0)
+    return talk
+
+
+def learn_behind(repository: Repository, host: str, transcript: str, talk: IO[bytes]) -> None:
+    """What the process does: learn what is new, bring the index up to date, and have sinks told."""
+    if transcript:
+        time.sleep(SETTLE)
+    with Lock(os.path.join(repository.layout.local, "heard.lock"), WAIT):
+        if transcript:
+            _learn_news(repository, transcript)
+        else:
+            learning.learn(repository, talk, Run(agent=host))
+    repository.sync()
+    repository.wake_sinks()
+
+
+def _learn_news(repository: Repository, transcript: str) -> None:
+    news, end = news_of(repository.layout, transcript)
+    try:
+        learning.learn(repository, news, Run())
+    finally:  # what cannot be learned from now cannot be later
+        news.close()
+        note_heard(repository.layout, transcript, end)
+
+
+def _is_file(path: str) -> bool:
+    return bool(path) and os.path.isfile(path)

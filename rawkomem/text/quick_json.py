@@ -1,0 +1,59 @@
+"""JSON without the standard library's `json`, which loads `re`: half a start, for what a C module does by itself.
+
+The scanner and the quoting are those of `json`; where a Python has no such C module, `json` does it.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+BLANKS = " \t\n\r"
+
+
+def read_json(text: str) -> Any:
+    """The value of a whole text; ValueError where it is none. Control characters inside strings are let through."""
+    start = len(text) - len(text.lstrip(BLANKS))
+    try:
+        value, end = _scanner()(text, start)
+    except StopIteration:
+        raise ValueError("there is no value") from None
+    if text[end:].strip(BLANKS):
+        raise ValueError(f"more after the value (character {end})")
+    return value
+
+
+def write_json(value: object) -> str:
+    """Texts, booleans and objects of these as JSON in ASCII, which no terminal or pipe can spoil."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_quote()(key)}: {write_json(item)}" for key, item in value.items()) + "}"
+    return ("true" if value else "false") if isinstance(value, bool) else _quote()(value)
+
+
+class _Plain:
+    """What the C scanner asks of a decoder: numbers as Python's own, objects as dictionaries."""
+
+    strict = False
+    object_hook = object_pairs_hook = None
+    parse_float, parse_int, parse_constant = float, int, float
+
+
+def _scanner() -> Callable[[str, int], tuple[Any, int]]:
+    try:
+        from _json import make_scanner
+    except ImportError:
+        from json import JSONDecoder
+
+        return JSONDecoder(strict=False).raw_decode
+    scan: Any = make_scanner  # declared for `json` itself only
+    return scan(_Plain)  # type: ignore[no-any-return]
+
+
+def _quote() -> Callable[[Any], str]:
+    try:
+        from _json import encode_basestring_ascii
+    except ImportError:
+        from json import dumps as encode_basestring_ascii
+    return encode_basestring_ascii

@@ -1,0 +1,62 @@
+// Project memories for OpenCode. Written by 'rawkomem connect opencode'; 'rawkomem connect opencode --remove' deletes it.
+// Every call goes to `rawkomem hook opencode …`, which answers with a text for the model, or with nothing.
+
+const SLOW = 5000 // milliseconds after which a prompt goes without memories
+const MESSAGES = 40 // of a session, told at the end of a turn
+
+async function hook(event, told, folder) {
+  try {
+    const child = Bun.spawn(["rawkomem", "hook", "opencode", event], {
+      cwd: folder,
+      stdin: new Blob([JSON.stringify({ ...told, cwd: folder })]),
+      stdout: "pipe",
+      stderr: "ignore",
+    })
+    const clock = setTimeout(() => child.kill(), SLOW)
+    const text = await new Response(child.stdout).text()
+    clearTimeout(clock)
+    return text.trim()
+  } catch {
+    return "" // rawkomem is not installed: OpenCode goes on without it
+  }
+}
+
+export const Rawkomem = async ({ client, directory, worktree }) => {
+  const folder = directory || worktree
+  const openings = new Map() // session → what it was told at its start: the same each time, for the prompt cache
+
+  const opening = (session) => {
+    if (!openings.has(session)) openings.set(session, hook("session-start", { session_id: session, source: "startup" }, folder))
+    return openings.get(session)
+  }
+
+  const learn = async (event, session) => {
+    let messages = []
+    try {
+      messages = (await client.session.messages({ path: { id: session } })).data ?? []
+    } catch {
+      // the session is gone: what was said was told when its last turn ended
+    }
+    await hook(event, { session_id: session, messages: messages.slice(-MESSAGES) }, folder)
+  }
+
+  return {
+    "chat.message": async (input, output) => {
+      const said = output.parts.filter((part) => part.type === "text" && !part.synthetic)
+      const prompt = said.map((part) => part.text).join("\n")
+      const context = await hook("prompt", { session_id: input.sessionID, prompt }, folder)
+      if (context && said.length) said[0].text = `${context}\n\n${said[0].text}`
+    },
+    "experimental.chat.system.transform": async (input, output) => {
+      const context = await opening(input.sessionID ?? "")
+      if (context) output.system.push(context)
+    },
+    event: async ({ event }) => {
+      if (event.type === "session.idle") await learn("turn-end", event.properties.sessionID)
+      if (event.type === "session.deleted") {
+        openings.delete(event.properties.info.id)
+        await hook("session-end", { session_id: event.properties.info.id }, folder)
+      }
+    },
+  }
+}

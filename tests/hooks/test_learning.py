@@ -1,0 +1,94 @@
+"""The end of a turn: a process is left behind, learns from what was said, and the next prompt knows it."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from tests.hooks.conftest import until
+from tests.hooks.payloads import CALLS, claude, codex, gemini
+from tests.learn.sessions import SESSION, TALK, claude_code
+from tests.learn.sessions import codex as codex_session
+from tests.learn.sessions import opencode as opencode_session
+
+QUESTION = "Which database do we use, Postgres or MySQL?"
+
+
+def titles(memories) -> set[str]:
+    return {file.stem for file in memories.glob("*.md")}
+
+
+def learned(memories) -> bool:
+    return "use-postgres-instead-of-mysql" in titles(memories)
+
+
+@pytest.mark.parametrize("event", ["turn-end", "session-end"])
+def test_claude_learns_and_the_next_prompt_knows(event, hook, memories, tmp_path_factory, log):
+    transcript = tmp_path_factory.mktemp("claude") / f"{SESSION}.jsonl"
+    transcript.write_bytes(claude_code())
+    assert hook("claude", event, CALLS["claude", event][0], transcript=str(transcript)) == ""
+    assert not learned(memories)  # the hook did not wait for it
+    assert until(lambda: learned(memories))
+    told = {**claude("UserPromptSubmit", prompt=QUESTION), "session_id": "the next one"}
+    assert until(lambda: "partial indexes" in hook("codex", "prompt", {**told, "session_id": str(time.time())}), 10)
+    assert [line for line in log() if "making the index" not in line] == []
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "session"),
+    [("codex", codex("Stop"), codex_session), ("gemini", gemini("AfterAgent"), claude_code)],
+)
+def test_other_transcripts(host, name, session, hook, memories, tmp_path_factory):
+    transcript = tmp_path_factory.mktemp(host) / "rollout.jsonl"
+    transcript.write_bytes(session())
+    hook(host, "stop", name, transcript=str(transcript))
+    assert until(lambda: learned(memories))
+
+
+def test_what_is_told_with_the_call_needs_no_file(hook, memories):
+    """OpenCode's plugin hands over messages; Gemini the prompt and the answer."""
+    messages = json.loads(opencode_session())["messages"]
+    hook("opencode", "turn-end", {"session_id": "oc", "cwd": "FOLDER", "messages": messages})
+    assert until(lambda: learned(memories))
+    told = gemini(
+        "AfterAgent", prompt="From now on we always deploy with make release, never by hand.", prompt_response="OK."
+    )
+    hook("gemini", "turn-end", told)
+    assert until(lambda: any("make-release" in title for title in titles(memories)))
+
+
+def test_a_growing_transcript_is_heard_once(hook, memories, project, tmp_path_factory):
+    transcript = tmp_path_factory.mktemp("claude") / "t.jsonl"
+    whole = claude_code([*TALK, ("user", "From now on we always deploy with make release, never by hand.")])
+    lines = whole.splitlines(keepends=True)
+    heard = project / ".rawko" / "local" / "heard.tsv"
+
+    def hear(part: bytes, end: int) -> None:
+        transcript.write_bytes(part)
+        hook("claude", "turn-end", CALLS["claude", "turn-end"][0], transcript=str(transcript))
+        assert until(lambda: heard.exists() and heard.read_text() == f"{end}\t{transcript}\n"), heard.read_text()
+
+    before = b"".join(lines[:3])
+    hear(before + lines[3][:20], len(before))  # the last line is still being written
+    first = titles(memories)
+    assert learned(memories)
+    hear(whole, len(whole))
+    assert until(lambda: any("make-release" in title for title in titles(memories)))
+    assert first < titles(memories)
+
+
+@pytest.mark.parametrize("transcript", ["/dev/zero", "/nowhere", "/", ""])
+def test_a_transcript_that_is_none(transcript, hook, memories, project):
+    started = time.monotonic()
+    assert hook("claude", "session-end", CALLS["claude", "session-end"][0], transcript=transcript) == ""
+    assert time.monotonic() - started < 30 and titles(memories) == set()
+    assert until((project / ".rawko" / "local" / "heard.lock").exists)
+
+
+def test_a_transcript_that_cannot_be_learned_from_is_told_in_the_log(hook, memories, tmp_path_factory, log):
+    transcript = tmp_path_factory.mktemp("claude") / "t.jsonl"
+    transcript.write_bytes(b"\0\1\2" * 1000 + b"\n")
+    hook("claude", "turn-end", CALLS["claude", "turn-end"][0], transcript=str(transcript))
+    assert until(lambda: any("claude learn: the transcript is a binary file" in line for line in log()))
