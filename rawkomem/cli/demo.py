@@ -63,20 +63,21 @@ STEPS = (
         ("rawkomem review database-port-moved --supersede", "rawkomem search 'which port has the database'"),
     ),
     Step(
-        "Merge: memories are files, so branches bring theirs together.",
-        ("git merge --quiet --no-edit feature", "rawkomem list"),
+        "Merge: two branches that say more about the same memory come together, entry by entry.",
+        ("git merge --quiet --no-edit feature", "rawkomem history payments-are-tried-three-times"),
         (
             "git init --quiet .",
+            "rawkomem connect git",
             "git add .rawko",
             "git commit --quiet -m start",
             "git switch --quiet -c feature",
-            "rawkomem add --title 'Refunds need a second approval' --when refund --body 'Above 500 euros.'",
+            "rawkomem reinforce payments-are-tried-three-times --reason 'seen in the logs'",
             "git add .rawko",
-            "git commit --quiet -m refunds",
+            "git commit --quiet -m logs",
             "git switch --quiet -",
-            "rawkomem add --title 'Invoices are numbered by year' --when invoice --body '2026-0001 and on.'",
+            "rawkomem feedback payments-are-tried-three-times --helpful",
             "git add .rawko",
-            "git commit --quiet -m invoices",
+            "git commit --quiet -m vote",
         ),
         git=True,
     ),
@@ -146,6 +147,7 @@ def _environment(home: str) -> dict[str, str]:
         "XDG_CACHE_HOME": os.path.join(home, "cache"),
         "RAWKOMEM_EMBEDDER": "static",  # no worker is left behind in a folder that goes
         "PYTHONIOENCODING": "utf-8",
+        "PATH": os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""),  # git calls rawkomem
     }
 
 
