@@ -111,6 +111,31 @@ def _gemini(record: Record) -> Iterator[Turn]:
         yield Turn(TOOL, _joined(call.get("resultDisplay")), at, _text(call.get("name")))
 
 
+def _is_cursor(record: Record) -> bool:
+    return isinstance(record.get("role"), str) and isinstance(record.get("message"), dict)
+
+
+def _cursor(record: Record) -> Iterator[Turn]:
+    """Cursor's agent: a person's words stand in a tag of their own, beside what the host adds."""
+    text = _joined(record["message"].get("content"))
+    _, tag, asked = text.partition("<user_query>")
+    yield Turn(_role(record["role"]), asked.partition("</user_query>")[0] if tag else text)
+
+
+def _is_copilot(record: Record) -> bool:
+    return isinstance(record.get("data"), dict) and "parentId" in record and "type" in record
+
+
+def _copilot(record: Record) -> Iterator[Turn]:
+    """Events of Copilot CLI: those of people and of the agent are messages, the rest is about tools and the session."""
+    data, at = record["data"], _time(record.get("timestamp"))
+    who, _, what = str(record["type"]).partition(".")
+    if what == "message" and who in (USER, ASSISTANT):
+        yield Turn(who, _text(data.get("content")), at)
+    else:
+        yield Turn(SYSTEM, "", at, "", _text(data.get("sessionId")))
+
+
 def _is_generic(record: Record) -> bool:
     return isinstance(record.get("role", record.get("from")), str) and bool({"content", "text", "value"} & set(record))
 
@@ -127,6 +152,8 @@ HOSTS: dict[str, tuple[Callable[[Record], bool], Callable[[Record], Iterator[Tur
     "codex": (_is_codex, _codex),
     "opencode": (_is_opencode, _opencode),
     "gemini": (_is_gemini, _gemini),
+    "cursor": (_is_cursor, _cursor),
+    "copilot": (_is_copilot, _copilot),
     "chat": (_is_generic, _generic),
 }
 

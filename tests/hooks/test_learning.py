@@ -8,8 +8,8 @@ import time
 import pytest
 
 from tests.hooks.conftest import until
-from tests.hooks.payloads import CALLS, claude, codex, gemini
-from tests.learn.sessions import SESSION, TALK, claude_code
+from tests.hooks.payloads import CALLS, claude, codex, copilot, cursor, gemini
+from tests.learn.sessions import SESSION, START, TALK, claude_code, gemini_lines, jsonl
 from tests.learn.sessions import codex as codex_session
 from tests.learn.sessions import opencode as opencode_session
 
@@ -36,15 +36,41 @@ def test_claude_learns_and_the_next_prompt_knows(event, hook, memories, tmp_path
     assert [line for line in log() if "making the index" not in line] == []
 
 
+def cursor_session() -> bytes:
+    lines = []
+    for role, text in TALK:
+        asked = f"<open_files>we decided to use vi because it is there</open_files><user_query>\n{text}\n</user_query>"
+        said = {"type": "text", "text": asked if role == "user" else text}
+        said = {"type": "tool_result", "content": text} if role == "tool" else said
+        lines.append({"role": "user" if role == "user" else "assistant", "message": {"content": [said]}})
+    return jsonl(lines)
+
+
+def copilot_session() -> bytes:
+    lines = [{"type": "session.start", "data": {"sessionId": "cp-1"}, "id": "1", "timestamp": START, "parentId": None}]
+    for role, text in TALK:
+        kind, data = f"{role}.message", {"content": text}
+        if role == "tool":
+            kind, data = "tool.execution_complete", {"result": {"content": text}}
+        lines.append({"type": kind, "data": data, "id": "2", "timestamp": START, "parentId": "1"})
+    return jsonl(lines)
+
+
 @pytest.mark.parametrize(
     ("host", "name", "session"),
-    [("codex", codex("Stop"), codex_session), ("gemini", gemini("AfterAgent"), claude_code)],
+    [
+        ("codex", codex("Stop"), codex_session),
+        ("gemini", gemini("AfterAgent"), gemini_lines),
+        ("cursor", cursor("stop"), cursor_session),
+        ("copilot", copilot(transcriptPath="TRANSCRIPT"), copilot_session),
+    ],
 )
 def test_other_transcripts(host, name, session, hook, memories, tmp_path_factory):
     transcript = tmp_path_factory.mktemp(host) / "rollout.jsonl"
     transcript.write_bytes(session())
     hook(host, "stop", name, transcript=str(transcript))
     assert until(lambda: learned(memories))
+    assert not any("vi" in title.split("-") or "oracle" in title for title in titles(memories))
 
 
 def test_what_is_told_with_the_call_needs_no_file(hook, memories):
