@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 DEEPEST = 20  # nested quotes, lists and emphases: prose has three, a bomb thousands
-LONGEST = 200_000  # characters that are rendered: longer is a dump, and shown as it is
+LONGEST = 40_000  # characters that are rendered, a quarter of a second at worst: longer is a dump, shown as it is
 MEMORY = "#/memory/"  # the page's own address of a memory
 WEB = ("https://", "http://", "mailto:")
 TAGS = {

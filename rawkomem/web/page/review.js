@@ -5,17 +5,18 @@ import { ago, chips, h, href, nothing, prose, toast } from "./dom.js";
 
 let cards = [];
 
-export async function show(view, { changed }) {
+export async function show(view, { changed, overview }) {
   const { items } = await get("waiting");
   const again = async () => {
     await changed();
-    await show(view, { changed });
+    await show(view, { changed, overview });
     (cards[0]?.querySelector("h2 a") ?? view).focus();
   };
   cards = items.map((item) => card(item, again));
   view.replaceChildren(h("div", { class: "waiting" },
     h("h1", {}, "Review"),
     h("p", { class: "lead" }, items.length ? "Nothing here reaches an agent until you say so." : ""),
+    overview.writes_as !== "person" && h("p", { class: "notice" }, "A program started this page: what you decide here counts as an agent's. Start 'rawkomem browse' in a terminal to decide as a person."),
     items.length ? cards : nothing("Nothing waits for you", "New memories that contradict others, or come from outside, appear here.")));
 }
 

@@ -1,7 +1,7 @@
 // The timeline: every memory as a dot on the day it was found, and below it the same as a journal.
 
 import { get } from "./api.js";
-import { ago, day, dot, h, href, many, nothing, s } from "./dom.js";
+import { day, dot, h, href, many, nothing, s } from "./dom.js";
 
 const DAY = 86_400_000;
 const RANGES = [["All", 0], ["Year", 365], ["Quarter", 92], ["Month", 31]];
