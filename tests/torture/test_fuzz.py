@@ -40,7 +40,7 @@ def seeds() -> list[bytes]:
     files = [
         *sorted((SHARED / "data" / "odd_md").glob("*.md")),
         *sorted(COPY.glob("*.md")),
-        *(ROOT / "templates").glob("*"),
+        *(ROOT / "templates").glob("*.md"),
     ]
     found = [file.read_bytes() for file in files] + [
         item.data for name, item in ODD.items() if not name.startswith("size-")
