@@ -25,7 +25,13 @@ def test_the_demo_shows_every_step_and_cleans_up(rawkomem, tmp_path):
     told = rawkomem("demo", env={"TMPDIR": str(tmp_path)}).stdout
     steps = re.findall(r"^(\d)\. ", told, re.MULTILINE)
     assert steps == [str(number) for number in range(1, 9 if shutil.which("git") else 8)]
-    for real in ("stored  mem_", "whenToUse fired", "conflicts with mem_", "in the place of mem_", "reinforcements: 0 → 1"):
+    for real in (
+        "stored  mem_",
+        "whenToUse fired",
+        "conflicts with mem_",
+        "in the place of mem_",
+        "reinforcements: 0 → 1",
+    ):
         assert real in told
     assert set(os.listdir(tmp_path)) == before
 
