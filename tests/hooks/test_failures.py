@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -133,7 +134,9 @@ SLOW = [
 ]
 
 
-def test_a_prompt_hook_loads_nothing_slow(remembered, project):
+def test_a_prompt_hook_loads_nothing_slow(remembered, project, rawkomem):
+    time.sleep(0.05)  # a file that was changed a moment ago is hashed once more
+    rawkomem("sync")
     path = [str(ROOT), *(one for one in sys.path if one.endswith("site-packages"))]
     code = (
         f"import sys; sys.path[:0] = {path!r}\nfrom rawkomem.cli import run\nrun(['hook', 'claude', 'prompt'])\n"
@@ -141,4 +144,4 @@ def test_a_prompt_hook_loads_nothing_slow(remembered, project):
     )
     told = json.dumps({**CALLS["claude", "prompt"][0], "cwd": str(project)}).encode()
     done = subprocess.run([sys.executable, "-S", "-c", code], input=told, capture_output=True, check=True)
-    assert b"Use pnpm" in done.stdout and done.stderr == b""
+    assert b"Use pnpm" in done.stdout and done.stderr == b"", done.stderr
