@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .server import MemoryServer
 
 LOOPBACK = "127.0.0.1"
+BACKLOG = 128  # connections that wait
 PATH = "/mcp"
 PATIENCE = 3  # seconds for open streams when the server is stopped
 
@@ -76,6 +77,7 @@ def listen(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((LOOPBACK, port))
+        listening.listen(BACKLOG)  # now: whoever reads the address may come before the server runs
     except OSError as failure:
         listening.close()
         raise BadInput(f"port {port} cannot be used: {failure.strerror}", "give another, or 0 for any") from None
