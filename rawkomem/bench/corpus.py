@@ -16,10 +16,13 @@ from ..text.emit import emit_entry, emit_fields
 from ..text.split import SEPARATOR
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..model.entry import Value
 
 VOCABULARY = 8_000  # distinct words; a team's notes hold about that many
 BYTES = 4_000  # of each memory
+SUBJECTS, SUBJECT_WORDS = 2_000, 300  # what short texts are about, and the words of each
 # Kinds of changes and how many of a hundred: votes are frequent, changes of state are rare.
 CHANGES = {"feedback": 40, "reinforce": 20, "amend": 15, "corroborate": 10, "dispute": 5, "link": 5, "supersede": 3}
 CHANGES |= {"archive": 2}
@@ -65,6 +68,19 @@ def vocabulary(seed: int = 7) -> list[str]:
     """English words in a made-up order of frequency, the most frequent first."""
     known = sorted(word for word in TokenVectors(FILE).index() if word.isascii() and word.isalpha() and len(word) > 2)
     return random.Random(seed).sample(known, VOCABULARY)
+
+
+def short_texts(count: int, seed: int = 7) -> Iterator[str]:
+    """Texts of about 30 words, each on one of many subjects that have words of their own: as in what people write, some
+    are about the same, and most are not."""
+    chance = random.Random(seed)
+    words = vocabulary(seed)
+    weights = list(accumulate(1 / (rank + 3) for rank in range(len(words))))
+    subjects = [chance.sample(words, SUBJECT_WORDS) for _ in range(SUBJECTS)]
+    own = weights[:SUBJECT_WORDS]
+    for _ in range(count):
+        about = chance.choices(chance.choice(subjects), cum_weights=own, k=chance.randint(10, 30))
+        yield " ".join([*about, *chance.choices(words, cum_weights=weights, k=10)])
 
 
 def memory_text(chance: random.Random, words: list[str], weights: list[float], number: int) -> str:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from ..embed.static import StaticEmbedder
 from ..files.layout import FOLDER, Layout
 from ..index.documents import Document, Filter, Passage
+from ..index.sqlite_store import pack_all
 from ..index.stores import MEMORY, SQLITE, StoreSettings, open_store
 from ..model.errors import BadInput
 from ..model.record import record
 from ..repository import Repository
 from ..stores import store_size
-from .corpus import make_repository
+from .corpus import make_repository, short_texts
 from .speed import embedder, queries
 
 if TYPE_CHECKING:
@@ -24,13 +27,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ..index.documents import Hit
     from ..index.protocol import OutsideStore
+
+T = TypeVar("T")
 
 WARM_UP = 5  # searches before the clock counts: caches fill
 SEARCHES = 60
 NEAREST = 100  # as many as a search asks for
 TRUTH = 10  # of which so many are compared with an exact scan
-DIMS = 384
 BATCH = 5_000  # vectors put in one go
 
 
@@ -65,17 +70,20 @@ def _measure(project: str, memories: int, name: str, say: Callable[[str], None])
         passages = len(repository.index.store.vectors(Filter()))
         texts = queries()
         p50, p95, _ = _times(lambda n: repository.search(f"{texts[n % len(texts)]} {n}"))
-        megabytes = 0.0 if name == MEMORY else store_size(repository.layout, name) / 1e6
+        outside = repository.index.outside()
+        megabytes = 0.0 if name == MEMORY else _megabytes(repository.layout, name, outside)
+        if outside:
+            _leave_nothing(outside)
     finally:
         repository.close()
     say(f"{name}: {report.seconds:.1f} s, p50 {p50:.0f} ms, p95 {p95:.0f} ms, {megabytes:.0f} MB")
     return Scale(name, memories, passages, report.seconds, p50, p95, megabytes)
 
 
-def _times(ask: Callable[[int], object]) -> tuple[float, float, list[object]]:
+def _times(ask: Callable[[int], T]) -> tuple[float, float, list[T]]:
     """Median and 95th percentile in milliseconds of many calls, and what they gave."""
     times: list[float] = []
-    given: list[object] = []
+    given: list[T] = []
     for number in range(WARM_UP + SEARCHES):
         began = time.perf_counter()
         given.append(ask(number))
@@ -85,28 +93,44 @@ def _times(ask: Callable[[int], object]) -> tuple[float, float, list[object]]:
 
 
 def measure_vectors(count: int, name: str, say: Callable[[str], None]) -> Scale:
-    """So many random vectors in one store. Random ones are the hardest to tell apart: all are nearly equally far."""
+    """So many vectors of short texts in one store, asked for those nearest to further texts."""
     if name == SQLITE:
         raise BadInput("--vectors fills stores outside of the index's database", "--store lancedb, postgres or memory")
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
         layout = Layout(os.path.join(project, FOLDER))
-        store = open_store(layout, StoreSettings(name), DIMS)
+        say(f"embedding {count} texts")
+        vectors = _embedded(WARM_UP + SEARCHES + count)
+        asked, vectors = vectors[: WARM_UP + SEARCHES], vectors[WARM_UP + SEARCHES :]
+        store = open_store(layout, StoreSettings(name), vectors.shape[1])
         try:
-            chance = np.random.default_rng(7)
-            vectors = chance.standard_normal((count, DIMS), dtype=np.float32)
-            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-            asked = vectors[:: max(1, count // 100)][: WARM_UP + SEARCHES] + chance.standard_normal((1, DIMS)) / 20
-            asked = (asked / np.linalg.norm(asked, axis=1, keepdims=True)).astype(np.float32)
             began = time.monotonic()
             _fill(store, vectors, say)
             seconds = time.monotonic() - began
-            p50, p95, given = _times(lambda n: store.nearest(asked[n % len(asked)].tobytes(), NEAREST, Filter()))
+            p50, p95, given = _times(lambda n: store.nearest(asked[n].tobytes(), NEAREST, Filter()))
             recall = _recall(vectors, asked, given)
-            megabytes = 0.0 if name == MEMORY else store_size(layout, name) / 1e6
+            megabytes = 0.0 if name == MEMORY else _megabytes(layout, name, store)
+            _leave_nothing(store)
         finally:
             store.close()
     say(f"{name}: {count} vectors in {seconds:.0f} s, p50 {p50:.1f} ms, p95 {p95:.1f} ms, recall {recall:.3f}")
     return Scale(name, count, count, seconds, p50, p95, megabytes, recall)
+
+
+def _embedded(count: int) -> NDArray[np.float32]:
+    embedder = StaticEmbedder()
+    texts = short_texts(count)
+    batches = iter(lambda: embedder.embed([*islice(texts, BATCH)]), [])
+    return np.concatenate([np.frombuffer(b"".join(batch), dtype="<f4").reshape(len(batch), -1) for batch in batches])
+
+
+def _megabytes(layout: Layout, name: str, store: OutsideStore | None) -> float:
+    return (store_size(layout, name) + (store.served() if store else 0)) / 1e6
+
+
+def _leave_nothing(store: OutsideStore) -> None:
+    """A server keeps what it was given; the rest goes with the temporary folder."""
+    store.erase()
+    store.commit()
 
 
 def _fill(store: OutsideStore, vectors: NDArray[np.float32], say: Callable[[str], None]) -> None:
@@ -122,10 +146,20 @@ def _document(number: int, vector: NDArray[np.float32]) -> Document:
     return Document(f"v{number}", "memory", "active", "", 1, 0, (), "", (passage,), digest="1")
 
 
-def _recall(vectors: NDArray[np.float32], asked: NDArray[np.float32], given: list[object]) -> float:
-    """How much of the exact top 10 was found."""
-    found = 0
-    for question, hits in zip(asked[:TRUTH], given, strict=False):
-        exact = np.argsort(-(vectors @ question))[:TRUTH]
-        found += len({f"v{n}" for n in exact} & {hit.id for hit in hits[:TRUTH]})  # type: ignore[index]
-    return found / (TRUTH * min(TRUTH, len(asked)))
+def _recall(vectors: NDArray[np.float32], asked: NDArray[np.float32], given: list[list[Hit]]) -> float:
+    """How much was found of the top 10 of an exact scan, which compares vectors as all stores pack them."""
+    best: list[list[tuple[float, int]]] = [[] for _ in asked]
+    questions = _packed(asked)
+    for start in range(0, len(vectors), BATCH):
+        batch = _packed(vectors[start : start + BATCH])
+        closeness = 2 * batch @ questions.T - (batch * batch).sum(axis=1, keepdims=True)
+        for own, column in zip(best, closeness.T, strict=True):
+            own += [(float(column[n]), start + int(n)) for n in np.argsort(-column)[:TRUTH]]
+    exact = [{f"v{n}" for _, n in sorted(own, reverse=True)[:TRUTH]} for own in best]
+    found = sum(len(right & {hit.id for hit in hits[:TRUTH]}) for right, hits in zip(exact, given, strict=True))
+    return found / sum(map(len, exact))
+
+
+def _packed(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    fine = b"".join(fine for fine, _ in pack_all([vector.tobytes() for vector in vectors]))
+    return np.frombuffer(fine, dtype=np.int8).reshape(vectors.shape).astype(np.float32)

@@ -116,11 +116,11 @@ def _print_figures(figures: Figures) -> None:
 @click.option(
     "--store", "stores", multiple=True, default=("sqlite", "lancedb", "memory"), show_default=True,
     type=click.Choice(["sqlite", "lancedb", "postgres", "memory"]),
-    help="Which stores. The url of postgres is taken from RAWKOMEM_POSTGRES_URL.",
+    help="Which stores. The url of postgres, of a database made for this, is taken from RAWKOMEM_POSTGRES_URL.",
 )  # fmt: skip
 @click.option(
     "--vectors", default=0, type=click.IntRange(0, 10_000_000),
-    help="Instead: so many random vectors in each store, asked for their nearest.",
+    help="Instead: so many vectors of short texts in each store, asked for their nearest.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def scale_command(memories: tuple[int, ...], stores: tuple[str, ...], vectors: int, as_json: bool) -> None:

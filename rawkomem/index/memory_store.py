@@ -55,6 +55,10 @@ class MemoryStore:
         """Another one after `erase`; no two stores share one."""
         return self._generation
 
+    def served(self) -> int:
+        """Nothing: all of it is in this process."""
+        return 0
+
     def held(self) -> dict[str, str]:
         """The memories that it holds, with the digests they were put with."""
         return {id: document.digest for id, document in self._documents.items()}

@@ -54,6 +54,9 @@ class OutsideStore(SearchStore, Protocol):
     def held(self) -> dict[str, str]:
         """The memories that it holds, with the digests they were put with."""
 
+    def served(self) -> int:
+        """Bytes that a server keeps for it and for all who share it; 0 where there is none."""
+
     def commit(self) -> None:
         """Have all that was put and dropped on disk: the catalogue is about to say so."""
 

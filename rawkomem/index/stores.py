@@ -75,11 +75,11 @@ def _open(layout: Layout, settings: StoreSettings, dims: int) -> OutsideStore:
     if settings.name == LANCEDB:
         from typing import cast
 
-        from .lancedb_store import LanceStore
+        from .lance.store import LanceStore
 
         return cast("OutsideStore", Telling(LanceStore(lancedb_place(layout, settings), dims), LANCEDB))
     from ..files.identity import clone_id, repository_id
-    from .postgres_store import open_postgres
+    from .postgres import open_postgres
 
     if not settings.where():
         raise BadInput("the postgres store has no url", "rawkomem store use postgres --url-env NAME")

@@ -15,8 +15,8 @@ pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
 import lancedb
 import pyarrow as pa
 
-from rawkomem.index.lance_schema import (
-    BACKUP,
+from rawkomem.index.lance.migration import BACKUP, migrate, rollback
+from rawkomem.index.lance.rfc import (
     ENTRIES,
     PROMOTED,
     blocks,
@@ -24,12 +24,10 @@ from rawkomem.index.lance_schema import (
     entries_v2,
     is_schema_v1,
     is_schema_v2,
-    migrate,
-    rollback,
     skills,
     table_names,
 )
-from rawkomem.index.lancedb_store import LanceStore
+from rawkomem.index.lance.store import LanceStore
 from rawkomem.model.errors import NotFound, Refused
 
 from ..conftest import ROOT
@@ -123,7 +121,7 @@ KILLED = """
 import os, signal, sys
 from datetime import UTC, datetime
 import lancedb
-from rawkomem.index.lance_schema import migrate, rollback
+from rawkomem.index.lance.migration import migrate, rollback
 def at_step(step):
     if step == sys.argv[3]:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -15,9 +15,10 @@ pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
 
 from rawkomem.bench.corpus import make_repository
 from rawkomem.bench.speed import queries
-from rawkomem.index import lance_words, lancedb_store
 from rawkomem.index.documents import Filter
-from rawkomem.index.lancedb_store import LanceStore
+from rawkomem.index.lance import tables
+from rawkomem.index.lance import words as words_module
+from rawkomem.index.lance.store import LanceStore
 from rawkomem.repository import Repository
 
 from ..conftest import ROOT
@@ -57,9 +58,9 @@ def test_writers_at_once(make):
 
 def test_an_index_over_vectors_misses_next_to_nothing(make, monkeypatch):
     """At least 0.98 of the exact top 10; with a filter, too, and for what came after the index was made."""
-    monkeypatch.setattr(lancedb_store, "SETTLED", 1_000)
-    monkeypatch.setattr(lancedb_store, "EXACT_UP_TO", 1_000)
-    monkeypatch.setattr(lancedb_store, "PARTITION", 400)
+    monkeypatch.setattr(tables, "SETTLED", 1_000)
+    monkeypatch.setattr(tables, "EXACT_UP_TO", 1_000)
+    monkeypatch.setattr(tables, "PARTITION", 400)
     exact, indexed = make(), make()
     documents = [
         document(
@@ -83,7 +84,7 @@ def test_an_index_over_vectors_misses_next_to_nothing(make, monkeypatch):
 
 
 def test_segments_are_merged_and_answer_the_same(make, monkeypatch):
-    monkeypatch.setattr(lance_words, "FANOUT", 2)
+    monkeypatch.setattr(words_module, "FANOUT", 2)
     store, fresh = make(), make()
     documents = [document(f"m{n}", f"word{n % 3} common", f"other {n}") for n in range(12)]
     for item in documents:
@@ -98,7 +99,7 @@ def test_segments_are_merged_and_answer_the_same(make, monkeypatch):
 
 
 def test_many_small_commits_leave_few_files(make, monkeypatch):
-    monkeypatch.setattr(lancedb_store, "LOOSE", 4)
+    monkeypatch.setattr(tables, "LOOSE", 4)
     store = make()
     for n in range(9):
         store.put([document(f"m{n}", f"text {n}")])

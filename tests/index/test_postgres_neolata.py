@@ -32,7 +32,7 @@ MEMORIES = [
 
 @pytest.fixture
 def filled(database):
-    from rawkomem.index.postgres_store import open_postgres
+    from rawkomem.index.postgres import open_postgres
 
     store = open_postgres(database, "team", "laptop", DIMS)
     store.put(MEMORIES)
@@ -101,7 +101,7 @@ def test_the_search_functions(filled):
 
 
 def test_the_version_that_came_last_is_shown_or_that_of_a_clone(filled):
-    from rawkomem.index.postgres_store import open_postgres
+    from rawkomem.index.postgres import open_postgres
 
     other = open_postgres(filled, "team", "desktop", DIMS)
     other.put([document("deploy", "Ship on Fridays.", by="planner", digest="7")])
@@ -173,7 +173,7 @@ def test_a_role_that_is_not_bound_is_who_its_session_says(bound, server):
 
 def test_members_of_the_owning_role_write_too(database, server):
     """Nobody needs to be a superuser; pgvector may lie where Supabase has it."""
-    from rawkomem.index.postgres_store import open_postgres
+    from rawkomem.index.postgres import open_postgres
 
     name = database.rsplit("/", 1)[1]
     roles = ("rawko_member", "rawko_owner")
@@ -195,7 +195,7 @@ def test_members_of_the_owning_role_write_too(database, server):
 
 
 def test_a_bound_role_cannot_write_through_the_store(bound):
-    from rawkomem.index.postgres_store import open_postgres
+    from rawkomem.index.postgres import open_postgres
 
     with pytest.raises(RawkoError, match="lacks rights"):
         open_postgres(bound, "team", "laptop", DIMS)

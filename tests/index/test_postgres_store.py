@@ -26,7 +26,7 @@ names = (f"repository {number}" for number in count())
 @pytest.fixture
 def stores(shared_database):
     """Opens stores, of a repository of its own each time, and closes them all in the end."""
-    from rawkomem.index.postgres_store import open_postgres
+    from rawkomem.index.postgres import open_postgres
 
     opened = []
 
@@ -283,7 +283,7 @@ def test_a_huge_index_leaves_frequent_words_out(stores, monkeypatch):
 
 
 def test_many_open_a_fresh_database_at_once(database):
-    from rawkomem.index.postgres_store import open_postgres
+    from rawkomem.index.postgres import open_postgres
 
     opened, failed = [], []
 
@@ -306,8 +306,7 @@ def test_many_open_a_fresh_database_at_once(database):
 
 
 def test_a_migration_that_fails_leaves_nothing(database, monkeypatch):
-    from rawkomem.index.postgres import schema
-    from rawkomem.index.postgres_store import open_postgres
+    from rawkomem.index.postgres import open_postgres, schema
 
     good = schema.migrations()
     monkeypatch.setattr(schema, "migrations", lambda: [*good, ("0003.sql", "CREATE TABLE t (); SELECT 1 / 0")])

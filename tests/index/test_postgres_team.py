@@ -26,7 +26,7 @@ pytestmark = pytest.mark.stores
 
 def opened(folder: Path, url: str, clone: str) -> Repository:
     """The repository of a folder, with its search store in PostgreSQL."""
-    from rawkomem.index.postgres_store import open_postgres
+    from rawkomem.index.postgres import open_postgres
 
     repository = Repository.open(str(folder), warn=lambda message: None)
     repository.index = Index(

@@ -70,6 +70,14 @@ def count_inside(connection: Connection[Any], us: Clone, only: Filter, most: int
     return int(found[0]) if found else 0
 
 
+def size(connection: Connection[Any], us: Clone) -> int:
+    """Bytes of all tables and their indexes."""
+    sql = "SELECT sum(pg_total_relation_size(oid))::int8 FROM pg_class"
+    sql += " WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
+    found = connection.execute(sql.encode()).fetchone()
+    return int(found[0]) if found else 0
+
+
 def matching(
     connection: Connection[Any], us: Clone, words: Sequence[str], limit: int, only: Filter, around: bool, huge: bool
 ) -> list[Hit]:

@@ -222,6 +222,10 @@ class PostgresStore:
         """The memories that this clone holds, with the digests they were put with."""
         return self._ask(asking.held)
 
+    def served(self) -> int:
+        """Bytes of all tables and their indexes, whoever filled them."""
+        return self._ask(asking.size)
+
     def _forget_texts(self) -> None:
         self._hits.clear()
         self._texts.clear()

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from .bm25 import BREAK
+from ..bm25 import BREAK
+from .conditions import among
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .ranked import Postings
+    from ..ranked import Postings
 
 FANOUT = 8
 SCHEMA = pa.schema(
@@ -78,8 +79,7 @@ def look_up(table: Any, terms: Collection[str], alive: NDArray[np.bool_]) -> dic
     nothing = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint16))
     if not terms:
         return {}
-    condition = f"term IN ({', '.join(quoted(term) for term in terms)})"
-    found = table.search().where(condition).select(["term", "numbers", "times"]).to_arrow()
+    found = table.search().where(among("term", terms)).select(["term", "numbers", "times"]).to_arrow()
     parts: dict[str, list[Postings]] = {term: [nothing] for term in terms}
     for term, numbers, times in zip(*(found[name] for name in ("term", "numbers", "times")), strict=True):
         parts[term.as_py()].append((numbers.values.to_numpy(), times.values.to_numpy()))
@@ -97,8 +97,3 @@ def _joined(parts: Sequence[Postings], alive: NDArray[np.bool_]) -> Postings:
 def full_level(levels: Levels) -> int | None:
     """The lowest level that has enough segments to become one."""
     return next((level for level, segments in enumerate(levels) if len(segments) >= FANOUT), None)
-
-
-def quoted(text: str) -> str:
-    """A text as an SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
