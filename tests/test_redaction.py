@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from rawkomem import episodes
 from rawkomem.bench.secrets import measure_secrets, read_corpus
 from rawkomem.files.layout import user_config
 from rawkomem.files.leaks import leaks_in
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.model.record import replace
+from rawkomem.operations import episodes
 from rawkomem.recall.inject import Task
 from rawkomem.text.anonymise import user_id
 from rawkomem.text.redact_rules import RULES

@@ -17,8 +17,8 @@ from ..index.sqlite_store import pack_all
 from ..index.stores import MEMORY, SQLITE, StoreSettings, open_store
 from ..model.errors import BadInput
 from ..model.record import record
+from ..operations.stores import store_size
 from ..repository import Repository
-from ..stores import store_size
 from .corpus import make_repository, short_texts
 from .speed import embedder, queries
 

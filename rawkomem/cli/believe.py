@@ -11,8 +11,8 @@ import click
 from ..files.compose import entry_from_text
 from ..model.errors import BadInput
 from ..model.record import replace
+from ..operations.review import review_all, waiting
 from ..recall.filters import filter_of
-from ..reviewing import review_all, waiting
 from ..text.clean import one_line
 from .commands import open_repository
 from .terminal import note, paint, say, say_json

@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from .. import experience
 from ..model.record import as_dict
+from ..operations import experience
 from ..recall.brief import BUDGET, NOTHING
 from .commands import open_repository
 from .terminal import note, say, say_json

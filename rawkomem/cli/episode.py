@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import episodes
 from ..index.documents import Filter
 from ..model.clock import iso, read_time
 from ..model.errors import BadInput
+from ..operations import episodes
 from ..state.episode import SUMMARY_WORDS
 from ..text.clean import one_line
 from .commands import open_repository

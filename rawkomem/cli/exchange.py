@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import exchanging
 from ..exchange.forms import FORMS
 from ..exchange.kinds import READERS
 from ..exchange.place import place_of
 from ..model.errors import BadInput
 from ..model.record import as_dict
+from ..operations import exchange
 from ..recall.filters import filter_of
 from ..text.clean import one_line
 from .commands import hot_options, open_repository
@@ -22,7 +22,7 @@ from .terminal import note, paint, say, say_json, wide
 
 if TYPE_CHECKING:
     from ..exchange.plan import Decided
-    from ..exchanging import Import
+    from ..operations.exchange import Import
     from ..repository import Repository
 
 COLOURS = {"added": "green", "changed": "yellow", "known": "dim"}
@@ -47,7 +47,7 @@ def import_command(folder: str, /, sources: tuple[str, ...], kind: str | None, d
     if not sources:
         _list_sources(repository, as_json)
         return
-    done = [exchanging.take_in(repository, source, kind or "", dry_run) for source in sources]
+    done = [exchange.take_in(repository, source, kind or "", dry_run) for source in sources]
     if not dry_run and any(item.news for item in done):
         repository.sync()
     if as_json:
@@ -71,14 +71,14 @@ def export_command(folder: str, /, form: str, out: str, json: bool, **which: Any
     repository, only = open_repository(folder), filter_of(**which)
     if form == FORMS[0]:
         if not out or out == "-":
-            sys.stdout.write(exchanging.export_text(repository, only))
+            sys.stdout.write(exchange.export_text(repository, only))
             return
-        told: dict[str, Any] = {"file": out, "memories": exchanging.export_file(repository, out, only)}
+        told: dict[str, Any] = {"file": out, "memories": exchange.export_file(repository, out, only)}
         line = f"{told['memories']} memories written to {out}"
     elif not out:
         raise BadInput(f"where to? {form} is a folder of files", "give --out FOLDER")
     else:
-        done = exchanging.export_folder(repository, out, form, only)
+        done = exchange.export_folder(repository, out, form, only)
         told = {"folder": out, **{name: [*names] for name, names in as_dict(done).items()}}
         line = f"{out}: " + ", ".join(f"{len(names)} {name}" for name, names in as_dict(done).items())
     if json:
@@ -88,7 +88,7 @@ def export_command(folder: str, /, form: str, out: str, json: bool, **which: Any
 
 
 def _list_sources(repository: Repository, as_json: bool) -> None:
-    found = exchanging.sources_here(repository)
+    found = exchange.sources_here(repository)
     if as_json:
         say_json([{"path": path, "kind": kind} for path, kind in found])
         return

@@ -7,17 +7,17 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from .. import learning
 from ..learn.llm import is_learning
 from ..learn.remember import RESULTS, Run
 from ..model.entry import Entry
+from ..operations import learning
 from ..text.clean import one_line
 from .commands import open_repository
 from .terminal import note, paint, say, say_json, wide
 
 if TYPE_CHECKING:
     from ..learn.listen import Finding
-    from ..learning import Learned
+    from ..operations.learning import Learned
     from ..repository import Stored
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import ledger
 from ..model.clock import iso
 from ..model.record import as_dict
+from ..operations import ledger
 from ..text.clean import clean, one_line
 from ..text.yamo import read_block
 from ..text.yamo_blocks import OPERATIONS

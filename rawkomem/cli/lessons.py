@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import lessons
 from ..learn.heritage import HeritageChain, heritage_of
 from ..learn.lesson import HELD, KNOWN
 from ..model.clock import iso
 from ..model.record import as_dict
+from ..operations import lessons
 from ..text.clean import one_line
 from ..text.lesson import CONFIDENCE, SEVERITIES, LessonContext
 from .commands import open_repository

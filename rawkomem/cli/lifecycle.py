@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import lifecycle
-from ..lifecycle import FOUND_AMONG
 from ..model.clock import iso
 from ..model.errors import BadInput
+from ..operations import lifecycle
+from ..operations.lifecycle import FOUND_AMONG
 from ..state.compress import IDLE_DAYS, LEAST_MEMBERS, MOST_DIGESTS, Compression
 from ..text.clean import one_line
 from .commands import open_repository
@@ -20,8 +20,8 @@ from .terminal import note, paint, say, say_json, wide
 
 if TYPE_CHECKING:
     from ..files.move import Move
-    from ..lifecycle import Done, Due
     from ..model.entry import Entry
+    from ..operations.lifecycle import Done, Due
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would be appended; write nothing.")

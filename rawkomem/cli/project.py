@@ -6,7 +6,7 @@ import os
 
 import click
 
-from .. import projects
+from ..operations import projects
 from ..text.clean import one_line
 from .commands import open_repository
 from .terminal import note, paint, say, say_json

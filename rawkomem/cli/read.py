@@ -61,7 +61,7 @@ def _used(access: Access) -> dict[str, Any]:
 
 
 def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
-    from ..lifecycle import strength  # looks at every memory, for links: only where it is asked for
+    from ..operations.lifecycle import strength  # looks at every memory, for links: only where it is asked for
 
     found = strength(repository, memory)
     return {"strength": found.value, "strength_parts": [as_dict(part) for part in found.parts]}

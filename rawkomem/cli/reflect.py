@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from .. import skills
 from ..learn.reflect import LOOKBACK
 from ..model.record import as_dict
+from ..operations import skills
 from ..text.clean import clean, one_line
 from .commands import open_repository
 from .terminal import note, paint, say, say_json

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .. import retention
 from ..files.bundle import bundle_of
+from ..operations import retention
 from ..text.clean import one_line
 from .commands import open_repository
 from .terminal import note, paint, say, say_json
 
 if TYPE_CHECKING:
-    from ..retention import Retained
+    from ..operations.retention import Retained
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import skills
 from ..learn.skill import PRUNED_BELOW
 from ..learn.skill_export import FILE
 from ..learn.skill_text import NO_INTENT, text_in
 from ..model.clock import iso
 from ..model.errors import BadInput
 from ..model.record import as_dict
+from ..operations import skills
 from ..text.clean import clean, one_line
 from .commands import open_repository
 from .terminal import note, paint, say, say_json

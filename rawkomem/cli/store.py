@@ -12,7 +12,7 @@ from .sync import with_bar
 from .terminal import note, paint, say, say_json
 
 if TYPE_CHECKING:
-    from ..stores import StoreStatus
+    from ..operations.stores import StoreStatus
 
 
 @click.group("store")
@@ -32,7 +32,7 @@ def use_command(folder: str, name: str, url_env: str) -> None:
 
     The choice is kept in your own config folder. The next command fills the store.
     """
-    from ..stores import use_store
+    from ..operations.stores import use_store
 
     use_store(open_repository(folder), name, url_env)
     say(f"this repository now uses {name}; 'rawkomem sync' fills it")
@@ -43,7 +43,7 @@ def use_command(folder: str, name: str, url_env: str) -> None:
 @click.pass_obj
 def status_command(folder: str, as_json: bool) -> int:
     """Tell how each store stands. Exit code 1 when the one in use has a problem."""
-    from ..stores import store_statuses
+    from ..operations.stores import store_statuses
 
     statuses = store_statuses(open_repository(folder))
     if as_json:
@@ -73,7 +73,7 @@ def copy_command(folder: str, source: str, target: str, as_json: bool) -> None:
 
     What is copied are the files' memories: a store is derived from them.
     """
-    from ..stores import copy_store
+    from ..operations.stores import copy_store
 
     repository = open_repository(folder)
     copied = with_bar(lambda progress: copy_store(repository.layout, source, target, note, progress), "filling")
@@ -91,7 +91,7 @@ def migrate_command(folder: str, place: str) -> None:
 
     PLACE is its folder or url; without one, this repository's. The rows of before are kept as a backup for 30 days.
     """
-    from ..stores import migrate_lancedb
+    from ..operations.stores import migrate_lancedb
 
     done = migrate_lancedb(open_repository(folder), place)
     say(f"{done.rows} memories, now V2; 'rawkomem store rollback' undoes it for 30 days" if done.done else "V2 already")
@@ -105,6 +105,6 @@ def migrate_command(folder: str, place: str) -> None:
 @click.pass_obj
 def rollback_command(folder: str, place: str, anyway: bool) -> None:
     """Undo 'store migrate', as long as its backup is there."""
-    from ..stores import rollback_lancedb
+    from ..operations.stores import rollback_lancedb
 
     say(f"{rollback_lancedb(open_repository(folder), place, anyway)} memories, V1 again")

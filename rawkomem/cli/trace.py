@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import experience
 from ..files.compose import entry_from_text
 from ..learn.trace import Experienced, Told
 from ..model.clock import iso
 from ..model.errors import BadInput
+from ..operations import experience
 from ..recall.filters import READABLE
 from ..state.run import OUTCOMES, TASKS, outcome_of, tools_of
 from ..text.clean import one_line

@@ -10,9 +10,9 @@ import tempfile
 import time
 from typing import IO, TYPE_CHECKING, Any
 
-from .. import learning
 from ..files.lock import Lock
 from ..learn.remember import Run
+from ..operations import learning
 from .call import LEARN
 from .heard import news_of, note_heard
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .. import lessons
+from ..operations import lessons
 from ..text.clean import one_line
 from ..text.frame import FENCE
 from ..text.redact import redact

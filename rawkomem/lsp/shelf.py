@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .. import ledger
 from ..files.layout import AREAS, Layout
 from ..index.lists import memory_of
 from ..model.kinds import ACTIVE
+from ..operations import ledger
 from ..repository import Repository
 from ..state.references import Names, references
 from ..text.when import match

@@ -17,9 +17,9 @@ from ..text.safe import safe_body, safe_title
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..learning import Learned
     from ..model.entry import Memory
     from ..model.errors import RawkoError
+    from ..operations.learning import Learned
     from ..recall.search import Found
     from ..repository import Stored
     from ..state.trust import Trust

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import experience
 from ..model.record import record
+from ..operations import experience
 from ..recall.brief import NOTHING
 from .verbs import recall
 

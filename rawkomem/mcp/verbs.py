@@ -8,13 +8,13 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from .. import learning
 from ..files.compose import compose
 from ..learn.llm import is_learning
 from ..learn.remember import Run
 from ..model.entry import Entry
 from ..model.kinds import IMPORTANCE
 from ..model.record import record
+from ..operations import learning
 from ..recall.inject import Task
 from ..state.belief import SIGNALS
 from .answers import found_list, what_was_learned, what_was_stored, whole_memory

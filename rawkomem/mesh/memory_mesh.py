@@ -7,7 +7,6 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .. import lessons, skills
 from ..files.layout import find_layout
 from ..files.start import plan_start, write_start
 from ..files.usage import note_use
@@ -16,6 +15,7 @@ from ..learn.config import LlmSettings
 from ..model.clock import now
 from ..model.errors import BadInput, NotFound
 from ..model.record import replace
+from ..operations import lessons, skills
 from ..recall.cache import ENTRIES, SECONDS
 from ..recall.filters import DEFAULT, filter_of
 from ..repository import Repository

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from rawkomem import Entry, Repository, exchanging, reviewing
+from rawkomem import Entry, Repository
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.model.errors import Refused
+from rawkomem.operations import exchange, review
 
 KEPT = ("id", "kind", "title", "when", "tags", "importance", "created", "by", "found_in", "source", "related", "body")
 ENTRIES = (
@@ -60,21 +61,21 @@ def without_origin(extra) -> dict:
 
 def export(repository, form: str, target: str) -> None:
     if form == "jsonl":
-        exchanging.export_file(repository, target)
+        exchange.export_file(repository, target)
     else:
-        exchanging.export_folder(repository, target, form)
+        exchange.export_folder(repository, target, form)
 
 
 @pytest.mark.parametrize("form", ["jsonl", "markdown", "okf"])
 def test_a_round_trip_keeps_what_memories_say(form, filled, elsewhere, tmp_path_factory):
     target = str(tmp_path_factory.mktemp("out") / ("all.jsonl" if form == "jsonl" else "folder"))
     export(filled, form, target)
-    done = exchanging.take_in(elsewhere, target)
+    done = exchange.take_in(elsewhere, target)
     assert len(done.news) == len(ENTRIES) and not done.skipped and not said(elsewhere)
-    reviewing.review_all(elsewhere, done.kind, "activate")
+    review.review_all(elsewhere, done.kind, "activate")
     assert said(elsewhere) == said(filled)
-    assert not exchanging.take_in(elsewhere, target).news
-    assert not exchanging.take_in(filled, target).news, "what comes home is known"
+    assert not exchange.take_in(elsewhere, target).news
+    assert not exchange.take_in(filled, target).news, "what comes home is known"
 
 
 def test_json_lines_are_whole(filled, rawkomem):
@@ -92,7 +93,7 @@ def test_an_okf_bundle_is_one(filled, tmp_path):
 
     from rawkomem.text.frontmatter import read_frontmatter
 
-    exchanging.export_folder(filled, str(tmp_path / "okf"), "okf")
+    exchange.export_folder(filled, str(tmp_path / "okf"), "okf")
     files = {
         file.relative_to(tmp_path / "okf").as_posix(): file.read_text() for file in (tmp_path / "okf").rglob("*.md")
     }
@@ -114,32 +115,32 @@ def test_nothing_is_replaced_that_we_did_not_write(filled, tmp_path):
     folder.mkdir()
     (folder / "fsync-the-folder.md").write_text("mine")
     with pytest.raises(Refused, match=r"fsync-the-folder\.md"):
-        exchanging.export_folder(filled, str(folder), "markdown")
+        exchange.export_folder(filled, str(folder), "markdown")
     assert [file.name for file in folder.iterdir()] == ["fsync-the-folder.md"], "nothing was half written"
     (folder / "fsync-the-folder.md").unlink()
-    exchanging.export_folder(filled, str(folder), "markdown")
+    exchange.export_folder(filled, str(folder), "markdown")
     (folder / "no-conditions.md").write_text("changed by me")
     filled.amend("no-conditions", Entry(body="Another text."))
     with pytest.raises(Refused, match=r"no-conditions\.md"):
-        exchanging.export_folder(filled, str(folder), "markdown")
+        exchange.export_folder(filled, str(folder), "markdown")
     assert (folder / "no-conditions.md").read_text() == "changed by me"
     (tmp_path / "notes.jsonl").write_text("mine\n")
     with pytest.raises(Refused, match="not written by rawkomem"):
-        exchanging.export_file(filled, str(tmp_path / "notes.jsonl"))
+        exchange.export_file(filled, str(tmp_path / "notes.jsonl"))
     with pytest.raises(Refused, match="repository itself"):
-        exchanging.export_folder(filled, filled.layout.path("memories/out"), "markdown")
+        exchange.export_folder(filled, filled.layout.path("memories/out"), "markdown")
 
 
 def test_a_folder_follows_the_memories(filled, tmp_path):
     folder = str(tmp_path / "out")
-    first = exchanging.export_folder(filled, folder, "markdown")
-    assert len(first.written) == len(ENTRIES) and not exchanging.export_folder(filled, folder, "markdown").written
+    first = exchange.export_folder(filled, folder, "markdown")
+    assert len(first.written) == len(ENTRIES) and not exchange.export_folder(filled, folder, "markdown").written
     filled.delete("fsync-the-folder")
     filled.amend("no-conditions", Entry(body="Another text."))
-    again = exchanging.export_folder(filled, folder, "markdown")
+    again = exchange.export_folder(filled, folder, "markdown")
     assert (again.written, again.removed) == (("no-conditions.md",), ("fsync-the-folder.md",))
     (tmp_path / "out" / "theirs.md").write_text("x")
-    exchanging.export_folder(filled, folder, "markdown")
+    exchange.export_folder(filled, folder, "markdown")
     assert (tmp_path / "out" / "theirs.md").exists()
 
 
@@ -150,7 +151,7 @@ def test_a_list_of_files_from_elsewhere_removes_nothing_outside(filled, tmp_path
     (tmp_path / "precious").write_text("x")
     listed = {name: sha256(b"x").hexdigest() for name in ("../precious", str(tmp_path / "precious"))}
     (tmp_path / "out" / ".rawkomem-export.json").write_text(json.dumps(listed))
-    exchanging.export_folder(filled, str(tmp_path / "out"), "markdown")
+    exchange.export_folder(filled, str(tmp_path / "out"), "markdown")
     assert (tmp_path / "precious").exists()
 
 

@@ -130,7 +130,7 @@ SLOW = [
     "numpy",
     "subprocess",
     "hashlib",
-    "rawkomem.learning",
+    "rawkomem.operations.learning",
 ]
 
 

@@ -35,7 +35,8 @@ class LanceStore:
         self._tables = Tables(place, dims)
         self._view = View(self._tables)
         self._pending: dict[str, Document | None] = {}  # what is to be put, or dropped
-        self._known: dict[str, tuple[str, bool]] = {}  # while writing, of memories held: digest, and whether deep
+        self._known: dict[str, tuple[str, bool]] = {}  # of the memories held: digest, and whether they are deep
+        self._committed = -1  # the commit that `_known` tells of
 
     def generation(self) -> str:
         """Which life it is in. Every question begins with this: what others committed is seen from here on."""
@@ -66,6 +67,7 @@ class LanceStore:
         self._flush()
         if self._tables.writing:
             self._tables.commit()
+            self._committed = self._tables.seen
             self._changed()
 
     def close(self) -> None:
@@ -83,11 +85,14 @@ class LanceStore:
         self._changed()
 
     def _begin(self) -> None:
-        if not self._tables.writing:
-            self._tables.begin()
+        if self._tables.writing:
+            return
+        self._tables.begin()
+        if self._tables.seen != self._committed:
             rows = self._tables[HELD].to_arrow().to_pylist()
             self._known = {row["id"]: (row["digest"], row["deep"]) for row in rows}
             self._changed()
+        self._committed = -1
 
     def _flush(self) -> None:
         if not self._pending:
@@ -152,9 +157,8 @@ class LanceStore:
             levels.append([])
         levels[level] = []
         levels[level + 1].append(self._next_segment())
-        alive = getattr(self._view.rows(), LEVELS[table]) >= 0
         self._tables[table].delete(condition)
-        self._tables[table].add(merged(rows, alive, levels[level + 1][-1]))
+        self._tables[table].add(merged(rows, self._view.alive(), levels[level + 1][-1]))
 
     def _next_segment(self) -> int:
         self._tables.state = replace(self._tables.state, segment=self._tables.state.segment + 1)

@@ -187,14 +187,14 @@ class Tables:
         if self.writing:
             return False
         self._commits.checkout_latest()
-        if self._commits.version == self._seen:
+        if self._commits.version == self.seen:
             return False
         self._look()
         return True
 
     def _look(self) -> None:
         """See the tables as the last commit left them."""
-        self._seen = self._commits.version
+        self.seen = self._commits.version  # the commit that is looked at
         self.state = State(**json.loads(self._commits.to_arrow()["state"][0].as_py()))
         for name, version in self.state.versions.items():
             self._tables[name].checkout(version)
@@ -223,7 +223,7 @@ class Tables:
         """Make all that was written what readers see."""
         self._settle()
         self._commits.checkout_latest()
-        if self._commits.version != self._seen:
+        if self._commits.version != self.seen:
             self.stop()
             raise Busy("another program wrote to the lancedb store", "run 'rawkomem sync' again")
         self._record()

@@ -109,6 +109,10 @@ class View:
             self._all = _Rows(found, self._tables.state.next)
         return self._all
 
+    def alive(self) -> NDArray[np.bool_]:
+        """Which row numbers are not gone."""
+        return self._where("")
+
     def _inside(self, only: Filter) -> str:
         """A condition that keeps a question inside the filter; empty where nothing stands outside of it."""
         if only not in self._conditions:
@@ -119,10 +123,16 @@ class View:
 
     def _mask(self, only: Filter) -> NDArray[np.bool_]:
         if only not in self._masks:
-            found = self._tables[PASSAGES].search().where(self._inside(only)).select(["n"]).limit(None).to_arrow()
-            self._masks[only] = np.zeros(self._tables.state.next, dtype=np.bool_)
-            self._masks[only][found["n"].to_numpy()] = True
+            self._masks[only] = self._where(self._inside(only))
         return self._masks[only]
+
+    def _where(self, condition: str) -> NDArray[np.bool_]:
+        """For which row numbers a condition holds."""
+        asked = self._tables[PASSAGES].search()
+        found = (asked.where(condition) if condition else asked).select(["n"]).limit(None).to_arrow()
+        mask = np.zeros(self._tables.state.next, dtype=np.bool_)
+        mask[found["n"].to_numpy()] = True
+        return mask
 
     def _row_terms(self, n: int, around: bool) -> list[str]:
         (row,) = self._tables.rows(PASSAGES, f"n = {n}", ["head", "text", "around"])

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from rawkomem import ledger, skills
 from rawkomem.learn.config import GUARD, LlmSettings
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.record import replace
+from rawkomem.operations import ledger, skills
 from rawkomem.recall.inject import Task
 from rawkomem.text.yamo import read_block
 from tests.embed.server import Answer, Server

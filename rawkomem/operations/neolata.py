@@ -10,21 +10,21 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from .index.documents import Filter
-from .model.clock import iso, read_time
-from .model.entry import Entry, Plan
-from .model.errors import BadInput
-from .model.ids import new_id
-from .model.record import record, replace
-from .state.decide import plan_add
-from .state.facets import category_of
-from .state.strength import IMPORTANCES
+from ..index.documents import Filter
+from ..model.clock import iso, read_time
+from ..model.entry import Entry, Plan
+from ..model.errors import BadInput
+from ..model.ids import new_id
+from ..model.record import record, replace
+from ..state.decide import plan_add
+from ..state.facets import category_of
+from ..state.strength import IMPORTANCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .model.entry import Memory, Value
-    from .repository import Repository
+    from ..model.entry import Memory, Value
+    from ..repository import Repository
 
 GRAPH, ARCHIVE, EPISODES, CONFLICTS = "graph.json", "archived.json", "episodes.json", "pending-conflicts.json"
 BATCH = 500  # memories in one plan

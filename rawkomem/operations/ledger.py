@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .files.ledger import verify as check
-from .files.ledger.chain import rows
-from .files.ledger.seal import seal
-from .model.errors import RawkoError
+from ..files.ledger import verify as check
+from ..files.ledger.chain import rows
+from ..files.ledger.seal import seal
+from ..model.errors import RawkoError
 
 if TYPE_CHECKING:
-    from .files.ledger.chain import Row
-    from .files.ledger.verify import Verdict
-    from .repository import Repository
+    from ..files.ledger.chain import Row
+    from ..files.ledger.verify import Verdict
+    from ..repository import Repository
 
 WAIT = 30.0  # seconds for another one that seals
 

@@ -8,29 +8,29 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .files.lock import Lock
-from .index.documents import Filter
-from .index.lists import memory_of
-from .learn.distill import candidates
-from .learn.heritage import plan_heritage
-from .learn.lesson import HELD, KNOWN, Learned, by_severity, lesson_of, plan_lesson, read_wire, renamed, with_name
-from .model.clock import now
-from .model.kinds import ACTIVE
-from .model.record import record
-from .recall.lessons import held_back
-from .state.committer import UNKNOWN
-from .state.trust import standing_of_entry, trust_of
+from ..files.lock import Lock
+from ..index.documents import Filter
+from ..index.lists import memory_of
+from ..learn.distill import candidates
+from ..learn.heritage import plan_heritage
+from ..learn.lesson import HELD, KNOWN, Learned, by_severity, lesson_of, plan_lesson, read_wire, renamed, with_name
+from ..model.clock import now
+from ..model.kinds import ACTIVE
+from ..model.record import record
+from ..recall.lessons import held_back
+from ..state.committer import UNKNOWN
+from ..state.trust import standing_of_entry, trust_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .files.append import Written
-    from .learn.distill import Candidate
-    from .learn.heritage import HeritageChain
-    from .learn.lesson import Lesson
-    from .model.entry import Memory
-    from .repository import Repository
-    from .text.lesson import LessonContext
+    from ..files.append import Written
+    from ..learn.distill import Candidate
+    from ..learn.heritage import HeritageChain
+    from ..learn.lesson import Lesson
+    from ..model.entry import Memory
+    from ..repository import Repository
+    from ..text.lesson import LessonContext
 
 WAIT = 60.0  # seconds for another who learns
 SPARE = 3  # times as many are looked for: some may be unsure or old

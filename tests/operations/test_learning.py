@@ -14,8 +14,8 @@ import pytest
 
 from rawkomem.files.layout import user_config
 from rawkomem.learn.remember import Run
-from rawkomem.learning import learn
 from rawkomem.model.entry import Entry
+from rawkomem.operations.learning import learn
 from rawkomem.recall.inject import Task
 from rawkomem.recall.render import FORMS
 from rawkomem.text.redact import redact

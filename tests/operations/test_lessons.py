@@ -370,7 +370,7 @@ def test_fields_that_are_missing_or_odd_do_no_harm(repository, project):
 
 def test_two_at_once_learn_it_once(project, repository, traces):
     traces("deploy", 2, error="it broke")
-    code = "import sys; from rawkomem import lessons; from rawkomem.repository import Repository; lessons.distill(Repository.open(sys.argv[1]))"
+    code = "import sys; from rawkomem.operations import lessons; from rawkomem.repository import Repository; lessons.distill(Repository.open(sys.argv[1]))"
     runs = [subprocess.Popen([sys.executable, "-c", code, str(project)], env=ENVIRONMENT) for _ in range(4)]
     assert [run.wait() for run in runs] == [0] * 4
     assert len(lessons.by_pattern(repository, "it_broke")) == 1

@@ -8,18 +8,18 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from .files.layout import Layout, user_repository_config
-from .index.database import first, index_path, open_database
-from .index.index import BROKEN
-from .index.stores import FOLDER, LANCEDB, MEMORY, SQLITE, STORES, catalogue_path, checked, lancedb_place, open_store
-from .model.errors import BadInput, RawkoError, Refused
-from .model.record import record, replace
-from .repository import Repository
+from ..files.layout import Layout, user_repository_config
+from ..index.database import first, index_path, open_database
+from ..index.index import BROKEN
+from ..index.stores import FOLDER, LANCEDB, MEMORY, SQLITE, STORES, catalogue_path, checked, lancedb_place, open_store
+from ..model.errors import BadInput, RawkoError, Refused
+from ..model.record import record, replace
+from ..repository import Repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .index.lance.migration import Migrated
+    from ..index.lance.migration import Migrated
 
 PACKAGES = {"lancedb": "lancedb", "postgres": "psycopg"}  # store → what its extra brings
 
@@ -142,14 +142,14 @@ def copy_store(
 
 def migrate_lancedb(repository: Repository, place: str = "") -> Migrated:
     """Bring a LanceDB from RFC-0011's schema V1 to V2; without a place, this repository's own."""
-    from .index.lance.migration import migrate
+    from ..index.lance.migration import migrate
 
     return migrate(_connect(repository, place), datetime.now(UTC))
 
 
 def rollback_lancedb(repository: Repository, place: str = "", anyway: bool = False) -> int:
     """Undo that, as long as the backup is there; returns how many memories it then has."""
-    from .index.lance.migration import rollback
+    from ..index.lance.migration import rollback
 
     return rollback(_connect(repository, place), anyway)
 

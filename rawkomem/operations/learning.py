@@ -10,25 +10,25 @@ from __future__ import annotations
 import os
 from typing import IO, TYPE_CHECKING
 
-from .files.lock import Lock
-from .index.documents import Filter
-from .index.lists import memory_of
-from .learn.extraction import EXISTING, entry_from, extract, window
-from .learn.known import Known
-from .learn.listen import Finding, listen
-from .learn.llm import LlmFailure, open_llm
-from .model.errors import BadInput
-from .model.kinds import ACTIVE
-from .model.record import record
+from ..files.lock import Lock
+from ..index.documents import Filter
+from ..index.lists import memory_of
+from ..learn.extraction import EXISTING, entry_from, extract, window
+from ..learn.known import Known
+from ..learn.listen import Finding, listen
+from ..learn.llm import LlmFailure, open_llm
+from ..model.errors import BadInput
+from ..model.kinds import ACTIVE
+from ..model.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .learn.listen import Heard
-    from .learn.llm import Llm
-    from .learn.remember import Run
-    from .model.entry import Memory
-    from .repository import Repository, Stored
+    from ..learn.listen import Heard
+    from ..learn.llm import Llm
+    from ..learn.remember import Run
+    from ..model.entry import Memory
+    from ..repository import Repository, Stored
 
 MOST = 20  # memories of one session: more clutter prompts than help them
 NEAR = 5  # existing memories that a new one is compared with

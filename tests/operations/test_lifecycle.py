@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from rawkomem import lifecycle
 from rawkomem.files.usage import note_use
 from rawkomem.model.clock import DAY, now
 from rawkomem.model.entry import Entry, Plan
+from rawkomem.operations import lifecycle
 from rawkomem.recall.filters import filter_of
 from rawkomem.state.compress import Compression
 from rawkomem.state.decide import plan_add

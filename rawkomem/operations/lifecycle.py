@@ -9,35 +9,35 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .files.append import repository_lock
-from .files.lock import Lock
-from .files.move import TRACES, move_files, to_archive
-from .index.documents import Filter
-from .index.goals import leaders
-from .index.lists import memory_of
-from .index.neighbours import Neighbours
-from .learn.learnings import FAILED, is_due, learning_of, plan_learnings, unlearned
-from .model.clock import iso, now, read_time
-from .model.entry import Plan
-from .model.kinds import ACTIVE, CREATES
-from .model.record import record, replace
-from .recall.filters import DEFAULT
-from .state.census import Census
-from .state.claims import UNREGISTERED, claim_of, rivals_of
-from .state.compress import Compression, plan_compress
-from .state.consolidate import Similar, plan_consolidate, steps
-from .state.contradict import ClaimRules
-from .state.decay import Outlook, held_by, look_ahead, plan_decay
-from .state.run import TRACE, goal_of
-from .state.strength import FADED
+from ..files.append import repository_lock
+from ..files.lock import Lock
+from ..files.move import TRACES, move_files, to_archive
+from ..index.documents import Filter
+from ..index.goals import leaders
+from ..index.lists import memory_of
+from ..index.neighbours import Neighbours
+from ..learn.learnings import FAILED, is_due, learning_of, plan_learnings, unlearned
+from ..model.clock import iso, now, read_time
+from ..model.entry import Plan
+from ..model.kinds import ACTIVE, CREATES
+from ..model.record import record, replace
+from ..recall.filters import DEFAULT
+from ..state.census import Census
+from ..state.claims import UNREGISTERED, claim_of, rivals_of
+from ..state.compress import Compression, plan_compress
+from ..state.consolidate import Similar, plan_consolidate, steps
+from ..state.contradict import ClaimRules
+from ..state.decay import Outlook, held_by, look_ahead, plan_decay
+from ..state.run import TRACE, goal_of
+from ..state.strength import FADED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from .files.move import Move
-    from .model.entry import Entry, Memory
-    from .repository import Repository
-    from .state.strength import Strength
+    from ..files.move import Move
+    from ..model.entry import Entry, Memory
+    from ..repository import Repository
+    from ..state.strength import Strength
 
     Progress = Callable[[int, int], None]
 

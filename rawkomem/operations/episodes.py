@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .index.documents import Filter
-from .model.entry import Entry
-from .model.errors import BadInput, NotFound, Refused
-from .model.kinds import ACTIVE, GROUPS
-from .model.record import replace
-from .recall.filters import READABLE
-from .state import episode as decide
-from .state.decide import plan_amend
+from ..index.documents import Filter
+from ..model.entry import Entry
+from ..model.errors import BadInput, NotFound, Refused
+from ..model.kinds import ACTIVE, GROUPS
+from ..model.record import replace
+from ..recall.filters import READABLE
+from ..state import episode as decide
+from ..state.decide import plan_amend
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .files.append import Written
-    from .recall.search import Found
-    from .repository import Repository
-    from .state.episode import Episode
+    from ..files.append import Written
+    from ..recall.search import Found
+    from ..repository import Repository
+    from ..state.episode import Episode
 
 
 def create(

@@ -9,23 +9,23 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from ..files.append import repository_lock
+from ..files.bundle import bundle_of, bundles, holding, markdown_in, pack, unpack
+from ..files.move import ARCHIVE, Move, from_archive, move_files, to_archive
+from ..files.rotate import ARCHIVED_LOG
+from ..model.clock import DAY, iso, now
+from ..model.entry import Plan
+from ..model.errors import BadInput, NotFound
+from ..model.record import record
 from . import lifecycle
-from .files.append import repository_lock
-from .files.bundle import bundle_of, bundles, holding, markdown_in, pack, unpack
-from .files.move import ARCHIVE, Move, from_archive, move_files, to_archive
-from .files.rotate import ARCHIVED_LOG
-from .model.clock import DAY, iso, now
-from .model.entry import Plan
-from .model.errors import BadInput, NotFound
-from .model.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .files.layout import Layout
-    from .model.entry import Memory
-    from .repository import Repository
-    from .state.census import Census
+    from ..files.layout import Layout
+    from ..model.entry import Memory
+    from ..repository import Repository
+    from ..state.census import Census
 
 IDLE = DAY  # LLMos: short-term memory leaves after 24 hours without activity
 BUNDLED_AFTER = 365 * DAY  # LLMos: compressed after a year

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .exchange.place import is_from, place_of
-from .index.documents import Filter
-from .model.entry import Plan
-from .model.errors import NotFound
-from .state.belief import plan_review
+from ..exchange.place import is_from, place_of
+from ..index.documents import Filter
+from ..model.entry import Plan
+from ..model.errors import NotFound
+from ..state.belief import plan_review
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .model.entry import Memory
-    from .repository import Repository
+    from ..model.entry import Memory
+    from ..repository import Repository
 
 AT_ONCE = 200  # reviews written under one lock
 

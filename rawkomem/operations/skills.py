@@ -9,36 +9,36 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .files.lock import Lock
-from .files.usage import Access
-from .index.documents import Filter
-from .index.lists import memory_of
-from .index.neighbours import Neighbours
-from .learn import reflect as reflecting
-from .learn import synthesize as making
-from .learn.llm import LlmFailure, is_learning, open_llm
-from .learn.skill import KIND, PRUNED_BELOW, Match, Skill, known_as, plan_ingest, plan_prune, rank, skill_of
-from .learn.skill_blocks import reflection_as_yamo, skill_as_yamo
-from .learn.skill_export import Exported, export_skill
-from .learn.skill_text import read_skill
-from .model.clock import now
-from .model.errors import BadInput, Refused
-from .model.kinds import ACTIVE
-from .model.record import record, replace
-from .recall.filters import DEFAULT, READABLE
-from .recall.limits import LEAST_SIMILAR
-from .state.committer import UNKNOWN
-from .state.fold import fold
-from .state.trust import standing_of_entry, trust_of
+from ..files.lock import Lock
+from ..files.usage import Access
+from ..index.documents import Filter
+from ..index.lists import memory_of
+from ..index.neighbours import Neighbours
+from ..learn import reflect as reflecting
+from ..learn import synthesize as making
+from ..learn.llm import LlmFailure, is_learning, open_llm
+from ..learn.skill import KIND, PRUNED_BELOW, Match, Skill, known_as, plan_ingest, plan_prune, rank, skill_of
+from ..learn.skill_blocks import reflection_as_yamo, skill_as_yamo
+from ..learn.skill_export import Exported, export_skill
+from ..learn.skill_text import read_skill
+from ..model.clock import now
+from ..model.errors import BadInput, Refused
+from ..model.kinds import ACTIVE
+from ..model.record import record, replace
+from ..recall.filters import DEFAULT, READABLE
+from ..recall.limits import LEAST_SIMILAR
+from ..state.committer import UNKNOWN
+from ..state.fold import fold
+from ..state.trust import standing_of_entry, trust_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeVar
 
-    from .learn.llm import Llm
-    from .learn.synthesize import Draft
-    from .model.entry import Memory, Plan
-    from .repository import Repository
+    from ..learn.llm import Llm
+    from ..learn.synthesize import Draft
+    from ..model.entry import Memory, Plan
+    from ..repository import Repository
 
     T = TypeVar("T")
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .index.lists import memory_of
-from .learn.llmos import read_llmos, trace_text, write_llmos
-from .model.entry import Plan
-from .model.errors import BadInput
-from .model.kinds import ACTIVE
-from .state.decide import plan_add
+from ..index.lists import memory_of
+from ..learn.llmos import read_llmos, trace_text, write_llmos
+from ..model.entry import Plan
+from ..model.errors import BadInput
+from ..model.kinds import ACTIVE
+from ..state.decide import plan_add
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .model.entry import Memory
-    from .repository import Repository
+    from ..model.entry import Memory
+    from ..repository import Repository
 
 EXPORTED = ("trace", "experience", "learning", "memory", "lesson")
 AT_ONCE = 200  # entries written under one lock

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from .index.database import UNSAFE, file_system, first, open_database, vec_library
-from .model.errors import RawkoError
-from .model.record import record
-from .text.redact import engine
+from ..index.database import UNSAFE, file_system, first, open_database, vec_library
+from ..model.errors import RawkoError
+from ..model.record import record
+from ..text.redact import engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .repository import Repository
+    from ..repository import Repository
 
 PACKAGES = (
     "rawkomem",

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from rawkomem import lifecycle
 from rawkomem.model.kinds import ACTIVE
+from rawkomem.operations import lifecycle
 from rawkomem.recall.filters import filter_of
 from rawkomem.state.references import derived_from
 from tests.learn.runs import GOALS, fill, trace

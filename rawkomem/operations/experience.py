@@ -5,24 +5,24 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .files.rotate import KEPT, next_number, rotate_log
-from .learn.trace import plan_experience, plan_trace
-from .model.errors import BadInput
-from .model.kinds import ACTIVE
-from .model.record import replace
-from .recall.brief import BUDGET, write_brief
-from .recall.filters import DEFAULT, READABLE
-from .state.order import dependency_chain, execution_order
-from .state.run import TASKS, TRACE
+from ..files.rotate import KEPT, next_number, rotate_log
+from ..learn.trace import plan_experience, plan_trace
+from ..model.errors import BadInput
+from ..model.kinds import ACTIVE
+from ..model.record import replace
+from ..recall.brief import BUDGET, write_brief
+from ..recall.filters import DEFAULT, READABLE
+from ..state.order import dependency_chain, execution_order
+from ..state.run import TASKS, TRACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .files.append import Written
-    from .learn.trace import Experienced, Told
-    from .model.entry import Memory, Plan
-    from .recall.brief import Brief
-    from .repository import Repository
+    from ..files.append import Written
+    from ..learn.trace import Experienced, Told
+    from ..model.entry import Memory, Plan
+    from ..recall.brief import Brief
+    from ..repository import Repository
 
 RUNS, LEARNINGS, LESSONS = 8, 3, 5  # that a brief looks at; the budget decides what goes in
 
@@ -49,7 +49,7 @@ def add_experience(repository: Repository, told: Experienced, by: str = "", via:
 
 def traces(repository: Repository, statuses: Sequence[str] = ()) -> Mapping[str, Memory]:
     """All traces by id, of some statuses or of any."""
-    from .index.lists import memory_of
+    from ..index.lists import memory_of
 
     def find() -> dict[str, Memory]:
         rows = [row for row in repository.index.catalogue.all() if row.kind == TRACE]

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from rawkomem import retention
 from rawkomem.files.layout import Layout
 from rawkomem.model.clock import DAY, read_time
+from rawkomem.operations import retention
 from tests.learn.runs import GOALS, START, fill, trace
 from tests.seeds import by_case
 from tests.torture.helpers import write

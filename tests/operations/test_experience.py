@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from rawkomem import experience, projects
 from rawkomem.model.errors import BadInput
+from rawkomem.operations import experience, projects
 from tests.learn.runs import GOALS, fill, trace
 from tests.torture.helpers import write
 

@@ -9,7 +9,7 @@ import pytest
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.index.documents import Filter
 from rawkomem.model.errors import BadInput
-from rawkomem.neolata import export_neolata, import_neolata
+from rawkomem.operations.neolata import export_neolata, import_neolata
 from rawkomem.repository import Repository
 
 GRAPH = [

@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from .exchange.folder import Exported, write_folder, write_text
-from .exchange.forms import FORMS, json_lines, markdown_files, okf_files
-from .exchange.kinds import READERS, kind_of, usual_sources
-from .exchange.plan import Decided, Here, decide_import, entries_to_write
-from .exchange.source import Source
-from .exchange.stores import FORMAT
-from .files.lock import Lock
-from .index.lists import memory_of
-from .model.errors import BadInput, Refused, Unwritable
-from .model.record import record
+from ..exchange.folder import Exported, write_folder, write_text
+from ..exchange.forms import FORMS, json_lines, markdown_files, okf_files
+from ..exchange.kinds import READERS, kind_of, usual_sources
+from ..exchange.plan import Decided, Here, decide_import, entries_to_write
+from ..exchange.source import Source
+from ..exchange.stores import FORMAT
+from ..files.lock import Lock
+from ..index.lists import memory_of
+from ..model.errors import BadInput, Refused, Unwritable
+from ..model.record import record
 
 if TYPE_CHECKING:
-    from .index.documents import Filter
-    from .model.entry import Memory
-    from .repository import Repository
+    from ..index.documents import Filter
+    from ..model.entry import Memory
+    from ..repository import Repository
 
 AT_ONCE = 200  # entries written under one lock
 VIA = "import"

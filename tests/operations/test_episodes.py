@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rawkomem import episodes
 from rawkomem.index.documents import Filter
 from rawkomem.model.entry import Entry, Memory
 from rawkomem.model.errors import BadInput, NotFound, Refused
+from rawkomem.operations import episodes
 from rawkomem.recall.inject import Task
 from rawkomem.state.episode import MOST_MEMBERS, plan_digest, plan_episode
 
