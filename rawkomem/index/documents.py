@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ..model.record import record
 
+# Files whose memories a sync puts in one transaction: an abort repeats at most this much, and a smaller batch is the last.
+BATCH = 256
 BODY, WHEN = "body", "when"  # fields of a memory that passages come from
 # Tiers of vectors, two spaces that are never compared: the first holds every passage, the second is filled in behind.
 FIRST, DEEP = "first", "deep"

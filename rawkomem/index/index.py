@@ -20,6 +20,7 @@ from ..model.record import record
 from ..text.chunk import CHUNKER
 from .catalogue import SCHEMA_VERSION, UNREAD, Catalogue, own_inode
 from .database import index_path, open_database, remove_database
+from .documents import BATCH
 from .sqlite_store import SqliteStore
 
 TYPE_CHECKING = False
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 REDACTION = "2"  # raise it with text/redact_rules.py: the index holds redacted copies, and answers come from them
-BATCH = 256  # files a transaction: an abort repeats at most this much
 RACY = 20_000_000  # nanoseconds: a file changed this shortly before the sweep may change again under the same stamp
 LOSS = 0.3  # a sync that would drop more than this share of the files first makes sure that the folder is there
 NEVER = (0.0, 0.0, 0)  # when the last sweep ended, how long it took, and how many files it saw

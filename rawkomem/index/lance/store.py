@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from ...model.record import replace
 from ..bm25 import length, row_terms
-from ..documents import FIRST
+from ..documents import BATCH, FIRST
 from ..sqlite_store import pack_all
 from .conditions import among
 from .rfc import ENTRIES
@@ -37,6 +37,7 @@ class LanceStore:
         self._pending: dict[str, Document | None] = {}  # what is to be put, or dropped
         self._known: dict[str, tuple[str, bool]] = {}  # of the memories held: digest, and whether they are deep
         self._committed = -1  # the commit that `_known` tells of
+        self._put = 0  # memories since the last commit
 
     def generation(self) -> str:
         """Which life it is in. Every question begins with this: what others committed is seen from here on."""
@@ -66,7 +67,8 @@ class LanceStore:
         """Make all that was put and dropped what readers see."""
         self._flush()
         if self._tables.writing:
-            self._tables.commit()
+            self._tables.commit(last=self._put < BATCH)
+            self._put = 0
             self._committed = self._tables.seen
             self._changed()
 
@@ -105,6 +107,7 @@ class LanceStore:
         for id in gone:
             del self._known[id]
         documents = [document for document in pending.values() if document]
+        self._put += len(documents)
         if documents:
             self._add(documents)
         self._changed()

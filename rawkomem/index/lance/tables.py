@@ -43,9 +43,10 @@ WORDS, BESIDE = "postings", "beside"
 VERSIONED = (PASSAGES, DEEP_VECTORS, HELD, WORDS, BESIDE, ENTRIES)
 IDS = 500  # in one condition
 SETTLED = 20_000  # passages more than when indexes were last made, or half as many more: they are made again
+WAITING = 5_000  # passages that no index holds, at the end of a sync: comparing them takes some milliseconds
 LOOSE = 64  # commits, each of which leaves a small file in every table that it wrote to
 EXACT_UP_TO = 20_000  # passages; an exact scan of more takes longer than an index, which is a copy of one bit a number
-PARTITION = 10_000  # passages in a partition of that index; all are looked at, so that it misses next to nothing
+PARTITION = 10_000  # passages in a partition of that index
 ROUNDS = 3  # of clustering: since all partitions are looked at, better ones find no more
 LINGERS = timedelta(minutes=10)  # how long versions stay for readers that still look at them
 AT_ONCE = timedelta(milliseconds=1)
@@ -116,7 +117,8 @@ class State:
     words: Levels = []
     beside: Levels = []
     settled: int = 0  # passages when indexes were last made
-    loose: int = 0  # commits since the tables were last put in order
+    tidy: int = 0  # passages when the tables were last put in order, and all of them in the indexes
+    loose: int = 0  # commits since then
 
 
 class Tables:
@@ -219,9 +221,9 @@ class Tables:
                 self._tables[name].restore(version)
         self.writing = True
 
-    def commit(self) -> None:
-        """Make all that was written what readers see."""
-        self._settle()
+    def commit(self, last: bool) -> None:
+        """Make all that was written what readers see; `last`: no more is to come soon."""
+        self._settle(last)
         self._commits.checkout_latest()
         if self._commits.version != self.seen:
             self.stop()
@@ -256,15 +258,18 @@ class Tables:
         self.state = replace(self.state, versions=self._versions())
         self._commits.add(self._row(), mode="overwrite")
 
-    def _settle(self) -> None:
-        """Put the tables in order after many commits, and make indexes anew once much was put."""
+    def _settle(self, last: bool) -> None:
+        """Put the tables in order after many commits, and make indexes anew once much was put.
+
+        Passages that came since are compared one by one, so that few of them may be left when a sync has ended."""
         passages = self._tables[PASSAGES].count_rows()
         grown = passages - self.state.settled >= max(SETTLED, self.state.settled // 2)
         self.state = replace(self.state, loose=self.state.loose + 1)
-        if not grown and self.state.loose < LOOSE:
+        waiting = last and self.state.settled and passages - self.state.tidy >= WAITING
+        if not grown and not waiting and self.state.loose < LOOSE:
             return
         self._tidy(LINGERS)
-        self.state = replace(self.state, loose=0)
+        self.state = replace(self.state, loose=0, tidy=passages)
         if grown:
             self._make_indexes()
             self.state = replace(self.state, settled=passages)
@@ -280,13 +285,8 @@ class Tables:
         for name in (PASSAGES, DEEP_VECTORS):
             rows = self._tables[name].count_rows("vector IS NOT NULL")
             if rows > EXACT_UP_TO:
-                bits = IvfRq(distance_type="l2", num_partitions=partitions(rows), max_iterations=ROUNDS)
+                bits = IvfRq(distance_type="l2", num_partitions=1 + rows // PARTITION, max_iterations=ROUNDS)
                 self._tables[name].create_index("vector", config=bits, replace=True)
-
-
-def partitions(rows: int) -> int:
-    """How many of them an index over so many vectors has."""
-    return 1 + rows // PARTITION
 
 
 def _mode(name: str, names: set[str]) -> str:

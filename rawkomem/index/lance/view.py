@@ -11,7 +11,7 @@ from ..documents import BODY, DEEP, REST, Filter, Hit
 from ..ranked import best, phrase_postings, score_rows
 from ..sqlite_store import SCALE, pack, with_ties
 from .conditions import among, inside, quoted
-from .tables import BESIDE, DEEP_VECTORS, HELD, PASSAGES, PLACE, WORDS, partitions
+from .tables import BESIDE, DEEP_VECTORS, HELD, PASSAGES, PLACE, WORDS
 from .words import look_up
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from .tables import Tables
 
+ALL = 100_000  # more partitions than there are: all are looked at, so that next to nothing is missed
 REFINED = 4  # candidates for each passage asked for that get an exact distance
 UNIT = 128  # what the whole numbers are divided by: LanceDB's clustering adds float16 up, which ends at 65,504
 FOUND = 600  # passages, somewhat more than one question finds: older ones are no longer asked for
@@ -60,8 +61,7 @@ class View:
         """The passages closest to a vector of this tier, best first, with their cosine."""
         fine, _ = pack(vector)
         table = self._tables[DEEP_VECTORS if tier == DEEP else PASSAGES]
-        rows = table.count_rows()
-        if not limit or not any(fine) or not rows:
+        if not limit or not any(fine) or not table.count_rows():
             return []
         conditions = [self._inside(only)]
         if tier == REST:
@@ -72,7 +72,7 @@ class View:
         def ask(most: int) -> list[tuple[int, float]]:
             asked = table.search(halves(fine), vector_column_name="vector").distance_type("l2")
             asked = asked.where(where, prefilter=True) if where else asked
-            asked = asked.nprobes(partitions(rows)).refine_factor(REFINED).limit(most)
+            asked = asked.nprobes(ALL).refine_factor(REFINED).limit(most)
             found = asked.select([*(field.name for field in PLACE), "_distance"]).to_arrow().to_pylist()
             seen.update({row["n"]: row for row in found if row["_distance"] is not None})
             return sorted(((row["n"], row["_distance"]) for row in found if row["n"] in seen), key=lambda row: row[1])

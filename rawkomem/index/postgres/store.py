@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..documents import DEEP, FIRST, REST
+from ..documents import BATCH, DEEP, FIRST, REST
 from ..sqlite_store import HUGE
 from . import asking, writing
 from .ann import has_index, make_index, missing_index
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 EXACT_UP_TO = 10_000  # passages; comparing them all takes some 20 ms, and is never wrong
-FULL = 256  # memories: a sync commits so many files at a time, so that a smaller batch is its last
 MANY = 1_000  # changed memories after which the planner's statistics are taken anew
 ANALYSED = "holdings, versions, passages, vectors, deep_vectors, words, arounds"
 
@@ -101,7 +100,7 @@ class PostgresStore:
         self._retried(self._commit)
         put, self._put = self._put, 0
         self._unsettled += put
-        if put < FULL:
+        if put < BATCH:
             self._settle()
 
     def _commit(self) -> None:
