@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..model.record import record
 
-# Files whose memories a sync puts in one transaction: an abort repeats at most this much, and a smaller batch is the last.
-BATCH = 256
+BATCH = 256  # files that a sync puts in one transaction: an abort repeats at most as many; a smaller batch is the last
 BODY, WHEN = "body", "when"  # fields of a memory that passages come from
 # Tiers of vectors, two spaces that are never compared: the first holds every passage, the second is filled in behind.
 FIRST, DEEP = "first", "deep"
