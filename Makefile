@@ -3,9 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 OTHER_PYTHONS ?= 3.12 3.13
 # The default lane; the others have targets of their own.
-FAST := not slow and not models and not stores and not servers and not page
+FAST := not slow and not models and not stores and not servers and not page and not hosts
+HOSTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102 @google/gemini-cli@0.61.0
 
-.PHONY: demo test lint types layers suite test-slow test-models test-stores test-servers test-page test-pythons bench docs clean
+.PHONY: demo test lint types layers suite test-slow test-models test-stores test-servers test-page test-hosts test-pythons bench docs clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -62,6 +63,10 @@ test-page:                   ## the page in real headless Chromium (installs Deb
 	.venv-page/bin/python -m pip install --quiet --editable ".[page]" --group test --group page
 	.venv-page/bin/pytest -m page
 
+test-hosts: .venv/ready      ## Claude Code, Codex, OpenCode, Copilot, Gemini against a model on loopback (npm, 700 MB: not in .ci/run)
+	npm install --prefix .hosts --no-audit --no-fund --ignore-scripts $(HOSTS) opencode-linux-$$(node -p process.arch)@1.18.18
+	$(BIN)/pytest -m hosts
+
 test-pythons:                ## the fast suite on the other Pythons that are installed
 	@for version in $(OTHER_PYTHONS); do \
 	  python=$$(ls -d $$HOME/.pyenv/versions/$$version*/bin/python 2>/dev/null | tail -n 1); \
@@ -79,4 +84,4 @@ docs: .venv/ready            ## write docs/cli.md from the commands
 	$(BIN)/python tools/write_cli_docs.py
 
 clean:
-	rm -rf .venv .venv-* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* .hosts dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -34,6 +34,7 @@ KINDS = {
     "convention": Kind("pattern_seed", "fact", "medium", "convention"),
     "workflow": Kind("workflow_note", "fact", "medium", "workflow"),
     "structure": Kind("learning", "fact", "medium", "codebase-structure"),
+    "request": Kind("learning", "fact", "high", "remembered", (USER,)),
 }
 
 
@@ -129,7 +130,7 @@ CUES: dict[str, re.Pattern[str]] = {
         r"|this\b)",
         r"^(?:and |but |please )*(?:always|never) (?!good|nice|mind|ending)\w+ ",
         r"\bi (?:always |only |never )?want (?!you\b|to\b|it\b|this\b|that\b)",
-        r"^please (?:keep|avoid)\b",
+        r"^please (?:keep(?! in mind)|avoid)\b",
     ),
     "commitment": _any(
         r"\b(?:i|we)(?:'ll| will| shall) (?:always |never |personally )?(?:keep|review|support|maintain|make sure"
@@ -193,6 +194,13 @@ CUES: dict[str, re.Pattern[str]] = {
         r"|from)\b",
     ),
     "structure": _any(rf"\b{LIES}\b.*{PATH}", rf"{PATH}.*\b{LIES}\b"),
+    # Whoever asks for it has it remembered, whatever it is. "Remember to …" is mostly a chore of the moment.
+    "request": _any(
+        r"^(?:(?:and|also|but|so|please|ok(?:ay)?|now|then|oh)[, ]+)*(?:please )?"
+        r"(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
+        r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))"
+        r"(?: that |[:,] (?:that )?| (?=to (?:always|never)\b))\S.{11,}"
+    ),
 }
 
 # What to skip, whatever cue it has.

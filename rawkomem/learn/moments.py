@@ -57,7 +57,8 @@ def why_not(sentence: str) -> str:
     """Why a sentence is nothing to remember, whatever it says; empty for one that may be."""
     if not SHORTEST <= len(sentence) <= LONGEST or len(set(specific(sentence))) < FEW:
         return "trivial"
-    return next((name for name, pattern in cues.SKIPS.items() if pattern.search(sentence)), "")
+    skips = ["question"] if cues.CUES["request"].search(sentence) else cues.SKIPS
+    return next((name for name in skips if cues.SKIPS[name].search(sentence)), "")
 
 
 def _under_way(sentence: str, after: str) -> bool:

@@ -25,7 +25,10 @@ MARKERS = re.compile(
     r"|going forward|as agreed)[,:\s]+"
     r"|(?:ok(?:ay)?|agreed|final call|(?:final )?decision|decided|no|nope|wrong|fixed|root cause|that's wrong"
     r"|todo[^:]{0,20})"
-    r"(?:[,:;.]| [–—-])\s*)+",
+    r"(?:[,:;.]| [–—-])\s*"
+    r"|(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
+    r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))"
+    r"(?:[:,]? that\b|[:,]| to\b)\s*)+",
     re.IGNORECASE,
 )
 CHOOSING = re.compile(
