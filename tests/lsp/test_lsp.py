@@ -13,6 +13,8 @@ pytest.importorskip("pygls", reason="for want of the extra: pip install 'rawkome
 
 from lsprotocol import types as lsp
 
+from rawkomem.files.start import plan_start, write_start
+from rawkomem.model.entry import Entry
 from rawkomem.model.kinds import CHANGES, CREATES, IMPORTANCE
 from rawkomem.recall.inject import Task
 from rawkomem.repository import Repository
@@ -113,7 +115,42 @@ def test_saving_one_file_mends_another(stored):
     assert not any("'nobody'" in item.message for item in after)
 
 
-def test_other_files_are_left_alone(stored):
+def test_what_git_pulled_is_known_when_a_file_is_opened_or_typed_in(stored):
+    async def story(editor):
+        await editor.open("retry-with-jitter.md")  # the memories are loaded
+        editor.file("nobody.md").write_text("---\ntitle: Somebody now\n---\n\nText.\n", encoding="utf-8")
+        opened = await editor.open("queue-limits.md")
+        editor.file("later.md").write_text("---\ntitle: Later\n---\n\nText.\n", encoding="utf-8")
+        return opened, await editor.type("queue-limits.md", LIMITS.replace("nobody", "later"))
+
+    for said in edit(stored, story):
+        assert not any("no such memory" in item.message for item in said)
+
+
+def test_links_to_deleted_memories_are_told_as_check_tells_them(stored):
+    repository = Repository.open(str(stored))
+    for title in ("Old one", "Older"):
+        repository.add(Entry(title=title, body="Text."))
+    text = (
+        "---\ntitle: New one\nwhenToUse: [new]\nsupersedes: [old-one]\nderivedFrom: [older]\n"
+        "relatedMemories: [older]\n---\n\nSee [[old-one]].\n"
+    )
+    (stored / ".rawko" / "memories" / "new-one.md").write_text(text, encoding="utf-8")
+    for name in ("old-one", "older"):
+        repository.delete(name)
+
+    async def story(editor):
+        return await editor.open("new-one.md"), await editor.define("new-one.md", *place(text, "old-one"))
+
+    said, defined = edit(stored, story)
+    (checked,) = [item for item in repository.check() if item.file == "memories/new-one.md"]
+    assert sorted(item.message for item in said) == sorted(f"{p.message}. {p.hint}" for p in checked.problems)
+    assert len([item for item in said if "which is deleted" in item.message]) == 2
+    assert not any("no such memory" in item.message for item in said)
+    assert defined == [("old-one.md", 0)]
+
+
+def test_other_files_are_left_alone_and_build_no_index(stored):
     (stored / "README.md").write_text("# Readme\n")
 
     async def story(editor):
@@ -122,7 +159,9 @@ def test_other_files_are_left_alone(stored):
         editor.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
         params = lsp.HoverParams(lsp.TextDocumentIdentifier(uri), lsp.Position(0, 3))
         assert await editor.client.text_document_hover_async(params) is None
+        assert not (stored / ".rawko" / "local" / "index.db").exists()
         await editor.open("queue-limits.md")
+        assert (stored / ".rawko" / "local" / "index.db").exists()
         return editor.diagnostics.empty()
 
     assert edit(stored, story)
@@ -137,9 +176,11 @@ def test_completion_of_keys_words_tags_and_ids(stored):
             return {item.label: item for item in await editor.complete("new.md", line, character)}
 
         keys = await offered("---\ntitle: x\nwh\n---\n", 2, 2)
-        assert {"whenToUse", "kind", "relatedMemories"} <= set(keys) and "title: " not in keys
+        assert {"whenToUse", "kind", "relatedMemories"} <= set(keys) and "title" not in keys
         assert keys["whenToUse"].text_edit.new_text == "whenToUse: "
         assert keys["whenToUse"].text_edit.range == lsp.Range(lsp.Position(2, 0), lsp.Position(2, 2))
+        assert "title" in await offered("---\ntit\n---\n", 1, 3)
+        assert "title" in await offered("---\ntitle: x\n---\n", 1, 3)  # the key that is being typed
         assert [*await offered("---\nkind: \n---\n", 1, 6)] == [*CREATES, *CHANGES]
         assert [*await offered("---\ntitle: x\nimportance: h\n---\n", 2, 13)] == [*IMPORTANCE]
         assert [*await offered("---\nkind: feedback\nsignal: \n---\n", 2, 8)] == ["helpful", "harmful"]
@@ -217,14 +258,43 @@ def test_hover_tells_state_trust_and_tasks_that_fired(stored):
     assert "### Queue limits" in own and "critical" in own
     assert "retry the upload" in condition and "tune the backoff" in condition and "docs" not in condition
     assert "fired on none" in unfired and nothing == ""
+    assert (stored / ".rawko" / "local" / "ledger" / "spool.tsv").exists()  # looking seals nothing
+
+
+def test_hover_fetches_nothing_and_shows_nothing_that_waits_for_a_review(stored):
+    repository = Repository.open(str(stored))
+    body = "Look: ![spy](https://example.com/x.png) here\u202e.\n\n![other][ref]"
+    for title in ("![Picture](https://example.com/t.png) book", "Held back"):
+        repository.add(Entry(title=title, body=body))
+    repository.quarantine("held-back")
+    text = "---\ntitle: Names both\n---\n\n[[picturehttpsexamplecomtpng-book]] [[held-back]]\n"
+
+    async def story(editor):
+        await editor.open("both.md", text)
+        return [await editor.hover("both.md", *place(text, name)) for name in ("picture", "held")]
+
+    shown, held = edit(stored, story)
+    assert "spy" in shown and "![" not in shown and "\u202e" not in shown
+    assert "quarantined" in held and "Look" not in held and "Held back" not in held
+
+
+def test_hover_reads_a_condition_as_the_reader_does(stored):
+    text = (
+        "---\ntitle: Odd conditions\nwhenToUse:\n  - retry, or [back off]\n  - \"say \\\"twice\\\"\"\n  - 'it''s'\n---\n\nx\n"
+    )
+
+    async def story(editor):
+        await editor.open("odd-conditions.md", text)
+        return [await editor.hover("odd-conditions.md", line, 6) for line in (3, 4, 5)]
+
+    first, second, third = edit(stored, story)
+    assert first.startswith("`retry, or [back off]`")
+    assert second.startswith('`say "twice"`') and third.startswith("`it's`")
 
 
 def test_symbols_of_the_workspace(stored):
     async def story(editor):
-        async def named(query):
-            found = await editor.client.workspace_symbol_async(lsp.WorkspaceSymbolParams(query))
-            return [(symbol.name, Path(symbol.location.uri).name) for symbol in found]
-
+        named = editor.symbols
         assert len(await named("")) == 2
         assert await named("JITTER") == [("Retry with jitter", "retry-with-jitter.md")]
         assert await named("queue network") == [("Retry with jitter", "retry-with-jitter.md")]
@@ -232,6 +302,32 @@ def test_symbols_of_the_workspace(stored):
         assert await named("nothing like it") == []
 
     edit(stored, story)
+
+
+def test_symbols_come_from_every_folder_that_has_memories(stored, tmp_path_factory):
+    plain, second = tmp_path_factory.mktemp("plain"), tmp_path_factory.mktemp("second")
+    write_start(plan_start(str(second)))
+    (second / ".rawko" / "memories" / "other.md").write_text("---\ntitle: Of another\n---\n\nText.\n")
+
+    async def story(editor):
+        return await editor.symbols(""), editor.messages
+
+    found, messages = edit(stored, story, folders=[plain, stored, second])
+    assert {name for name, _ in found} == {"Retry with jitter", "Queue limits", "Of another"} and messages == []
+    assert edit(stored, story, folders=[plain]) == ([], [])
+
+
+def test_lenses_stand_where_the_editor_holds_the_entry(stored):
+    Repository.open(str(stored)).feedback("retry-with-jitter", "helpful")
+    file = stored / ".rawko" / "memories" / "retry-with-jitter.md"
+    unsaved = "\n\n" + file.read_text(encoding="utf-8")
+
+    async def story(editor):
+        await editor.open("retry-with-jitter.md", unsaved)
+        return await editor.lenses("retry-with-jitter.md")
+
+    (lens,) = edit(stored, story)
+    assert lens.command.title == "1 helpful" and lens.range.start.line == 2
 
 
 def test_lenses_tell_what_replaced_it_what_is_stale_and_how_it_did(stored, git):
@@ -248,8 +344,7 @@ def test_lenses_tell_what_replaced_it_what_is_stale_and_how_it_did(stored, git):
         lenses = {}
         for name in ("retry-with-jitter.md", "queue-limits.md"):
             await editor.open(name)
-            document = lsp.TextDocumentIdentifier(editor.uri(name))
-            lenses[name] = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(document))
+            lenses[name] = await editor.lenses(name)
         superseded = lenses["retry-with-jitter.md"][0].command
         await editor.run(superseded.command, *superseded.arguments)
         return {name: [lens.command.title for lens in some] for name, some in lenses.items()}, editor.shown
@@ -260,45 +355,86 @@ def test_lenses_tell_what_replaced_it_what_is_stale_and_how_it_did(stored, git):
     assert Path(shown[0].uri).name == "queue-limits.md"
 
 
-def test_a_new_memory_is_written_and_shown(stored):
+def test_a_new_memory_is_an_edit_of_which_nothing_is_stored_before_it_is_saved(stored):
     async def story(editor):
         made = await editor.run("rawkomem.new", "Why we pin apsw")
         lesson = await editor.run("rawkomem.new", "Never sleep in a test", "lesson")
+        namesake = await editor.run("rawkomem.new", "Queue limits")
         await editor.run("rawkomem.new")
         await editor.run("rawkomem.new", "x", "nonsense")
-        return made, lesson, editor.shown, editor.messages
+        return made, lesson, namesake, editor.edits, editor.shown, editor.messages
 
-    made, lesson, shown, messages = edit(stored, story)
+    made, lesson, namesake, edits, shown, messages = edit(stored, story)
     assert Path(made["uri"]).name == "why-we-pin-apsw.md" and shown[0].uri == made["uri"]
-    assert "needs a title" in messages[0] and "no template for kind" in messages[1] and len(messages) == 2
+    assert Path(namesake["uri"]).name == "queue-limits-2.md"
+    assert "needs a title" in messages[0] and "unknown kind 'nonsense'" in messages[1] and len(messages) == 2
     repository = Repository.open(str(stored))
+    assert len(repository.list()) == 2 and not Path(made["uri"].removeprefix("file://")).exists()
+    for params in edits:
+        create, filled = params.edit.document_changes
+        file = Path(create.uri.removeprefix("file://"))
+        file.parent.mkdir(exist_ok=True)
+        assert create.kind == "create" and filled.text_document.uri == create.uri
+        file.write_text(filled.edits[0].new_text)  # what an editor does when the person saves
     assert repository.get(made["id"]).title == "Why we pin apsw"
-    assert repository.get(lesson["id"]).kind == "lesson"
+    assert repository.get(lesson["id"]).kind == "lesson" and repository.get(lesson["id"]).path.startswith(
+        "memories/lessons/"
+    )
+    assert not any(item.verdict == "quarantine" for item in repository.check())
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_amending_is_an_edit_that_reads_as_one(stored, newline):
-    text = RETRY.replace("\n", newline)
+def test_an_editor_that_cannot_create_files_is_told_another_way(stored):
+    async def story(editor):
+        return await editor.run("rawkomem.new", "Why we pin apsw"), editor.messages
+
+    made, messages = edit(stored, story, creates=False)
+    assert made is None and "rawkomem add --edit" in messages[0] and len([*stored.rglob("*.md")]) == 2
+
+
+def amended(stored, text: str, line: int) -> tuple[list[lsp.TextEdit], list[str]]:
+    """The edit that "Amend this memory" makes at a line of a text that is not saved, and what the person is told."""
 
     async def story(editor):
         await editor.open("retry-with-jitter.md", text)
         document = lsp.TextDocumentIdentifier(editor.uri("retry-with-jitter.md"))
-        line = lsp.Range(lsp.Position(11, 0), lsp.Position(11, 0))
-        params = lsp.CodeActionParams(document, line, lsp.CodeActionContext([]))
+        at = lsp.Range(lsp.Position(line, 0), lsp.Position(line, 0))
+        params = lsp.CodeActionParams(document, at, lsp.CodeActionContext([]))
         (action,) = await editor.client.text_document_code_action_async(params)
-        assert await editor.run(action.command, *action.arguments) is not None
+        await editor.run(action.command, *action.arguments)
         await editor.run("rawkomem.amend", (stored / "README.md").as_uri(), 0)
         return editor.edits, editor.messages
 
-    (params,), messages = edit(stored, story)
-    ((uri, (change,)),) = params.edit.changes.items()
+    edits, messages = edit(stored, story)
+    return [change for params in edits for changes in params.edit.changes.values() for change in changes], messages
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_amending_offers_a_copy_of_the_text_that_keeps_it(stored, newline):
+    text = RETRY.replace("\n", newline)
+    (change,), messages = amended(stored, text, 11)
     assert change.range.start == change.range.end == lsp.Position(11, 0)
-    file = stored / ".rawko" / "memories" / "retry-with-jitter.md"
-    assert file.as_uri() == uri
-    file.write_bytes((text + change.new_text).encode())
+    (stored / ".rawko" / "memories" / "retry-with-jitter.md").write_bytes((text + change.new_text).encode())
     memory = Repository.open(str(stored)).get("retry-with-jitter")
-    assert memory.entries == 2 and memory.body == "What is different now, and why."
-    assert "no memory to amend here" in messages[0]
+    assert memory.entries == 2
+    assert memory.body == "Retries without jitter brought the queue down twice. See [[queue-limits]]."
+    assert len(messages) == 1 and "no memory to amend here" in messages[0]
+
+
+def test_amending_goes_by_what_the_editor_holds(stored):
+    second = "\n---\n\n---\nid: mem_second\ntitle: Second\n---\n\nThe second text.\n"
+    (stored / ".rawko" / "memories" / "retry-with-jitter.md").write_text(RETRY + second, encoding="utf-8")
+    unsaved = RETRY + "New line.\n" * 20 + second
+    (first,), _ = amended(stored, unsaved, 25)
+    assert "about: mem_1700000000000_abc123" in first.new_text and "New line." in first.new_text
+    (other,), _ = amended(stored, unsaved, unsaved.count("\n"))
+    assert "about: mem_second" in other.new_text and "The second text." in other.new_text
+
+
+def test_nothing_is_amended_where_an_entry_would_not_be_one(stored):
+    edits, messages = amended(stored, RETRY + "\n```\nan open fence\n", 9)
+    assert edits == [] and "close the code fence" in messages[0]
+    edits, messages = amended(stored, RETRY.replace("title: ", "title: ["), 3)
+    assert edits == [] and "no memory to amend here" in messages[0]
 
 
 def test_diagnostics_within_200_ms_on_2000_memories(memories, project):
