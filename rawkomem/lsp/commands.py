@@ -1,4 +1,4 @@
-"""What a person asks for by name. A new text is an edit of the editor's: nothing is stored before the person saves it."""
+"""What a person asks for by name. New text is an edit of the editor's: nothing is stored before the person saves it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..model.clock import iso, now
 from ..model.entry import Entry
 from ..model.errors import BadInput, NotFound, Refused
 from ..model.ids import new_id, slug
-from ..model.kinds import CREATES
+from ..model.kinds import CREATES, GROUPS
 from ..text.emit import emit_entry
 from ..text.redact_entry import redact_entry
 from ..text.split import append_holds, join
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 NEW, AMEND, SHOW = "rawkomem.new", "rawkomem.amend", "rawkomem.show"
 AMEND_TITLE = "Amend this memory"
+KINDS = [kind for kind in CREATES if kind not in GROUPS]  # that one writes as a text
 
 
 def actions(documents: Documents, params: lsp.CodeActionParams) -> list[lsp.Command] | None:
@@ -47,8 +48,8 @@ async def new(documents: Documents, *given: Any) -> dict[str, str]:
     kind = kind or "memory"
     if not title:
         raise BadInput("a new memory needs a title", f'run {NEW} with ["Why we chose X"]')
-    if kind not in CREATES:
-        raise BadInput(f"unknown kind {kind!r}", "one of " + ", ".join(CREATES))
+    if kind not in KINDS:
+        raise BadInput(f"unknown kind {kind!r}", "one of " + ", ".join(KINDS))
     if not _can_create(documents):
         raise Refused("this editor lets no language server create a file", "run 'rawkomem add --edit' instead")
     shelf = next(iter(documents.shelves()), None)
@@ -59,9 +60,8 @@ async def new(documents: Documents, *given: Any) -> dict[str, str]:
             "discoveredAt": iso(at), "discoveredBy": getpass.getuser()}  # fmt: skip
     text = fill_template(shelf.layout, kind, said)
     uri = _free_uri(documents, shelf, kind, title)
-    filled = lsp.TextDocumentEdit(
-        lsp.OptionalVersionedTextDocumentIdentifier(uri), [lsp.TextEdit(line_start(1), text)]
-    )  # fmt: skip
+    document = lsp.OptionalVersionedTextDocumentIdentifier(uri)
+    filled = lsp.TextDocumentEdit(document, [lsp.TextEdit(line_start(1), text)])
     await _apply(documents, lsp.WorkspaceEdit(document_changes=[lsp.CreateFile(uri), filled]), "New memory")
     await show(documents, uri)
     return {"id": said["id"], "uri": uri}
@@ -70,7 +70,8 @@ async def new(documents: Documents, *given: Any) -> dict[str, str]:
 def _can_create(documents: Documents) -> bool:
     workspace = documents.editor.client_capabilities.workspace
     edits = workspace.workspace_edit if workspace else None
-    return bool(edits and edits.document_changes and lsp.ResourceOperationKind.Create in (edits.resource_operations or ()))
+    operations = (edits.resource_operations if edits and edits.document_changes else None) or ()
+    return lsp.ResourceOperationKind.Create in operations
 
 
 def _free_uri(documents: Documents, shelf: Shelf, kind: str, title: str) -> str:

@@ -38,7 +38,7 @@ def blocks(repository: Repository, operation: str = "", name: str = "") -> list[
 
 
 def asked(repository: Repository, most: int) -> list[tuple[int, str]]:
-    """When and what was last asked of the memories, the latest first. Seals nothing: it is asked while somebody types."""
+    """When and what was last asked of the memories, the latest first. Seals nothing: somebody is typing."""
     found = [(row.timestamp, _query(row.yamo_text)) for row in latest(repository.layout, "recall", most)]
     return [(at, question) for at, question in found if question]
 

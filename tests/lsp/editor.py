@@ -143,3 +143,20 @@ async def editing(
     finally:
         client.exit(None)
         await asyncio.wait_for(client.stop(), WAIT)
+
+
+def edit(project, story, **how):
+    """Run a story of an editor."""
+
+    async def run():
+        async with editing(project, **how) as editor:
+            return await story(editor)
+
+    return asyncio.run(run())
+
+
+def place(text: str, needle: str, into: int = 1) -> tuple[int, int]:
+    """Line and UTF-16 column inside the first occurrence of a text."""
+    before = text[: text.index(needle) + into]
+    line = before.rpartition("\n")[2]
+    return before.count("\n"), len(line.encode("utf-16-le")) // 2
