@@ -110,11 +110,11 @@ class Documents:
     def shelves(self) -> list[Shelf]:
         """Those of the folders that are open, in their order; where none has one, those of files that were."""
         workspace = self.editor.workspace
-        folders = [self.folder] if self.folder else [to_fs_path(uri) for uri in workspace.folders]
+        opened = [path for uri in workspace.folders if (path := to_fs_path(uri))]
         found: dict[str, Shelf] = {}
-        for folder in folders or [workspace.root_path or ""]:
+        for folder in [self.folder] if self.folder else opened or [workspace.root_path or ""]:
             try:
-                layout = find_layout(folder or "")
+                layout = find_layout(folder)
             except NotFound:
                 continue  # a folder without memories is nothing to complain about
             found[layout.root] = self._shelf(layout)

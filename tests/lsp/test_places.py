@@ -13,12 +13,12 @@ from rawkomem.model.entry import Entry
 from rawkomem.text.entries import read_entries
 
 WHEN = [
-    'whenToUse: ["retry|backoff", plain words, \'a, b\']',
+    "whenToUse: [\"retry|backoff\", plain words, 'a, b']",
     "whenToUse: one, two [three]",
     'whenToUse: "quoted, \\"twice\\""  # why',
     "whenToUse:\n  - retry, or [back off]\n  - 'C:\\temp, it''s'\n  - \"tab\\there\"\n  - a {brace}",
     "whenToUse:\n  - pattern: older|form\n  - {pattern: 'in, braces'}",
-    "whenToUse: [first,\n  \"second, too\"]",
+    'whenToUse: [first,\n  "second, too"]',
     "whenToUse:\n  -\n  - x",
     "whenToUse: []",
 ]
