@@ -6,6 +6,7 @@ memory is added, renamed, retagged or put away, and then by a line or two.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from ..files.page import OURS
@@ -27,8 +28,10 @@ HEADINGS = {
     "episode": "Episodes",
 }  # traces and experiences are many, and read by programs
 SENTENCE = 140  # characters of what is told beside a title
-UNTAGGED = "Other"
-FEW = 12  # memories of a kind that need no groups
+LOOKED_AT = 2_000  # … and of the sentence that they are taken from
+# [text](place), [text][label], ![image](place), [[name]], [[name|text]]: what is read of each is its last group
+LINK = re.compile(r"!?\[([^\[\]]*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])|\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
+MARKS = re.compile(r"[\\`\[\]]")
 
 
 def contents(memories: Iterable[Memory], root: str = "") -> str:
@@ -46,32 +49,42 @@ def contents(memories: Iterable[Memory], root: str = "") -> str:
 
 
 def _groups(memories: Sequence[Memory], root: str) -> Iterator[str]:
-    """Lines by first tag, in the order of the alphabet; few memories need no groups."""
+    """Lines by first tag, in the order of the alphabet, below those without one.
+
+    However few they are: were groups to begin with a number of memories, the one that reaches it would move all others.
+    """
     grouped: dict[str, list[Memory]] = {}
     for memory in memories:
-        grouped.setdefault(memory.tags[0].lower() if memory.tags and len(memories) > FEW else "", []).append(memory)
-    for tag in sorted(grouped, key=lambda tag: (not tag, tag)):
-        if len(grouped) > 1:
-            yield f"\n### {link_text(tag) or UNTAGGED}\n"
+        grouped.setdefault(memory.tags[0].lower() if memory.tags else "", []).append(memory)
+    for tag in sorted(grouped):
+        if tag:
+            yield f"\n### {link_text(tag)}\n"
         ordered = sorted(grouped[tag], key=lambda memory: (memory.title.casefold(), memory.id))
         yield "\n" + "".join(_line(memory, root) for memory in ordered)
 
 
 def _line(memory: Memory, root: str) -> str:
-    said = one_line(next(iter(sentences(memory.body)), ""), SENTENCE)
+    said = one_line(without_links(next(iter(sentences(memory.body)), "")[:LOOKED_AT]), SENTENCE)
     grave = f" **{memory.importance}**" if memory.importance in ("high", "critical") else ""
     told = f" – {plain(said)}" if said and said.rstrip(".") != memory.title.rstrip(".") else ""
     return f"- [{link_text(memory.title or memory.id)}]({link_to(root + memory.path)}){grave}{told}\n"
 
 
+def without_links(text: str) -> str:
+    """The words of a text: its links lead somewhere from the file that they were written in, not from this page."""
+    while (words := LINK.sub(lambda link: link[1] or link[2] or "", text)) != text:
+        text = words  # a link around an image
+    return text
+
+
 def link_text(text: str) -> str:
     """A text between the brackets of a link, as it is meant."""
-    return plain(one_line(text, 200)).replace("[", "\\[").replace("]", "\\]")
+    return plain(one_line(text, 200))
 
 
 def plain(text: str) -> str:
-    """A line that Markdown shows as it stands: no HTML and no images in it."""
-    return text.replace("\\", "\\\\").replace("<", "&lt;").replace("![", "!\\[")
+    """A line without HTML, links, images and code: whatever Markdown would take for the sign of one is escaped."""
+    return MARKS.sub(r"\\\g<0>", text).replace("<", "&lt;")
 
 
 def link_to(path: str) -> str:

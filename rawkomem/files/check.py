@@ -8,6 +8,7 @@ import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from ..model.errors import RawkoError
 from ..model.ids import RESERVED
 from ..model.kinds import GROUPS
 from ..model.problem import Problem, error, style, warning
@@ -17,11 +18,12 @@ from ..state.graph import Broken, build
 from ..state.references import DERIVED, HERITAGE, SUPERSEDES, Names, references
 from ..state.run import TASKS
 from ..text.redact import redact
+from .page import PAGE, is_generated, read_page
 from .read import Reading, read_data, read_file
 from .scan import is_text, stamps, sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ..model.entry import Entry, Memory
     from .layout import Layout
@@ -64,6 +66,18 @@ def check_repository(layout: Layout) -> list[Checked]:
     return sorted(checked, key=lambda item: item.file)
 
 
+def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
+    """The generated page, where one lies there and does not say what it would if it were written now."""
+    try:
+        said = read_page(layout.path(PAGE))
+    except RawkoError:
+        return []  # whoever writes it is told
+    if not is_generated(said) or said == contents():
+        return []
+    stale = warning(f"{PAGE} does not tell what the memories do now", "run 'rawkomem toc'")
+    return [_checked(Reading(PAGE), [replace(stale, path=PAGE)])]
+
+
 def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
     """Check what an editor holds of one file, among the memories of the others. At every change, so only that file."""
     reading = _with_rules(read_data(data, path))
@@ -79,14 +93,22 @@ def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
 
 
 def _leading_nowhere(reading: Reading, elsewhere: Sequence[Memory]) -> list[Problem]:
-    """The references of one file that mean no memory, or several."""
+    """The references of one file that mean no memory, several, or a deleted one: as `_broken_links` tells them."""
     about: dict[str, list[Entry]] = {}
     for entry in reading.entries:
         about.setdefault(entry.target, []).append(entry)
     own = [memory for memory in map(fold, about.values()) if memory]
+    deleted = {memory.id for memory in (*elsewhere, *own) if memory.status == "deleted"}
     names = Names([*elsewhere, *own])
-    found = [(memory, type, name, names.find(name)) for memory in own for type, name in references(memory)]
-    return [_broken_link(Broken(memory, type, name, tuple(ids))) for memory, type, name, ids in found if len(ids) != 1]
+    found: dict[Problem, None] = {}
+    for memory in own:
+        for type, name in references(memory) if memory.id not in deleted else ():
+            ids = names.find(name)
+            if len(ids) != 1:
+                found[_broken_link(Broken(memory, type, name, tuple(ids)))] = None
+            elif ids[0] in deleted and type not in HISTORY:
+                found[_to_deleted(memory, type, ids[0])] = None
+    return [*found]
 
 
 def _checked(reading: Reading, more: Iterable[Problem]) -> Checked:
@@ -187,9 +209,9 @@ def _broken_links(readings: Iterable[Reading]) -> list[Problem]:
     deleted = {memory.id for memory in memories if memory.status == "deleted"}
     graph = build(memories, lambda memory: memory.id not in deleted)
     to_deleted = [
-        replace(style(f"{edge.type} link to {edge.target!r}, which is deleted", "take the link out"), **_place(memory))
+        _to_deleted(graph.memories[edge.source], edge.type, edge.target)
         for edge in graph.hidden
-        if edge.target in deleted and edge.type not in HISTORY and (memory := graph.memories[edge.source])
+        if edge.target in deleted and edge.type not in HISTORY
     ]
     return [*map(_broken_link, graph.broken), *to_deleted]
 
@@ -201,6 +223,10 @@ def _broken_link(broken: Broken) -> Problem:
     else:
         problem = style(f"{what}: no such memory", "correct the name, or take the link out")
     return replace(problem, **_place(broken.memory))
+
+
+def _to_deleted(memory: Memory, type: str, id: str) -> Problem:
+    return replace(style(f"{type} link to {id!r}, which is deleted", "take the link out"), **_place(memory))
 
 
 def _place(memory: Memory) -> dict[str, Any]:

@@ -17,7 +17,7 @@ def is_generated(text: str) -> bool:
 
 def write_page(file: str, text: str) -> bool:
     """Write a text that is_generated; whether that had to be done."""
-    known = _read(file)
+    known = read_page(file)
     if known == text:
         return False
     if os.path.islink(file) or (known and not is_generated(known)):
@@ -32,9 +32,10 @@ def write_page(file: str, text: str) -> bool:
     return True
 
 
-def _read(file: str) -> str:
+def read_page(file: str) -> str:
+    """What a page says; empty where there is none. Git may have given it other line ends: those do not count."""
     try:
-        with open(file, encoding="utf-8", errors="replace", newline="") as stream:
+        with open(file, encoding="utf-8", errors="replace") as stream:
             return stream.read()
     except FileNotFoundError:
         return ""

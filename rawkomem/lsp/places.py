@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..model.record import record
 from ..state.schema import REFERRING
+from ..text.frontmatter import Unreadable, read_frontmatter
 from ..text.mentions import WIKILINK
 from ..text.prose import without_code
 from ..text.split import split
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 KEY = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|$)")
-ITEM = re.compile(r"^[ \t]*-[ \t]+")
-# A value of a line of YAML: quoted, or as far as the next comma or bracket. Good enough to find names in lines.
-VALUE = re.compile(r""""([^"\n]*)"|'([^'\n]*)'|([^\s,\[\]"'{}][^,\[\]\n]*?)(?=\s*(?:[,\]]|$|\s#))""")
+ITEM = re.compile(r"^[ \t]*-(?:[ \t]+|$)")
+# An item of a list in brackets: quoted, or as far as the next comma or bracket.
+FLOW_ITEM = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*'|[^\s,\[\]"'{}][^,\[\]\n]*?(?=\s*(?:[,\]]|$|\s#))""")
+PLAIN = re.compile(r"[\w./-]+(?: [\w./-]+)*")  # what YAML reads as it stands
+BLOCK_SCALAR = ("|", ">")  # its text stands on the lines below
 FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
 WHEN = "whenToUse"
 
@@ -71,12 +74,34 @@ def key_of(lines: Sequence[str], front: Front, line: int) -> str:
 
 
 def values_in(lines: Sequence[str], line: int) -> Iterator[Span]:
-    """The values on one line of a frontmatter."""
-    text = lines[line]
-    head = KEY.match(text) or ITEM.match(text)
-    for value in VALUE.finditer(text, head.end() if head else 0):
-        group = next((number for number in (1, 2, 3) if value[number] is not None), 3)
-        yield Span(line, value.start(group), value.end(group), value[group])
+    """The values on one line of a frontmatter: each item of a list in brackets, else the rest of the line."""
+    head = KEY.match(lines[line]) or ITEM.match(lines[line])
+    text = lines[line].rstrip()
+    start = head.end() if head else 0
+    start += len(text[start:]) - len(text[start:].lstrip())
+    if head and not text.startswith("[", start):
+        pieces = [(start, text[start:])] if not text.startswith(BLOCK_SCALAR, start) else []
+    else:
+        pieces = [(item.start(), item[0]) for item in FLOW_ITEM.finditer(text, start)]
+    for at, piece in pieces:
+        value = _value(piece)
+        if value:
+            quoted = len(piece) > 1 and piece[0] in "\"'" and piece[-1] == piece[0]
+            yield Span(line, at + quoted, at + len(piece) - quoted, value)
+
+
+def _value(piece: str) -> str:
+    """What the reader makes of a value; the piece itself while somebody is typing it."""
+    if PLAIN.fullmatch(piece):
+        return piece
+    try:
+        fields, _ = read_frontmatter(f"value:\n  {piece}")
+    except Unreadable:
+        return piece.strip("\"'")
+    value = fields["value"].value
+    if isinstance(value, dict):  # an older file's {pattern: …}
+        value = value.get("pattern", "")
+    return value.strip() if isinstance(value, str) else ""
 
 
 def names_in(lines: Sequence[str]) -> list[Span]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..files.ledger import verify as check
 from ..files.ledger.chain import rows
+from ..files.ledger.latest import latest
 from ..files.ledger.seal import seal
 from ..model.errors import RawkoError
 
@@ -37,9 +38,9 @@ def blocks(repository: Repository, operation: str = "", name: str = "") -> list[
 
 
 def asked(repository: Repository, most: int) -> list[tuple[int, str]]:
-    """When and what was last asked of the memories, the latest first."""
-    found = [(row.timestamp, _query(row.yamo_text)) for row in blocks(repository, "recall")[-most:]]
-    return [(at, question) for at, question in reversed(found) if question]
+    """When and what was last asked of the memories, the latest first. Seals nothing: somebody is typing."""
+    found = [(row.timestamp, _query(row.yamo_text)) for row in latest(repository.layout, "recall", most)]
+    return [(at, question) for at, question in found if question]
 
 
 def _query(text: str) -> str:

@@ -104,10 +104,12 @@ class Repository(Deciding):
         return status(self.index)
 
     def check(self) -> Sequence[Checked]:
-        """What is wrong with each file."""
-        from ..files.check import check_repository
+        """What is wrong with each file, and with MEMORY.md where there is one."""
+        from ..files.check import check_page, check_repository
+        from ..files.page import PAGE
 
-        return check_repository(self.layout)
+        page = check_page(self.layout, lambda: self._contents(self.layout.path(PAGE)))
+        return [*page, *check_repository(self.layout)]
 
     # Sinks
 

@@ -123,15 +123,20 @@ class Writing(Injecting):
 
     def write_contents(self, file: str = "") -> tuple[str, bool]:
         """Write MEMORY.md, which links to every memory in use: where it lies, and whether it changed."""
-        from ..exchange.contents import contents
         from ..files.append import repository_lock
         from ..files.page import PAGE, write_page
-        from ..index.lists import memory_of
 
         file = file or self.layout.path(PAGE)
         with repository_lock(self.layout):
-            memories = self._answer(lambda: [memory_of(doc) for doc in self.index.catalogue.docs()])
-            return file, write_page(file, contents(memories, self.layout.from_file(file)))
+            return file, write_page(file, self._contents(file))
+
+    def _contents(self, file: str) -> str:
+        """What the page says that lies there."""
+        from ..exchange.contents import contents
+        from ..index.lists import memory_of
+
+        memories = self._answer(lambda: [memory_of(doc) for doc in self.index.catalogue.docs()])
+        return contents(memories, self.layout.from_file(file))
 
     def _keep_contents(self) -> None:
         """Let the page follow a write, where the project wants that; the write itself is done: a failure is told."""

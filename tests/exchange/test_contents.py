@@ -53,7 +53,28 @@ def test_it_does_not_churn(project, repository):
 def test_the_order_does_not_depend_on_how_memories_come():
     memories = [Memory(f"m{n}", title=f"T{n % 3}", tags=(f"t{n % 2}",), path=f"memories/{n}.md") for n in range(20)]
     assert contents(memories) == contents(memories[::-1])
-    assert "### t0" in contents(memories) and "###" not in contents(memories[:5])
+    assert contents(memories).index("### t0") < contents(memories).index("### t1")
+
+
+def test_no_number_of_memories_makes_it_churn():
+    tags = [(), ("b",), ("a",)]
+    memories = [Memory(f"m{n}", title=f"T{n:02}", tags=tags[n % 3], path=f"memories/{n}.md") for n in range(20)]
+    before = contents([])
+    for number in range(1, len(memories)):
+        page = contents(memories[:number])
+        gone, new = ({*one.split("\n")} - {*other.split("\n")} for one, other in ((before, page), (page, before)))
+        assert gone <= {"None yet."} and len(new) <= 2
+        before = page
+
+
+def test_what_is_told_of_a_memory_is_words():
+    body = (
+        "See [the `queue` docs](../queue.md), ![a picture](x.png), [[limits|the limits]], [[jitter]] and "
+        "[![badge](b.svg)](https://example.com) or [label][1] in a[0]. More."
+    )
+    page = contents([Memory("m", title="Use `jitter [x]", body=body, path="memories/m.md")])
+    assert "- [Use \\`jitter \\[x\\]](memories/m.md) – " in page
+    assert page.endswith("See the \\`queue\\` docs, a picture, the limits, jitter and badge or label in a\\[0\\].\n")
 
 
 def test_it_is_no_memory(project, repository):
@@ -61,6 +82,26 @@ def test_it_is_no_memory(project, repository):
     repository.write_contents()
     assert len(repository.list()) == 1 and repository.status().fresh
     assert [item.file for item in repository.check()] == ["memories/only-one.md"]
+
+
+def test_check_tells_that_it_is_out_of_date(project, repository, rawkomem):
+    def told() -> list[str]:
+        return [problem.message for item in repository.check() if item.file == "MEMORY.md" for problem in item.problems]
+
+    repository.add(Entry(title="One", body="Text."))
+    assert told() == []  # there is none
+    repository.write_contents()
+    assert told() == []
+    file = project / ".rawko" / "MEMORY.md"
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))  # as git may check it out
+    assert told() == []
+    repository.add(Entry(title="Two", body="Text."))
+    assert told() == ["MEMORY.md does not tell what the memories do now"]
+    assert "MEMORY.md:1: warning" in (said := rawkomem("check").stdout) and "rawkomem toc" in said
+    rawkomem("toc")
+    assert told() == []
+    file.write_text("# Mine\n")
+    assert told() == []
 
 
 def test_a_page_of_somebody_else_stays(project, repository):

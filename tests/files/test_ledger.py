@@ -14,13 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from rawkomem import Entry, Task, ledger
+from rawkomem import Entry, Task
 from rawkomem.files.layout import Layout
 from rawkomem.files.ledger.chain import FILE_SIZE, GENESIS, rows
 from rawkomem.files.ledger.forget import forget
+from rawkomem.files.ledger.latest import latest
 from rawkomem.files.ledger.seal import seal
 from rawkomem.files.ledger.spool import LONG, append_lines, ledger_folder, note_recalls, recall_line, spool_file
 from rawkomem.files.ledger.verify import verify
+from rawkomem.operations import ledger
 from rawkomem.text.yamo import read_block
 from tests.torture.helpers import ENVIRONMENT
 
@@ -270,6 +272,33 @@ def test_torn_lines_are_skipped(layout):
         stream.write(b"\nrecall\t17691\xff")
     append_lines(layout, [recall(2)])
     assert seal(layout) == 2 and not verify(layout).problems
+
+
+def test_the_latest_are_found_without_sealing(layout, monkeypatch):
+    assert latest(layout, "recall", 5) == []
+    monkeypatch.setattr("rawkomem.files.ledger.chain.FILE_SIZE", 3_000)
+    for number in range(30):
+        append_lines(layout, [recall(number)])
+        seal(layout)
+    append_lines(layout, [recall(30)])
+    os.rename(spool_file(layout), folder(layout) / "batch-1")
+    append_lines(layout, [recall(31), "torn", recall(32)])
+    before = {path: path.read_bytes() for path in folder(layout).iterdir()}
+
+    def times(operation: str, most: int) -> list[int]:
+        return [row.timestamp - AT for row in latest(layout, operation, most)]
+
+    assert times("recall", 5) == [32, 31, 30, 29, 28] and times("retain", 5) == []
+    assert times("recall", 100) == [*range(32, 32 - len(times("recall", 100)), -1)]
+    assert 5 < len(times("recall", 100)) < 33  # the last files only
+    assert {path: path.read_bytes() for path in folder(layout).iterdir()} == before
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="for want of pipes")
+def test_the_latest_wait_for_no_pipe(layout):
+    fill(layout, 3)
+    os.mkfifo(spool_file(layout))
+    assert len(latest(layout, "recall", 5)) == 3
 
 
 # Killed in between

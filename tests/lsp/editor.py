@@ -81,6 +81,10 @@ class Editor:
             "position": lsp.Position(line, character),
         }
 
+    async def symbols(self, query: str) -> list[tuple[str, str]]:
+        found = await self.client.workspace_symbol_async(lsp.WorkspaceSymbolParams(query))
+        return [(symbol.name, Path(symbol.location.uri).name) for symbol in found]
+
     async def complete(self, name: str, line: int, character: int) -> list[lsp.CompletionItem]:
         found = await self.client.text_document_completion_async(lsp.CompletionParams(**self.at(name, line, character)))
         return found.items if found else []
@@ -98,14 +102,20 @@ class Editor:
         params = lsp.ReferenceParams(lsp.ReferenceContext(declaration), **self.at(name, line, character))
         return await self.client.text_document_references_async(params)
 
+    async def lenses(self, name: str) -> list[lsp.CodeLens]:
+        params = lsp.CodeLensParams(lsp.TextDocumentIdentifier(self.uri(name)))
+        return await self.client.text_document_code_lens_async(params)
+
     async def run(self, command: str, *arguments):
         params = lsp.ExecuteCommandParams(command, arguments=[*arguments])
         return await self.client.workspace_execute_command_async(params)
 
 
 @asynccontextmanager
-async def editing(project: Path, encodings: list[str] | None = None):
-    """An editor on a project."""
+async def editing(
+    project: Path, encodings: list[str] | None = None, folders: list[Path] | None = None, creates: bool = True
+):
+    """An editor on a project, or with other folders open; `creates`: whether a server's edit may create files."""
     client = LanguageClient("test-editor", "1")
     editor = Editor(client, project)
     await client.start_io(
@@ -113,12 +123,16 @@ async def editing(project: Path, encodings: list[str] | None = None):
     )
     general = lsp.GeneralClientCapabilities(position_encodings=encodings) if encodings else None
     window = lsp.WindowClientCapabilities(show_document=lsp.ShowDocumentClientCapabilities(support=True))
-    folder = lsp.WorkspaceFolder(uri=project.as_uri(), name="project")
+    edits = lsp.WorkspaceEditClientCapabilities(
+        document_changes=True, resource_operations=[lsp.ResourceOperationKind.Create] if creates else []
+    )
+    workspace = lsp.WorkspaceClientCapabilities(apply_edit=True, workspace_edit=edits)
+    opened = [lsp.WorkspaceFolder(uri=folder.as_uri(), name=folder.name) for folder in folders or [project]]
     started = await client.initialize_async(
         lsp.InitializeParams(
-            capabilities=lsp.ClientCapabilities(general=general, window=window),
-            workspace_folders=[folder],
-            root_uri=project.as_uri(),
+            capabilities=lsp.ClientCapabilities(general=general, window=window, workspace=workspace),
+            workspace_folders=opened,
+            root_uri=opened[0].uri,
         )
     )
     editor.capabilities = started.capabilities
@@ -129,3 +143,20 @@ async def editing(project: Path, encodings: list[str] | None = None):
     finally:
         client.exit(None)
         await asyncio.wait_for(client.stop(), WAIT)
+
+
+def edit(project, story, **how):
+    """Run a story of an editor."""
+
+    async def run():
+        async with editing(project, **how) as editor:
+            return await story(editor)
+
+    return asyncio.run(run())
+
+
+def place(text: str, needle: str, into: int = 1) -> tuple[int, int]:
+    """Line and UTF-16 column inside the first occurrence of a text."""
+    before = text[: text.index(needle) + into]
+    line = before.rpartition("\n")[2]
+    return before.count("\n"), len(line.encode("utf-16-le")) // 2

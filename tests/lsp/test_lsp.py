@@ -1,9 +1,9 @@
-"""`rawkomem lsp` with pygls' own client: diagnostics, completion, hover, definition, references, symbols, lenses."""
+"""`rawkomem lsp` with pygls' own client: diagnostics, completion, definition, references, symbols, odd documents."""
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,67 +13,14 @@ pytest.importorskip("pygls", reason="for want of the extra: pip install 'rawkome
 
 from lsprotocol import types as lsp
 
+from rawkomem.files.start import plan_start, write_start
+from rawkomem.model.entry import Entry
 from rawkomem.model.kinds import CHANGES, CREATES, IMPORTANCE
-from rawkomem.recall.inject import Task
 from rawkomem.repository import Repository
-from tests.lsp.editor import editing
+from tests.lsp.editor import edit, place
+from tests.lsp.sample import LIMITS
 
 pytestmark = pytest.mark.servers
-
-RETRY = """---
-id: mem_1700000000000_abc123
-title: Retry with jitter
-whenToUse:
-  - "retry|backoff"
-tags: [queue, network]
-importance: high
-discoveredAt: 2026-01-23T10:30:00Z
----
-
-Retries without jitter brought the queue down twice. See [[queue-limits]].
-"""
-LIMITS = """---
-title: Queue limits
-whenToUse: ["queue"]
-tags: [queue]
-relatedMemories: [mem_1700000000000_abc123, "nobody"]
----
-
-The 😀 queue holds [[mem_1700000000000_abc123|retries]] and `[[code]]`.
-
----
-
----
-kind: amend
-about: queue-limits
-at: 2026-02-01T09:00:00Z
-importance: critical
----
-"""
-
-
-@pytest.fixture
-def stored(memories) -> Path:
-    (memories / "retry-with-jitter.md").write_text(RETRY, encoding="utf-8")
-    (memories / "queue-limits.md").write_text(LIMITS, encoding="utf-8")
-    return memories.parent.parent
-
-
-def edit(project, story, **how):
-    """Run a story of an editor."""
-
-    async def run():
-        async with editing(project, **how) as editor:
-            return await story(editor)
-
-    return asyncio.run(run())
-
-
-def place(text: str, needle: str, into: int = 1) -> tuple[int, int]:
-    """Line and UTF-16 column inside the first occurrence of a text."""
-    before = text[: text.index(needle) + into]
-    line = before.rpartition("\n")[2]
-    return before.count("\n"), len(line.encode("utf-16-le")) // 2
 
 
 def test_diagnostics_come_with_each_change_and_go(stored):
@@ -113,7 +60,42 @@ def test_saving_one_file_mends_another(stored):
     assert not any("'nobody'" in item.message for item in after)
 
 
-def test_other_files_are_left_alone(stored):
+def test_what_git_pulled_is_known_when_a_file_is_opened_or_typed_in(stored):
+    async def story(editor):
+        await editor.open("retry-with-jitter.md")  # the memories are loaded
+        editor.file("nobody.md").write_text("---\ntitle: Somebody now\n---\n\nText.\n", encoding="utf-8")
+        opened = await editor.open("queue-limits.md")
+        editor.file("later.md").write_text("---\ntitle: Later\n---\n\nText.\n", encoding="utf-8")
+        return opened, await editor.type("queue-limits.md", LIMITS.replace("nobody", "later"))
+
+    for said in edit(stored, story):
+        assert not any("no such memory" in item.message for item in said)
+
+
+def test_links_to_deleted_memories_are_told_as_check_tells_them(stored):
+    repository = Repository.open(str(stored))
+    for title in ("Old one", "Older"):
+        repository.add(Entry(title=title, body="Text."))
+    text = (
+        "---\ntitle: New one\nwhenToUse: [new]\nsupersedes: [old-one]\nderivedFrom: [older]\n"
+        "relatedMemories: [older]\n---\n\nSee [[old-one]].\n"
+    )
+    (stored / ".rawko" / "memories" / "new-one.md").write_text(text, encoding="utf-8")
+    for name in ("old-one", "older"):
+        repository.delete(name)
+
+    async def story(editor):
+        return await editor.open("new-one.md"), await editor.define("new-one.md", *place(text, "old-one"))
+
+    said, defined = edit(stored, story)
+    (checked,) = [item for item in repository.check() if item.file == "memories/new-one.md"]
+    assert sorted(item.message for item in said) == sorted(f"{p.message}. {p.hint}" for p in checked.problems)
+    assert len([item for item in said if "which is deleted" in item.message]) == 2
+    assert not any("no such memory" in item.message for item in said)
+    assert defined == [("old-one.md", 0)]
+
+
+def test_other_files_are_left_alone_and_build_no_index(stored):
     (stored / "README.md").write_text("# Readme\n")
 
     async def story(editor):
@@ -122,7 +104,9 @@ def test_other_files_are_left_alone(stored):
         editor.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
         params = lsp.HoverParams(lsp.TextDocumentIdentifier(uri), lsp.Position(0, 3))
         assert await editor.client.text_document_hover_async(params) is None
+        assert not (stored / ".rawko" / "local" / "index.db").exists()
         await editor.open("queue-limits.md")
+        assert (stored / ".rawko" / "local" / "index.db").exists()
         return editor.diagnostics.empty()
 
     assert edit(stored, story)
@@ -137,9 +121,11 @@ def test_completion_of_keys_words_tags_and_ids(stored):
             return {item.label: item for item in await editor.complete("new.md", line, character)}
 
         keys = await offered("---\ntitle: x\nwh\n---\n", 2, 2)
-        assert {"whenToUse", "kind", "relatedMemories"} <= set(keys) and "title: " not in keys
+        assert {"whenToUse", "kind", "relatedMemories"} <= set(keys) and "title" not in keys
         assert keys["whenToUse"].text_edit.new_text == "whenToUse: "
         assert keys["whenToUse"].text_edit.range == lsp.Range(lsp.Position(2, 0), lsp.Position(2, 2))
+        assert "title" in await offered("---\ntit\n---\n", 1, 3)
+        assert "title" in await offered("---\ntitle: x\n---\n", 1, 3)  # the key that is being typed
         assert [*await offered("---\nkind: \n---\n", 1, 6)] == [*CREATES, *CHANGES]
         assert [*await offered("---\ntitle: x\nimportance: h\n---\n", 2, 13)] == [*IMPORTANCE]
         assert [*await offered("---\nkind: feedback\nsignal: \n---\n", 2, 8)] == ["helpful", "harmful"]
@@ -195,36 +181,9 @@ def test_columns_are_those_that_were_agreed(stored, encoding, column):
     assert edit(stored, story, encodings=[encoding]) == {column}
 
 
-def test_hover_tells_state_trust_and_tasks_that_fired(stored):
-    repository = Repository.open(str(stored))
-    for task in ("retry the upload", "write the docs", "tune the backoff"):
-        repository.inject(Task(task))
-    repository.dispute("retry-with-jitter", "not any more")
-    repository.feedback("retry-with-jitter", "helpful")
-
-    async def story(editor):
-        await editor.open("queue-limits.md")
-        await editor.open("retry-with-jitter.md")
-        named = await editor.hover("queue-limits.md", *place(LIMITS, "mem_1700000000000_abc123|"))
-        own = await editor.hover("queue-limits.md", 1, 9)
-        condition = await editor.hover("retry-with-jitter.md", *place(RETRY, "retry|backoff"))
-        unfired = await editor.hover("queue-limits.md", *place(LIMITS, '["queue"', 3))
-        return named, own, condition, unfired, await editor.hover("queue-limits.md", 7, 0)
-
-    named, own, condition, unfired, nothing = edit(stored, story)
-    assert "### Retry with jitter" in named and "trust 0." in named and "1 helpful" in named
-    assert "brought the queue down" in named
-    assert "### Queue limits" in own and "critical" in own
-    assert "retry the upload" in condition and "tune the backoff" in condition and "docs" not in condition
-    assert "fired on none" in unfired and nothing == ""
-
-
 def test_symbols_of_the_workspace(stored):
     async def story(editor):
-        async def named(query):
-            found = await editor.client.workspace_symbol_async(lsp.WorkspaceSymbolParams(query))
-            return [(symbol.name, Path(symbol.location.uri).name) for symbol in found]
-
+        named = editor.symbols
         assert len(await named("")) == 2
         assert await named("JITTER") == [("Retry with jitter", "retry-with-jitter.md")]
         assert await named("queue network") == [("Retry with jitter", "retry-with-jitter.md")]
@@ -234,71 +193,17 @@ def test_symbols_of_the_workspace(stored):
     edit(stored, story)
 
 
-def test_lenses_tell_what_replaced_it_what_is_stale_and_how_it_did(stored, git):
-    (stored / "limits.py").write_text("def limit():\n    return 5\n")
-    git("add", ".")
-    git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "x")
-    repository = Repository.open(str(stored))
-    repository.cite("queue-limits", ["limits.py#limit"])
-    repository.supersede("retry-with-jitter", "queue-limits", anyway=True)
-    repository.feedback("retry-with-jitter", "helpful")
-    (stored / "limits.py").write_text("def limit():\n    return 500\n")
+def test_symbols_come_from_every_folder_that_has_memories(stored, tmp_path_factory):
+    plain, second = tmp_path_factory.mktemp("plain"), tmp_path_factory.mktemp("second")
+    write_start(plan_start(str(second)))
+    (second / ".rawko" / "memories" / "other.md").write_text("---\ntitle: Of another\n---\n\nText.\n")
 
     async def story(editor):
-        lenses = {}
-        for name in ("retry-with-jitter.md", "queue-limits.md"):
-            await editor.open(name)
-            document = lsp.TextDocumentIdentifier(editor.uri(name))
-            lenses[name] = await editor.client.text_document_code_lens_async(lsp.CodeLensParams(document))
-        superseded = lenses["retry-with-jitter.md"][0].command
-        await editor.run(superseded.command, *superseded.arguments)
-        return {name: [lens.command.title for lens in some] for name, some in lenses.items()}, editor.shown
+        return await editor.symbols(""), editor.messages
 
-    titles, shown = edit(stored, story)
-    assert titles["retry-with-jitter.md"] == ["superseded by Queue limits", "1 helpful"]
-    assert titles["queue-limits.md"] == ["stale: limits.py#limit changed"]
-    assert Path(shown[0].uri).name == "queue-limits.md"
-
-
-def test_a_new_memory_is_written_and_shown(stored):
-    async def story(editor):
-        made = await editor.run("rawkomem.new", "Why we pin apsw")
-        lesson = await editor.run("rawkomem.new", "Never sleep in a test", "lesson")
-        await editor.run("rawkomem.new")
-        await editor.run("rawkomem.new", "x", "nonsense")
-        return made, lesson, editor.shown, editor.messages
-
-    made, lesson, shown, messages = edit(stored, story)
-    assert Path(made["uri"]).name == "why-we-pin-apsw.md" and shown[0].uri == made["uri"]
-    assert "needs a title" in messages[0] and "no template for kind" in messages[1] and len(messages) == 2
-    repository = Repository.open(str(stored))
-    assert repository.get(made["id"]).title == "Why we pin apsw"
-    assert repository.get(lesson["id"]).kind == "lesson"
-
-
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_amending_is_an_edit_that_reads_as_one(stored, newline):
-    text = RETRY.replace("\n", newline)
-
-    async def story(editor):
-        await editor.open("retry-with-jitter.md", text)
-        document = lsp.TextDocumentIdentifier(editor.uri("retry-with-jitter.md"))
-        line = lsp.Range(lsp.Position(11, 0), lsp.Position(11, 0))
-        params = lsp.CodeActionParams(document, line, lsp.CodeActionContext([]))
-        (action,) = await editor.client.text_document_code_action_async(params)
-        assert await editor.run(action.command, *action.arguments) is not None
-        await editor.run("rawkomem.amend", (stored / "README.md").as_uri(), 0)
-        return editor.edits, editor.messages
-
-    (params,), messages = edit(stored, story)
-    ((uri, (change,)),) = params.edit.changes.items()
-    assert change.range.start == change.range.end == lsp.Position(11, 0)
-    file = stored / ".rawko" / "memories" / "retry-with-jitter.md"
-    assert file.as_uri() == uri
-    file.write_bytes((text + change.new_text).encode())
-    memory = Repository.open(str(stored)).get("retry-with-jitter")
-    assert memory.entries == 2 and memory.body == "What is different now, and why."
-    assert "no memory to amend here" in messages[0]
+    found, messages = edit(stored, story, folders=[plain, stored, second])
+    assert {name for name, _ in found} == {"Retry with jitter", "Queue limits", "Of another"} and messages == []
+    assert edit(stored, story, folders=[plain]) == ([], [])
 
 
 def test_diagnostics_within_200_ms_on_2000_memories(memories, project):
@@ -344,8 +249,6 @@ def test_odd_documents_harm_nobody(stored):
 
 
 def test_the_server_ends_with_its_editor(stored):
-    import sys
-
     process = subprocess.Popen(
         [sys.executable, "-m", "rawkomem", "lsp"], cwd=stored, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )

@@ -141,12 +141,17 @@ def row_problems(fields: dict[str, Any]) -> list[Problem]:
 
 def rows(layout: Layout) -> Iterator[Row]:
     """Every block in order, as far as it can be read; `verify` tells whether to believe it."""
-    for _, line in lines(layout):
-        fields = fields_of(line)
-        if not row_problems(fields):
-            known = {name: str(fields.get(name, "")) for name in Row.__annotations__ if name != "timestamp"}
-            at = fields.get("timestamp")
-            yield Row(**known, timestamp=at if isinstance(at, int) else 0)
+    return (row for _, line in lines(layout) if (row := row_of(line)))
+
+
+def row_of(line: bytes) -> Row | None:
+    """The block of a line; None where it cannot be read."""
+    fields = fields_of(line)
+    if row_problems(fields):
+        return None
+    known = {name: str(fields.get(name, "")) for name in Row.__annotations__ if name != "timestamp"}
+    at = fields.get("timestamp")
+    return Row(**known, timestamp=at if isinstance(at, int) else 0)
 
 
 def read_head(layout: Layout) -> Head | None:

@@ -80,7 +80,7 @@ def _seal_batch(layout: Layout, name: str) -> int:
     if head is None or head.batch != name:
         start = _mended(layout, head) if head else _found(layout)
         with open(batch, encoding="utf-8", errors="replace", newline="\n") as stream:
-            made = [row for line in stream.read().split("\n") if (row := _row(line))]
+            made = [row for line in stream.read().split("\n") if (row := waiting_row(line))]
         head, files = chain(start, made)
         for number, added in files.items():
             _append(blocks_file(layout, number), b"".join(added))
@@ -89,7 +89,7 @@ def _seal_batch(layout: Layout, name: str) -> int:
     return len(made)
 
 
-def _row(line: str) -> Row | None:
+def waiting_row(line: str) -> Row | None:
     """The block of a line that waited; None for one that was torn."""
     operation, at, agent, *said = (*line.split("\t"), "", "")
     values = dict(item.partition("=")[::2] for item in said if item)
