@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rawkomem import Entry, Task, ledger, lessons
+from rawkomem import Entry, Task
+from rawkomem.operations import ledger, lessons
 from rawkomem.files.read import read_data
 from rawkomem.learn.heritage import HeritageChain
 from rawkomem.learn.lesson import BETTER, HELD, KNOWN, STORED, TAG, lesson_of, plan_lesson, read_wire
