@@ -82,9 +82,7 @@ class MemoryContextManager:
         kept = self._kept.get(key)
         if wanted.use_cache and kept is not None:
             return [*cast("Sequence[MemoryRecord]", kept)]
-        found = await self.mesh.search(
-            query, limit=wanted.limit, filter=_condition(wanted), use_cache=wanted.use_cache
-        )
+        found = await self.mesh.search(query, limit=wanted.limit, filter=_condition(wanted), use_cache=wanted.use_cache)
         memories: list[MemoryRecord] = [*found]
         if wanted.include_lessons:
             memories += await self._lessons(query, wanted.limit, {memory.id for memory in memories})

@@ -16,7 +16,7 @@ from ..recall.filters import filter_of
 from ..state.fold import DEEPEST, created
 from ..text.lesson import LessonContext as Lesson
 from . import storing
-from .opening import checked, layout_of, open_repository, place_of
+from .opening import checked, layout_of, open_repository
 from .options import (
     GetAllOptions,
     MemoryMeshOptions,
@@ -268,8 +268,9 @@ class SyncMemoryMesh:
 
     def stats(self) -> MemoryStats:
         """What there is. Where there is no repository, none is made: then the mesh is not connected."""
-        if self._repository is None and layout_of(self.options) is None:
-            return MemoryStats(0, 0, place_of(self.options), False)
+        layout, there = layout_of(self.options)
+        if self._repository is None and not there:
+            return MemoryStats(0, 0, layout.root, False)
         rows = self.repository.list()
         skills = sum(row.kind == "skill" for row in rows)
         return MemoryStats(len(rows) - skills, skills, self.repository.layout.root, True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ..files.layout import FOLDER, find_layout
+from ..files.layout import FOLDER, Layout, find_layout
 from ..files.start import plan_start, write_start
 from ..learn.config import LlmSettings
 from ..model.errors import BadInput, NotFound, Refused
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..files.append import Written
-    from ..files.layout import Layout
     from ..model.entry import Plan
     from ..settings import Settings
     from .options import MemoryMeshOptions
@@ -69,30 +68,20 @@ def open_repository(options: MemoryMeshOptions) -> Repository:
     return repository
 
 
-def start_of(options: MemoryMeshOptions) -> str:
-    """The folder from which the repository is looked for."""
-    return options.db_dir or os.getcwd()
-
-
-def place_of(options: MemoryMeshOptions) -> str:
-    """Where the repository lies, or would lie."""
-    layout = layout_of(options)
-    return layout.root if layout else os.path.join(os.path.abspath(start_of(options)), FOLDER)
-
-
-def layout_of(options: MemoryMeshOptions) -> Layout | None:
-    """The repository as it lies there; None where there is none yet."""
+def layout_of(options: MemoryMeshOptions) -> tuple[Layout, bool]:
+    """Where the repository lies, or would lie, and whether it is there."""
+    start = options.db_dir or os.getcwd()
     try:
-        return find_layout(start_of(options))
+        return find_layout(start), True
     except NotFound:
-        return None
+        return Layout(os.path.join(os.path.abspath(start), FOLDER)), False
 
 
 def _found_or_made(options: MemoryMeshOptions) -> Layout:
-    layout = layout_of(options)
-    if layout is None:
-        write_start(plan_start(start_of(options)))
-    return layout or find_layout(start_of(options))
+    layout, there = layout_of(options)
+    if not there:
+        write_start(plan_start(layout.project))
+    return layout
 
 
 def _skill_folders(options: MemoryMeshOptions) -> Sequence[str]:

@@ -19,9 +19,7 @@ class AnswerCache:
     Any thread may ask: one that empties it need not wait for another that searches.
     """
 
-    def __init__(
-        self, clock: Callable[[], float] = time.monotonic, entries: int = ENTRIES, seconds: float = SECONDS
-    ):
+    def __init__(self, clock: Callable[[], float] = time.monotonic, entries: int = ENTRIES, seconds: float = SECONDS):
         self.clock = clock
         self.entries = entries
         self.seconds = seconds

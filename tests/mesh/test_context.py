@@ -86,6 +86,10 @@ def test_what_was_recalled_is_kept_for_two_minutes(project):
         assert len(await manager.recall_memories("release the login", {"useCache": False})) == 1 and len(asked) == 2
         clock[0] = 121.0
         assert len(await manager.recall_memories("release the login")) == 1 and len(asked) == 3
+        for number in range(101):
+            await manager.recall_memories(f"question {number}")
+        cache = (await manager.health_check()).cache
+        assert (cache.size, cache.max_size, cache.ttl_ms) == (100, 100, 120_000)
         manager.dispose()
 
     asyncio.run(talk())

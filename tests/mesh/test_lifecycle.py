@@ -77,7 +77,7 @@ def test_the_cache_is_asked_without_waiting_and_without_opening(project, tmp_pat
 def test_half_an_init_is_none(project, tmp_path):
     mesh = SyncMemoryMesh(db_dir=str(project), skill_directories=[str(tmp_path / "missing")])
     for _ in range(2):
-        with pytest.raises(BadInput, match="no folder .*missing"):
+        with pytest.raises(BadInput, match=r"no folder .*missing"):
             mesh.init()
     folder = tmp_path / "missing"
     folder.mkdir()

@@ -9,11 +9,12 @@ from rawkomem.model.entry import Memory
 from rawkomem.operations import lessons
 from rawkomem.recall.filters import filter_of
 from rawkomem.state.promoted import FIELDS, promoted
-from rawkomem.text.lesson import pattern_id
-from tests.operations.test_lessons import AUTH
+from rawkomem.text.lesson import LessonContext, pattern_id
 
 COLUMNS = """session_id agent_id memory_type importance_score access_count last_accessed heritage_chain
 lesson_pattern_id source_skill_id"""
+
+AUTH = LessonContext("No key", "auth_fallback", "A default", "Fail", "Never fall back", "high", "AuthService")
 
 
 def test_the_columns_are_those_of_the_rfc():
