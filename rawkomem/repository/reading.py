@@ -187,7 +187,11 @@ class Reading:
         from ..model.clock import now
 
         at, by = now(), agent or self.agent
-        note_recalls(self.layout, (recall_line(at, by, question, limit, filter, *best) for question, *best in told))
+        lines = (
+            recall_line(at, by, question, limit, filter, results, score, relevance)
+            for question, results, score, relevance in told
+        )
+        note_recalls(self.layout, lines)
 
     # Lists and single memories
 

@@ -87,8 +87,10 @@ def memory_type(memory: Memory) -> str:
 
 def chain_of(memory: Memory) -> dict[str, list[Value]]:
     """The chain of intents that led to a memory, by the RFC's keys; empty where it has none."""
-    parts = {key: memory.extra.get(key, []) for key in CHAIN}
-    chain = {key: part if isinstance(part, list) else [part] for key, part in parts.items()}
+    chain: dict[str, list[Value]] = {}
+    for key in CHAIN:
+        said = memory.extra.get(key, [])
+        chain[key] = said if isinstance(said, list) else [said]
     return chain if any(chain.values()) else {}
 
 
