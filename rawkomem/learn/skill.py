@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..index.passages import searchable_title
-from ..model.entry import Entry, Plan
+from ..model.entry import NOTHING, Entry, Plan
 from ..model.errors import BadInput
 from ..model.kinds import ACTIVE
 from ..model.record import record, replace
@@ -127,12 +127,19 @@ def known_as(skill: SkillText, known: Sequence[Memory]) -> Memory | None:
     return next((memory for memory in known if memory.status != "deleted" and memory.body == body), None)
 
 
-def plan_ingest(skill: SkillText, source: str, by: str, known: Sequence[Memory], trust: Trust) -> Plan:
+def plan_ingest(
+    skill: SkillText,
+    source: str,
+    by: str,
+    known: Sequence[Memory],
+    trust: Trust,
+    extra: Mapping[str, Value] = NOTHING,
+) -> Plan:
     """Take a skill in: as an amendment of the active skill of that name, or as a new one.
 
     What is trusted less than the skill it would change waits for a review instead, as a skill of its own.
     """
-    entry = _entry(skill, source, by)
+    entry = _entry(skill, source, by, extra)
     (new,) = plan_add(entry).entries
     old = next((memory for memory in known if memory.status == ACTIVE and _is_named(memory, skill.name)), None)
     if old is None:
@@ -149,7 +156,7 @@ def plan_held(new: Entry, reason: str, by: str, rivals: Sequence[str] = ()) -> P
     return Plan((new, *held), f"hold {new.title!r} for a review")
 
 
-def _entry(skill: SkillText, source: str, by: str) -> Entry:
+def _entry(skill: SkillText, source: str, by: str, extra: Mapping[str, Value]) -> Entry:
     intent = "" if skill.intent == NO_INTENT else skill.intent  # it says nothing, and its words would be searched
     said = {"intent": intent, "description": skill.description}
     return Entry(
@@ -160,7 +167,7 @@ def _entry(skill: SkillText, source: str, by: str) -> Entry:
         source=source,
         by=by,
         body=body_of(skill.text),
-        extra={key: value for key, value in said.items() if value},
+        extra={**extra, **{key: value for key, value in said.items() if value}},
     )
 
 

@@ -11,12 +11,15 @@ import click
 
 from ..model.errors import BadInput, NotFound, RawkoError
 from .memory_mesh import SyncMemoryMesh
+from .named_files import naming, read_text
+from .options import AGENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TAG = "[MemoryMesh]"
 EXTENSION = ".md"
+EVENT = "event"  # the type of what says none
 SHOWN = 10  # a line of progress for so many files
 
 
@@ -27,34 +30,42 @@ class Group(click.Group):
         """Run; one line on stderr and exit code 1 for whatever goes wrong."""
         try:
             return super().main(*arguments, **{**named, "standalone_mode": False})
-        except click.exceptions.Exit as done:
-            sys.exit(done.exit_code)
         except click.Abort:
-            _fail("interrupted")
-        except click.ClickException as failure:
-            _fail(failure.format_message())
-        except RawkoError as failure:
-            _fail(f"{failure.message} ({failure.hint})" if failure.hint else failure.message)
-        except OSError as failure:
-            _fail(f"{failure.strerror}: {failure.filename}")
+            _tell("interrupted")
+        except Exception as failure:  # the RFC leaves no room for a traceback
+            _tell(_said(failure))
+        sys.exit(1)
 
 
-def _fail(message: str) -> None:
-    click.echo(f"[MemoryMesh Error] {' '.join(message.split())}", err=True)
-    sys.exit(1)
+def _said(failure: Exception) -> str:
+    """What went wrong, and what to do about it."""
+    if isinstance(failure, click.ClickException):
+        return failure.format_message()
+    if isinstance(failure, RawkoError):
+        return f"{failure.message} ({failure.hint})" if failure.hint else failure.message
+    if isinstance(failure, OSError) and failure.strerror:
+        return f"{failure.strerror}: {failure.filename}" if failure.filename else failure.strerror
+    return f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["--help"]})
+def _tell(error: str) -> None:
+    click.echo(f"[MemoryMesh Error] {' '.join(error.split())}", err=True)
+
+
+@click.group(cls=Group, invoke_without_command=True, context_settings={"help_option_names": ["--help"]})
 @click.pass_context
 def main(context: click.Context) -> None:
     """Semantic memory for agents: RFC-0011 over the Markdown memories of this project."""
-    mesh = context.obj = SyncMemoryMesh(agent_id=os.environ.get("MEMORY_MESH_AGENT", "YAMO_AGENT"))
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        sys.exit(1)
+    mesh = context.obj = SyncMemoryMesh(agent_id=os.environ.get("MEMORY_MESH_AGENT", AGENT))
     context.call_on_close(mesh.close)
 
 
 @main.command()
 @click.option("--content", required=True, help="The text to remember.")
-@click.option("--type", "kind", default="event", show_default=True, help="What it is, in a word.")
+@click.option("--type", "kind", default="", show_default=EVENT, help="What it is, in a word.")
 @click.option("--rationale", default="", help="Why it is kept.")
 @click.option("--hypothesis", default="", help="What it may be good for.")
 @click.option("--metadata", default="", help="Further metadata, as a JSON object.")
@@ -62,14 +73,15 @@ def main(context: click.Context) -> None:
 def store(mesh: SyncMemoryMesh, content: str, kind: str, rationale: str, hypothesis: str, metadata: str) -> None:
     """Store a memory."""
     named = {"type": kind, "rationale": rationale, "hypothesis": hypothesis}
-    record = mesh.add(content, {**_metadata(metadata), **{key: value for key, value in named.items() if value}})
+    about = {**_metadata(metadata), **{key: value for key, value in named.items() if value}}
+    record = mesh.add(content, {**about, "type": about.get("type") or EVENT})
     click.echo(f"{TAG} Ingested record {record.id}")
 
 
 def _metadata(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text or "{}")
-    except ValueError as failure:
+    except (ValueError, RecursionError) as failure:
         raise BadInput(f"--metadata is no JSON: {failure}", 'such as --metadata \'{"tags": ["auth"]}\'') from None
     if not isinstance(found, dict):
         raise BadInput("--metadata must be a JSON object", 'such as --metadata \'{"tags": ["auth"]}\'')
@@ -83,7 +95,7 @@ def _metadata(text: str) -> dict[str, Any]:
 @click.pass_obj
 def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None:
     """Search memories."""
-    found = mesh.search(query, limit, condition)
+    found = mesh.search(query, limit=limit, filter=condition)
     click.echo(f"{TAG} Found {len(found)} matches.")
     if found:
         click.echo(f"\n{mesh.format_results(found)}", nl=False)
@@ -101,12 +113,11 @@ def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recur
     done = 0
     for number, file in enumerate(files, 1):
         try:
-            with open(file, encoding="utf-8") as stream:
-                mesh.add(stream.read(), {"type": kind, "source": os.path.relpath(file, path)})
+            with naming(file):
+                mesh.add(read_text(file), {"type": kind, "source": os.path.relpath(file, path)})
             done += 1
-        except (UnicodeDecodeError, BadInput) as failure:
-            said = failure.message if isinstance(failure, RawkoError) else "not a text in UTF-8"
-            click.echo(f"[MemoryMesh Error] {file}: {said}", err=True)
+        except BadInput as failure:
+            _tell(failure.message)
         if sys.stderr.isatty() and (number % SHOWN == 0 or number == len(files)):
             click.echo(f"\r{TAG} {number} of {len(files)} files", nl=number == len(files), err=True)
     click.echo(f"{TAG} Ingested {done} of {len(files)} files from {path}")
@@ -137,11 +148,11 @@ def stats(mesh: SyncMemoryMesh) -> None:
 @click.pass_obj
 def reflect(mesh: SyncMemoryMesh, topic: str, lookback: int) -> None:
     """Reflect on memories."""
-    made = mesh.reflect(topic, lookback)
-    if "reflection" in made:
-        click.echo(f"{TAG} Reflection {made['id']} (confidence {made['confidence']})\n\n{made['reflection']}")
+    made = mesh.reflect(topic=topic, lookback=lookback)
+    if made.id:
+        click.echo(f"{TAG} Reflection {made.id} (confidence {made.confidence})\n\n{made.reflection}")
     else:
-        click.echo(f"{TAG} {made['count']} memories to reflect on.\n\n{made['prompt']}")
+        click.echo(f"{TAG} {made.source_memory_count} memories to reflect on.\n\n{made.prompt}")
 
 
 @main.command()
@@ -175,7 +186,7 @@ def delete(mesh: SyncMemoryMesh, id: str) -> None:
 @click.pass_obj
 def synthesize(mesh: SyncMemoryMesh, topic: str) -> None:
     """Propose a skill from what was learned."""
-    made = mesh.synthesize(topic)
+    made = mesh.synthesize(topic=topic)
     if not made.skill_id:
         click.echo(f"{TAG} No skill synthesized: {made.analysis}")
         return
@@ -188,8 +199,8 @@ def synthesize(mesh: SyncMemoryMesh, topic: str) -> None:
 @click.pass_obj
 def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
     """Take in a skill."""
-    with open(path, encoding="utf-8") as stream:
-        made = mesh.ingest_skill(stream.read(), {"type": kind} if kind else {}, path)
+    with naming(path):
+        made = mesh.ingest_skill(read_text(path), {"type": kind} if kind else {}, path)
     click.echo(f"{TAG} Ingested skill {made.name} ({made.id})")
 
 
@@ -199,7 +210,7 @@ def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
 @click.pass_obj
 def search_skills(mesh: SyncMemoryMesh, query: str, limit: int) -> None:
     """Search skills."""
-    found = mesh.search_skills(query, limit)
+    found = mesh.search_skills(query, limit=limit)
     click.echo(f"{TAG} Found {len(found)} skills.")
     for skill in found:
         click.echo(
@@ -212,7 +223,7 @@ def search_skills(mesh: SyncMemoryMesh, query: str, limit: int) -> None:
 @click.pass_obj
 def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
     """List skills, the most reliable first."""
-    found = mesh.list_skills(limit)
+    found = mesh.list_skills(limit=limit)
     click.echo(f"{TAG} {len(found)} skills.")
     for skill in found:
         click.echo(f"- {skill.name} ({skill.id}) reliability {skill.reliability:.2f}: {skill.intent}")

@@ -1,4 +1,4 @@
-"""Between a memory and the RFC's record: content and metadata on one side, frontmatter and body on the other."""
+"""Between a memory and the RFC's records: content and metadata on one side, frontmatter and body on the other."""
 
 from __future__ import annotations
 
@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, Any
 from ..model.clock import iso
 from ..model.entry import Entry
 from ..model.errors import BadInput
+from ..model.record import replace
 from ..state.facets import session_of, type_of
-from ..state.promoted import memory_type
+from ..state.promoted import chain_of, memory_type
 from ..text.clean import one_line
-from .types import AGENT, MemoryRecord
+from ..text.lesson import pattern_of
+from ..text.redact_entry import redact_entry
+from .options import AGENT
+from .types import LessonBlock, MemoryRecord, ReflectionResult, SkillRecord, SkillResult
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..learn.lesson import Lesson
+    from ..learn.skill import Skill
     from ..model.entry import Memory, Value
 
 LONGEST = 100_000  # characters
@@ -34,24 +40,36 @@ PLACES = {
     "source_skill_id": "source_skill_id",
 }
 REST = "metadata"  # the frontmatter key of all other metadata, as JSON: what went in comes out, numbers and all
+SAID_ELSEWHERE = ("tags", "source")  # keys of every entry
+
+
+# What is given
 
 
 def entry_of(content: object, metadata: object, agent: str) -> Entry:
-    """What storing this means; content and metadata are checked."""
-    text = checked_content(content)
+    """What storing this means, without secrets and personal data; content and metadata are checked."""
+    body = checked_content(content)
     given = checked_metadata(metadata)
-    extra: dict[str, Value] = {}
-    for key, place in PLACES.items():
-        if isinstance(given.get(key), str) and given[key]:
-            extra[place] = given.pop(key)
-    tags, source = given.pop("tags", ()), given.pop("source", "")
-    if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
+    tags = given.pop("tags", ())
+    if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
         raise BadInput("tags must be a list of texts", 'such as ["auth", "#lesson_learned"]')
-    if given:
-        extra[REST] = json.dumps(given, ensure_ascii=False, sort_keys=True)
-    title = one_line(next(line for line in text.splitlines() if line.strip()).lstrip("# "), TITLE)
-    by = "" if agent == AGENT else agent
-    return Entry(title=title, tags=tuple(tags), by=by, source=str(source), extra=extra, body=text)
+    source = given.pop("source") if isinstance(given.get("source"), str) else ""
+    entry = redact_entry(Entry(tags=tuple(tags), by=name_of(agent), source=source, extra=extra_of(given), body=body))
+    first = next(line for line in entry.body.splitlines() if line.strip())
+    return replace(entry, title=one_line(first.lstrip("# ") or first, TITLE))
+
+
+def name_of(agent: str) -> str:
+    """Who writes or asks; empty for who does not say."""
+    return "" if agent == AGENT else agent
+
+
+def extra_of(given: Mapping[str, Any]) -> dict[str, Value]:
+    """Checked metadata as frontmatter."""
+    texts = {key: value for key, value in given.items() if key in PLACES and isinstance(value, str)}
+    rest = {key: value for key, value in given.items() if key not in texts}
+    extra: dict[str, Value] = {PLACES[key]: text for key, text in texts.items() if text}
+    return {**extra, REST: json.dumps(rest, ensure_ascii=False, sort_keys=True)} if rest else extra
 
 
 def checked_content(content: object) -> str:
@@ -64,15 +82,20 @@ def checked_content(content: object) -> str:
 
 
 def checked_metadata(metadata: object) -> dict[str, Any]:
-    """A copy of the metadata; keys that could change more than a record are refused, however deep they stand."""
+    """A copy of the metadata; keys that could change more than a record are refused, however deep they stand.
+
+    A key with a place of its own that is null says nothing.
+    """
     if not isinstance(metadata, dict):
         raise BadInput("metadata must be an object", 'such as {"type": "event"}')
-    _refuse(metadata)
     try:
+        _refuse(metadata)
         json.dumps(metadata)
     except (TypeError, ValueError):
         raise BadInput("metadata must be what JSON can say", "texts, numbers, lists and objects") from None
-    return dict(metadata)
+    except RecursionError:
+        raise BadInput("metadata is nested too deeply", "make it flatter") from None
+    return {key: value for key, value in metadata.items() if value is not None or key not in (*PLACES, *SAID_ELSEWHERE)}
 
 
 def _refuse(value: object) -> None:
@@ -86,6 +109,9 @@ def _refuse(value: object) -> None:
             _refuse(inner)
 
 
+# What is handed out
+
+
 def record_of(memory: Memory) -> MemoryRecord:
     """A memory as a record."""
     return MemoryRecord(memory.id, memory.body or memory.title, metadata_of(memory), iso(memory.created))
@@ -93,7 +119,6 @@ def record_of(memory: Memory) -> MemoryRecord:
 
 def metadata_of(memory: Memory) -> dict[str, Any]:
     """What the memory says of itself, by the RFC's keys; what it does not say is left out."""
-    said = {key: memory.extra[place] for key, place in PLACES.items() if memory.extra.get(place)}
     known = {
         "type": type_of(memory) or memory.kind,
         "memory_type": memory_type(memory),
@@ -102,13 +127,66 @@ def metadata_of(memory: Memory) -> dict[str, Any]:
         "session_id": session_of(memory),
         "agent_id": memory.by,
         "importance": memory.importance,
+        "lesson_pattern_id": pattern_of(memory.extra),
     }
-    return {**{key: value for key, value in known.items() if value}, **said, **_rest(memory.extra)}
+    chain = {"heritage_chain": chain_of(memory)}
+    return {**_said(known), **_given(memory.extra), **_said(chain)}
 
 
-def _rest(extra: Mapping[str, Value]) -> dict[str, Any]:
+def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value}
+
+
+def _given(extra: Mapping[str, Value]) -> dict[str, Any]:
+    """The metadata that was given, by the RFC's keys."""
+    placed = {key: extra[place] for key, place in PLACES.items() if extra.get(place)}
     try:
         rest = json.loads(str(extra.get(REST, "{}")))
     except ValueError:
-        return {}
-    return rest if isinstance(rest, dict) else {}
+        rest = {}
+    return {**placed, **(rest if isinstance(rest, dict) else {})}
+
+
+def block_of(lesson: Lesson) -> LessonBlock:
+    """A lesson as the RFC hands it out."""
+    context = lesson.context
+    return LessonBlock(
+        lesson.id,
+        lesson.pattern_id,
+        context.severity,
+        context.preventative_rule,
+        context.confidence,
+        context.applicable_scope,
+        lesson.wire,
+        lesson.id,
+    )
+
+
+def reflection_of(shape: Mapping[str, Any]) -> ReflectionResult:
+    """A reflection, or the question for one, from the shapes of learn/reflect.py."""
+    if "reflection" not in shape:
+        return ReflectionResult(shape["topic"], shape["count"], shape["context"], shape["prompt"])
+    return ReflectionResult(
+        shape["topic"],
+        shape["sourceMemoryCount"],
+        id=shape["id"],
+        reflection=shape["reflection"],
+        confidence=shape["confidence"],
+        yamo_block=shape["yamoBlock"],
+        created_at=shape["createdAt"],
+    )
+
+
+def skill_record_of(skill: Skill) -> SkillRecord:
+    """A skill that was taken in."""
+    return SkillRecord(skill.memory.id, skill.memory.title, skill.field("intent"), _skill_metadata(skill))
+
+
+def skill_result_of(skill: Skill, score: float = 0.0) -> SkillResult:
+    """A skill that was listed or found."""
+    return SkillResult(**vars(skill_record_of(skill)), score=round(score, 2), reliability=skill.reliability)
+
+
+def _skill_metadata(skill: Skill) -> dict[str, Any]:
+    known = {"reliability": skill.reliability, "use_count": skill.uses, "tags": list(skill.memory.tags)}
+    return {**known, **_given(skill.memory.extra)}

@@ -1,76 +1,9 @@
-"""The types of RFC-0011 §4.2. Names are Python's; `NAMES` is the one table that tells what the RFC calls them."""
+"""The types of RFC-0011 §4.2: what callers get, and the two things besides options that they give."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar
-
-from ..learn.heritage import HeritageChain
-from ..model.errors import BadInput
-from ..text.lesson import LessonContext
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-__all__ = ["HeritageChain", "LessonContext"]
-
-# The RFC's name → ours. Whatever takes options takes either.
-NAMES = {
-    "enableYamo": "enable_yamo",
-    "enableLLM": "enable_llm",
-    "enableMemory": "enable_memory",
-    "agentId": "agent_id",
-    "llmProvider": "llm_provider",
-    "llmModel": "llm_model",
-    "llmApiKey": "llm_api_key",
-    "llmMaxTokens": "llm_max_tokens",
-    "skill_directories": "skill_directories",
-    "dbDir": "db_dir",
-    "enableWisdomDistillation": "enable_wisdom_distillation",
-    "lessonMinConfidence": "lesson_min_confidence",
-    "lessonRetentionDays": "lesson_retention_days",
-    "enableHeritageTracking": "enable_heritage_tracking",
-    "maxHeritageDepth": "max_heritage_depth",
-    "useCache": "use_cache",
-    "memoryType": "memory_type",
-    "skillName": "skill_name",
-    "includeLessons": "include_lessons",
-    "errorPattern": "error_pattern",
-    "preventativeRule": "preventative_rule",
-    "applicableScope": "applicable_scope",
-    "inverseLesson": "inverse_lesson",
-    "intentChain": "intents",
-    "minImportance": "min_importance",
-    "maxLength": "max_length",
-    "sessionId": "session_id",
-    "toolsUsed": "tools_used",
-    "filesInvolved": "files_involved",
-    "interactionType": "interaction_type",
-}
-AGENT = "YAMO_AGENT"  # who does not say who they are
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class MemoryMeshOptions:
-    """How a mesh behaves."""
-
-    enable_yamo: bool = True  # whether blocks are noted in the ledger
-    enable_llm: bool = True  # whether reflect and synthesize ask a model, where one is set up
-    enable_memory: bool = True  # whether anything is kept
-    agent_id: str = AGENT
-    llm_provider: str = ""  # openai, ollama or cohere; empty: as the user's config says
-    llm_model: str = ""
-    llm_api_key: str = ""
-    llm_max_tokens: int = 0
-    skill_directories: str | tuple[str, ...] = ()
-    db_dir: str = ""  # the project; empty: the one of the current folder
-    enable_wisdom_distillation: bool = False  # whether `init` runs a distillation cycle
-    lesson_min_confidence: float = 0.7
-    lesson_retention_days: int = 365
-    enable_heritage_tracking: bool = False  # whether `add` keeps a chain that its metadata holds
-    max_heritage_depth: int = 5
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -92,8 +25,23 @@ class SearchResult(MemoryRecord):
 
 
 @dataclass(frozen=True)
+class LessonContext:
+    """What went wrong, and what to do about it from now on."""
+
+    situation: str
+    error_pattern: str
+    oversight: str
+    fix: str
+    preventative_rule: str
+    severity: str  # critical, high, medium or low
+    applicable_scope: str
+    inverse_lesson: str = ""
+    confidence: float = 0.7
+
+
+@dataclass(frozen=True)
 class LessonBlock:
-    """A lesson, and its block for other programs."""
+    """A lesson, and its block for other programs. It is its own memory: both ids are the same."""
 
     lesson_id: str
     pattern_id: str
@@ -103,6 +51,15 @@ class LessonBlock:
     applicable_scope: str
     wire_format: str
     memory_id: str
+
+
+@dataclass(frozen=True)
+class HeritageChain:
+    """Intents in order, the first cause first; hypotheses and reasons at each level."""
+
+    intent_chain: tuple[str, ...] = ()
+    hypotheses: tuple[str, ...] = ()
+    rationales: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,6 +95,21 @@ class PruneResult:
 
     pruned_count: int
     total_remaining: int
+
+
+@dataclass(frozen=True)
+class ReflectionResult:
+    """What memories say together; without a model, the prompt that asks one: then there is no `id`."""
+
+    topic: str
+    source_memory_count: int
+    context: str = ""
+    prompt: str = ""
+    id: str = ""
+    reflection: str = ""
+    confidence: float = 0.0
+    yamo_block: str = ""
+    created_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -178,25 +150,3 @@ class HealthStatus:
     memories: int
     cache: CacheStats
     problem: str = ""
-
-
-def read_fields(kind: type[T], given: Mapping[str, Any]) -> T:
-    """A record by the RFC's names or ours; what is missing or unknown is told."""
-    values = {NAMES.get(key, key): tuple(value) if isinstance(value, list) else value for key, value in given.items()}
-    try:
-        return kind(**values)
-    except TypeError as failure:
-        told = str(failure).partition("() ")[2] or str(failure)
-        raise BadInput(f"{kind.__name__}: {told}", "see docs/mesh.md") from None
-
-
-def read_options(kind: type[T], given: Mapping[str, Any] | None, named: Mapping[str, Any]) -> T:
-    """Options by the RFC's names or ours; one that nobody knows is a mistake worth naming."""
-    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    values: dict[str, Any] = {}
-    for key, value in {**(given or {}), **named}.items():
-        name = NAMES.get(key, key)
-        if name not in known:
-            raise BadInput(f"unknown option {key!r}", "one of " + ", ".join(known))
-        values[name] = tuple(value) if isinstance(value, list) else value
-    return kind(**values)

@@ -22,6 +22,7 @@ from ..learn.skill_blocks import reflection_as_yamo, skill_as_yamo
 from ..learn.skill_export import Exported, export_skill
 from ..learn.skill_text import read_skill
 from ..model.clock import now
+from ..model.entry import NOTHING
 from ..model.errors import BadInput, Refused
 from ..model.kinds import ACTIVE
 from ..model.record import record, replace
@@ -32,12 +33,12 @@ from ..state.fold import fold
 from ..state.trust import standing_of_entry, trust_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import TypeVar
 
     from ..learn.llm import Llm
     from ..learn.synthesize import Draft
-    from ..model.entry import Memory, Plan
+    from ..model.entry import Memory, Plan, Value
     from ..repository import Repository
 
     T = TypeVar("T")
@@ -82,8 +83,18 @@ class Synthesis:
 # Taking in, finding, judging
 
 
-def ingest(repository: Repository, text: str, source: str = "", by: str = "", via: str = "") -> Ingested:
-    """Take in a skill file. The same text adds nothing; another text of the same name amends."""
+def ingest(
+    repository: Repository,
+    text: str,
+    source: str = "",
+    by: str = "",
+    via: str = "",
+    extra: Mapping[str, Value] = NOTHING,
+) -> Ingested:
+    """Take in a skill file. The same text adds nothing; another text of the same name amends.
+
+    `extra` is what a caller says about it, for the frontmatter.
+    """
     skill = read_skill(text)
     if not skill.text:
         raise BadInput("an empty skill", "give a SKILL.md, YAMO text or Markdown")
@@ -99,7 +110,7 @@ def ingest(repository: Repository, text: str, source: str = "", by: str = "", vi
         same = known_as(skill, known)
         if same:
             return Ingested("known", same.id, same.title, same.path, same.status, False, "it says exactly this already")
-        plan = plan_ingest(skill, source, by, known, trust)
+        plan = plan_ingest(skill, source, by, known, trust, extra)
         written = repository.write(plan, via)
     memory = repository.get(written[0].entry.target)
     outcome = "amended" if written[0].entry.kind == "amend" else "held" if len(written) > 1 else "added"

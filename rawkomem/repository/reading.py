@@ -69,6 +69,7 @@ class Reading:
     ):
         self.layout = layout
         self.via = via  # how what is written through here arrives, where a call does not say; see files/arrivals.py
+        self.agent = ""  # who asks, where a question does not say: so recalls stand in the ledger
         self.warn = warn
         self._chosen = store and checked(store)  # goes before the settings
         self._temporary: TemporaryDirectory[str] | None = None
@@ -128,7 +129,9 @@ class Reading:
         self._note_recalls([(answer.question, answer.found) for answer in answers], limit, only)
         return answers
 
-    def look(self, texts: Sequence[str], limit: int = LIMIT, only: Filter | None = None) -> Sequence[Answer]:
+    def look(
+        self, texts: Sequence[str], limit: int = LIMIT, only: Filter | None = None, cached: bool = True
+    ) -> Sequence[Answer]:
         """The same for the program's own questions, which are nobody's recall and not in the ledger."""
         if len(texts) > QUESTIONS:
             raise BadInput(f"{len(texts)} questions at once", f"ask at most {QUESTIONS}")
@@ -136,7 +139,8 @@ class Reading:
         def find() -> Sequence[Answer]:
             return search(self._view(only), self.index.store, self._spaces(), texts, limit)
 
-        return self._answer(find, ("search", tuple(texts), limit, only), believing=_asks_trust(only))
+        key = ("search", tuple(texts), limit, only) if cached else None
+        return self._answer(find, key, believing=_asks_trust(only))
 
     def query(
         self,
@@ -165,17 +169,27 @@ class Reading:
         only: Filter | None,
         agent: str = "",
     ) -> None:
-        """Leave a line for each question to the ledger, unless the user does not want that."""
+        """Tell the ledger how each question was answered."""
+        scores = [(found[0].score, found[0].signals.relevance) if found else (0.0, 0.0) for _, found in asked]
+        told = [(question, len(found), *best) for (question, found), best in zip(asked, scores, strict=True)]
+        self.note_recalls(told, limit, as_text(only) if only else "", agent)
+
+    def note_recalls(
+        self, told: Sequence[tuple[str, int, float, float]], limit: int, filter: str, agent: str = ""
+    ) -> None:
+        """Leave a line for each question to the ledger, unless the user does not want that.
+
+        A question comes with the number of its results, the best score, and how relevant that one is.
+        """
         if self.settings.ledger != "on":
             return
         from ..files.ledger.spool import note_recalls, recall_line
         from ..model.clock import now
 
-        at, filter = now(), as_text(only) if only else ""
-        scores = [(found[0].score, found[0].signals.relevance) if found else (0.0, 0.0) for _, found in asked]
+        at, by = now(), agent or self.agent
         lines = (
-            recall_line(at, agent, question, limit, filter, len(found), *best)
-            for (question, found), best in zip(asked, scores, strict=True)
+            recall_line(at, by, question, limit, filter, results, score, relevance)
+            for question, results, score, relevance in told
         )
         note_recalls(self.layout, lines)
 

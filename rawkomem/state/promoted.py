@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
+from ..text.lesson import pattern_of
 from .facets import session_of, type_of
+from .fold import CHAIN
 from .strength import importance_of
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ FIELDS = (
     "last_accessed",
     "created_at",
     "updated_at",
+    "heritage_chain",
     "lesson_pattern_id",
     "source_skill_id",
     "skill_name",
@@ -37,8 +41,8 @@ FIELDS = (
 
 
 def promoted(memory: Memory, accesses: int, last_access: int) -> dict[str, Known]:
-    """The V2 columns of a memory; None where it does not say. Times are milliseconds."""
-    said = memory.extra.get
+    """The V2 columns of a memory; None where it does not say. Times are milliseconds, the heritage is JSON."""
+    chain = chain_of(memory)
     return {
         "session_id": session_of(memory) or None,
         "agent_id": memory.by or None,
@@ -46,8 +50,9 @@ def promoted(memory: Memory, accesses: int, last_access: int) -> dict[str, Known
         "importance_score": importance_of(memory),
         "access_count": accesses,
         "last_accessed": last_access or None,
-        "lesson_pattern_id": _text(said("pattern_id") or said("lesson_pattern_id")),
-        "source_skill_id": _text(said("source_skill_id")),
+        "heritage_chain": json.dumps(chain, ensure_ascii=False) if chain else None,
+        "lesson_pattern_id": pattern_of(memory.extra) or None,
+        "source_skill_id": _text(memory.extra.get("source_skill_id")),
     }
 
 
@@ -78,6 +83,15 @@ def memory_type(memory: Memory) -> str:
     if said in MEMORY_TYPES:
         return said
     return "session" if session_of(memory) else "global"
+
+
+def chain_of(memory: Memory) -> dict[str, list[Value]]:
+    """The chain of intents that led to a memory, by the RFC's keys; empty where it has none."""
+    chain: dict[str, list[Value]] = {}
+    for key in CHAIN:
+        said = memory.extra.get(key, [])
+        chain[key] = said if isinstance(said, list) else [said]
+    return chain if any(chain.values()) else {}
 
 
 def _text(value: Value | None) -> str | None:

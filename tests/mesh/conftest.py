@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from rawkomem.files.layout import user_config
 from rawkomem.mesh import SyncMemoryMesh
 from tests.conftest import ROOT
 
@@ -39,6 +40,12 @@ def memory_mesh(project):
         return result
 
     return run
+
+
+def write_user_config(text: str) -> None:
+    os.makedirs(os.path.dirname(user_config()), exist_ok=True)
+    with open(user_config(), "w", encoding="utf-8") as stream:
+        stream.write(text)
 
 
 LESSON = {

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.errors import Unwritable
+from ...state.facets import type_of
+from ...state.fold import created
+from ...state.promoted import memory_type
 from ...text.lesson import context_of, pattern_of, wire_values
 from ...text.yamo_blocks import PREVIEW
 from .seal import seal
@@ -47,10 +50,17 @@ def _operation(entry: Entry) -> str:
 
 def _retained(entry: Entry) -> dict[str, str]:
     text = entry.body or entry.title
-    kind = entry.kind if entry.creates else "amend"
-    said = {"id": entry.target, "type": kind, "length": str(len(text.encode())), "preview": text[: 4 * PREVIEW]}
+    said = {"id": entry.target, "type": _type(entry), "length": str(len(text.encode())), "preview": text[: 4 * PREVIEW]}
     hypothesis = _text(entry, "hypothesis")
     return {**said, "hypothesis": hypothesis} if hypothesis else said
+
+
+def _type(entry: Entry) -> str:
+    """What was retained, in the RFC's words: the type that it says, else the one of five that follows."""
+    if not entry.creates:
+        return "amend"  # of a memory, whose type it need not repeat
+    memory = created(entry)
+    return type_of(memory) or memory_type(memory)
 
 
 def _learned(entry: Entry) -> dict[str, str]:
