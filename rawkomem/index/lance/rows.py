@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-OURS = """metadata LIKE '%"store": "rawkomem"%'"""  # of memory_entries: the rows that we wrote
+STORE = {"store": "rawkomem"}  # in the metadata of each row that we write to the tables of the RFC
+OURS = f"metadata LIKE '%{json.dumps(STORE)[1:-1]}%'"
 
 
 def passage_row(n: int, document: Document, at: int, passage: Passage) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def entry_rows(documents: Sequence[Document], dims: int) -> pa.Table:
 
 def _metadata(document: Document) -> dict[str, Any]:
     said = {
-        "store": "rawkomem",
+        **STORE,
         "type": document.type or document.kind,
         "source": document.by,
         "tags": list(document.tags),

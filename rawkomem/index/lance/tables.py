@@ -1,7 +1,7 @@
 """The tables of the LanceDB store, and which versions of them belong together.
 
 memory_entries   RFC-0011's table of memories: a row for each one held here, beside rows that other programs write
-yamo_blocks, synthesized_skills   the RFC's other tables; a search needs neither
+yamo_blocks, synthesized_skills   the RFC's other tables, which a search does not need: see publish.py
 held       the memories held here: digest, and whether the second tier has them
 passages   their pieces, with the columns that filters look at; vectors are whole numbers as the SQLite store packs them
 deep       the second tier's vectors, with the same columns
@@ -272,6 +272,8 @@ class Tables:
             raise Busy("another program wrote to the lancedb store", "run 'rawkomem sync' again")
         if changed:
             self._write_entries(changed)
+        if self._erased:
+            self._forget_published()
         settled = self._settle()
         self._say(replace(self.state, versions=self._versions()))
         if settled:  # what was erased may be a text that must be gone: then no old version stays
@@ -290,6 +292,14 @@ class Tables:
         documents = [document for document in changed.values() if document]
         if documents:
             self._tables[ENTRIES].add(entry_rows(documents, self.dims))
+
+    def _forget_published(self) -> None:
+        """What was published of memories goes with them; a table that is empty then gets vectors of today's length."""
+        for name, schema in ((BLOCKS, blocks()), (SKILLS, skills(self.dims))):
+            table = self.db.open_table(name)
+            table.delete(OURS)
+            if not table.count_rows():
+                self.db.create_table(name, schema=schema, mode="overwrite")
 
     def stop(self) -> None:
         """Let go; what was not committed is at the end of the tables, where no reader looks."""
@@ -337,7 +347,8 @@ class Tables:
 
     def _tidy(self, lingers: timedelta) -> None:
         """Few large files instead of many small ones, indexes that hold all rows, and no versions older than this."""
-        for table in (*self._tables.values(), self._commits):
+        published = [self.db.open_table(name) for name in (BLOCKS, SKILLS)]
+        for table in (*self._tables.values(), *published, self._commits):
             table.optimize(cleanup_older_than=lingers, delete_unverified=lingers == AT_ONCE)
 
     def _make_indexes(self) -> None:
