@@ -67,8 +67,15 @@ def is_neolata(items: Sequence[Item]) -> bool:
 
 
 def is_neolata_folder(path: str) -> bool:
-    """Whether neolata wrote into a folder, as far as the names of its files tell."""
-    return os.path.isfile(os.path.join(path, GRAPH))
+    """Whether neolata wrote a folder; others have a graph.json, too."""
+    if not os.path.isfile(os.path.join(path, GRAPH)):
+        return False
+    if any(os.path.isfile(os.path.join(path, name)) for name in (ARCHIVE, EPISODES, CONFLICTS)):
+        return True
+    try:
+        return is_neolata(items_in(Source(os.path.join(path, GRAPH)).json()))
+    except BadInput:
+        return False
 
 
 def read_neolata(source: Source) -> Iterator[Entry]:
@@ -86,7 +93,7 @@ def read_neolata(source: Source) -> Iterator[Entry]:
 
 def read_folder(source: Source) -> Folder:
     """All of a folder, which must be as neolata writes it."""
-    if not source.is_folder or not is_neolata_folder(source.path):
+    if not os.path.isfile(os.path.join(source.path, GRAPH)):
         raise BadInput(f"there is no {GRAPH} in {source.path}", "name the folder that neolata's jsonStorage writes")
     found = {os.path.basename(part.path): _strictly(part) for part in _parts(source, GRAPH, ARCHIVE, EPISODES)}
     archived = [{**item, "status": "archived"} for item in found.get(ARCHIVE, ())]

@@ -160,6 +160,14 @@ def test_a_folder_of_neolata_is_known_and_waits(repository, project):
     assert not exchange.take_in(repository, str(folder)).news
 
 
+def test_a_graph_of_something_else_does_not_hide_notes(repository, project):
+    (project / "notes").mkdir()
+    (project / "notes" / "graph.json").write_text('{"nodes": [{"id": 1}], "edges": []}')
+    (project / "notes" / "one.md").write_text("# One\n\nA note.\n")
+    done = exchange.take_in(repository, str(project / "notes"))
+    assert done.kind == "markdown" and titles(done) == {"One"}
+
+
 def test_only_the_branch_that_was_shown_is_learned_from(samples, repository):
     done = exchange.take_in(repository, samples["chatgpt"])
     assert "Oracle" not in json.dumps([item.entry.body for item in done.decided])
