@@ -151,7 +151,9 @@ def test_a_folder_of_neolata_is_known_and_waits(repository, project):
     folder = project / "neolata"
     folder.mkdir()
     (folder / "graph.json").write_text(json.dumps(NEOLATA))
-    (folder / "archived.json").write_text(json.dumps([{"id": "mem_9", "memory": "Long ago", "agent": "kuro", "links": []}]))
+    (folder / "archived.json").write_text(
+        json.dumps([{"id": "mem_9", "memory": "Long ago", "agent": "kuro", "links": []}])
+    )
     done = exchange.take_in(repository, str(folder))
     assert done.kind == "neolata" and titles(done) == TITLES["neolata"]
     assert {place for place, _ in done.skipped} == {"mem_2", "mem_9"}

@@ -73,7 +73,7 @@ def rollback(db: Any, anyway: bool, at_step: Callable[[str], None] = lambda step
 
 
 def remove_old_backup(db: Any, now: datetime) -> bool:
-    """Remove the backup once it is older than 30 days; whether it was. Where there is none, this asks for one listing."""
+    """Remove the backup once it is older than 30 days; whether it was. Where there is none, this is one listing."""
     if BACKUP not in table_names(db):
         return False
     (made, *_) = (version["timestamp"] for version in db.open_table(BACKUP).list_versions())
