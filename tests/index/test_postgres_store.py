@@ -228,7 +228,7 @@ def test_few_of_the_nearest_are_missed(stores, monkeypatch):
     matrix = (matrix / np.linalg.norm(matrix, axis=1, keepdims=True)).astype("<f4")
     asked = matrix[source.integers(0, 6_000, 50)] + 0.03 * source.normal(size=(50, DIMS))
     asked = (asked / np.linalg.norm(asked, axis=1, keepdims=True)).astype("<f4")
-    monkeypatch.setattr(postgres_store, "EXACT_UP_TO", 2_000)
+    monkeypatch.setattr(postgres_store, "EXACT_UP_TO", 1_000)
     store = stores()
     for start in range(0, 6_000, 2_000):
         store.put(
