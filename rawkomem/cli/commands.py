@@ -76,7 +76,7 @@ COMMANDS = {
     "project": ("project", "Exchange memories with the projects of LLMos."),
     "connect": ("connect", "Connect memories with git and with agents' hosts; --remove takes it back."),
     "import": ("exchange", "Take memories over from other tools; they wait for a review."),
-    "export": ("exchange", "Write memories for other tools: JSON Lines, Markdown, or an OKF bundle."),
+    "export": ("exchange", "Write memories for other tools: JSON Lines, Markdown, OKF, neolata."),
     "toc": ("toc", "Write .rawko/MEMORY.md, a page that links to every memory in use."),
     "check": ("check", "Tell what is wrong with memory files."),
     "status": ("keep", "Compare files and index, and prove that they agree."),

@@ -38,10 +38,10 @@ def import_command(folder: str, /, sources: tuple[str, ...], kind: str | None, d
     """Take memories over from other tools; they wait for a review.
 
     SOURCE is a file or a folder: CLAUDE.md, AGENTS.md, Claude's auto memory, Cursor rules, memories of Serena, notes of
-    basic-memory, JSON of mem0 or neolata, conversations.json of ChatGPT, a folder of Markdown, an export of rawkomem.
-    Without any, what this project has to import is listed. What was imported before adds nothing; a section that
-    changed since is added as a newer version. Nothing is used before 'rawkomem review --all-from SOURCE --activate'.
-    See docs/exchange.md.
+    basic-memory, JSON of mem0, a file or folder of neolata, conversations.json of ChatGPT, a folder of Markdown, an
+    export of rawkomem. Without any, what this project has to import is listed. What was imported before adds nothing;
+    a section that changed since is added as a newer version. Nothing is used before 'rawkomem review --all-from SOURCE
+    --activate'. See docs/exchange.md.
     """
     repository = open_repository(folder)
     if not sources:
@@ -63,10 +63,11 @@ def import_command(folder: str, /, sources: tuple[str, ...], kind: str | None, d
 @hot_options((*FILTERS, JSON))
 @click.pass_obj
 def export_command(folder: str, /, form: str, out: str, json: bool, **which: Any) -> None:
-    """Write memories for other tools: JSON Lines, Markdown, or an OKF bundle.
+    """Write memories for other tools: JSON Lines, Markdown, OKF, neolata.
 
-    jsonl is one memory a line, whole; markdown one clean file for each; okf a folder in the Open Knowledge Format.
-    Exports what 'rawkomem list' shows with the same filters. Files that rawkomem did not write are never replaced.
+    jsonl is one memory a line, whole; markdown one clean file for each; okf a folder in the Open Knowledge Format;
+    neolata a folder as its jsonStorage writes it. Exports what 'rawkomem list' shows with the same filters. Files that
+    rawkomem did not write are never replaced.
     """
     repository, only = open_repository(folder), filter_of(**which)
     if form == FORMS[0]:

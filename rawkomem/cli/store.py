@@ -83,6 +83,23 @@ def copy_command(folder: str, source: str, target: str, as_json: bool) -> None:
         say(f"{target} holds the same {copied.memories} memories as {source} ({copied.seconds:.1f} s)")
 
 
+@store_command.command("publish")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def publish_command(folder: str, as_json: bool) -> None:
+    """Fill the LanceDB tables of RFC-0011 for other programs.
+
+    Blocks of the ledger, skills in use, and what memory_entries can say once the whole history of a memory is at hand.
+    """
+    from ..operations.publish import publish
+
+    done = publish(open_repository(folder))
+    if as_json:
+        say_json(as_dict(done))
+    else:
+        say(f"{done.memories} memories, {done.blocks} blocks and {done.skills} skills can be read by others")
+
+
 @store_command.command("migrate")
 @click.argument("place", default="")
 @click.pass_obj

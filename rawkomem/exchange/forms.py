@@ -1,4 +1,4 @@
-"""Memories as other tools read them: JSON Lines, a Markdown file each, and an OKF bundle."""
+"""Memories as other tools read them: JSON Lines, a Markdown file each, an OKF bundle; neolata.py has another form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Memory, Value
 
-FORMS = ("jsonl", "markdown", "okf")
+FORMS = ("jsonl", "markdown", "okf", "neolata")
 DESCRIPTION = 200  # characters: what a reader of an index sees of a memory
 FOLDERS = {kind: folder.rpartition("/")[2] for kind, (_, folder) in CREATES.items()}
 

@@ -10,8 +10,9 @@ from .chatgpt import is_chatgpt, read_chatgpt
 from .claude_memory import is_claude_memory, read_claude_memory
 from .cursor import is_cursor, read_cursor
 from .instructions import is_instructions, read_instructions
+from .neolata import is_neolata, is_neolata_folder, read_neolata
 from .notes import is_basic_memory, is_serena, read_basic_memory, read_markdown, read_serena
-from .stores import FORMAT, is_neolata, items_in, read_mem0, read_neolata, read_own
+from .stores import FORMAT, items_in, read_mem0, read_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,6 +74,8 @@ def _kind_of_folder(source: Source) -> str:
         return "serena"
     if is_claude_memory(path):
         return "claude-memory"
+    if is_neolata_folder(path):
+        return "neolata"
     return "basic-memory" if is_basic_memory(source) else "markdown"
 
 

@@ -1,4 +1,4 @@
-"""Memories that other programs keep as JSON: mem0, neolata, and our own JSON Lines."""
+"""Memories that other programs keep as JSON: mem0's, and our own JSON Lines. neolata.py reads those of neolata."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..model.kinds import CREATES, IMPORTANCE
 from ..model.record import replace
 from ..state.decide import TITLE_LENGTH
 from ..text.clean import clean, one_line
-from ..text.entries import CLAIM, DROPPED, KEYS, MAX_PATTERNS
+from ..text.entries import DROPPED, KEYS, MAX_PATTERNS
 from .entry import CONDITION, entry_from, importance_of, moment, texts
 from .notes import OWN_ID
 from .source import Page
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     Item = dict[str, Any]
 
 LISTS = ("results", "memories", "items", "data")  # where a document keeps its memories
-NEOLATA = ("agent", "links", "category", "claim", "importance")  # fields that mem0 does not have
 FORMAT = "rawkomem/1"  # says of each line of our JSON Lines what it is
 DEEPEST = 5  # levels of a value: a frontmatter has eight in all
 GONE = ("superseded", "archived", "deleted", "rejected")  # statuses of what is no longer in use there
@@ -36,12 +35,7 @@ def items_in(value: Any) -> list[Item]:
         if inner is None:
             inner = [item for part in value.values() if isinstance(part, list) for item in part]
         value = list(inner.values()) if isinstance(inner, dict) else inner
-    return [item for item in value if isinstance(item, dict) and _text(item)] if isinstance(value, list) else []
-
-
-def is_neolata(items: list[Item]) -> bool:
-    """Whether these memories are neolata's."""
-    return bool(items) and sum(name in items[0] for name in NEOLATA) >= 2
+    return [item for item in value if isinstance(item, dict) and text_of(item)] if isinstance(value, list) else []
 
 
 def read_mem0(source: Source) -> Iterator[Entry]:
@@ -53,28 +47,6 @@ def read_mem0(source: Source) -> Iterator[Entry]:
         importance = importance_of(about.get("importance"))
         by = str(item.get("agent_id") or "")
         yield _entry(source, item, tags=tags, importance=importance, by=by)
-
-
-def read_neolata(source: Source) -> Iterator[Entry]:
-    """neolata: text, category, importance from 0 to 1, tags, a claim. Vectors and links stay behind."""
-    for item in items_in(source.json()):
-        if item.get("status") in GONE:
-            source.skip(str(item.get("id", "?")), f"it is {item['status']} there")
-            continue
-        importance = importance_of(item.get("importance"))
-        by = str(item.get("agent") or item.get("agent_id") or "")
-        yield _entry(source, item, tags=texts(item.get("tags")), importance=importance, by=by, extra=_facets(item))
-
-
-def _facets(item: Item) -> dict[str, Value]:
-    """Category, claim and source class, as far as they have the shape that ours have."""
-    claim, provenance, category = item.get("claim"), item.get("provenance"), item.get("category")
-    extra: dict[str, Value] = {"category": category} if isinstance(category, str) and category else {}
-    if isinstance(claim, dict) and all(isinstance(claim.get(key), str) for key in CLAIM):
-        extra["claim"] = {key: claim[key] for key in CLAIM}
-    if isinstance(provenance, dict) and isinstance(provenance.get("source"), str):
-        extra["provenance"] = {"source": provenance["source"]}
-    return extra
 
 
 def read_own(source: Source) -> Iterator[Entry]:
@@ -134,12 +106,13 @@ def _value(value: Any, depth: int = 0) -> Value:
     return "" if value is None or isinstance(value, (dict, list)) else json.dumps(value)
 
 
-def _text(item: Item) -> str:
+def text_of(item: Item) -> str:
+    """What a memory of another program says."""
     return next((item[key] for key in ("memory", "text", "content") if isinstance(item.get(key), str)), "")
 
 
 def _entry(source: Source, item: Item, **said: Any) -> Entry:
     at = moment(item.get("created_at")) or moment(item.get("updated_at"))
     page = Page(source.place(source.path), "", at)
-    text = _text(item)
+    text = text_of(item)
     return entry_from(page, text.partition("\n")[0], text, str(item.get("id", "")), **said)

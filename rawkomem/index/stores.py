@@ -14,6 +14,7 @@ from .database import index_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from ..files.layout import Layout
@@ -76,8 +77,11 @@ def _open(layout: Layout, settings: StoreSettings, dims: int) -> OutsideStore:
         from typing import cast
 
         from .lance.store import LanceStore
+        from .lance.told import told
 
-        return cast("OutsideStore", Telling(LanceStore(lancedb_place(layout, settings), dims), LANCEDB))
+        place = lancedb_place(layout, settings)
+        telling = Telling(LanceStore(place, dims), LANCEDB, lambda failure: told(failure, place))
+        return cast("OutsideStore", telling)
     from ..files.identity import clone_id, repository_id
     from .postgres import open_postgres
 
@@ -90,9 +94,10 @@ def _open(layout: Layout, settings: StoreSettings, dims: int) -> OutsideStore:
 class Telling:
     """A store whose engine raises plain errors of its own: whatever goes wrong in it is told in one line."""
 
-    def __init__(self, store: OutsideStore, name: str):
+    def __init__(self, store: OutsideStore, name: str, told: Callable[[Exception], str]):
         self._store = store
         self._name = name
+        self._told = told  # what may be said of a failure
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._store, name)
@@ -101,7 +106,7 @@ class Telling:
             try:
                 return call(*arguments, **named)
             except (RuntimeError, ValueError, OSError) as failure:
-                said = str(failure).partition("\n")[0][:200]
+                said = self._told(failure)
                 raise IndexBroken(
                     f"the {self._name} store failed: {said}", "try again, or 'rawkomem rebuild'"
                 ) from None

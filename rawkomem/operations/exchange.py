@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..exchange.folder import Exported, write_folder, write_text
 from ..exchange.forms import FORMS, json_lines, markdown_files, okf_files
 from ..exchange.kinds import READERS, kind_of, usual_sources
+from ..exchange.neolata import neolata_files
 from ..exchange.plan import Decided, Here, decide_import, entries_to_write
 from ..exchange.source import Source
 from ..exchange.stores import FORMAT
@@ -86,13 +87,14 @@ def export_file(repository: Repository, file: str, only: Filter | None = None) -
 
 
 def export_folder(repository: Repository, folder: str, form: str, only: Filter | None = None) -> Exported:
-    """Write them as Markdown files, or as an OKF bundle."""
+    """Write them as Markdown files, as an OKF bundle, or as a folder of neolata."""
     if form not in FORMS[1:]:
         raise BadInput(f"unknown format {form!r}", "one of " + ", ".join(FORMS))
     _refuse_inside(repository, folder)
     memories = _chosen(repository, only)
-    name = os.path.basename(repository.layout.project) or "Memories"
-    return write_folder(folder, markdown_files(memories) if form == "markdown" else okf_files(memories, name))
+    if form == "okf":
+        return write_folder(folder, okf_files(memories, os.path.basename(repository.layout.project) or "Memories"))
+    return write_folder(folder, markdown_files(memories) if form == "markdown" else neolata_files(memories))
 
 
 def _chosen(repository: Repository, only: Filter | None) -> list[Memory]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from datetime import UTC, datetime
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..exchange.folder import write_text
 from ..files.layout import Layout, user_repository_config
 from ..index.database import first, index_path, open_database
 from ..index.index import BROKEN
@@ -15,12 +18,19 @@ from ..index.stores import FOLDER, LANCEDB, MEMORY, SQLITE, STORES, catalogue_pa
 from ..model.errors import BadInput, RawkoError, Refused
 from ..model.record import record, replace
 from ..repository import Repository
+from ..text.frontmatter import Unreadable, read_frontmatter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from ..index.lance.migration import Migrated
+    from ..index.stores import StoreSettings
+    from ..model.entry import Value
 
+T = TypeVar("T")
+
+HEAD = "# Written by 'rawkomem store use'.\n"
+URLS = ("url", "urlEnv")  # settings that belong to one store
 PACKAGES = {"lancedb": "lancedb", "postgres": "psycopg"}  # store → what its extra brings
 
 
@@ -55,13 +65,51 @@ def use_store(repository: Repository, name: str, url_env: str = "") -> None:
     chosen = replace(chosen, url_env=url_env or chosen.url_env)
     if name != SQLITE:
         open_store(repository.layout, chosen, repository.index.embedder.dims).close()
-    lines = ["# Written by 'rawkomem store use'.", "store:", f"  name: {name}"]
-    lines += [f"  urlEnv: {url_env}"] if url_env else []
     file = user_repository_config(repository.layout)
-    os.makedirs(os.path.dirname(file), exist_ok=True)
-    with open(f"{file}.{os.getpid()}", "w", encoding="utf-8") as stream:
-        stream.write("\n".join([*lines, ""]))
-    os.replace(stream.name, file)
+    text, given = _own_config(file)
+    keys = _keys(given, repository.settings.store, name, url_env)
+    changed = _with_store(text, keys)
+    if _fields(changed) != {**_fields(text), "store": keys}:
+        raise Refused(f"{file} cannot be changed by a program", f"set store.name in it to {name} yourself")
+    write_text(file, changed)
+
+
+def _own_config(file: str) -> tuple[str, Mapping[str, Value]]:
+    """The user's file for this repository, and what it says of the store."""
+    try:
+        with open(file, encoding="utf-8") as stream:
+            text = stream.read()
+    except FileNotFoundError:
+        return HEAD, {}
+    said = _fields(text).get("store", {})
+    return text, said if isinstance(said, dict) else {}
+
+
+def _fields(text: str) -> dict[str, Value]:
+    """The settings in a file; none, where it cannot be read."""
+    try:
+        return {key: field.value for key, field in read_frontmatter(text)[0].items()}
+    except Unreadable:
+        return {}
+
+
+def _keys(given: Mapping[str, Value], used: StoreSettings, name: str, url_env: str) -> dict[str, Value]:
+    """What the file is to say of the store. A url belongs to the store it was given for: for another one, those that
+    are said here or in the user's other file are taken back."""
+    same = used.name == name
+    kept = {key: value for key, value in given.items() if same or key not in URLS}
+    said = zip(URLS, (used.url, used.url_env), strict=True)
+    taken_back = {} if same else {key: "" for key, value in said if value}
+    return {**kept, "name": name, **taken_back, **({"urlEnv": url_env} if url_env else {})}
+
+
+def _with_store(text: str, keys: Mapping[str, Value]) -> str:
+    """A config with these keys below `store`, and whatever else it says as it was."""
+    block = ["store:", *(f"  {key}: {json.dumps(value)}" for key, value in keys.items())]
+    lines = text.rstrip("\n").split("\n")
+    start = next((n for n, line in enumerate(lines) if line.startswith("store:")), len(lines))
+    inside = takewhile(lambda line: line[:1] in ("", " ", "\t"), lines[start + 1 :])
+    return "\n".join([*lines[:start], *block, *lines[start + 1 + len([*inside]) :], ""])
 
 
 def store_statuses(repository: Repository) -> list[StoreStatus]:
@@ -144,19 +192,26 @@ def migrate_lancedb(repository: Repository, place: str = "") -> Migrated:
     """Bring a LanceDB from RFC-0011's schema V1 to V2; without a place, this repository's own."""
     from ..index.lance.migration import migrate
 
-    return migrate(_connect(repository, place), datetime.now(UTC))
+    return _with_lancedb(repository, place, lambda db: migrate(db, datetime.now(UTC)))
 
 
 def rollback_lancedb(repository: Repository, place: str = "", anyway: bool = False) -> int:
     """Undo that, as long as the backup is there; returns how many memories it then has."""
     from ..index.lance.migration import rollback
 
-    return rollback(_connect(repository, place), anyway)
+    return _with_lancedb(repository, place, lambda db: rollback(db, anyway))
 
 
-def _connect(repository: Repository, place: str) -> Any:
+def _with_lancedb(repository: Repository, place: str, work: Callable[[Any], T]) -> T:
+    """What `work` does with a LanceDB; whatever its engine says to that is told in one line."""
     try:
         import lancedb
     except ModuleNotFoundError:
         raise BadInput("this needs the package lancedb", "pip install 'rawkomem[lancedb]'") from None
-    return lancedb.connect(place or lancedb_place(repository.layout, repository.settings.store.named(LANCEDB)))
+    from ..index.lance.told import told
+
+    place = place or lancedb_place(repository.layout, repository.settings.store.named(LANCEDB))
+    try:
+        return work(lancedb.connect(place))
+    except (ValueError, OSError, RuntimeError) as failure:
+        raise BadInput(f"the LanceDB cannot be used: {told(failure, place)}", "check its folder or url") from None

@@ -77,12 +77,16 @@ def columns(memory: Memory, accesses: int, last_access: int) -> dict[str, Known]
 
 def memory_type(memory: Memory) -> str:
     """Which of the RFC's five it is; whatever its type says in free text."""
-    if memory.kind in ("lesson", "reflection"):
-        return memory.kind
-    said = type_of(memory)
-    if said in MEMORY_TYPES:
-        return said
-    return "session" if session_of(memory) else "global"
+    return memory_type_of(memory.kind, type_of(memory), session_of(memory))
+
+
+def memory_type_of(kind: str, type: str, session: str) -> str:
+    """The same, of what tells it."""
+    if kind in ("lesson", "reflection"):
+        return kind
+    if type in MEMORY_TYPES:
+        return type
+    return "session" if session else "global"
 
 
 def chain_of(memory: Memory) -> dict[str, list[Value]]:

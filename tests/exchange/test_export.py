@@ -10,6 +10,7 @@ from rawkomem import Entry, Repository
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.model.errors import Refused
 from rawkomem.operations import exchange, review
+from rawkomem.state.strength import IMPORTANCES
 
 KEPT = ("id", "kind", "title", "when", "tags", "importance", "created", "by", "found_in", "source", "related", "body")
 ENTRIES = (
@@ -76,6 +77,24 @@ def test_a_round_trip_keeps_what_memories_say(form, filled, elsewhere, tmp_path_
     assert said(elsewhere) == said(filled)
     assert not exchange.take_in(elsewhere, target).news
     assert not exchange.take_in(filled, target).news, "what comes home is known"
+
+
+def test_a_folder_of_neolata_comes_back(filled, elsewhere, tmp_path_factory, rawkomem):
+    """Texts, titles, conditions, tags, importance, times and claims; what neolata has no word for stays behind."""
+    folder = tmp_path_factory.mktemp("out") / "neolata"
+    rawkomem("export", "--format", "neolata", "--out", str(folder))
+    graph = {item["title"]: item for item in json.loads((folder / "graph.json").read_text())}
+    assert [graph[entry.title]["importance"] for entry in ENTRIES] == [IMPORTANCES[e.importance] for e in ENTRIES]
+    assert {file.name for file in folder.glob("*.json")} >= {"graph.json", "archived.json", "episodes.json"}
+    done = exchange.take_in(elsewhere, str(folder))
+    assert done.kind == "neolata" and len(done.news) == len(ENTRIES)
+    review.review_all(elsewhere, "neolata", "activate")
+    same = ("id", "title", "when", "tags", "importance", "created", "by", "body")
+    kept = [{id: [told[name] for name in same] for id, told in said(one).items()} for one in (filled, elsewhere)]
+    assert kept[0] == kept[1]
+    assert not exchange.take_in(filled, str(folder)).news, "what comes home is known"
+    (folder / "graph.json").write_text("[]")
+    assert "changed since" in rawkomem("export", "--format", "neolata", "--out", str(folder), check=1).stderr
 
 
 def test_json_lines_are_whole(filled, rawkomem):

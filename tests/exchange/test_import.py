@@ -20,7 +20,7 @@ from rawkomem.operations import exchange, review
 from rawkomem.text.emit import emit_entry
 from rawkomem.text.when import match
 from tests.conftest import shared
-from tests.exchange.sources import CLAUDE_MD, write_all
+from tests.exchange.sources import CLAUDE_MD, NEOLATA, write_all
 
 TITLES = {
     "instructions": {"Commands", "Architecture"},
@@ -144,6 +144,30 @@ def test_what_json_stores_say_is_kept(samples, repository):
     assert (budget.importance, budget.tags, budget.by) == ("critical", ("budget",), "kuro")
     assert budget.extra["claim"] == {"subject": "staging", "predicate": "budget", "value": "500 USD"}
     assert budget.created == 1771578000000
+
+
+def test_a_folder_of_neolata_is_known_and_waits(repository, project):
+    """What is no longer in use there, and what neolata decided, stays behind."""
+    folder = project / "neolata"
+    folder.mkdir()
+    (folder / "graph.json").write_text(json.dumps(NEOLATA))
+    (folder / "archived.json").write_text(
+        json.dumps([{"id": "mem_9", "memory": "Long ago", "agent": "kuro", "links": []}])
+    )
+    done = exchange.take_in(repository, str(folder))
+    assert done.kind == "neolata" and titles(done) == TITLES["neolata"]
+    assert {place for place, _ in done.skipped} == {"mem_2", "mem_9"}
+    (held,) = memories(repository, "quarantined")
+    assert held.extra["importedFrom"] == "neolata:neolata/graph.json#mem_1"
+    assert not exchange.take_in(repository, str(folder)).news
+
+
+def test_a_graph_of_something_else_does_not_hide_notes(repository, project):
+    (project / "notes").mkdir()
+    (project / "notes" / "graph.json").write_text('{"nodes": [{"id": 1}], "edges": []}')
+    (project / "notes" / "one.md").write_text("# One\n\nA note.\n")
+    done = exchange.take_in(repository, str(project / "notes"))
+    assert done.kind == "markdown" and titles(done) == {"One"}
 
 
 def test_only_the_branch_that_was_shown_is_learned_from(samples, repository):

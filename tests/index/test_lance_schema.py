@@ -1,8 +1,9 @@
-"""RFC-0011 §2 and §11: which schema a table has, and the way from V1 to V2 and back, killed at every step."""
+"""RFC-0011 §2 and §11: which schema a table has, and the way from V1 to V2 and back, killed at every step; and what other programs write beside us."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
 import lancedb
 import pyarrow as pa
 
+from rawkomem.index.lance import migration
 from rawkomem.index.lance.migration import BACKUP, migrate, rollback
 from rawkomem.index.lance.rfc import (
     ENTRIES,
@@ -28,7 +30,8 @@ from rawkomem.index.lance.rfc import (
     table_names,
 )
 from rawkomem.index.lance.store import LanceStore
-from rawkomem.model.errors import NotFound, Refused
+from rawkomem.index.lance.told import told
+from rawkomem.model.errors import IndexBroken, NotFound, Refused
 
 from ..conftest import ROOT
 from .store_contract import DIMS, document, numbers, vector
@@ -146,12 +149,12 @@ def test_a_migration_killed_at_any_step_is_v1_or_v2_and_ends_when_tried_again(pl
     assert rollback(lancedb.connect(place), anyway=False) == 50 and answers(place) == before
 
 
-@pytest.mark.parametrize("step", ["begin", "restored", "clean"])
+@pytest.mark.parametrize("step", ["begin", "forgotten", "restored", "clean"])
 def test_a_rollback_killed_at_any_step_ends_when_tried_again(place, step):
     before = answers(place)
     migrate(lancedb.connect(place), now())
     killed_at(place, "rollback", step)
-    assert is_schema_v1(schema(place)) == (step != "begin") and answers(place) == before
+    assert is_schema_v1(schema(place)) == (step in ("restored", "clean")) and answers(place) == before
     if step != "clean":
         assert rollback(lancedb.connect(place), anyway=False) == 50
     assert is_schema_v1(schema(place)) and answers(place) == before
@@ -204,3 +207,163 @@ def test_rows_of_others_outlive_the_store(place):
     store.erase()
     store.commit()
     assert answers(place) == before
+
+
+def add_theirs(place: str, *names: str) -> None:
+    rows = pa.Table.from_pylist([row(name) for name in names], entries_v2(DIMS))
+    lancedb.connect(place).open_table(ENTRIES).add(rows)
+
+
+def contents(place: str) -> dict[str, str]:
+    """id → text of all rows; a row that is there twice fails."""
+    rows = lancedb.connect(place).open_table(ENTRIES).to_arrow().to_pylist()
+    assert len({found["id"] for found in rows}) == len(rows)
+    return {found["id"]: found["content"] for found in rows}
+
+
+@pytest.fixture
+def shared_place(tmp_path) -> str:
+    """A store with the memories a and b, and a row that another program added since."""
+    place = str(tmp_path / "shared")
+    store = LanceStore(place, DIMS)
+    store.put([document("a", "one", digest="1"), document("b", "two", digest="2")])
+    store.commit()
+    store.close()
+    add_theirs(place, "theirs")
+    return place
+
+
+THEIRS = {"theirs": "text of theirs"}
+
+
+def test_rows_that_others_add_between_our_commits_stay(shared_place):
+    store = LanceStore(shared_place, DIMS)
+    store.put([document("a", "anew", digest="3"), document("c", "three", digest="4")])
+    store.commit()
+    add_theirs(shared_place, "more")
+    store.drop(["b"])
+    store.commit()
+    more = {**THEIRS, "more": "text of more"}
+    assert contents(shared_place) == {"a": "anew", "c": "three", **more}
+    store.erase()
+    store.commit()
+    assert contents(shared_place) == more
+
+
+WRITER = """
+import os, signal, sys
+from rawkomem.index.lance.store import LanceStore
+from rawkomem.index.lance.tables import Tables
+from tests.index.store_contract import DIMS, document
+store = LanceStore(sys.argv[1], DIMS)
+if sys.argv[2] == "erase":
+    store.erase()
+store.put([document("a", "other", digest="3"), document("c", "three", digest="4")])
+store.drop(["b"])
+spoken = Tables._say
+def say(self, state):
+    if not state.touched:
+        os.kill(os.getpid(), signal.SIGKILL)
+    spoken(self, state)
+Tables._say = say
+store.commit()
+"""
+
+
+@pytest.mark.parametrize("how", ["put", "erase"])
+def test_a_killed_writer_leaves_no_row_doubled_stale_or_lost(shared_place, how):
+    """Killed when memory_entries is written and the commit is not: the next writer puts our rows back, and only ours."""
+    words = [sys.executable, "-c", WRITER, shared_place, how]
+    done = subprocess.run(words, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert contents(shared_place) == {"a": "other", "c": "three", **THEIRS}
+    add_theirs(shared_place, "more")
+    store = LanceStore(shared_place, DIMS)
+    assert store.held() == {"a": "1", "b": "2"}
+    store.put([document("d", "four", digest="5")])
+    store.commit()
+    kept = {"a": "one", "b": "two", "d": "four", **THEIRS, "more": "text of more"}
+    assert contents(shared_place) == kept
+    store.put([document("a", "one", digest="1")])
+    store.commit()
+    assert contents(shared_place) == kept
+
+
+def test_what_was_not_committed_is_not_in_the_table(shared_place):
+    store = LanceStore(shared_place, DIMS)
+    store.put([document("c", "three")])
+    assert store.held().keys() == {"a", "b", "c"}
+    store.close()
+    assert contents(shared_place) == {"a": "one", "b": "two", **THEIRS}
+
+
+def test_a_life_that_was_lost_leaves_no_row(shared_place):
+    shutil.rmtree(os.path.join(shared_place, "passages.lance"))
+    store = LanceStore(shared_place, DIMS)
+    assert store.held() == {} and contents(shared_place) == THEIRS
+    store.put([document("a", "anew")])
+    store.commit()
+    assert contents(shared_place) == {"a": "anew", **THEIRS}
+
+
+def test_vectors_of_another_length_need_the_table_for_themselves(tmp_path):
+    place = str(tmp_path / "lance")
+    store = LanceStore(place, DIMS)
+    store.put([document("a", "one")])
+    store.commit()
+    longer = LanceStore(place, 2 * DIMS)
+    longer.erase()
+    longer.put([document("a", "one", vectors=(vector("x") + vector("y"),))])
+    longer.commit()
+    assert contents(place) == {"a": "one"}
+    rows = pa.Table.from_pylist([{**row("theirs"), "vector": numbers("x") * 2}], entries_v2(2 * DIMS))
+    lancedb.connect(place).open_table(ENTRIES).add(rows)
+    with pytest.raises(Refused, match="another length"):
+        LanceStore(place, DIMS).erase()
+
+
+def test_a_rollback_is_not_undone_by_the_store(place):
+    """RFC-0011 §11: V1 stays V1 until somebody migrates again; the store then begins anew."""
+    migrate(lancedb.connect(place), now())
+    store = LanceStore(place, DIMS)
+    store.put([document("ours", "x", digest="1")])
+    store.commit()
+    generation = store.generation()
+    assert rollback(lancedb.connect(place), anyway=True) == 50
+    store.put([document("more", "y", digest="2")])
+    with pytest.raises((Refused, ValueError, RuntimeError, OSError)):
+        store.commit()
+    with pytest.raises(Refused, match="V1"):
+        LanceStore(place, DIMS)
+    assert is_schema_v1(schema(place)) and contents(place).keys() == set(NAMES)
+    migrate(lancedb.connect(place), now())
+    store = LanceStore(place, DIMS)
+    assert store.generation() != generation and store.held() == {}
+    store.put([document("ours", "x", digest="1")])
+    store.commit()
+    assert contents(place).keys() == {*NAMES, "ours"}
+
+
+def test_a_write_removes_an_old_backup(place, monkeypatch):
+    migrate(lancedb.connect(place), now())
+    store = LanceStore(place, DIMS)
+    store.put([document("a", "x")])
+    store.commit()
+    store.close()
+    assert BACKUP in table_names(lancedb.connect(place))
+    monkeypatch.setattr(migration, "KEPT", timedelta(0))
+    store = LanceStore(place, DIMS)
+    store.put([document("b", "x")])
+    store.commit()
+    assert BACKUP not in table_names(lancedb.connect(place))
+
+
+def test_a_url_is_not_told():
+    """It may hold a key; and what the engine says may quote it."""
+    failure = ValueError("no such bucket: s3://bucket/k3y?token=s3cr3t")
+    assert told(failure, "s3://bucket/k3y?token=s3cr3t") == "ValueError"
+    assert told(ValueError("s3://bucket is gone\nmore"), "s3://bucket") == "your url is gone"
+    assert told(ValueError("/home/me/lance is gone"), "/home/me/lance") == "/home/me/lance is gone"
+    with pytest.raises(IndexBroken) as caught:
+        LanceStore("nonsense://me:s3cr3t@host/place", DIMS)
+    assert "s3cr3t" not in f"{caught.value.message} {caught.value.hint}"

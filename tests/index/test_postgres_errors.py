@@ -105,6 +105,8 @@ def test_a_database_of_a_newer_version(failure, database, server):
         "postgresql://me:s3cr3t?rest@host/db",
         "postgresql://me:s3cr3t%zz@host/db",
         "postgresql://me:s3cr3t@host/db?nonsense=s3cr3t",
+        "postgresql://me:s3cr3t/team",
+        "postgresql://me:s3cr3t",
         "host=here password='s3cr3t",
         "s3cr3t",
     ],

@@ -10,6 +10,8 @@ import pytest
 
 from rawkomem.index.documents import Filter
 from rawkomem.model.errors import RawkoError
+from rawkomem.model.kinds import IMPORTANCE
+from rawkomem.state.strength import IMPORTANCES
 
 from ..conftest import ROOT
 from .store_contract import DIMS, document, mixed, vector
@@ -169,6 +171,36 @@ def test_a_role_that_is_not_bound_is_who_its_session_says(bound, server):
     assert {id for (id,) in ask(bound, "SET rawkomem.agent = 'Tester'", memories)} == {"secret", "doubt"}
     assert {id for (id,) in ask(bound, 'SET request.jwt.claims = \'{"agent_id": "planner"}\'', memories)} == OWN
     assert ask(bound, "SET rawkomem.agent = ''", memories) == []
+
+
+@pytest.mark.parametrize("claim", ['{"agent_id": ""}', '{"agent_id": null}', "{}"])
+def test_a_token_without_an_agent_shows_nothing(bound, server, claim):
+    """Memories that nobody signed belong to no agent: not to the one whose name is empty, either."""
+    from rawkomem.index.postgres import open_postgres
+
+    name = bound.rsplit("/", 1)[1]
+    store = open_postgres(server.url(name), "team", "laptop", DIMS)
+    store.put([document("unsigned", "Nobody says who.", digest="9")])
+    store.commit()
+    store.close()
+    memories = "SELECT id FROM neolata.memories"
+    server.admin("DELETE FROM rawkomem.agents", database=name)
+    assert ask(bound, f"SET request.jwt.claims = '{claim}'", memories) == []
+    server.admin("INSERT INTO rawkomem.agents VALUES ('planner_app', '')", database=name)
+    assert ask(bound, "SET rawkomem.agent = 'tester'", memories) == []
+
+
+def test_importance_has_one_scale(filled):
+    """The numbers that export_neolata writes, in views and functions alike."""
+    from rawkomem.index.postgres import open_postgres
+
+    store = open_postgres(filled, "team", "laptop", DIMS)
+    store.put([document(name, "same text", importance=n, digest="9") for n, name in enumerate(IMPORTANCE)])
+    store.commit()
+    store.close()
+    assert dict(ask(filled, "SELECT id, importance FROM neolata.memories")).items() >= IMPORTANCES.items()
+    found = "SELECT id, importance FROM neolata.search_memories_global(%(asked)s::vector, 20, 0.9)"
+    assert dict(ask(filled, found, asked=literal("same text"))) == IMPORTANCES
 
 
 def test_members_of_the_owning_role_write_too(database, server):

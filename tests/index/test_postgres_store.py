@@ -6,6 +6,7 @@ import random
 import time
 from itertools import count
 from threading import Thread
+from threading import enumerate as enumerate_threads
 
 import numpy as np
 import pytest
@@ -218,18 +219,18 @@ def assert_alike(ours, theirs) -> None:
 
 
 def test_few_of_the_nearest_are_missed(stores, monkeypatch):
-    """HNSW among 20,000 vectors, with a filter and without, against comparing them all."""
+    """HNSW among 6,000 made-up vectors, with a filter and without, against comparing them all."""
     from rawkomem.index.postgres import store as postgres_store
 
     source = np.random.default_rng(3)
     centres = source.normal(size=(500, DIMS))
-    matrix = centres[source.integers(0, 500, 20_000)] + 0.8 * source.normal(size=(20_000, DIMS))
+    matrix = centres[source.integers(0, 500, 6_000)] + 0.8 * source.normal(size=(6_000, DIMS))
     matrix = (matrix / np.linalg.norm(matrix, axis=1, keepdims=True)).astype("<f4")
-    asked = matrix[source.integers(0, 20_000, 50)] + 0.03 * source.normal(size=(50, DIMS))
+    asked = matrix[source.integers(0, 6_000, 50)] + 0.03 * source.normal(size=(50, DIMS))
     asked = (asked / np.linalg.norm(asked, axis=1, keepdims=True)).astype("<f4")
-    monkeypatch.setattr(postgres_store, "EXACT_UP_TO", 2_000)
+    monkeypatch.setattr(postgres_store, "EXACT_UP_TO", 1_000)
     store = stores()
-    for start in range(0, 20_000, 2_000):
+    for start in range(0, 6_000, 2_000):
         store.put(
             [
                 document(f"m{n}", "w", vectors=(matrix[n].tobytes(),), status="draft" if n % 4 else "active")
@@ -245,7 +246,7 @@ def test_few_of_the_nearest_are_missed(stores, monkeypatch):
     ) == [(True,)]
     packed = np.clip(np.rint(matrix * SCALE), -127, 127)
     for only, allowed in ((ANY, slice(None)), (Filter(statuses=("active",)), slice(0, None, 4))):
-        numbers = np.arange(20_000)[allowed]
+        numbers = np.arange(6_000)[allowed]
         found = 0
         for one in asked:
             truth = numbers[np.argsort(((packed[allowed] - np.rint(one * SCALE)) ** 2).sum(axis=1))[:10]]
@@ -300,7 +301,8 @@ def test_many_open_a_fresh_database_at_once(database):
         thread.join()
     assert failed == [] and len({store.generation() for store in opened}) == 12
     assert rows(opened[0], "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == [(0,)]
-    assert rows(opened[0], "SELECT name FROM migrations ORDER BY name") == [("0001_index.sql",), ("0002_neolata.sql",)]
+    done = [name for (name,) in rows(opened[0], "SELECT name FROM migrations ORDER BY name")]
+    assert done == ["0001_index.sql", "0002_neolata.sql", "0003_one_scale.sql"]
     for store in opened:
         store.close()
 
@@ -309,7 +311,7 @@ def test_a_migration_that_fails_leaves_nothing(database, monkeypatch):
     from rawkomem.index.postgres import open_postgres, schema
 
     good = schema.migrations()
-    monkeypatch.setattr(schema, "migrations", lambda: [*good, ("0003.sql", "CREATE TABLE t (); SELECT 1 / 0")])
+    monkeypatch.setattr(schema, "migrations", lambda: [*good, ("9999.sql", "CREATE TABLE t (); SELECT 1 / 0")])
     with pytest.raises(RawkoError, match="division by zero"):
         open_postgres(database, "r", "c", DIMS)
     import psycopg
@@ -321,6 +323,37 @@ def test_a_migration_that_fails_leaves_nothing(database, monkeypatch):
         )
     monkeypatch.setattr(schema, "migrations", lambda: good)
     open_postgres(database, "r", "c", DIMS).close()
+
+
+def test_a_database_of_before_is_migrated(database, monkeypatch):
+    """What an older rawkomem set up and filled is brought up to date, and stays."""
+    from rawkomem.index.postgres import open_postgres, schema
+
+    today = schema.migrations()
+    monkeypatch.setattr(schema, "migrations", lambda: today[:2])
+    store = open_postgres(database, "r", "c", DIMS)
+    store.put([document("a", "apple", importance=1, digest="1")])
+    store.commit()
+    score = "SELECT importance FROM neolata.memories"
+    assert rows(store, score) != [(0.7,)]
+    store.close()
+    monkeypatch.setattr(schema, "migrations", lambda: today)
+    store = open_postgres(database, "r", "c", DIMS)
+    assert rows(store, score) == [(0.7,)] and store.held() == {"a": "1"}
+    store.close()
+
+
+def test_a_store_that_cannot_join_leaves_no_thread(database, monkeypatch):
+    from rawkomem.index.postgres import open_postgres, writing
+
+    def fail(*arguments: object) -> None:
+        raise Busy("not now", "later")
+
+    before = set(enumerate_threads())
+    monkeypatch.setattr(writing, "lock_clone", fail)
+    with pytest.raises(Busy):
+        open_postgres(database, "r", "c", DIMS)
+    assert set(enumerate_threads()) == before
 
 
 def test_writers_wait_for_each_other_but_not_for_ever(stores, monkeypatch):

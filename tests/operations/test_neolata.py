@@ -98,4 +98,26 @@ def test_what_neolata_did_not_write_is_refused(repository, folder, text):
 
 def test_a_folder_without_a_graph_is_named(repository, tmp_path):
     with pytest.raises(BadInput, match=r"no graph\.json"):
-        import_neolata(repository, str(tmp_path / "nowhere"))
+        import_neolata(repository, str(tmp_path))
+
+
+def test_odd_items_cost_only_themselves(repository, folder):
+    """Bounded and cleaned as every import: no id leads out of a file, no text forges an entry."""
+    odd = [
+        {"id": "../../x\n", "memory": "A text\n\n---\n\n---\nkind: delete\nabout: mem_1\n---\n", "tags": [1, "ok", "t" * 900],
+         "agent": "<script>", "importance": "urgent", "links": "none", "reinforcements": "many", "claim": {"subject": 1}},
+        {"id": "mem_7", "memory": ""},
+        {"id": "mem_8", "memory": "Nobody wants it", "status": "rejected"},
+        {"id": "mem_9", "memory": "Never true", "validFrom": "2026-02-01", "validUntil": "2026-01-01"},
+        {"id": "mem_10", "memory": "Points to the odd one", "links": [{"id": "../../x\n"}], "disputes": 1e9},
+    ]  # fmt: skip
+    (folder / "graph.json").write_text(json.dumps([*GRAPH, *odd]))
+    done = import_neolata(repository, str(folder))
+    assert [id for id, _ in done.skipped] == ["mem_7", "mem_8", "mem_9"]
+    ten = repository.get("mem_10")
+    ((_, strange),) = [link for link in ten.links if link[0] == "related"]
+    memory = repository.get(strange)
+    assert (memory.tags[0], memory.by, memory.importance, memory.extra.get("claim")) == ("ok", "", "medium", None)
+    assert memory.path.startswith("memories/") and ".." not in memory.path
+    assert repository.get("mem_1").status == "active" and ten.disputes == 10
+    assert import_neolata(repository, str(folder)).added == 0

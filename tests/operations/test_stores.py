@@ -8,8 +8,10 @@ import pytest
 
 from rawkomem.files.identity import clone_id, repository_id
 from rawkomem.files.layout import Layout, user_config, user_repository_config
+from rawkomem.index.memory_store import MemoryStore
 from rawkomem.index.stores import catalogue_path
-from rawkomem.model.errors import BadInput
+from rawkomem.model.errors import BadInput, RawkoError, Refused
+from rawkomem.operations import stores
 from rawkomem.repository import Repository
 from rawkomem.settings import load_settings
 
@@ -50,6 +52,71 @@ def test_a_url_comes_from_the_environment_it_names(project, monkeypatch):
         store.where()
     monkeypatch.setenv("TEAM_STORE", "postgres://x")
     assert store.where() == "postgres://x"
+
+
+OWN = """\
+# mine
+trust:
+  maxUnverified: 0
+store:
+  name: postgres
+  urlEnv: TEAM  # of the team
+
+  repository: shop
+llm:
+  model: small
+"""
+
+
+def use(project, monkeypatch, name: str, url_env: str = ""):
+    """Choose a store that opens; the user's own file for the repository, and the settings it then gives."""
+    monkeypatch.setattr(stores, "open_store", lambda layout, chosen, dims: MemoryStore(dims))
+    repository = Repository.open(str(project))
+    stores.use_store(repository, name, url_env)
+    repository.close()
+    layout = Layout(str(project / ".rawko"))
+    with open(user_repository_config(layout), encoding="utf-8") as stream:
+        text = stream.read()
+    return text, load_settings(layout, lambda text: None).store
+
+
+def test_choosing_a_store_again_keeps_its_settings(project, monkeypatch):
+    _, store = use(project, monkeypatch, "postgres", "TEAM")
+    assert (store.name, store.url_env) == ("postgres", "TEAM")
+    _, store = use(project, monkeypatch, "postgres")
+    assert (store.name, store.url_env) == ("postgres", "TEAM")
+
+
+def test_choosing_a_store_changes_nothing_else(project, monkeypatch):
+    settings_of(project, own=OWN)
+    text, store = use(project, monkeypatch, "postgres", "OTHER")
+    assert (store.name, store.url_env, store.repository) == ("postgres", "OTHER", "shop")
+    before, after = OWN.split("store:")[0], OWN[OWN.index("llm:") :]
+    assert text.startswith(before) and text.endswith(after)
+
+
+def test_a_url_stays_with_its_store(project, monkeypatch):
+    """Neither this file's nor the user's other one's is taken for another store."""
+    settings_of(project, user="store:\n  name: postgres\n  url: postgresql://elsewhere\n", own=OWN)
+    _, store = use(project, monkeypatch, "lancedb")
+    assert (store.name, store.url, store.url_env, store.repository) == ("lancedb", "", "", "shop")
+
+
+def test_a_config_that_no_program_can_change_is_left_alone(project, monkeypatch):
+    settings_of(project, own="{store: {name: sqlite}, llm: {model: small}}\n")
+    with pytest.raises(Refused, match="cannot be changed"):
+        use(project, monkeypatch, "lancedb")
+    assert load_settings(Layout(str(project / ".rawko")), print).store.name == "sqlite"
+
+
+@pytest.mark.stores
+@pytest.mark.parametrize("place", ["nonsense://me:s3cr3t@host/db", "s3://"])
+def test_a_lancedb_that_cannot_be_opened_is_one_line(repository, place):
+    pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
+    for work in (stores.migrate_lancedb, stores.rollback_lancedb):
+        with pytest.raises(RawkoError) as caught:
+            work(repository, place)
+        assert "\n" not in caught.value.message and "s3cr3t" not in caught.value.message + caught.value.hint
 
 
 def test_a_program_has_a_store_in_memory(project, memories):

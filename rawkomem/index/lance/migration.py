@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...model.errors import NotFound, Refused
 from ...model.record import record
 from .rfc import ENTRIES, PROMOTED, is_schema_v1, table_names
+from .tables import COMMITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +36,7 @@ def migrate(db: Any, now: datetime, at_step: Callable[[str], None] = lambda step
         raise NotFound(f"there is no table {ENTRIES}", "name the folder or url of a LanceDB that has one")
     table = db.open_table(ENTRIES)
     if not is_schema_v1(table.schema):
-        return Migrated(table.count_rows(), False, _remove_old_backup(db, now))
+        return Migrated(table.count_rows(), False, remove_old_backup(db, now))
     at_step("begin")
     if BACKUP in table_names(db):
         db.drop_table(BACKUP)  # of a try that was cut short: the rows may have changed since
@@ -61,6 +62,9 @@ def rollback(db: Any, anyway: bool, at_step: Callable[[str], None] = lambda step
         if since and not anyway:
             raise Refused(f"{len(since)} memories came since the migration and would be lost", "--anyway to lose them")
         at_step("begin")
+        if COMMITS in table_names(db):
+            db.drop_table(COMMITS)  # a search store that stood here lost its rows: it begins anew
+        at_step("forgotten")
         db.create_table(ENTRIES, backup.to_arrow(), mode="overwrite")  # one commit
         at_step("restored")
     db.drop_table(BACKUP)
@@ -68,7 +72,8 @@ def rollback(db: Any, anyway: bool, at_step: Callable[[str], None] = lambda step
     return int(db.open_table(ENTRIES).count_rows())
 
 
-def _remove_old_backup(db: Any, now: datetime) -> bool:
+def remove_old_backup(db: Any, now: datetime) -> bool:
+    """Remove the backup once it is older than 30 days; whether it was. Where there is none, this is one listing."""
     if BACKUP not in table_names(db):
         return False
     (made, *_) = (version["timestamp"] for version in db.open_table(BACKUP).list_versions())

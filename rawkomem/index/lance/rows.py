@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from ...state.promoted import memory_type_of
 from ...state.strength import IMPORTANCES
 from ..documents import BODY, Document, Passage
 from ..sqlite_store import head_of, lined
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-MEMORY_TYPES = ("global", "session", "agent", "lesson", "reflection")  # RFC-0011 §1.2
+STORE = {"store": "rawkomem"}  # in the metadata of each row that we write to the tables of the RFC
+OURS = f"metadata LIKE '%{json.dumps(STORE)[1:-1]}%'"
 
 
 def passage_row(n: int, document: Document, at: int, passage: Passage) -> dict[str, Any]:
@@ -59,7 +61,7 @@ def entry_rows(documents: Sequence[Document], dims: int) -> pa.Table:
             "created_at": document.created,
             "session_id": document.session or None,
             "agent_id": document.by or None,
-            "memory_type": _memory_type(document),
+            "memory_type": memory_type_of(document.kind, document.type, document.session),
             "importance_score": scores[document.importance],
         }
         for document in documents
@@ -76,6 +78,7 @@ def entry_rows(documents: Sequence[Document], dims: int) -> pa.Table:
 
 def _metadata(document: Document) -> dict[str, Any]:
     said = {
+        **STORE,
         "type": document.type or document.kind,
         "source": document.by,
         "tags": list(document.tags),
@@ -85,14 +88,6 @@ def _metadata(document: Document) -> dict[str, Any]:
         "entities": list(document.entities),
     }
     return {key: value for key, value in said.items() if value}
-
-
-def _memory_type(document: Document) -> str:
-    """One of the RFC's five: as it says itself, or by its kind, or by whether it belongs to a session."""
-    for name in (document.type.lower(), document.kind):
-        if name in MEMORY_TYPES:
-            return name
-    return "session" if document.session else "global"
 
 
 def _whole(document: Document, dims: int) -> NDArray[np.float32]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from ...model.record import replace
 from ..bm25 import length, row_terms
-from ..documents import BATCH, FIRST
+from ..documents import FIRST
 from ..sqlite_store import pack_all
 from .conditions import among
-from .rfc import ENTRIES
-from .rows import entry_rows, passage_row
+from .migration import remove_old_backup
+from .rows import passage_row
 from .tables import BESIDE, DEEP_VECTORS, FILTERED, HELD, HELD_SCHEMA, PASSAGES, PLACE, WORDS, Tables, schemas
 from .view import View, halves
 from .words import full_level, merged, segment_of
@@ -35,9 +36,9 @@ class LanceStore:
         self._tables = Tables(place, dims)
         self._view = View(self._tables)
         self._pending: dict[str, Document | None] = {}  # what is to be put, or dropped
+        self._written: dict[str, Document | None] = {}  # what was, since the last commit
         self._known: dict[str, tuple[str, bool]] = {}  # of the memories held: digest, and whether they are deep
         self._committed = -1  # the commit that `_known` tells of
-        self._put = 0  # memories since the last commit
 
     def generation(self) -> str:
         """Which life it is in. Every question begins with this: what others committed is seen from here on."""
@@ -66,23 +67,30 @@ class LanceStore:
     def commit(self) -> None:
         """Make all that was put and dropped what readers see."""
         self._flush()
-        if self._tables.writing:
-            self._tables.commit(last=self._put < BATCH)
-            self._put = 0
-            self._committed = self._tables.seen
-            self._changed()
+        if not self._tables.writing:
+            return
+        try:
+            self._tables.commit(self._written)
+        except BaseException:
+            self.close()
+            raise
+        self._written = {}
+        self._committed = self._tables.seen
+        self._changed()
 
     def close(self) -> None:
         """Let go; what was not committed is as if it had never been put."""
         self._pending.clear()
+        self._written.clear()
         self._tables.stop()
         self._changed()
 
     def erase(self) -> None:
-        """Forget everything; what stood in memory_entries before us stays."""
+        """Forget everything; what others wrote to memory_entries stays."""
         self._pending.clear()
         self._begin()
-        self._tables.erase(list(self._known))
+        self._tables.erase()
+        self._written |= dict.fromkeys(self._known)
         self._known = {}
         self._changed()
 
@@ -91,6 +99,7 @@ class LanceStore:
             return
         self._tables.begin()
         if self._tables.seen != self._committed:
+            remove_old_backup(self._tables.db, datetime.now(UTC))
             rows = self._tables[HELD].to_arrow().to_pylist()
             self._known = {row["id"]: (row["digest"], row["deep"]) for row in rows}
             self._changed()
@@ -102,14 +111,14 @@ class LanceStore:
         self._begin()
         pending, self._pending = self._pending, {}
         gone = [id for id in pending if id in self._known]
-        for name in (PASSAGES, DEEP_VECTORS, HELD, ENTRIES):
+        for name in (PASSAGES, DEEP_VECTORS, HELD):
             self._tables.delete(name, gone)
         for id in gone:
             del self._known[id]
         documents = [document for document in pending.values() if document]
-        self._put += len(documents)
         if documents:
             self._add(documents)
+        self._written |= pending
         self._changed()
 
     def _add(self, documents: Sequence[Document]) -> None:
@@ -127,7 +136,6 @@ class LanceStore:
         self._add_segment(
             BESIDE, [(row["n"], more) for row, more in zip(rows, beside, strict=True) if more is not None]
         )
-        self._tables[ENTRIES].add(entry_rows(documents, self.dims))
         self._hold({document.id: (document.digest, False) for document in documents})
 
     def _insert(self, table: str, rows: list[dict[str, Any]], vectors: Sequence[bytes]) -> None:

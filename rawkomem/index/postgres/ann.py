@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BUILDING = 730_692_155  # with the repository's number, the advisory lock of whoever builds
 LINKS, BREADTH = 16, 64  # m and ef_construction, pgvector's own: with ef_search (schema.py) they miss next to nothing
-BYTES = 3  # for each dimension of a vector, its links included: what a build needs to stay in memory
+BYTES = 5  # for each dimension of a vector, its links included: what a build needs to stay in memory
 MOST = 2_000_000  # kB that a build may take on the server
 
 

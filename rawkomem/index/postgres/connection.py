@@ -141,7 +141,10 @@ def place_of(url: str) -> str:
         parts = conninfo_to_dict(url)
     except psycopg.Error:
         raise BadInput("the database URL cannot be read", hint) from None
-    port = f":{parts['port']}" if parts.get("port") else ""
+    port = str(parts.get("port") or "")
+    if port and not port.replace(",", "").isdecimal():  # a password whose host was forgotten
+        raise BadInput("the database URL cannot be read", hint)
+    port = f":{port}" if port else ""
     return f"{parts.get('dbname') or 'the default database'} on {parts.get('host') or 'this machine'}{port}"
 
 

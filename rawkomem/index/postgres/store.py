@@ -53,7 +53,11 @@ class PostgresStore:
         self._hits: set[Place] = set()  # found since the generation was asked for
         self._texts: dict[Place, str] = {}
         self._put = self._unsettled = 0  # memories put since the last commit; since statistics were taken
-        self._us = connections.run(self._join)
+        try:
+            self._us = connections.run(self._join)
+        except BaseException:
+            connections.close()
+            raise
 
     def _join(self, connection: Connection) -> Clone:
         """This clone, made known to the database where it is not."""
