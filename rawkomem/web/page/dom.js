@@ -48,12 +48,15 @@ export function ago(at) {
   return days < 60 ? `${Math.round(days / 7)} weeks ago` : `${Math.round(days / 30)} months ago`;
 }
 
+/** A call that waits until nothing more is asked for a while; `cancel` drops what waits. */
 export function later(milliseconds, call) {
   let timer = 0;
-  return (...given) => {
+  const soon = (...given) => {
     clearTimeout(timer);
     timer = setTimeout(() => call(...given), milliseconds);
   };
+  soon.cancel = () => clearTimeout(timer);
+  return soon;
 }
 
 export const dot = (item) => h("span", { class: `dot kind-${item.kind}`, "aria-hidden": "true" });
@@ -84,4 +87,17 @@ export function toast(text, bad = false) {
   place.className = bad ? "shown bad" : "shown";
   clearTimeout(toast.timer);
   toast.timer = setTimeout(() => { place.className = ""; }, 5000);
+}
+
+/** Carry out a decision while the buttons of its group rest: a second click is no second decision. */
+export async function decide(button, act) {
+  const buttons = [...button.closest("[role=group]").querySelectorAll("button")];
+  for (const other of buttons) other.disabled = true;
+  try {
+    await act();
+  } catch (failure) {
+    toast([failure.message, failure.hint].filter(Boolean).join(" "), true);
+  }
+  for (const other of buttons) other.disabled = false;
+  if (document.activeElement === document.body) button.focus(); // resting took the focus away
 }

@@ -15,6 +15,7 @@ let world = null;
 export async function show(view, { fresh }) {
   if (!fresh) return;
   const { nodes, edges, total } = await get("graph");
+  if (!view.isConnected) return;
   if (!nodes.length) {
     view.replaceChildren(nothing("Nothing to draw yet", "Memories and their links appear here."));
     return;
