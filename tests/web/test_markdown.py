@@ -68,7 +68,9 @@ def test_links_to_the_web_and_to_memories():
     assert ">that one</a>" in html
 
 
-@pytest.mark.parametrize("text", ["[[ -f file ]]", "[[]]", "[[ ]]", "[[a\nb]]", "[[a[b]]", "`[[code]]`", "[[a ]]", "\\[[a]]"])
+@pytest.mark.parametrize(
+    "text", ["[[ -f file ]]", "[[]]", "[[ ]]", "[[a\nb]]", "[[a[b]]", "`[[code]]`", "[[a ]]", "\\[[a]]"]
+)
 def test_what_is_no_link_in_a_file_is_none_on_the_page(text):
     assert "<a" not in render(text)
 

@@ -150,6 +150,10 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
   view.focus();
 });
-addEventListener("hashchange", () => { takeToken(); show(); });
+addEventListener("hashchange", () => {
+  takeToken();
+  if (route().name !== "memories") lookSoon.cancel(); // it would lead back there
+  show();
+});
 takeToken();
 show();

@@ -32,6 +32,13 @@ export function prose(html) {
 
 export const href = (id) => `#/memory/${encodeURIComponent(id)}`;
 export const many = (count, one, more = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : more}`;
+/** A title for a small place, cut between two words. */
+export function short(title, most) {
+  if (title.length <= most) return title;
+  const cut = title.slice(0, most - 1), blank = cut.lastIndexOf(" ");
+  return `${(blank > most / 2 ? cut.slice(0, blank) : cut).trimEnd()}…`;
+}
+
 export const isTyping = () => /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "");
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 

@@ -1,7 +1,7 @@
 // The graph: what hangs together. Drag to move, wheel to zoom, arrow keys to walk.
 
 import { get } from "./api.js";
-import { calm, chips, h, href, many, nothing, s } from "./dom.js";
+import { calm, chips, h, href, many, nothing, s, short } from "./dom.js";
 import { placed, step } from "./layout.js";
 
 const SIZES = { low: 4.5, medium: 5.5, high: 7.5, critical: 9.5 };
@@ -63,7 +63,7 @@ function draw(nodes, edges) {
     edge.line = s("line", { class: `edge ${kind}`, "marker-end": edge.similar ? null : "url(#arrow)" }, s("title", {}, edge.type.replaceAll("_", " ")));
   }
   for (const node of nodes) {
-    node.label = s("text", { class: "label", "aria-hidden": "true" }, short(node.item.title));
+    node.label = s("text", { class: "label", "aria-hidden": "true" }, short(node.item.title, 34));
     node.mark = s("g", { class: `node kind-${node.item.kind}`, tabindex: "-1", role: "link", "aria-label": node.item.title, "data-id": node.item.id },
       s("circle", { r: node.r + 6, class: "halo" }), s("circle", { r: node.r }), s("title", {}, node.item.title));
   }
@@ -74,8 +74,6 @@ function draw(nodes, edges) {
   nodes[0].mark.setAttribute("tabindex", "0");
   return { svg };
 }
-
-const short = (title) => (title.length > 34 ? `${title.slice(0, 32).trimEnd()}…` : title);
 
 function settle(made) {
   const shown = calm() ? 0 : SHOWN;

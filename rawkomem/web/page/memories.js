@@ -33,9 +33,11 @@ export function refreshed(overview) {
 export const revisit = () => fill();
 
 export function leave() {
+  chooseSoon.cancel(); // it would lead back here
   parts = null;
   open = "";
   opened++;
+  entering = false;
 }
 
 function build(view, overview) {
@@ -194,6 +196,8 @@ async function openMemory(id, again = false, enters = intoPane) {
   mark();
   if (!id) {
     pane.replaceChildren(home(page.overview));
+    links().find((link) => link.dataset.id === returning)?.focus();
+    returning = "";
     return;
   }
   try {
@@ -215,10 +219,11 @@ async function reload() {
   if (parts) await Promise.all([fill(), openMemory(open, true)]);
 }
 
+let returning = ""; // the memory from which somebody goes back to the list
+
 function back() {
-  const last = open;
+  returning = open;
   location.hash = "#/";
-  links().find((link) => link.dataset.id === last)?.focus();
 }
 
 function home(overview) {

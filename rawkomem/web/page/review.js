@@ -9,9 +9,11 @@ let again = null; // asks anew, while this view is shown
 export async function show(view, { changed, overview }) {
   const { items, total } = await get("waiting");
   if (!view.isConnected) return;
-  again = () => show(view, { changed, overview });
+  const anew = () => show(view, { changed, overview });
+  again = anew;
   const decided = async () => {
-    await Promise.all([changed(), again()]);
+    await changed();
+    await anew();
     (cards[0]?.querySelector("h2 a") ?? view.closest("main"))?.focus();
   };
   cards = items.map((item) => card(item, decided));

@@ -2,7 +2,7 @@
 // dots, and older ones only heighten the hill behind them.
 
 import { get } from "./api.js";
-import { day, dot, h, href, many, nothing, s } from "./dom.js";
+import { day, dot, h, href, many, nothing, s, short } from "./dom.js";
 
 const DAY = 86_400_000;
 const RANGES = [["All", 0], ["Year", 365], ["Quarter", 92], ["Month", 31]];
@@ -130,7 +130,7 @@ function notes(placed, middle, width) {
   const weighty = placed.filter(({ item }) => ["critical", "high"].includes(item.importance));
   const ordered = weighty.sort((one, other) => SIZES[other.item.importance] - SIZES[one.item.importance] || other.item.created - one.item.created);
   return ordered.flatMap((place) => {
-    const text = place.item.title.length > 36 ? `${place.item.title.slice(0, 34).trimEnd()}…` : place.item.title;
+    const text = short(place.item.title, 36);
     const half = text.length * 3.2 + 8;
     const at = Math.max(half + 4, Math.min(width - half - 4, place.x));
     const row = rows.findIndex((taken) => taken.every(([left, right]) => at + half < left || at - half > right));
