@@ -36,7 +36,7 @@ export const many = (count, one, more = `${one}s`) => `${count.toLocaleString("e
 export function short(title, most) {
   if (title.length <= most) return title;
   const cut = title.slice(0, most - 1), blank = cut.lastIndexOf(" ");
-  return `${(blank > most / 2 ? cut.slice(0, blank) : cut).trimEnd()}…`;
+  return `${(blank > most / 2 ? cut.slice(0, blank) : cut).replace(/[\s,;:.–-]+$/, "")}…`;
 }
 
 export const isTyping = () => /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "");

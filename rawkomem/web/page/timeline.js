@@ -120,8 +120,8 @@ function wave(counts, x, width) {
   const heights = Array.from({ length: steps + 1 }, (_, at) =>
     counts.reduce((sum, [when, count]) => sum + count * Math.exp(-(((x(when) - at * 8) / reach) ** 2)), 0));
   const most = Math.max(...heights, 1);
-  const line = heights.map((height, at) => `L${at * 8} ${(base - (height / most) * (base - NOTES)).toFixed(1)}`);
-  return s("path", { class: "wave", d: `M0 ${base}${line.join("")}L${steps * 8} ${base}Z` });
+  const line = heights.map((height, at) => `L${Math.min(width, at * 8)} ${(base - (height / most) * (base - NOTES)).toFixed(1)}`);
+  return s("path", { class: "wave", d: `M0 ${base}${line.join("")}L${width} ${base}Z` });
 }
 
 /** Titles of the weightiest, where there is room above. */
