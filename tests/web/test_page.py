@@ -72,7 +72,11 @@ class Tab:
     def hold(self, question: str) -> list:
         """Answers to a question wait in this list until `let_go`; it holds those that were asked for so far."""
         held: list = []
-        self.page.route(f"**/api/{question}*", lambda route: held.append(route))
+
+        def wait(route) -> None:
+            held.append(route)
+
+        self.page.route(f"**/api/{question}*", wait)
         return held
 
     def let_go(self, held: list) -> None:
@@ -374,7 +378,7 @@ def test_a_timeline_of_very_many_is_drawn_soon(tab):
     answer = {"total": 9_460, "undated": 7, "items": items, "older": older}
     page.route("**/api/timeline", lambda route: route.fulfill(json=answer))
     tab.go("#/timeline")
-    page.wait_for_selector(".moment", timeout=5_000)
+    page.wait_for_selector(".moment")
     assert page.locator(".moment").count() == 1_500 and page.locator(".journal li").count() == 400
     assert page.locator(".time .lead").first.inner_text().startswith("9,460 memories; the latest 1,500 as dots")
     assert "9,060 older memories" in page.locator(".journal").inner_text()
