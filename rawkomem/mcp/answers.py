@@ -17,6 +17,7 @@ from ..text.safe import safe_body, safe_title
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..files.append import Written
     from ..model.entry import Memory
     from ..model.errors import RawkoError
     from ..operations.learning import Learned
@@ -97,9 +98,16 @@ def what_was_stored(stored: Stored) -> str:
         said += f" (concerns {', '.join(outcome.others)})"
     if outcome.reason:
         said += f": {one_line(outcome.reason, 200)}"
-    if any(item.redacted for item in stored.written):
-        said += ". Secrets in it were redacted"
-    return said
+    return said + _redacted(stored.written)
+
+
+def what_was_amended(written: Written) -> str:
+    """Which memory was changed."""
+    return f"amended {written.entry.about}" + _redacted([written])
+
+
+def _redacted(written: Sequence[Written]) -> str:
+    return ". Secrets in it were redacted" if any(item.redacted for item in written) else ""
 
 
 def what_was_learned(learned: Learned) -> str:

@@ -7,6 +7,7 @@ scripts of pages, which send one. All three are checked before the SDK sees a re
 from __future__ import annotations
 
 import hmac
+import os
 import socket
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,8 @@ async def _refuse(send: Any, status: int, text: str) -> None:
 def listen(port: int) -> socket.socket:
     """A socket on the loopback address; port 0 takes one that is free."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if os.name != "nt":  # there, it would let another program take the port over
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((LOOPBACK, port))
         listening.listen(BACKLOG)  # now: whoever reads the address may come before the server runs

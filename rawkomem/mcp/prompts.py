@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 CLOSING = """\
 Look back over this session. For each decision, correction, convention, limit or cause of a fault that a later session
-would need, call `remember` once: a title that says it, the reason, and the tasks it is for. `search` first, and amend
-what is there instead of storing it again. Leave out what the code or the history of the repository already tells, and
-every secret. Then call `feedback` for the recalled memories that helped or misled. If nothing is worth
-keeping, say so."""
+would need, call `remember` once: a title that says it, the reason, and the tasks it is for. `search` first: what is
+there already is amended, not stored again. An amendment replaces title and text, so `get` them and send them whole,
+with the change in them. Leave out what the code or the history of the repository already tells, and every secret. Then
+call `feedback` for the recalled memories that helped or misled. If nothing is worth keeping, say so."""
 
 
 @record

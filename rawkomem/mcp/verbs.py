@@ -17,7 +17,7 @@ from ..model.record import record
 from ..operations import learning
 from ..recall.inject import Task
 from ..state.belief import SIGNALS
-from .answers import found_list, what_was_learned, what_was_stored, whole_memory
+from .answers import found_list, what_was_amended, what_was_learned, what_was_stored, whole_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ class Verb:
     takes: dict[str, Any]
     needs: tuple[str, ...]
     does: Callable[..., str]
-    reads: bool = True
+    reads: bool = True  # no memory changes; that a use is counted, in a local file, is no reason to ask a person first
     again: bool = True  # a second call with the same words changes nothing more
 
     @property
@@ -79,8 +79,7 @@ def remember(repository: Repository, caller: Caller, text: str, amends: str = ""
     """`rawkomem add`, or `rawkomem amend` where it names a memory. The text is a body: it brings no frontmatter."""
     entry = compose(Entry(body=text.strip("\n")), "amend" if amends else "memory", caller.name, **flags)
     if amends:
-        written = repository.amend(amends, entry)
-        return f"amended {written.entry.about}"
+        return what_was_amended(repository.amend(amends, entry))
     return what_was_stored(repository.store(entry))
 
 
@@ -113,7 +112,8 @@ VERBS = {
     "get": Verb("One whole memory by id or file name.", {"id": TEXT}, ("id",), get),
     "remember": Verb(
         "Store a decision, correction, finding or convention under a one-line title, with its reason. "
-        "'when' names the tasks it is for (words, a|b, a sentence); 'amends' the id of a memory to change instead.",
+        "'when': the tasks it is for (words, a|b, a sentence). "
+        "'amends': id of a memory whose title and text these replace.",
         {
             "title": TEXT,
             "text": TEXT,

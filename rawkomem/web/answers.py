@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..index.documents import Filter
 from ..index.lists import memory_of
-from ..model.errors import BadInput, NotFound, RawkoError
-from ..model.ids import slug
+from ..model.clock import DAY
+from ..model.errors import BadInput, NotFound
 from ..model.kinds import CREATES, IMPORTANCE, STATUSES
 from ..model.record import replace
-from ..recall.filters import filter_of
+from ..recall.filters import EXPIRED, READABLE, filter_of
 from ..recall.inject import Task
 from ..state.claims import claim_of
 from ..state.facets import type_of
+from ..state.references import Names
 from ..text.clean import clean, one_line
 
 if TYPE_CHECKING:
@@ -31,16 +33,18 @@ if TYPE_CHECKING:
     from ..state.graph import Edge
     from ..state.history import Step
     from ..state.trust import Trust
-    from .markdown import Titles
+    from .markdown import Meant
 
-    Render = Callable[[str, Titles], str]
+    Render = Callable[[str, Meant], str]
 
 LISTED = 200  # memories in a list: who wants more says what they look for
 FOUND = 40  # results of a search
 FAINT = 0.2  # share of the best result's score below which a result is noise
 DRAWN = 250  # memories in the graph, the most connected: more is a ball of wool
+MOMENTS = 1_500  # memories that the timeline tells one by one, the newest: of older ones, how many on each day
 TAGS = 60  # tags in the filter, the most frequent
 SIMILAR = 0.5  # least cosine for a line in the graph, as for `rawkomem links`
+CARDS = 50  # of a review: the next ones come as these are decided
 LONGEST = 4_000  # characters of a question
 EXCERPT = 220  # characters of a memory in a list
 EVERYTHING = "everything"  # beside statuses: also what is history
@@ -55,18 +59,29 @@ Facts = dict[str, Any]
 def overview(repository: Repository) -> Facts:
     """What there is to see, for the filters and the first glance."""
     memories = [memory for memory in _all(repository) if memory.status != HIDDEN]
+    listed = {row.id for row in repository.list()}
+    in_use = [memory for memory in memories if memory.id in listed]
     tags = Counter(tag for memory in memories for tag in {one_line(tag.lower(), 40) for tag in memory.tags})
     return {
         "project": one_line(os.path.basename(repository.layout.project), 60),
-        "memories": len(memories),
-        "kinds": _counted((memory.kind for memory in memories), CREATES),
-        "types": _counted(type_of(memory) for memory in memories if type_of(memory)),
-        "statuses": _counted((memory.status for memory in memories), STATUSES),
-        "importance": _counted((memory.importance for memory in memories), IMPORTANCE),
-        "tags": dict(sorted(tags.most_common(TAGS))),
+        "memories": len(in_use),  # as many as the list shows without a filter
+        "others": _counted((_unlisted_as(memory) for memory in memories if memory.id not in listed), STATUSES),
+        "kinds": _counted((memory.kind for memory in in_use), CREATES),
+        "filters": {
+            "kind": _words((memory.kind for memory in memories), CREATES),
+            "type": _words(type_of(memory) for memory in memories if type_of(memory)),
+            "importance": [*IMPORTANCE[1:]],
+            "status": _words((memory.status for memory in memories), STATUSES),
+            "tag": sorted(tag for tag, _ in tags.most_common(TAGS)),
+        },
         "waiting": len(_waiting(repository)),
         "writes_as": repository.via,
     }
+
+
+def _unlisted_as(memory: Memory) -> str:
+    """What keeps a memory out of the list: its status, or its validity window."""
+    return EXPIRED if memory.status in READABLE else memory.status
 
 
 def memories(repository: Repository, asked: Mapping[str, str]) -> Facts:
@@ -96,7 +111,7 @@ def memory(repository: Repository, name: str, render: Render) -> Facts:
     claim = claim_of(known)
     return {
         **_item(known),
-        "html": "" if hidden else render(known.body, _titles(repository)),
+        "html": "" if hidden else render(known.body, _meanings(repository)),
         "when": [] if hidden else [one_line(part, 300) for part in known.when],
         "found_in": one_line(known.found_in),
         "source": one_line(known.source),
@@ -149,15 +164,24 @@ def graph(repository: Repository) -> Facts:
 
 
 def timeline(repository: Repository) -> Facts:
-    """Every memory that says when it was found, the newest first."""
+    """Memories that say when they were found, the newest first; of very many, older ones as a count for each day."""
     rows = repository.list(Filter(statuses=tuple(status for status in STATUSES if status != HIDDEN)))
     dated = sorted((row for row in rows if row.created), key=lambda row: (-row.created, row.id))
-    return {"undated": len(rows) - len(dated), "items": [_row(row) for row in dated]}
+    older = Counter(row.created - row.created % DAY for row in dated[MOMENTS:])
+    return {
+        "total": len(dated),
+        "undated": len(rows) - len(dated),
+        "items": [_row(row) for row in dated[:MOMENTS]],
+        "older": sorted(older.items()),
+    }
 
 
 def waiting(repository: Repository, render: Render) -> Facts:
     """What waits for a review, and claims that contradict each other, with both sides."""
-    return {"items": [_held(repository, memory, others, render) for memory, others in _waiting(repository)]}
+    meant = _meanings(repository)
+    held = _waiting(repository)
+    items = [_held(repository, memory, others, lambda body: render(body, meant)) for memory, others in held[:CARDS]]
+    return {"total": len(held), "items": items}
 
 
 def _waiting(repository: Repository) -> list[tuple[Memory, list[Memory]]]:
@@ -169,10 +193,10 @@ def _waiting(repository: Repository) -> list[tuple[Memory, list[Memory]]]:
     return [*found.values()]
 
 
-def _held(repository: Repository, memory: Memory, others: Sequence[Memory], render: Render) -> Facts:
+def _held(repository: Repository, memory: Memory, others: Sequence[Memory], shown: Callable[[str], str]) -> Facts:
     return {
         **_item(memory),
-        "html": render(memory.body, _titles(repository)),
+        "html": shown(memory.body),
         "reason": one_line(memory.reason.replace("_", " "), 200),
         "trust": _trust(repository.trust_parts(memory)),
         "conflicts": [{**_item(other), "trust": _trust(repository.trust_parts(other))} for other in others],
@@ -180,24 +204,35 @@ def _held(repository: Repository, memory: Memory, others: Sequence[Memory], rend
 
 
 def _named(repository: Repository, name: str) -> str:
-    """The id of a memory that a link names: by id, by file, or by a title that its file is called after."""
+    """The id of a memory that an address names: as a command takes it, or as a link in a text does."""
     if not name:
         raise BadInput("no memory named", "give its id")
     try:
         return repository.get(name).id
     except NotFound:
-        return repository.get(slug(name)).id
+        found = Names(_all(repository)).find(name)
+        if len(found) != 1:
+            raise
+        return found[0]
 
 
-def _titles(repository: Repository) -> Titles:
-    def title(name: str) -> str:
-        try:
-            known = repository.get(_named(repository, name))
-            return one_line(known.title) if known.status != HIDDEN else ""
-        except RawkoError:
-            return ""  # a link may lead nowhere, or to several: it shows what was written
+def _meanings(repository: Repository) -> Meant:
+    """What the links of one answer mean. Names are read once, at the first link: a text may hold thousands, or none."""
 
-    return title
+    @cache
+    def known() -> tuple[Names, dict[str, Memory]]:
+        every = _all(repository)
+        return Names(every), {memory.id: memory for memory in every}
+
+    def meant(name: str) -> tuple[str, str]:
+        names, memories = known()
+        found = names.find(name)
+        if len(found) != 1:
+            return "", ""
+        memory = memories[found[0]]
+        return memory.id, one_line(memory.title) if memory.status != HIDDEN else ""
+
+    return meant
 
 
 def _all(repository: Repository) -> list[Memory]:
@@ -208,6 +243,10 @@ def _counted(names: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:
     """Counts in the order of a vocabulary, what is not in it after that."""
     counts = Counter(one_line(name, 40) for name in names)
     return {name: counts[name] for name in (*(n for n in order if n in counts), *sorted(set(counts) - set(order)))}
+
+
+def _words(names: Iterable[str], order: Iterable[str] = ()) -> list[str]:
+    return [*_counted(names, order)]
 
 
 def _filter(asked: Mapping[str, str]) -> Filter:

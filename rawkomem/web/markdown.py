@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from ..model.errors import Refused
 from ..text.clean import clean
+from ..text.mentions import WIKILINK
 
 if TYPE_CHECKING:
     from markdown_it.renderer import RendererHTML
@@ -28,10 +29,10 @@ TAGS = {
 ATTRIBUTES = {"a": {"href", "title", "target"}, "ol": {"start"}}
 
 
-Titles = Callable[[str], str]  # the title of the memory that a name means; empty where it means none
+Meant = Callable[[str], tuple[str, str]]  # id and title of the memory that a name means; empty where it means none
 
 
-def open_renderer() -> Callable[[str, Titles], str]:
+def open_renderer() -> Callable[[str, Meant], str]:
     """The function from Markdown to safe HTML."""
     try:
         import nh3
@@ -44,9 +45,9 @@ def open_renderer() -> Callable[[str, Titles], str]:
     reader.inline.ruler.before("link", "wikilink", _wikilink)
     reader.add_render_rule("link_open", _link_open)
 
-    def render(text: str, titles: Titles) -> str:
+    def render(text: str, meant: Meant) -> str:
         text = clean(text)
-        html = _as_it_is(text) if len(text) > LONGEST else reader.render(text, {"titles": titles})
+        html = _as_it_is(text) if len(text) > LONGEST else reader.render(text, {"meant": meant})
         return nh3.clean(
             html,
             tags=TAGS,
@@ -73,19 +74,17 @@ def _known_address(tag: str, attribute: str, value: str) -> str | None:
 
 
 def _wikilink(state: StateInline, silent: bool) -> bool:
-    """`[[name]]` as a link to that memory."""
-    if not state.src.startswith("[[", state.pos):
-        return False
-    end = state.src.find("]]", state.pos + 2, state.pos + 200)
-    name = state.src[state.pos + 2 : end].strip() if end > 0 else ""
-    if not name or "\n" in name or "[" in name:
+    """`[[name]]`, `[[name|label]]` and `[[name#heading]]` as links, by the grammar that finds them in files."""
+    link = WIKILINK.match(state.src, state.pos, state.posMax)
+    if not link:
         return False
     if not silent:
-        address, _, shown = name.partition("|")
-        state.push("link_open", "a", 1).attrs = {"href": MEMORY + quote(address.strip(), safe="")}
-        state.push("text", "", 0).content = shown.strip() or state.env["titles"](address.strip()) or address
+        name, label = link[1].strip(), link[0][2:-2].partition("|")[2].strip()
+        id, title = state.env["meant"](name)
+        state.push("link_open", "a", 1).attrs = {"href": MEMORY + quote(id or name, safe="")}
+        state.push("text", "", 0).content = label or title or name
         state.push("link_close", "a", -1)
-    state.pos = end + 2
+    state.pos = link.end()
     return True
 
 

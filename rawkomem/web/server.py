@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import socketserver
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from ..files.layout import find_layout
 from ..model.errors import BadInput, Busy, NotFound, RawkoError, Refused
 from ..model.record import record, replace
 from ..repository import Repository
+from ..text.clean import one_line
 from ..text.redact import redact
 from . import answers, decisions
 from .door import HOST, JSON, PROMISES, Door, new_token
@@ -105,6 +107,8 @@ class PageServer(socketserver.ThreadingTCPServer):
                 return Reply(200, json.dumps(ask(), ensure_ascii=False).encode("utf-8", "replace"))
         except RawkoError as failure:
             return told(STATUSES.get(type(failure), 500), redact(failure.message, pii=False), failure.hint)
+        except Exception as failure:
+            return told(500, _bug(failure), "the other views still work; please report it")
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -180,6 +184,13 @@ class Handler(BaseHTTPRequestHandler):
 def told(status: int, message: str, hint: str = "") -> Reply:
     """A failure in words."""
     return Reply(status, json.dumps({"error": message, "hint": hint}, ensure_ascii=False).encode())
+
+
+def _bug(failure: Exception) -> str:
+    """A fault of ours: told in one line, on the page and on stderr; it must not cost the connection."""
+    said = redact(f"rawkomem failed here: {type(failure).__name__}: {one_line(str(failure), 200)}", pii=False)
+    print(said, file=sys.stderr)
+    return said
 
 
 def _page_files() -> dict[str, Reply]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import socket
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +14,9 @@ import anyio
 import httpx2
 from mcp.shared.exceptions import MCPError
 
+from rawkomem.mcp import http as transport
 from rawkomem.mcp.http import Guard
+from rawkomem.mcp.prompts import CLOSING
 from rawkomem.mcp.server import INSTRUCTIONS, tools
 from rawkomem.repository import Repository
 from rawkomem.text.tokens import count_tokens
@@ -121,6 +125,18 @@ def test_amending_changes_the_memory_and_keeps_the_file(ask, stored):
     memory = Repository.open(str(stored)).get("retry-with-jitter")
     assert (memory.title, memory.body) == ("Retry with full jitter", "Full jitter, capped at 30 s.")
     assert (stored / ".rawko/memories/retry-with-jitter.md").read_text().startswith(FILE)
+
+
+def test_amending_says_that_it_replaces_and_what_it_redacted(stored):
+    (remember,) = [tool for tool in tools() if tool.name == "remember"]
+    assert "title and text these replace" in remember.description and "replaces title and text" in CLOSING
+
+    async def conversation(client):
+        arguments = {"title": "Retry", "text": f"Use the key {SECRET}.", "amends": "retry-with-jitter"}
+        return text_of(await client.call_tool("remember", arguments))
+
+    said = talk(over_stdio(stored), conversation)
+    assert said == "amended mem_1700000000000_abc123. Secrets in it were redacted"
 
 
 def test_resources(ask):
@@ -366,9 +382,14 @@ def test_a_header_that_comes_twice_must_be_right_twice():
     assert guard._refusal({"type": "websocket", "headers": good})[0] == 403
 
 
-def test_mistakes_of_whoever_starts_it_are_told_in_one_line(project, rawkomem, tmp_path_factory):
-    import socket
+@pytest.mark.parametrize("system, shared", [("posix", True), ("nt", False)])
+def test_on_windows_nobody_takes_the_port_over(monkeypatch, system, shared):
+    monkeypatch.setattr(transport, "os", SimpleNamespace(name=system))
+    with transport.listen(0) as listening:
+        assert bool(listening.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR)) is shared
 
+
+def test_mistakes_of_whoever_starts_it_are_told_in_one_line(project, rawkomem, tmp_path_factory):
     taken = socket.create_server(("127.0.0.1", 0))
     port = str(taken.getsockname()[1])
     assert f"port {port} cannot be used" in rawkomem("mcp", "--http", port, check=2).stderr

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
+from rawkomem.model.clock import DAY, now
 from rawkomem.model.entry import Entry
+from rawkomem.web import answers
 from tests.web.conftest import Client, serve, stop
 
 
@@ -36,6 +40,42 @@ def test_one_memory(client, held):
     assert 0 < answer["trust"]["value"] <= 1 and answer["trust"]["parts"][0]["name"] == "source"
     assert [step["kind"] for step in answer["history"]] == ["lesson"]
     assert client.get("/api/memory?id=Why%20apsw")["title"] == "Why apsw"
+
+
+def test_links_in_a_text_mean_what_they_mean_in_files(client, repository):
+    target = repository.add(Entry(title="Why apsw", body="It loads extensions.")).entry.id
+    repository.add(Entry(title="Reader", body="[[why-apsw#reasons]], [[Why apsw]], [[nowhere]]. `if [[ -f x ]]`"))
+    html = client.get("/api/memory?id=reader")["html"]
+    assert html.count(f'href="#/memory/{target}"') == html.count(">Why apsw</a>") == 2
+    assert ">nowhere</a>" in html
+    assert client.get("/api/memory?id=why-apsw%23reasons")["id"] == target
+
+
+def test_a_text_of_thousands_of_links_asks_as_often_as_one(client, repository, monkeypatch):
+    asked = []
+
+    def counting(name):
+        asked.append(name)
+        return type(client.server.repository).get(client.server.repository, name)
+
+    links = " ".join(f"[[{number:x}]]" for number in range(5_000))[:39_000]
+    written = repository.add(Entry(title="Unsure", body=links))
+    repository.quarantine(written.entry.id, "from outside")
+    monkeypatch.setattr(client.server.repository, "get", counting)
+    assert client.get("/api/memory?id=unsure")["html"].count("<a ") > 4_000
+    assert client.get("/api/waiting")["items"][0]["html"].count("<a ") > 4_000
+    assert len(asked) < 10
+
+
+def test_the_first_number_is_what_the_list_shows(client, repository, held):
+    repository.add(Entry(title="Over", body="It was so.", kind="skill"))
+    repository.validity("over", end="2020-01-01")
+    repository.archive("why-apsw")
+    told = client.get("/api/overview")
+    assert told["memories"] == client.get("/api/memories")["total"] == 1
+    assert told["kinds"] == {"lesson": 1}
+    assert told["others"] == {"quarantined": 1, "archived": 1, "expired": 1}
+    assert told["filters"]["kind"] == ["memory", "lesson", "skill"]  # what is not in use can still be looked for
 
 
 def test_why_and_why_not(client, held):
@@ -122,6 +162,37 @@ def test_graph_and_timeline(client, held):
     assert graph["total"] == len(graph["nodes"]) == 2
     assert [edge["type"] for edge in graph["edges"]] == ["mentions"]
     assert len(client.get("/api/timeline")["items"]) == 3
+
+
+def test_a_long_timeline_tells_the_newest_and_counts_the_rest(client, repository, monkeypatch):
+    monkeypatch.setattr(answers, "MOMENTS", 2)
+    midnight = now() - now() % DAY
+    for title, days in (("Today", 0), ("Yesterday", 1), ("Then", 9), ("Also then", 9)):
+        repository.add(Entry(title=title, body=title, at=midnight - days * DAY + 5))
+    told = client.get("/api/timeline")
+    assert titles(told) == ["Today", "Yesterday"] and told["total"] == 4
+    assert told["older"] == [[midnight - 9 * DAY, 2]]
+
+
+def test_a_long_review_comes_in_parts(client, held, repository, monkeypatch):
+    monkeypatch.setattr(answers, "CARDS", 1)
+    repository.quarantine("why-apsw", "to be looked at")
+    told = client.get("/api/waiting")
+    assert (told["total"], len(told["items"])) == (2, 1)
+    assert client.get("/api/overview")["waiting"] == 2
+
+
+def test_a_fault_of_ours_is_told_and_the_next_question_answered(client, held, monkeypatch, capfd):
+    def broken(*_, **__):
+        raise ValueError("first line\nsecond line")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(client.server.repository, "graph", broken)
+        status, _, content = client.send("GET", "/api/graph")
+    assert status == 500
+    assert json.loads(content)["error"] == "rawkomem failed here: ValueError: first line second line"
+    assert "ValueError: first line second line" in capfd.readouterr().err
+    assert client.get("/api/graph")["total"] == 2
 
 
 def test_fifty_questions_at_once(client, held):

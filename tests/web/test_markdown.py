@@ -13,8 +13,8 @@ from tests.web.hostile import HOSTILE
 RENDER = open_renderer()
 
 
-def render(text: str, titles=lambda name: "") -> str:
-    return RENDER(text, titles)
+def render(text: str, meant=lambda name: ("", "")) -> str:
+    return RENDER(text, meant)
 
 
 class Parts(HTMLParser):
@@ -60,11 +60,26 @@ def test_what_people_write_stays():
 
 def test_links_to_the_web_and_to_memories():
     html = render(
-        "[docs](https://example.org/a) and [[why apsw]] and [[mem_1|that one]]", lambda name: f"Title of {name}"
+        "[docs](https://example.org/a) and [[why apsw]] and [[mem_1|that one]]",
+        lambda name: (name, f"Title of {name}"),
     )
     assert '<a href="https://example.org/a" target="_blank" rel="noopener noreferrer nofollow">docs</a>' in html
     assert 'href="#/memory/why%20apsw"' in html and ">Title of why apsw</a>" in html
     assert ">that one</a>" in html
+
+
+@pytest.mark.parametrize(
+    "text", ["[[ -f file ]]", "[[]]", "[[ ]]", "[[a\nb]]", "[[a[b]]", "`[[code]]`", "[[a ]]", "\\[[a]]"]
+)
+def test_what_is_no_link_in_a_file_is_none_on_the_page(text):
+    assert "<a" not in render(text)
+
+
+def test_a_link_leads_to_what_its_name_means():
+    known = {"why-apsw#reasons": ("mem_1", "Why apsw"), "gone": ("", "")}
+    html = render("[[why-apsw#reasons]], [[why-apsw#reasons|label]], [[gone]]", known.get)
+    assert html.count('href="#/memory/mem_1"') == 2 and ">Why apsw</a>" in html and ">label</a>" in html
+    assert 'href="#/memory/gone"' in html and ">gone</a>" in html
 
 
 def test_an_image_is_a_link_that_nobody_follows():

@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from rawkomem.files.start import plan_start, write_start
+from rawkomem.model.clock import DAY, now
+from rawkomem.model.entry import Entry
 from rawkomem.repository import Repository
 from tests.conftest import ROOT, SHARED
 from tests.web.conftest import serve, stop
@@ -66,6 +68,28 @@ class Tab:
         return self.page.evaluate(
             "document.activeElement.innerText || document.activeElement.getAttribute('aria-label') || ''"
         )
+
+    def hold(self, question: str) -> list:
+        """Answers to a question wait in this list until `let_go`; it holds those that were asked for so far."""
+        held: list = []
+
+        def wait(route) -> None:
+            held.append(route)
+
+        self.page.route(f"**/api/{question}*", wait)
+        return held
+
+    def let_go(self, held: list) -> None:
+        for route in held:
+            route.continue_()
+        held.clear()
+
+    def until_asked(self, held: list) -> None:
+        for _ in range(SOON // 20):
+            if held:
+                return
+            self.page.wait_for_timeout(20)
+        raise AssertionError("nothing was asked")
 
     def check(self) -> None:
         assert self.complaints == []
@@ -126,6 +150,96 @@ def test_search_as_you_type_and_open(tab):
     page.wait_for_selector("h1 >> text=Floats made the invoice differ")
 
 
+def test_enter_opens_what_was_typed_not_what_was_listed(tab):
+    page = tab.open()
+    page.fill("#search", "rounding prices")
+    page.wait_for_selector(".list a >> nth=0 >> text=Round prices once")
+    page.fill("#search", "date picker without a mouse")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h1 >> text=The date picker must work without a mouse")
+    tab.go("#/graph")
+    page.wait_for_selector(".node")
+    page.fill("#search", "trigram index")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h1 >> text=Searching for a route is slow")
+
+
+def test_an_answer_that_comes_late_changes_nothing(tab):
+    page = tab.open()
+    graph = tab.hold("graph")
+    tab.go("#/graph")
+    tab.until_asked(graph)
+    tab.go("#/timeline")
+    page.wait_for_selector(".moment")
+    tab.let_go(graph)
+    page.wait_for_timeout(400)
+    assert page.locator(".moment").count() == 50 and page.locator(".canvas").count() == 0
+    page.keyboard.press("ArrowLeft")
+    assert page.locator(".tip b").inner_text() in tab.focused()
+
+
+def test_leaving_before_the_list_arrives(tab):
+    page = tab.open("#/timeline")
+    page.wait_for_selector(".moment")
+    lists = tab.hold("memories")
+    tab.go("#/memory/errors-are-problem-documents")
+    tab.until_asked(lists)
+    tab.go("#/review")
+    page.wait_for_selector(".waiting .card")
+    tab.let_go(lists)
+    page.wait_for_timeout(400)
+    assert page.locator(".waiting .card").count() == 2 and page.locator(".list, .failure").count() == 0
+
+
+def test_of_two_memories_the_last_chosen_is_shown(tab):
+    page = tab.open("#/graph")
+    page.wait_for_selector(".node")
+    lists = tab.hold("memories")
+    tab.go("#/memory/errors-are-problem-documents")
+    tab.until_asked(lists)
+    tab.go("#/memory/api-versions-are-dates")
+    page.wait_for_selector("h1 >> text=API versions are dates")
+    tab.let_go(lists)
+    page.wait_for_selector(".list a")
+    page.wait_for_timeout(400)
+    assert page.locator(".memory h1").inner_text() == "API versions are dates"
+
+
+def test_a_failure_that_comes_late_changes_nothing(tab):
+    page = tab.open()
+    graph = tab.hold("graph")
+    tab.go("#/graph")
+    tab.until_asked(graph)
+    tab.go("#/review")
+    page.wait_for_selector(".waiting .card")
+    for route in graph:
+        route.abort()
+    page.wait_for_timeout(300)
+    assert page.locator(".failure").count() == 0 and page.locator(".waiting .card").count() == 2
+    tab.complaints.clear()  # Chromium itself notes the answer that did not come
+
+
+def test_what_others_write_is_seen(tab, sample):
+    page = tab.open()
+    repository = Repository.open(str(sample))
+    number = int(page.locator(".home .big").inner_text())
+    assert number == page.locator(".list a").count()
+    assert "Not in use: 1 superseded, 2 quarantined." in page.locator(".home").inner_text()
+
+    repository.add(Entry(title="Written meanwhile", body="By another.", kind="reflection", tags=("meanwhile",)))
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_selector(".list a >> text=Written meanwhile")
+    page.wait_for_function(
+        "number => document.querySelector('.home .big').innerText === String(number)", arg=number + 1
+    )
+    page.wait_for_selector("[data-filter=tag] option[value=meanwhile]", state="attached")
+
+    repository.quarantine("written-meanwhile", "to be looked at")
+    tab.go("#/timeline")
+    page.wait_for_function("() => document.querySelector('#waiting').innerText === '3'")
+    repository.close()
+
+
 def test_filters(tab):
     page = tab.open()
     page.select_option("[data-filter=kind]", "skill")
@@ -165,6 +279,40 @@ def test_feedback(tab, sample):
     page.wait_for_selector("[data-vote=harmful] b >> text=1")
     memory = Repository.open(str(sample)).get("round-prices-once-at-the-very-end")
     assert (memory.helpful, memory.harmful) == (4, 1)
+
+
+def test_a_double_click_votes_once(tab, sample):
+    page = tab.open("#/memory/round-prices-once-at-the-very-end")
+    votes = tab.hold("feedback")
+    page.locator("[data-vote=helpful]").dblclick()
+    page.locator("[data-vote=harmful]").click(force=True)
+    tab.until_asked(votes)
+    assert len(votes) == 1
+    tab.let_go(votes)
+    page.wait_for_selector("[data-vote=helpful] b >> text=4")
+    assert page.locator("[data-vote=helpful]").is_enabled() and "Helpful" in tab.focused()
+    memory = Repository.open(str(sample)).get("round-prices-once-at-the-very-end")
+    assert (memory.helpful, memory.harmful) == (4, 0)
+
+
+def test_a_contradiction_in_use_is_told_as_such_and_settled(tab, sample):
+    repository = Repository.open(str(sample))
+    claim = {"subject": "dog", "predicate": "fare", "value": "none", "exclusive": "true"}
+    repository.add(Entry(title="Dogs travel free", extra={"claim": claim}), via="person")
+    rival = Entry(title="Dogs pay half", extra={"claim": {**claim, "value": "half"}})
+    repository.add(rival, on_conflict="keep_active", via="agent")
+    page = tab.open("#/review")
+    page.wait_for_selector(".waiting .card")
+    told = page.locator(".card", has_text="Dogs pay half")
+    assert "In use, though contradicted" in told.inner_text()
+    assert "Held back" in page.locator(".card", has_text="The harbour API").inner_text()
+    assert told.locator("option").all_inner_texts() == ["It takes the other's place", "Keep both"]
+    told.get_by_label("What becomes of the other?").select_option("keep_both")
+    told.get_by_role("button", name="Settle").click()
+    page.wait_for_selector("#toast.shown >> text=Settled: both stay in use.")
+    page.wait_for_function("() => document.querySelectorAll('.waiting .card').length === 2")
+    assert [repository.get(name).status for name in ("dogs-travel-free", "dogs-pay-half")] == ["active", "active"]
+    repository.close()
 
 
 def test_review(tab, sample):
@@ -218,6 +366,26 @@ def test_timeline(tab):
     page.locator(".moment").first.click()
     page.wait_for_selector("h1")
     page.wait_for_function("title => document.querySelector('h1').innerText === title", arg=title)
+
+
+def test_a_timeline_of_very_many_is_drawn_soon(tab):
+    """As many as the server tells one by one, all found within an hour, and thousands before them."""
+    today = now()
+    item = {"kind": "memory", "status": "active", "importance": "high", "updated": today, "by": ""}
+    items = [{**item, "id": f"m{n}", "title": f"Memory {n}", "created": today - n * 2_000} for n in range(1_500)]
+    older = [[today - days * DAY, 20] for days in range(400, 2, -1)]
+    page = tab.open()
+    answer = {"total": 9_460, "undated": 7, "items": items, "older": older}
+    page.route("**/api/timeline", lambda route: route.fulfill(json=answer))
+    tab.go("#/timeline")
+    page.wait_for_selector(".moment")
+    assert page.locator(".moment").count() == 1_500 and page.locator(".journal li").count() == 400
+    assert page.locator(".time .lead").first.inner_text().startswith("9,460 memories; the latest 1,500 as dots")
+    assert "9,060 older memories" in page.locator(".journal").inner_text()
+    inside = page.evaluate(
+        "() => { const card = document.querySelector('.swarm').getBoundingClientRect(); return [...document.querySelectorAll('.moment')].every(dot => { const box = dot.getBoundingClientRect(); return box.top >= card.top && box.bottom <= card.bottom; }); }"
+    )
+    assert inside
 
 
 def test_with_the_keyboard_alone(tab, sample):
@@ -296,6 +464,11 @@ def test_every_text_can_be_read(browser, sample, scheme):
     tab.go("#/review")
     page.wait_for_selector(".waiting .card")
     poor += page.evaluate(CONTRAST)
+    for view, part in (("#/", ".home"), ("#/timeline", ".journal li"), ("#/memory/nothing-of-that-name", ".failure")):
+        tab.go(view)
+        page.wait_for_selector(part)
+        poor += page.evaluate(CONTRAST)
+    tab.complaints = [line for line in tab.complaints if "404" not in line]  # Chromium itself notes it
     tab.check()
     page.context.close()
     stop(server)
@@ -324,6 +497,17 @@ def test_on_a_phone_nothing_runs_over_the_edge(browser, sample):
         tab.open(view) if not view else tab.go(view)
         tab.page.wait_for_timeout(400)
         assert tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
+    shown = tab.page.evaluate("""() => {
+        const boxes = (what) => [...document.querySelectorAll(what)].map(element => element.getBoundingClientRect());
+        const nodes = boxes('.node'), labels = boxes('.label:not(.hidden)');
+        const all = [...nodes, ...labels];
+        return {
+            inside: all.every(box => box.left >= 0 && box.right <= innerWidth && box.top >= 0 && box.bottom <= innerHeight),
+            labels: labels.length,
+            wide: Math.max(...nodes.map(box => box.right)) - Math.min(...nodes.map(box => box.left)),
+        };
+    }""")
+    assert shown["inside"] and shown["labels"] >= 5 and shown["wide"] > 240  # the graph fills a narrow window, too
     tab.go("#/memory/round-prices-once-at-the-very-end")
     tab.page.get_by_role("button", name="← All memories").click()
     tab.page.wait_for_selector(".list a")

@@ -1,7 +1,7 @@
 // The frame: which view is shown, the search field, and keys that work everywhere.
 
 import { get, takeToken } from "./api.js";
-import { failed, isTyping, later } from "./dom.js";
+import { failed, h, isTyping, later } from "./dom.js";
 import * as graph from "./graph.js";
 import * as memories from "./memories.js";
 import * as review from "./review.js";
@@ -11,68 +11,117 @@ const VIEWS = { memories, graph, timeline, review };
 const view = document.getElementById("view");
 const search = document.getElementById("search");
 const keys = document.getElementById("keys");
+const started = new WeakSet(); // places that a view has begun to fill
 let shown = "";
+let place = null; // a new one at each change of view: what comes late for an old one is seen by nobody
+let latest = 0;
 
 function route() {
   const [, name = "", id = ""] = location.hash.split("/");
-  return name in VIEWS ? { name } : { name: "memories", id: decodeURIComponent(name === "memory" ? id : "") };
+  return Object.hasOwn(VIEWS, name) ? { name } : { name: "memories", id: name === "memory" ? decoded(id) : "" };
+}
+
+function decoded(id) {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id; // a stray % in an address that somebody typed
+  }
 }
 
 async function show() {
+  const mine = ++latest;
   const { name, id } = route();
+  if (shown !== name) enter(name);
+  const here = place;
+  try {
+    const first = !known;
+    if (first) await refresh();
+    if (mine !== latest) return;
+    const fresh = !started.has(here);
+    started.add(here);
+    await VIEWS[name].show(here, { id, fresh, overview: known, changed: refresh });
+    if (fresh && !first) refreshQuietly();
+  } catch (failure) {
+    if (here !== place) return;
+    leave();
+    here.replaceChildren(failed(failure));
+  }
+}
+
+function enter(name) {
+  leave();
+  shown = name;
   for (const link of document.querySelectorAll("nav [data-view]")) {
     if (link.dataset.view === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  const fresh = shown !== name;
-  if (fresh) {
-    VIEWS[shown]?.leave?.();
-    shown = name;
-    view.replaceChildren();
-    view.className = name;
-  }
-  try {
-    await VIEWS[name].show(view, { id, fresh, overview: await overview(), changed });
-  } catch (failure) {
-    view.replaceChildren(failed(failure));
-    shown = "";
-  }
+  place = h("div", { class: `place ${name}` }, h("p", { class: "state loading", role: "status" }, "Loading…"));
+  view.replaceChildren(place);
+  view.scrollTop = 0;
+}
+
+function leave() {
+  VIEWS[shown]?.leave?.();
+  shown = "";
 }
 
 let known = null;
+let asked = 0;
 
-async function overview() {
-  known ??= await get("overview");
-  document.getElementById("project").textContent = known.project;
-  document.title = `${known.project} · rawkomem`;
-  const { waiting } = known;
+/** What the frame tells, anew: commands and agents write while the page is open. */
+async function refresh() {
+  const mine = ++asked;
+  const found = await get("overview");
+  if (mine === asked) {
+    known = found;
+    frame(found);
+    VIEWS[shown]?.refreshed?.(found);
+  }
+  return known ?? found;
+}
+
+/** The same where nobody waits for it: if it fails, what is shown is not worse than before. */
+function refreshQuietly() {
+  refresh().catch(() => {});
+}
+
+function frame({ project, waiting }) {
+  document.getElementById("project").textContent = project;
+  document.title = `${project} · rawkomem`;
   const badge = document.getElementById("waiting");
   badge.hidden = waiting === 0;
   badge.textContent = waiting;
   badge.setAttribute("aria-label", `${waiting} waiting`);
-  return known;
 }
 
-/** Something was written: counts may differ. */
-async function changed() {
-  known = null;
-  return overview();
-}
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState !== "visible" || !known) return;
+  refreshQuietly();
+  VIEWS[shown]?.revisit?.();
+});
 
-search.addEventListener("input", later(130, () => {
+function look(enters = false) {
   if (route().name !== "memories") location.hash = "#/";
-  memories.search(search.value);
-}));
+  memories.search(search.value, enters);
+}
+
+const lookSoon = later(130, look);
+search.addEventListener("input", () => lookSoon());
 
 search.addEventListener("keydown", (event) => {
+  if (event.isComposing) return;
   if (event.key === "Escape") {
+    lookSoon.cancel();
     if (search.value) {
       search.value = "";
       memories.search("");
     } else memories.focusList();
   } else if (event.key === "ArrowDown") memories.focusList();
-  else if (event.key === "Enter") memories.openFirst();
-  else return;
+  else if (event.key === "Enter") {
+    lookSoon.cancel(); // what is listed may still answer an earlier question
+    look(true);
+  } else return;
   event.preventDefault();
   event.stopPropagation();
 });
@@ -101,6 +150,10 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
   view.focus();
 });
-addEventListener("hashchange", () => { takeToken(); show(); });
+addEventListener("hashchange", () => {
+  takeToken();
+  if (route().name !== "memories") lookSoon.cancel(); // it would lead back there
+  show();
+});
 takeToken();
 show();

@@ -32,6 +32,13 @@ export function prose(html) {
 
 export const href = (id) => `#/memory/${encodeURIComponent(id)}`;
 export const many = (count, one, more = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : more}`;
+/** A title for a small place, cut between two words. */
+export function short(title, most) {
+  if (title.length <= most) return title;
+  const cut = title.slice(0, most - 1), blank = cut.lastIndexOf(" ");
+  return `${(blank > most / 2 ? cut.slice(0, blank) : cut).replace(/[\s,;:.–-]+$/, "")}…`;
+}
+
 export const isTyping = () => /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "");
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -48,12 +55,15 @@ export function ago(at) {
   return days < 60 ? `${Math.round(days / 7)} weeks ago` : `${Math.round(days / 30)} months ago`;
 }
 
+/** A call that waits until nothing more is asked for a while; `cancel` drops what waits. */
 export function later(milliseconds, call) {
   let timer = 0;
-  return (...given) => {
+  const soon = (...given) => {
     clearTimeout(timer);
     timer = setTimeout(() => call(...given), milliseconds);
   };
+  soon.cancel = () => clearTimeout(timer);
+  return soon;
 }
 
 export const dot = (item) => h("span", { class: `dot kind-${item.kind}`, "aria-hidden": "true" });
@@ -84,4 +94,17 @@ export function toast(text, bad = false) {
   place.className = bad ? "shown bad" : "shown";
   clearTimeout(toast.timer);
   toast.timer = setTimeout(() => { place.className = ""; }, 5000);
+}
+
+/** Carry out a decision while the buttons of its group rest: a second click is no second decision. */
+export async function decide(button, act) {
+  const buttons = [...button.closest("[role=group]").querySelectorAll("button")];
+  for (const other of buttons) other.disabled = true;
+  try {
+    await act();
+  } catch (failure) {
+    toast([failure.message, failure.hint].filter(Boolean).join(" "), true);
+  }
+  for (const other of buttons) other.disabled = false;
+  if (document.activeElement === document.body) button.focus(); // resting took the focus away
 }

@@ -1,7 +1,7 @@
 // The graph: what hangs together. Drag to move, wheel to zoom, arrow keys to walk.
 
 import { get } from "./api.js";
-import { calm, chips, h, href, many, nothing, s } from "./dom.js";
+import { calm, chips, h, href, many, nothing, s, short } from "./dom.js";
 import { placed, step } from "./layout.js";
 
 const SIZES = { low: 4.5, medium: 5.5, high: 7.5, critical: 9.5 };
@@ -9,12 +9,14 @@ const STEPS = 320; // until things have settled
 const SHOWN = 60; // of them, the last ones are shown as they happen
 const MANY = 120; // memories from which circles are smaller
 const LETTER = 6.3; // width of a letter of a label
+const NARROW = 760; // pixels below which the legend lies in several rows, and little of the width is left for labels
 
 let world = null;
 
 export async function show(view, { fresh }) {
   if (!fresh) return;
   const { nodes, edges, total } = await get("graph");
+  if (!view.isConnected) return;
   if (!nodes.length) {
     view.replaceChildren(nothing("Nothing to draw yet", "Memories and their links appear here."));
     return;
@@ -51,7 +53,7 @@ function edge(link, from, to) {
   to.degree += similar ? 0.5 : 1;
   from.around.add(to);
   to.around.add(from);
-  return { from, to, type: link.type, similar, pull: similar ? 0.05 + 0.1 * link.weight : 0.22, length: similar ? 78 : 56 };
+  return { from, to, type: link.type, similar, pull: similar ? 0.05 + 0.1 * link.weight : 0.34, length: similar ? 78 : 46 };
 }
 
 function draw(nodes, edges) {
@@ -62,7 +64,7 @@ function draw(nodes, edges) {
     edge.line = s("line", { class: `edge ${kind}`, "marker-end": edge.similar ? null : "url(#arrow)" }, s("title", {}, edge.type.replaceAll("_", " ")));
   }
   for (const node of nodes) {
-    node.label = s("text", { class: "label", "aria-hidden": "true" }, short(node.item.title));
+    node.label = s("text", { class: "label", "aria-hidden": "true" }, short(node.item.title, 34));
     node.mark = s("g", { class: `node kind-${node.item.kind}`, tabindex: "-1", role: "link", "aria-label": node.item.title, "data-id": node.item.id },
       s("circle", { r: node.r + 6, class: "halo" }), s("circle", { r: node.r }), s("title", {}, node.item.title));
   }
@@ -74,18 +76,17 @@ function draw(nodes, edges) {
   return { svg };
 }
 
-const short = (title) => (title.length > 34 ? `${title.slice(0, 32).trimEnd()}…` : title);
-
 function settle(made) {
   const shown = calm() ? 0 : SHOWN;
   let done = 0;
+  const aspect = shape(made);
   const cool = () => (1 - done / STEPS) ** 1.4;
-  for (; done < STEPS - shown; done++) step(made.nodes, made.edges, cool());
+  for (; done < STEPS - shown; done++) step(made.nodes, made.edges, cool(), aspect);
   fit(made);
   paint(made);
   const next = () => {
     if (world !== made || done >= STEPS) return;
-    step(made.nodes, made.edges, cool());
+    step(made.nodes, made.edges, cool(), aspect);
     done++;
     if (!made.moved) fit(made);
     paint(made);
@@ -98,8 +99,16 @@ function fit(made) {
   const { width, height } = made.view.getBoundingClientRect();
   const xs = made.nodes.map((node) => node.x), ys = made.nodes.map((node) => node.y);
   const left = Math.min(...xs), right = Math.max(...xs), top = Math.min(...ys), bottom = Math.max(...ys);
-  const zoom = Math.min(2.8, (width - 150) / (right - left + 1), (height - 120) / (bottom - top + 1));
-  made.at = { zoom: Math.max(0.2, zoom), x: (left + right) / 2, y: (top + bottom) / 2 };
+  const foot = width < NARROW ? 120 : 30, aside = width < NARROW ? 70 : 150;
+  const fitting = Math.min(2.8, (width - aside) / (right - left + 1), (height - 120 - foot) / (bottom - top + 1));
+  const zoom = Math.max(0.2, fitting);
+  made.at = { zoom, x: (left + right) / 2, y: (top + bottom) / 2 + foot / 2 / zoom };
+}
+
+/** Wide where the window is wide, high where it is high. */
+function shape(made) {
+  const { width, height } = made.view.getBoundingClientRect();
+  return Math.max(0.4, Math.min(1.5, width / height));
 }
 
 function paint(made) {
@@ -119,17 +128,17 @@ function paint(made) {
     line.setAttribute("x2", (to.sx - (to.sx - from.sx) * cut).toFixed(1));
     line.setAttribute("y2", (to.sy - (to.sy - from.sy) * cut).toFixed(1));
   }
-  label(made, size);
+  label(made, size, width);
 }
 
 /** Labels of the weightiest memories first, below, above or beside them, and only where there is room. */
-function label(made, size) {
+function label(made, size, width) {
   const taken = made.nodes.map((node) => box(node.sx, node.sy, node.r * size * 2, node.r * size * 2));
   const ordered = [...made.nodes].sort((one, other) => weight(made, other) - weight(made, one));
   for (const node of ordered) {
     const places = around(node, size);
     const wanted = node === made.chosen || made.chosen?.around.has(node);
-    const own = places.find((place) => !taken.some((other) => overlap(place, other))) ?? (wanted && places[0]);
+    const own = places.find((place) => place[0] > 2 && place[2] < width - 2 && !taken.some((other) => overlap(place, other))) ?? (wanted && places[0]);
     node.label.classList.toggle("hidden", !own);
     if (!own) continue;
     taken.push(own);

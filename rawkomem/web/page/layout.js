@@ -14,8 +14,8 @@ export function placed(nodes) {
   });
 }
 
-/** One step; `heat` goes from 1 to 0 while things settle. */
-export function step(nodes, edges, heat, aspect = 1.5) {
+/** One step; `heat` goes from 1 to 0 while things settle; the higher the `aspect`, the flatter the whole. */
+export function step(nodes, edges, heat, aspect) {
   repel(nodes, heat);
   for (const { from, to, pull, length } of edges) {
     const dx = to.x - from.x, dy = to.y - from.y;

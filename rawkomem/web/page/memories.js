@@ -8,41 +8,56 @@ const state = { q: "", kind: "", type: "", importance: "", status: "", tag: "" }
 let parts = null; // elements of this view while it is shown
 let page = null;
 let open = "";
-let asked = 0;
+let asked = 0; // lists
+let opened = 0; // memories
+let entering = false; // the best of the next list is to be opened
 
 export async function show(view, given) {
   page = given;
-  if (given.fresh) {
-    build(view, given.overview);
-    await fill();
-  }
-  await openMemory(given.id);
+  if (given.fresh) build(view, given.overview);
+  await Promise.all([given.fresh && fill(), openMemory(given.id)]);
 }
 
+/** Counts differ: others wrote something. A filter or a button that somebody holds stays as it is. */
+export function refreshed(overview) {
+  if (!parts) return;
+  page.overview = overview;
+  if (!parts.filters.contains(document.activeElement)) {
+    const anew = filters(overview);
+    parts.filters.replaceWith(anew);
+    parts.filters = anew;
+  }
+  if (!open && !parts.pane.contains(document.activeElement)) parts.pane.replaceChildren(home(overview));
+}
+
+export const revisit = () => fill();
+
 export function leave() {
+  chooseSoon.cancel(); // it would lead back here
   parts = null;
   open = "";
+  opened++;
+  entering = false;
 }
 
 function build(view, overview) {
   const list = h("ul", { class: "list", "aria-label": "Memories" });
   const count = h("p", { class: "count", role: "status" });
-  const side = h("section", { class: "side", "aria-label": "Find a memory" }, filters(overview), count, list);
+  const chosen = filters(overview);
+  const side = h("section", { class: "side", "aria-label": "Find a memory" }, chosen, count, list);
   const pane = h("section", { class: "pane", "aria-label": "Memory" });
-  parts = { list, count, side, pane };
+  parts = { list, count, side, pane, filters: chosen };
   view.replaceChildren(side, pane);
 }
 
+const FIELDS = { kind: "Kind", type: "Type", importance: "Importance", status: "In use", tag: "Tag" };
+
 function filters(overview) {
-  const words = (counts) => Object.keys(counts);
-  const fields = [
-    ["kind", "Kind", words(overview.kinds)],
-    ["type", "Type", words(overview.types)],
-    ["importance", "Importance", ["medium", "high", "critical"]],
-    ["status", "In use", [...words(overview.statuses), "everything"]],
-    ["tag", "Tag", words(overview.tags)],
-  ];
-  const selects = fields.filter(([, , options]) => options.length).map(([name, any, options]) => select(name, any, options));
+  const options = { ...overview.filters, status: [...overview.filters.status, "everything"] };
+  for (const [name, chosen] of Object.entries(state)) {
+    if (chosen && options[name] && !options[name].includes(chosen)) options[name] = [...options[name], chosen]; // its last memory is gone
+  }
+  const selects = Object.entries(FIELDS).filter(([name]) => options[name].length).map(([name, any]) => select(name, any, options[name]));
   const clear = h("button", { type: "button", class: "quiet", onclick: () => clearFilters(selects) }, "Clear");
   return h("div", { class: "filters" }, selects, clear);
 }
@@ -69,8 +84,10 @@ function clearFilters(selects) {
   fill();
 }
 
-export function search(text) {
+/** List what answers a question; `enters`: and open the best of it. */
+export function search(text, enters = false) {
   state.q = text.trim();
+  entering = enters;
   if (parts) fill();
 }
 
@@ -79,12 +96,17 @@ async function fill() {
   try {
     const { total, items } = await get("memories", state);
     if (mine !== asked || !parts) return;
+    const held = parts.list.contains(document.activeElement) && document.activeElement.dataset.id;
     parts.list.replaceChildren(...items.map(row));
     parts.count.textContent = told(total, items.length);
     if (!items.length) parts.list.append(h("li", {}, nobody()));
     mark();
+    if (held) (links().find((link) => link.dataset.id === held) ?? links()[0])?.focus({ preventScroll: true });
+    if (entering) openFirst();
   } catch (failure) {
-    if (mine === asked && parts) parts.list.replaceChildren(h("li", {}, failed(failure)));
+    if (mine !== asked) return;
+    entering = false;
+    if (parts) parts.list.replaceChildren(h("li", {}, failed(failure)));
   }
 }
 
@@ -95,7 +117,8 @@ function told(total, listed) {
 }
 
 function nobody() {
-  if (!page.overview.memories) return nothing("No memories yet", "'rawkomem add' writes the first one.");
+  const { memories, others } = page.overview;
+  if (!memories && !Object.keys(others).length) return nothing("No memories yet", "'rawkomem add' writes the first one.");
   return nothing("Nothing found", state.q ? "Other words may help: meaning counts, too." : "No memory passes these filters.");
 }
 
@@ -135,7 +158,8 @@ export function focusList() {
   (links().find((link) => link.tabIndex === 0) ?? links()[0])?.focus();
 }
 
-export function openFirst() {
+function openFirst() {
+  entering = false;
   const first = links()[0];
   if (first) choose(first, true);
 }
@@ -144,7 +168,7 @@ let intoPane = false;
 
 function choose(link, enter) {
   intoPane = enter;
-  if (location.hash === link.getAttribute("href")) openMemory(open, true);
+  if (location.hash === link.getAttribute("href")) openMemory(open, true, true);
   else location.hash = link.getAttribute("href");
 }
 
@@ -161,49 +185,57 @@ function move(by) {
   if (open) chooseSoon(next);
 }
 
-async function openMemory(id, again = false) {
-  if (id === open && !again && parts.pane.childElementCount) return;
-  open = id;
-  const enter = intoPane || again;
+/** Show a memory beside the list; `again`: even if it is shown, since it may have changed. */
+async function openMemory(id, again = false, enters = intoPane) {
   intoPane = false;
-  parts.pane.parentElement.classList.toggle("opened", Boolean(id));
+  const { pane } = parts;
+  if (id === open && !again && pane.childElementCount) return;
+  const mine = ++opened;
+  open = id;
+  pane.parentElement.classList.toggle("opened", Boolean(id));
   mark();
   if (!id) {
-    parts.pane.replaceChildren(home(page.overview));
+    pane.replaceChildren(home(page.overview));
+    links().find((link) => link.dataset.id === returning)?.focus();
+    returning = "";
     return;
   }
   try {
     const answer = await get("memory", { id });
-    if (open !== id || !parts) return;
-    parts.pane.replaceChildren(memoryView(answer, { back, reload }));
-    parts.pane.scrollTop = 0;
+    if (mine !== opened) return;
+    const top = again ? pane.scrollTop : 0;
+    pane.replaceChildren(memoryView(answer, { back, reload }));
+    pane.scrollTop = top;
     if (answer.id !== id) history.replaceState(null, "", href((open = answer.id)));
     mark();
-    if (enter) parts.pane.querySelector("h1").focus({ preventScroll: true });
+    if (enters) pane.querySelector("h1").focus({ preventScroll: true });
   } catch (failure) {
-    if (open === id && parts) parts.pane.replaceChildren(failed(failure));
+    if (mine === opened) pane.replaceChildren(failed(failure));
   }
 }
 
 async function reload() {
-  page.overview = await page.changed();
-  await Promise.all([fill(), openMemory(open, true)]);
+  await page.changed();
+  if (parts) await Promise.all([fill(), openMemory(open, true)]);
 }
 
+let returning = ""; // the memory from which somebody goes back to the list
+
 function back() {
-  const last = open;
+  returning = open;
   location.hash = "#/";
-  links().find((link) => link.dataset.id === last)?.focus();
 }
 
 function home(overview) {
-  const { waiting } = overview;
+  const { memories, others, waiting } = overview;
   const kinds = Object.entries(overview.kinds);
+  const rest = Object.entries(others).map(([status, count]) => `${count.toLocaleString("en")} ${status}`);
   return h("div", { class: "home" },
-    h("p", { class: "big" }, overview.memories.toLocaleString("en")),
-    h("h1", { tabindex: "-1" }, `${overview.memories === 1 ? "memory" : "memories"} of ${overview.project}`),
+    h("p", { class: "big" }, memories.toLocaleString("en")),
+    h("h1", { tabindex: "-1" }, `${memories === 1 ? "memory" : "memories"} of ${overview.project} in use`),
     kinds.length > 0 && h("div", { class: "share", "aria-hidden": "true" }, kinds.map(([kind, count]) => share(kind, count))),
     h("ul", { class: "legend" }, kinds.map(([kind, count]) => h("li", {}, dot({ kind }), kind, h("b", {}, count)))),
+    rest.length > 0 && h("p", { class: "rest" }, `Not in use: ${rest.join(", ")}.`),
     waiting > 0 && h("p", {}, h("a", { href: "#/review", class: "button" }, `${waiting} ${waiting === 1 ? "waits" : "wait"} for a review`)),
     h("p", { class: "hint" }, h("kbd", {}, "/"), " search   ", h("kbd", {}, "j"), " ", h("kbd", {}, "k"), " move   ",
       h("kbd", {}, "Enter"), " open   ", h("kbd", {}, "?"), " all keys"));

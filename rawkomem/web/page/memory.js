@@ -1,7 +1,7 @@
 // One memory: what it says, how far it is believed, whether a task would bring it, and how it came to be.
 
 import { get, post } from "./api.js";
-import { ago, chips, day, dot, failed, h, href, later, many, prose, toast } from "./dom.js";
+import { ago, chips, day, decide, dot, failed, h, href, later, many, prose, toast } from "./dom.js";
 import { reviewForm } from "./review.js";
 
 let task = ""; // stays while one memory after the other is looked at
@@ -35,21 +35,17 @@ function facts(memory) {
 }
 
 function votes(memory, reload) {
-  const vote = (signal, sign, count) => h("button", { type: "button", "data-vote": signal, onclick: () => cast(memory, signal, reload) },
+  const vote = (signal, sign, count) => h("button", { type: "button", "data-vote": signal, onclick: (event) => decide(event.currentTarget, () => cast(memory, signal, reload)) },
     h("span", { "aria-hidden": "true" }, sign), signal === "helpful" ? "Helpful" : "Harmful", h("b", {}, count));
   return h("div", { class: "votes", role: "group", "aria-label": "Did it help?" },
     vote("helpful", "↑", memory.helpful), vote("harmful", "↓", memory.harmful));
 }
 
 async function cast(memory, signal, reload) {
-  try {
-    await post("feedback", { id: memory.id, signal });
-    await reload();
-    document.querySelector(`[data-vote=${signal}]`)?.focus();
-    toast(`Noted: ${signal}. It is an entry in ${memory.path}.`);
-  } catch (failure) {
-    toast([failure.message, failure.hint].filter(Boolean).join(" "), true);
-  }
+  await post("feedback", { id: memory.id, signal });
+  await reload();
+  if (location.hash === href(memory.id)) document.querySelector(`[data-vote=${signal}]`)?.focus();
+  toast(`Noted: ${signal}. It is an entry in ${memory.path}.`);
 }
 
 function why(memory) {

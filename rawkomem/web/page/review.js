@@ -1,34 +1,56 @@
 // What waits for a decision: memories in quarantine, and claims that contradict each other.
 
 import { get, post } from "./api.js";
-import { ago, chips, h, href, nothing, prose, toast } from "./dom.js";
+import { ago, chips, decide, h, href, many, nothing, prose, toast } from "./dom.js";
 
 let cards = [];
+let again = null; // asks anew, while this view is shown
 
 export async function show(view, { changed, overview }) {
-  const { items } = await get("waiting");
-  const again = async () => {
+  const { items, total } = await get("waiting");
+  if (!view.isConnected) return;
+  const anew = () => show(view, { changed, overview });
+  again = anew;
+  const decided = async () => {
     await changed();
-    await show(view, { changed, overview });
-    (cards[0]?.querySelector("h2 a") ?? view).focus();
+    await anew();
+    (cards[0]?.querySelector("h2 a") ?? view.closest("main"))?.focus();
   };
-  cards = items.map((item) => card(item, again));
+  cards = items.map((item) => card(item, decided));
   view.replaceChildren(h("div", { class: "waiting" },
     h("h1", {}, "Review"),
-    h("p", { class: "lead" }, items.length ? "Nothing here reaches an agent until you say so." : ""),
+    total > items.length && h("p", { class: "lead" }, `The first ${items.length} of ${many(total, "memory", "memories")}; the others follow as you decide.`),
     overview.writes_as !== "person" && h("p", { class: "notice" }, "A program started this page: what you decide here counts as an agent's. Start 'rawkomem browse' in a terminal to decide as a person."),
     items.length ? cards : nothing("Nothing waits for you", "New memories that contradict others, or come from outside, appear here.")));
 }
 
-function card(item, again) {
+export function leave() {
+  cards = [];
+  again = null;
+}
+
+/** Others may have decided meanwhile; a form that somebody fills in stays as it is. */
+export function revisit() {
+  const busy = cards.some((card) => card.querySelector(".review").contains(document.activeElement) || card.querySelector("input").value);
+  if (again && !busy) again().catch(() => {});
+}
+
+const isHeld = (memory) => memory.status === "quarantined";
+
+function card(item, decided) {
   return h("article", { class: "card" },
     h("div", { class: "chips" }, chips(item)),
     h("h2", {}, h("a", { href: href(item.id) }, item.title)),
-    h("p", { class: "facts" }, [item.by && `by ${item.by}`, ago(item.created), item.reason && `held back: ${item.reason}`,
-      `trust ${item.trust.value.toFixed(2)}`].filter(Boolean).join(" · ")),
+    h("p", { class: "facts" }, [item.by && `by ${item.by}`, ago(item.created), `trust ${item.trust.value.toFixed(2)}`].filter(Boolean).join(" · ")),
+    h("p", { class: "standing" }, standing(item)),
     prose(item.html),
     item.conflicts.length > 0 && h("div", { class: "rivals" }, h("h3", {}, "It contradicts"), item.conflicts.map(rival)),
-    reviewForm(item, again));
+    reviewForm(item, decided));
+}
+
+function standing(item) {
+  if (!isHeld(item)) return "In use, though contradicted: agents may get both until you settle it.";
+  return `Held back${item.reason ? ` (${item.reason})` : ""}: no agent gets it until you say so.`;
 }
 
 function rival(other) {
@@ -36,25 +58,31 @@ function rival(other) {
     h("small", {}, `trust ${other.trust.value.toFixed(2)}`));
 }
 
-/** Activate or reject, with a reason; where it contradicts something, also what becomes of that. */
-export function reviewForm(memory, done) {
+const SETTLEMENTS = [["supersede", "It takes the other's place"], ["keep_both", "Keep both"]];
+
+/** A verdict, with a reason: on what is held back, whether it gets in; on a contradiction, also how that ends. */
+export function reviewForm(memory, decided) {
+  const held = isHeld(memory);
   const reason = h("input", { type: "text", placeholder: "Reason (kept in its history)", "aria-label": "Reason", maxlength: "500" });
+  const endings = held ? [["", "Trust decides about the other"], ...SETTLEMENTS] : SETTLEMENTS;
   const settle = memory.conflicts.length > 0 && h("select", { "aria-label": "What becomes of the other?" },
-    h("option", { value: "" }, "Trust decides about the other"), h("option", { value: "supersede" }, "It takes the other's place"),
-    h("option", { value: "keep_both" }, "Keep both"));
-  const decide = async (action) => {
-    try {
-      await post("review", { id: memory.id, action, reason: reason.value, settle: (action === "activate" && settle && settle.value) || "" });
-      await done();
-      toast(action === "activate" ? "Activated: agents may get it now." : "Rejected: it stays in history.");
-    } catch (failure) {
-      toast([failure.message, failure.hint].filter(Boolean).join(" "), true);
-    }
+    endings.map(([value, words]) => h("option", { value }, words)));
+  const review = async (action) => {
+    const said = { id: memory.id, action, reason: reason.value, settle: (action === "activate" && settle && settle.value) || "" };
+    await post("review", said);
+    await decided();
+    toast(outcome(held, said));
   };
+  const button = (action, words, kind) => h("button", { type: "button", class: kind, "data-review": action,
+    onclick: (event) => decide(event.currentTarget, () => review(action)) }, words);
   return h("div", { class: "review", role: "group", "aria-label": "Your verdict" }, reason, settle,
-    h("div", { class: "verdicts" },
-      h("button", { type: "button", class: "primary", "data-review": "activate", onclick: () => decide("activate") }, "Activate"),
-      h("button", { type: "button", "data-review": "reject", onclick: () => decide("reject") }, "Reject")));
+    h("div", { class: "verdicts" }, button("activate", held ? "Activate" : "Settle", "primary"), button("reject", held ? "Reject" : "Take out of use")));
+}
+
+function outcome(held, { action, settle }) {
+  if (action === "reject") return held ? "Rejected: it stays in history." : "Taken out of use: it stays in history.";
+  if (held) return "Activated: agents may get it now.";
+  return settle === "supersede" ? "Settled: it took the other's place." : "Settled: both stay in use.";
 }
 
 export function key(event) {

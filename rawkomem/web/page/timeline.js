@@ -1,19 +1,24 @@
-// The timeline: every memory as a dot on the day it was found, and below it the same as a journal.
+// The timeline: memories as dots on the day they were found, and below it the same as a journal. Of very many, the newest are
+// dots, and older ones only heighten the hill behind them.
 
 import { get } from "./api.js";
-import { day, dot, h, href, many, nothing, s } from "./dom.js";
+import { day, dot, h, href, many, nothing, s, short } from "./dom.js";
 
 const DAY = 86_400_000;
 const RANGES = [["All", 0], ["Year", 365], ["Quarter", 92], ["Month", 31]];
 const SIZES = { low: 4, medium: 5, high: 6.5, critical: 8 };
 const HEIGHT = 280, AXIS = 30, NOTES = 52, EDGE = 26; // below the dots the axis, above them room for two rows of titles
+const SCALES = [2.2, 1.8, 1.4, 1.1, 0.85, 0.65, 0.5, 0.38, 0.25]; // of the dots: the largest that have room
+const GAP = 1.5; // between two dots
+const NEIGHBOURS = 240; // dots before one that may be in its way
 const JOURNAL = 400; // memories in the journal: a longer one is a search
 
 let world = null;
 
 export async function show(view, { fresh }) {
   if (!fresh) return;
-  const { items, undated } = await get("timeline");
+  const { items, older, total, undated } = await get("timeline");
+  if (!view.isConnected) return;
   if (!items.length) {
     view.replaceChildren(nothing("No dates yet", "Memories that say when they were found appear here."));
     return;
@@ -21,15 +26,21 @@ export async function show(view, { fresh }) {
   const swarm = h("div", { class: "swarm card" });
   const journal = h("div", { class: "journal" });
   const tip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });
-  world = { items, swarm, journal, tip, days: 0, dots: [] };
+  world = { items, older, swarm, journal, tip, days: 0, dots: [] };
   const ranges = h("div", { class: "ranges", role: "group", "aria-label": "How far back" }, RANGES.map(([name, days]) =>
     h("button", { type: "button", "aria-pressed": String(days === 0), onclick: (event) => choose(event.target, days) }, name)));
   view.replaceChildren(h("div", { class: "time" },
     h("div", { class: "time-head" }, h("h1", {}, "Timeline"),
-      h("p", { class: "lead" }, many(items.length, "memory", "memories") + (undated ? `, and ${undated} without a date` : "")), ranges),
+      h("p", { class: "lead" }, told(items.length, total, undated)), ranges),
     swarm, journal));
   world.watch = new ResizeObserver(() => world && draw());
   world.watch.observe(swarm);
+}
+
+function told(dots, total, undated) {
+  const latest = dots < total && `the latest ${dots.toLocaleString("en")} as dots, older ones as the hill behind them`;
+  const without = undated && `${undated.toLocaleString("en")} without a date`;
+  return [many(total, "memory", "memories"), latest, without].filter(Boolean).join("; ");
 }
 
 export function leave() {
@@ -46,7 +57,8 @@ function choose(button, days) {
 function span() {
   const newest = world.items[0].created;
   const end = Math.max(newest, Math.min(Date.now(), newest + 30 * DAY));
-  const start = world.days ? end - world.days * DAY : world.items.at(-1).created;
+  const oldest = world.older[0]?.[0] ?? world.items.at(-1).created;
+  const start = world.days ? end - world.days * DAY : oldest;
   const pad = Math.max(DAY / 2, (end - start) * 0.02);
   return [start - pad, end + pad];
 }
@@ -55,53 +67,61 @@ function draw() {
   const width = world.swarm.clientWidth;
   const [start, end] = span();
   const x = (at) => EDGE + ((at - start) / (end - start)) * (width - 2 * EDGE);
-  const inside = world.items.filter((item) => item.created >= start && item.created <= end);
+  const isInside = (at) => at >= start && at <= end;
+  const inside = world.items.filter((item) => isInside(item.created));
+  const older = world.older.filter(([at]) => isInside(at));
   const middle = (HEIGHT - AXIS + NOTES) / 2;
   const placed = swarm(inside, x, middle - NOTES - 4);
   world.dots = placed.map((place, number) => circle(place, middle, number === placed.length - 1));
   const today = Date.now() <= end && s("line", { class: "today", x1: x(Date.now()), x2: x(Date.now()), y1: 8, y2: HEIGHT - AXIS });
   world.swarm.replaceChildren(
-    s("svg", { width, height: HEIGHT, role: "group", "aria-label": "Memories by day" }, ticks(start, end, x), wave(inside, x, width),
+    s("svg", { width, height: HEIGHT, role: "group", "aria-label": "Memories by day" }, ticks(start, end, x), wave([...inside.map((item) => [item.created, 1]), ...older], x, width),
       today || "", notes(placed, middle, width), world.dots),
     world.tip);
-  journal(inside);
+  journal(inside, older.reduce((sum, [, count]) => sum + count, 0));
 }
 
 /** Dots beside each other where there is room, else above and below; smaller ones where a day is full. */
 function swarm(items, x, most) {
   const ordered = [...items].sort((one, other) => one.created - other.created);
-  for (const scale of [2.2, 1.8, 1.4, 1.1, 0.85, 0.65, 0.5, 0.38, 0.25]) {
-    const placed = [];
-    let highest = 0;
-    for (const item of ordered) {
-      const own = { item, x: x(item.created), r: SIZES[item.importance] * scale, y: 0 };
-      own.y = free(own, placed.slice(-240));
-      highest = Math.max(highest, Math.abs(own.y) + own.r);
-      placed.push(own);
-    }
-    if (highest <= most || scale === 0.25) return placed;
+  for (const scale of SCALES) {
+    const placed = fitted(ordered, x, most, scale);
+    if (placed) return placed;
   }
-  return [];
+  return fitted(ordered, x, most, SCALES.at(-1), true);
 }
 
-function free(own, before) {
-  const near = before.filter((other) => Math.abs(other.x - own.x) < other.r + own.r + 1.5);
-  for (let offset = 0; offset < 400; offset += 1.5) {
+/** Every item at its place, or null where one finds none: unless they may `overlap`, then it lies in the middle. */
+function fitted(ordered, x, most, scale, overlap = false) {
+  const placed = [];
+  for (const item of ordered) {
+    const own = { item, x: x(item.created), r: SIZES[item.importance] * scale, y: 0 };
+    const y = free(own, placed.slice(-NEIGHBOURS), most - own.r);
+    if (y === null && !overlap) return null;
+    own.y = y ?? 0;
+    placed.push(own);
+  }
+  return placed;
+}
+
+function free(own, before, most) {
+  const near = before.filter((other) => Math.abs(other.x - own.x) < other.r + own.r + GAP);
+  for (let offset = 0; offset <= most; offset += GAP) {
     for (const y of [offset, -offset]) {
-      if (near.every((other) => Math.hypot(other.x - own.x, other.y - y) >= other.r + own.r + 1.5)) return y;
+      if (near.every((other) => Math.hypot(other.x - own.x, other.y - y) >= other.r + own.r + GAP)) return y;
     }
   }
-  return 0;
+  return null;
 }
 
-/** How much was found when: a soft hill behind the dots. */
-function wave(items, x, width) {
+/** How much was found when, of [time, count]: a soft hill behind the dots. */
+function wave(counts, x, width) {
   const reach = 34, base = HEIGHT - AXIS, steps = Math.ceil(width / 8);
   const heights = Array.from({ length: steps + 1 }, (_, at) =>
-    items.reduce((sum, item) => sum + Math.exp(-(((x(item.created) - at * 8) / reach) ** 2)), 0));
+    counts.reduce((sum, [when, count]) => sum + count * Math.exp(-(((x(when) - at * 8) / reach) ** 2)), 0));
   const most = Math.max(...heights, 1);
-  const line = heights.map((height, at) => `L${at * 8} ${(base - (height / most) * (base - NOTES)).toFixed(1)}`);
-  return s("path", { class: "wave", d: `M0 ${base}${line.join("")}L${steps * 8} ${base}Z` });
+  const line = heights.map((height, at) => `L${Math.min(width, at * 8)} ${(base - (height / most) * (base - NOTES)).toFixed(1)}`);
+  return s("path", { class: "wave", d: `M0 ${base}${line.join("")}L${width} ${base}Z` });
 }
 
 /** Titles of the weightiest, where there is room above. */
@@ -110,7 +130,7 @@ function notes(placed, middle, width) {
   const weighty = placed.filter(({ item }) => ["critical", "high"].includes(item.importance));
   const ordered = weighty.sort((one, other) => SIZES[other.item.importance] - SIZES[one.item.importance] || other.item.created - one.item.created);
   return ordered.flatMap((place) => {
-    const text = place.item.title.length > 36 ? `${place.item.title.slice(0, 34).trimEnd()}…` : place.item.title;
+    const text = short(place.item.title, 36);
     const half = text.length * 3.2 + 8;
     const at = Math.max(half + 4, Math.min(width - half - 4, place.x));
     const row = rows.findIndex((taken) => taken.every(([left, right]) => at + half < left || at - half > right));
@@ -145,7 +165,7 @@ function showTip(item, x, y) {
 /** Lines at the beginnings of months, quarters or years, as many as can be read. */
 function ticks(start, end, x) {
   const months = (end - start) / (30.4 * DAY);
-  const every = months > 72 ? 12 : months > 30 ? 6 : months > 14 ? 3 : months > 7 ? 2 : 1;
+  const every = months > 72 ? 12 * Math.ceil(months / 240) : months > 30 ? 6 : months > 14 ? 3 : months > 7 ? 2 : 1;
   const weekly = months < 2.2;
   const found = [];
   const at = new Date(start);
@@ -153,7 +173,7 @@ function ticks(start, end, x) {
   if (weekly) at.setDate(at.getDate() + ((8 - at.getDay()) % 7));
   else at.setMonth(at.getMonth() + 1, 1);
   while (at.getTime() < end) {
-    if (weekly || at.getMonth() % every === 0) found.push(tick(x(at.getTime()), at, weekly));
+    if (weekly || (at.getFullYear() * 12 + at.getMonth()) % every === 0) found.push(tick(x(at.getTime()), at, weekly));
     if (weekly) at.setDate(at.getDate() + 7);
     else at.setMonth(at.getMonth() + 1);
   }
@@ -167,13 +187,14 @@ function tick(x, at, weekly) {
     s("line", { x1: x, x2: x, y1: 8, y2: HEIGHT - AXIS + 4 }), s("text", { x, y: HEIGHT - 9 }, name));
 }
 
-function journal(items) {
+function journal(items, older) {
   const months = new Map();
   for (const item of items.slice(0, JOURNAL)) {
     const name = new Date(item.created).toLocaleDateString("en-GB", { month: "long", year: "numeric" });
     months.set(name, [...(months.get(name) ?? []), item]);
   }
-  const more = items.length > JOURNAL && h("p", { class: "lead" }, `${many(items.length - JOURNAL, "older memory", "older memories")}: search, or choose a shorter time.`);
+  const unlisted = Math.max(0, items.length - JOURNAL) + older;
+  const more = unlisted > 0 && h("p", { class: "lead" }, `${many(unlisted, "older memory", "older memories")}: search finds them.`);
   world.journal.replaceChildren(...[...months].map(([name, found]) => month(name, found)), more || "",
     items.length ? "" : nothing("Nothing in this time", "Choose a longer one."));
 }
