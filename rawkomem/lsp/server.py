@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from ..files.compose import compose, entry_from_text
 from ..files.contents import MAX_FILE
 from ..files.layout import find_layout
 from ..files.templates import fill_template
+from ..files.user import user_name
 from ..model.clock import now
 from ..model.entry import Entry
 from ..model.errors import BadInput, NotFound, RawkoError
@@ -324,7 +324,7 @@ class EditorServer:
             raise BadInput("a new memory needs a title", f'run {NEW} with ["Why we chose X"]')
         shelf = self._folder_shelf()
         text = fill_template(shelf.layout, kind or "memory", {"title": title})
-        entry = compose(entry_from_text(text), kind=kind or "memory", by=getpass.getuser())
+        entry = compose(entry_from_text(text), kind=kind or "memory", by=user_name())
         stored = shelf.repository.store(entry)
         shelf.refresh()
         uri = _uri(shelf, stored.written[0].entry.path)
@@ -339,7 +339,7 @@ class EditorServer:
         memory = next((one for one in reversed(memories) if one.line - 1 <= line), None)
         if memory is None:
             raise BadInput("no memory to amend here", "save the file, and put the cursor into a memory")
-        entry = Entry("amend", new_id("amend"), memory.id, at=now(), by=getpass.getuser(), body=TO_FILL_IN)
+        entry = Entry("amend", new_id("amend"), memory.id, at=now(), by=user_name(), body=TO_FILL_IN)
         text = self._text(uri)
         added = join(text, emit_entry(entry))[len(text) :]
         lines = lines_of(text)
