@@ -120,7 +120,7 @@ def _header(tables: Sequence[Sequence[str]], at: int) -> str:
 
 def _is_handler(table: Sequence[str]) -> bool:
     try:
-        return calls_us(tomllib.loads("\n".join(table[1:])))
+        return calls_us(tomllib.loads("\n".join(line.rstrip("\r") for line in table[1:])))
     except tomllib.TOMLDecodeError:
         return False
 

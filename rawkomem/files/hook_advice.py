@@ -53,7 +53,7 @@ def advice(manager: Manager, commands: Commands) -> str:
 
 def _if_installed(command: str) -> str:
     program = shlex.split(command)[0]
-    return f"if command -v {program} >/dev/null 2>&1; then {command}; fi"
+    return f"if command -v {program} >/dev/null 2>&1; then {command} || exit $?; fi"
 
 
 def _pre_commit(file: str, commands: Commands) -> str:

@@ -45,11 +45,18 @@ def note_heard(layout: Layout, transcript: str, end: int) -> None:
 
 
 def note_transcript(layout: Layout, session: str, transcript: str) -> None:
-    """Remember where a session is written down: some hosts tell it at the end of a turn, and not at the end of all."""
+    """Remember where a session is written down: some hosts tell it at the end of a turn, and not at the end of all.
+
+    Best effort: where it cannot be written, the end of the session has nothing to add.
+    """
     known = {**_transcripts(layout)}
-    if session and known.pop(session, "") != transcript:
-        known[session] = transcript
+    if not session or known.pop(session, "") == transcript:
+        return
+    known[session] = transcript
+    try:
         _write(_sessions(layout), [f"{one}\t{path}\n" for one, path in known.items()])
+    except OSError:
+        pass
 
 
 def transcript_of(layout: Layout, session: str) -> str:
