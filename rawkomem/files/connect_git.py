@@ -229,7 +229,7 @@ class _Connecting:
     def _scripts(self, program: Sequence[str], wanted: Wanted) -> dict[str, str]:
         """event → shell code, from the top of the work tree. A missing program, or no memories here, stops nobody."""
         folder = shlex.quote(f"{self.inside}/.rawko".lstrip("/"))
-        found = f"command -v {shlex.quote(program[0])} >/dev/null 2>&1"
+        found = f"{_is_there(program)} >/dev/null 2>&1"
         absent = "echo 'rawkomem is not installed here: memories are not checked' >&2"
         scripts = {}
         for event, command in self._commands(wanted, program).items():
@@ -268,6 +268,12 @@ class _Connecting:
 
     def _setting(self, key: str) -> str | None:
         return self.tree.ask("config", "--local", "--get", key) or None
+
+
+def _is_there(program: Sequence[str]) -> str:
+    """Shell code that succeeds where a program is there: a Python may well be there without the module."""
+    python, module = program[:-2], program[-1]
+    return shlex.join([*python, "-c", f"import {module}"] if python else ["command", "-v", program[0]])
 
 
 def _is_below(path: str, folder: str) -> bool:

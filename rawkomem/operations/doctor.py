@@ -151,8 +151,16 @@ def _merges(repository: Repository) -> Finding:
         return Finding("merges", True, "not a git work tree")
     if not named:
         return Finding("merges", True, "git merges memories line by line")
-    if driver and shutil.which(shlex.split(driver)[0]):
+    if driver and shutil.which(_first_word(driver)):
         return Finding("merges", True, "git merges memories entry by entry")
     lacking = "its program is gone" if driver else "this clone has none"
     text = f"{lacking}: git merges memories line by line, though .gitattributes names a merge driver"
     return Finding("merges", False, text, "run 'rawkomem connect git'")
+
+
+def _first_word(driver: str) -> str:
+    """The program of a merge driver; in git's settings, a percent sign is written twice."""
+    try:
+        return shlex.split(driver.replace("%%", "%"))[0]
+    except (ValueError, IndexError):
+        return ""

@@ -460,11 +460,14 @@ def test_a_branch_without_memories_and_a_missing_program_stop_nobody(hooked, pro
     hook = project / ".git" / "hooks" / "pre-commit"
     (project / "x").write_text("x")
     hooked.commit()
-    hook.write_text(hook.read_text().replace(sys.executable, "/nowhere/python"))
-    (project / "x").write_text("y")
-    hooked("add", "-A")
-    told = try_commit(hooked)
-    assert told.returncode == 0 and "memories are not checked" in told.stderr
+    connected = hook.read_text()
+    for missing in ((sys.executable, "/nowhere/python"), ("import rawkomem", "import rawkomem_that_is_gone")):
+        hook.write_text(connected.replace(*missing))
+        assert hook.read_text() != connected
+        (project / "x").write_text(missing[1])
+        hooked("add", "-A")
+        told = try_commit(hooked)
+        assert told.returncode == 0 and "memories are not checked" in told.stderr
     hooked("rm", "-rqf", ".rawko")
     (project / "x").write_text("z")
     hooked("add", "x")
