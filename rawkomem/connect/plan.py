@@ -109,7 +109,7 @@ def _edited(file: str, edit: Callable[[str | None], str | None]) -> Change:
 
 
 def _owned(file: str, text: bytes, connect: bool) -> Change:
-    """A file that is ours as a whole. One of this name that is not is left alone, and so is what a person made of ours."""
+    """A file that is ours as a whole; one of this name that is not is left alone, as is what a person made of ours."""
     before = _read(file)
     if before is None:
         return Change(file, None, sealed(text) if connect else None)

@@ -30,7 +30,7 @@ HINTS = {
     "must be run in a work tree": "run it inside a git work tree, not in a bare repository",
     "not installed": "install git, or put it on your PATH",
     "takes too long": "try again when the machine is less busy",
-    "dubious ownership": "git trusts folders of others only if you say so: git config --global --add safe.directory FOLDER",
+    "dubious ownership": "tell git that you trust this folder: git config --global --add safe.directory FOLDER",
     "could not lock": "another git may be running, or its folder cannot be written: check, then run it again",
 }
 

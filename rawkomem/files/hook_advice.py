@@ -67,8 +67,7 @@ def _pre_commit(file: str, commands: Commands) -> str:
     if file.endswith(".toml"):
         tables = "\n".join(f"  {line}" for hook in hooks for line in ("[[repos.hooks]]", *_toml(hook)))
         return f'add to {file}:\n  [[repos]]\n  repo = "local"\n{tables}\n{install}'
-    lines = [f"      {'  ' if at else '- '}{key}: {json.dumps(value)}" for hook in hooks for at, (key, value)
-             in enumerate(hook.items())]  # fmt: skip
+    lines = [line for hook in hooks for line in _yaml_item(hook, "      ")]
     return "\n".join([f"add to the 'repos:' of {file}:", "  - repo: local", "    hooks:", *lines, install])
 
 
@@ -89,15 +88,21 @@ def _toml(values: Mapping[str, object]) -> list[str]:
     return [f"{key} = {json.dumps(value)}" for key, value in values.items()]  # TOML writes these as JSON does
 
 
+def _yaml_item(values: Mapping[str, object], indent: str) -> list[str]:
+    """An item of a list; YAML, too, reads values that are written as JSON."""
+    return [f"{indent}{'  ' if at else '- '}{key}: {json.dumps(value)}" for at, (key, value) in enumerate(values.items())]
+
+
 def _lefthook(file: str, commands: Commands) -> str:
-    jobs = {event: {"name": "rawkomem", "run": command} for event, command in commands.items()}
-    if file.endswith((".json", ".jsonc")):
-        lines = [f"{json.dumps(event)}: {json.dumps({'jobs': [job]})}," for event, job in jobs.items()]
-    elif file.endswith(".toml"):
-        lines = [line for event, job in jobs.items() for line in (f"[[{event}.jobs]]", *_toml(job))]
-    else:
-        lines = [line for event, job in jobs.items() for line in
-                 (f"{event}:", "  jobs:", f"    - name: {job['name']}", f"      run: {json.dumps(job['run'])}")]  # fmt: skip
+    lines: list[str] = []
+    for event, command in commands.items():
+        job = {"name": "rawkomem", "run": command}
+        if file.endswith((".json", ".jsonc")):
+            lines += [f"{json.dumps(event)}: {json.dumps({'jobs': [job]})},"]
+        elif file.endswith(".toml"):
+            lines += [f"[[{event}.jobs]]", *_toml(job)]
+        else:
+            lines += [f"{event}:", "  jobs:", *_yaml_item(job, "    ")]
     return "\n".join([f"add to {file}:", *(f"  {line}" for line in lines), "then run 'lefthook install'"])
 
 

@@ -20,6 +20,7 @@ def user_name() -> str:
 
 def _known_to_git() -> str:
     try:
-        return Git(os.curdir, SECONDS).run("config", "--get", "user.name", fine=(0, 1)).decode("utf-8", "replace").strip()
+        told = Git(os.curdir, SECONDS).run("config", "--get", "user.name", fine=(0, 1))
+        return told.decode("utf-8", "replace").strip()
     except (GitFailed, OSError):
         return ""

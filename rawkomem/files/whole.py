@@ -1,4 +1,4 @@
-"""A file replaced as a whole: whoever is killed, or finds the disk full, leaves what was there, and nothing beside it."""
+"""A file replaced as a whole: who is killed, or finds the disk full, leaves what was there and nothing beside it."""
 
 from __future__ import annotations
 
