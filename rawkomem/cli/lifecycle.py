@@ -46,9 +46,7 @@ def decay_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
     is archived stays readable, and 'rawkomem list --include archived' shows it. Critical memories never fade.
     """
     repository = open_repository(folder)
-    done, outlook = with_bar(
-        lambda progress: lifecycle.decay(repository, dry_run, user_name(), progress), "archiving"
-    )
+    done, outlook = with_bar(lambda progress: lifecycle.decay(repository, dry_run, user_name(), progress), "archiving")
     weakening = len(outlook.weakening)
     counts = {
         "total": len(outlook.strengths),
@@ -78,9 +76,7 @@ def compress_command(
     """
     repository = open_repository(folder)
     how = Compression(min_size, idle, most, archive)
-    done = with_bar(
-        lambda progress: lifecycle.compress(repository, how, dry_run, user_name(), progress), "compressing"
-    )
+    done = with_bar(lambda progress: lifecycle.compress(repository, how, dry_run, user_name(), progress), "compressing")
     _tell(done, as_json)
 
 

@@ -25,11 +25,7 @@ def by_name(item: object) -> object:
     if not isinstance(item, dict):
         return item
     called = {key: " ".join((PROGRAM, *words)) for key in COMMANDS if (words := _words(item, key))}
-    return {
-        key: called.get(key) or by_name(value)
-        for key, value in item.items()
-        if not (called and key == ARGUMENTS)
-    }
+    return {key: called.get(key) or by_name(value) for key, value in item.items() if not (called and key == ARGUMENTS)}
 
 
 def _words(handler: Mapping[str, object], key: str) -> list[str]:

@@ -64,7 +64,9 @@ def without(text: str | None) -> str | None:
         left = None
     else:
         newline = "\r\n" if block.before.endswith("\r\n") else "\n"
-        left = block.before.removesuffix(newline) + block.after.removeprefix(newline)
+        before, after = block.before.removesuffix(newline), block.after.removeprefix(newline)
+        gap = newline if after and before and not before.endswith("\n") else ""  # somebody went on below the last line
+        left = before + gap + after
     tomllib.loads(left or "")
     return left
 

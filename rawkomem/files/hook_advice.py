@@ -90,7 +90,8 @@ def _toml(values: Mapping[str, object]) -> list[str]:
 
 def _yaml_item(values: Mapping[str, object], indent: str) -> list[str]:
     """An item of a list; YAML, too, reads values that are written as JSON."""
-    return [f"{indent}{'  ' if at else '- '}{key}: {json.dumps(value)}" for at, (key, value) in enumerate(values.items())]
+    lines = [f"{key}: {json.dumps(value)}" for key, value in values.items()]
+    return [f"{indent}- {lines[0]}", *(f"{indent}  {line}" for line in lines[1:])]
 
 
 def _lefthook(file: str, commands: Commands) -> str:

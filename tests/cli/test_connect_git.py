@@ -285,9 +285,13 @@ def test_husky_is_told_lines_that_stop_nobody(git, project, rawkomem):
     (project / ".husky").mkdir()
     said = rawkomem("connect", "git", "--post-merge").stdout
     lines = {line.strip() for line in said.splitlines() if line.startswith("  if ")}
-    assert {f"add a line to .husky/{event}:" in said for event in ("pre-commit", "pre-merge-commit", "post-merge")} == {True}
+    assert {f"add a line to .husky/{event}:" in said for event in ("pre-commit", "pre-merge-commit", "post-merge")} == {
+        True
+    }
     for line in lines:
-        done = subprocess.run(["/bin/sh", "-c", f"{line}\necho after"], env={"PATH": "/nowhere"}, capture_output=True, check=True)
+        done = subprocess.run(
+            ["/bin/sh", "-c", f"{line}\necho after"], env={"PATH": "/nowhere"}, capture_output=True, check=True
+        )
         assert done.stdout == b"after\n"
     assert len(lines) == 2
 

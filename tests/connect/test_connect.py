@@ -135,7 +135,9 @@ def test_a_file_of_somebody_elses_is_left_alone(project, rawkomem, home):
 @pytest.mark.parametrize("host", ["claude", "opencode"])
 def test_what_a_person_made_of_our_files_stays(host, project, rawkomem, home):
     rawkomem("connect", host)
-    ours = [file for file in project.rglob("*") if file.name in ("SKILL.md", "rawkomem.js") and ".rawko" not in file.parts]
+    ours = [
+        file for file in project.rglob("*") if file.name in ("SKILL.md", "rawkomem.js") and ".rawko" not in file.parts
+    ]
     assert len(ours) == (1 if host == "claude" else 2)
     for file in ours:
         file.write_text(file.read_text() + "\n// Mine.\n")

@@ -115,7 +115,9 @@ def test_ours_by_a_path_are_ours(name):
     assert "rawkomem" not in without(json.dumps(edited, indent=2))
 
 
-@pytest.mark.parametrize("command", ["/opt/rawkomem-tools hook x", "myrawkomem hook x", "rawkomem sync", "rawkomem", ""])
+@pytest.mark.parametrize(
+    "command", ["/opt/rawkomem-tools hook x", "myrawkomem hook x", "rawkomem sync", "rawkomem", ""]
+)
 def test_what_only_looks_like_ours_is_not(command):
     text = json.dumps({"hooks": {"Stop": [{"hooks": [{"command": command, "args": "hook"}]}]}})
     assert without(text) == text
@@ -169,7 +171,9 @@ def test_toml_too(name):
     connected = toml_block.merged(text, handlers("codex"))
     assert toml_block.merged(connected, handlers("codex")) == connected
     assert connected.startswith(text) and toml_block.without(connected) == text and toml_block.without(text) == text
-    assert toml_block.without(connected + "\n[later]\ny = 2\n").endswith("[later]\ny = 2\n")
+    later = toml_block.without(connected + "\n[later]\ny = 2\n")
+    assert later.startswith(text) and later.endswith("\n[later]\ny = 2\n"[not text :])
+    assert tomllib.loads(later) == {**tomllib.loads(text), "later": {"y": 2}}
 
 
 STATE = '\n[hooks.state."x"]\ntrusted_hash = "abc"\n'
@@ -192,7 +196,7 @@ def test_toml_that_a_host_put_before_our_last_mark_stays(text, newline):
 
 def test_toml_handlers_of_others_in_our_group_stay():
     ours = toml_block.merged(None, handlers("codex"))
-    last = [line for line in ours.splitlines() if "turn-end" in line][0]
+    last = next(line for line in ours.splitlines() if "turn-end" in line)
     theirs = '[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "beep"\n'
     left = toml_block.without(ours.replace(f"{last}\ntimeout = 10\n", f"{last}\ntimeout = 10\nnote = 1\n{theirs}"))
     assert tomllib.loads(left) == {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]}}
@@ -200,7 +204,9 @@ def test_toml_handlers_of_others_in_our_group_stay():
 
 def test_toml_without_the_last_mark():
     text = toml_block.merged('model = "o3"\n', handlers("codex")).replace(f"{toml_block.END}\n", "")
-    assert toml_block.without(text) == 'model = "o3"\n' and toml_block.without(text + STATE) == 'model = "o3"\n\n' + STATE
+    assert (
+        toml_block.without(text) == 'model = "o3"\n' and toml_block.without(text + STATE) == 'model = "o3"\n\n' + STATE
+    )
 
 
 def test_toml_that_was_not_there():

@@ -110,7 +110,11 @@ def test_the_end_of_a_session_hears_the_transcript_that_a_turn_named(hook, memor
 
 @pytest.mark.parametrize(
     ("failure", "heard"),
-    [(Busy("another writes"), False), (OSError(28, "No space left on device"), False), (BadInput("a binary file"), True)],
+    [
+        (Busy("another writes"), False),
+        (OSError(28, "No space left on device"), False),
+        (BadInput("a binary file"), True),
+    ],
 )
 def test_what_may_pass_is_tried_again(failure, heard, repository, tmp_path, monkeypatch):
     transcript = tmp_path / "t.jsonl"
