@@ -97,11 +97,12 @@ def test_turns_that_end_shortly_after_each_other_are_both_learned(hook, memories
     assert until(lambda: learned(memories))
 
 
-def test_the_end_of_a_session_hears_the_transcript_that_a_turn_named(hook, memories, tmp_path_factory):
+def test_the_end_of_a_session_hears_the_transcript_that_a_turn_named(hook, memories, project, tmp_path_factory):
     """Copilot names it at the end of a turn, and no longer at the end of the session."""
     transcript = tmp_path_factory.mktemp("copilot") / "events.jsonl"
     transcript.write_bytes(b"")
     hook("copilot", "agentStop", copilot(transcriptPath="TRANSCRIPT"), transcript=str(transcript))
+    assert until((project / ".rawko" / "local" / "heard.tsv").exists)
     transcript.write_bytes(copilot_session())
     hook("copilot", "sessionEnd", {**copilot(reason="complete"), "sessionId": "another"})
     hook("copilot", "sessionEnd", copilot(reason="complete"))
