@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..files.compose import entry_from_text
+from ..files.user import user_name
 from ..model.errors import BadInput
 from ..model.record import replace
 from ..operations.review import review_all, waiting
@@ -212,7 +212,7 @@ def conflicts_command(folder: str, /, as_json: bool) -> None:
 
 
 def _who(by: str) -> str:
-    return by or getpass.getuser()
+    return by or user_name()
 
 
 def _settle(supersede: bool, keep_both: bool) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import click
 
 from ..files.check import printable
 from ..files.citations import GONE, STALE, UNKNOWN, place_from
+from ..files.user import user_name
 from ..text.clean import one_line
 from .commands import open_repository
 from .terminal import note, paint, say, say_json
@@ -41,7 +41,7 @@ def cite_command(folder: str, words: tuple[str, ...], by: str, as_json: bool) ->
     for item in found:
         if item.note:
             note(item.note)
-    written = repository.cite(words[0], places, by or getpass.getuser()) if len(words) > 1 else None
+    written = repository.cite(words[0], places, by or user_name()) if len(words) > 1 else None
     if as_json:
         told = {"id": written.entry.id, "about": written.entry.about, "path": written.entry.path} if written else {}
         say_json({**told, "citations": [item.citation.text for item in found]})

@@ -113,7 +113,7 @@ HELP = {
     Every search does this by itself; run it to pay for a large change at a time you choose.""",
     "merge-driver": """Merge three versions of a memory file into the second: BASE OURS THEIRS [PATH].
 
-    Git runs this once 'rawkomem connect git' has told it to. Exit code 1 where both sides changed the same entry.""",
+    Git runs this once 'rawkomem connect git' has told it to. Exit code 3 where both sides changed the same entry.""",
     "hook": """Answer a hook of an agent's host: what 'connect' sets up.
 
     HOST is claude, codex, opencode, cursor, copilot, gemini or vscode; EVENT is session-start, prompt, turn-end or

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..connect.plan import carry_out, is_connected, plan_connect, plan_remove
+from ..connect.plan import carry_out, is_connected, plan_connect, plan_remove, plugin_folder
 from ..files.layout import find_layout
 from ..model.errors import RawkoError
 from .connect_git import connect_git
@@ -48,18 +48,36 @@ def _host_command(name: str, help: str) -> click.Command:
     @click.pass_obj
     def command(folder: str, /, dry_run: bool, remove: bool, user: bool, as_json: bool) -> None:
         project = "" if user else find_layout(folder).project
-        changes = plan_remove(name, project) if remove else plan_connect(name, project)
-        changes = [change for change in changes if not change.is_none]
+        plan = plan_remove(name, project) if remove else plan_connect(name, project)
+        changes = [change for change in plan if not change.is_none]
         if not dry_run:
             carry_out(changes, project)
         if as_json:
             say_json({"host": name, "dry_run": dry_run, "changes": [_json(change) for change in changes]})
         else:
-            _tell(name, changes, dry_run, remove)
+            _tell(changes, dry_run)
+        kept = [change for change in plan if change.kept]
+        for change in kept:
+            note(f"{os.path.relpath(change.path)} stays as it is: {change.kept}")
+        if not changes and not kept and not as_json:
+            note(f"{name} is not connected" if remove else f"{name} is connected already")
         if not remove:
             _warn(name, project, user)
 
+    if name == "claude":
+        shown = "Print the folder that '/plugin marketplace add' takes; write nothing."
+        command.params.append(
+            click.Option(
+                ["--plugin"], is_flag=True, is_eager=True, expose_value=False, callback=_tell_plugin, help=shown
+            )
+        )
     return command
+
+
+def _tell_plugin(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        say(plugin_folder())
+        context.exit()
 
 
 connect_command.add_command(connect_git)
@@ -67,14 +85,12 @@ for _name, _help in HOSTS.items():
     connect_command.add_command(_host_command(_name, _help))
 
 
-def _tell(name: str, changes: list[Change], dry_run: bool, remove: bool) -> None:
+def _tell(changes: list[Change], dry_run: bool) -> None:
     for change in changes:
         say(f"{paint(_what(change), 'green')}  {os.path.relpath(change.path)}")
         if dry_run:
             say("".join(_difference(change)).rstrip("\n"))
-    if not changes:
-        note(f"{name} is not connected" if remove else f"{name} is connected already")
-    elif dry_run:
+    if changes and dry_run:
         note("nothing was written")
 
 

@@ -32,7 +32,8 @@ def connect_git(
 ) -> None:
     """Have git merge memories entry by entry, and check them before each commit.
 
-    Sets the merge driver of this clone, completes .rawko/.gitattributes and .gitignore, and adds a pre-commit hook.
+    Sets the merge driver of this clone, completes .rawko/.gitattributes and .gitignore, and adds hooks that check what
+    a commit or a merge brings.
     Hooks of pre-commit, lefthook and husky are theirs: then it says what to add. A second run changes nothing.
     """
     layout = find_layout(folder)
@@ -46,11 +47,11 @@ def connect_git(
 
 
 def program() -> list[str]:
-    """How git calls this program later, whatever is on its PATH then."""
+    """How git calls this program later, whatever is on its PATH then, and whatever lies in the work tree (-P)."""
     started = shutil.which(sys.argv[0]) or ""
     if os.path.splitext(os.path.basename(started))[0] in NAMES:
         return [os.path.abspath(started)]
-    return [sys.executable, "-m", "rawkomem"]
+    return [sys.executable, "-P", "-m", "rawkomem"]
 
 
 def _tell(connection: Connection, dry_run: bool) -> None:

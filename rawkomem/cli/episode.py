@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..files.user import user_name
 from ..index.documents import Filter
 from ..model.clock import iso, read_time
 from ..model.errors import BadInput
@@ -43,7 +43,7 @@ def episode_command() -> None:
 @click.pass_obj
 def create(folder: str, /, name: str, ids: tuple[str, ...], tags: tuple[str, ...], text: str, as_json: bool) -> None:
     """Make an episode of these memories."""
-    made = episodes.create(open_repository(folder), name, ids, tags, text, getpass.getuser())
+    made = episodes.create(open_repository(folder), name, ids, tags, text, user_name())
     _tell(made, "created", as_json)
 
 
@@ -68,7 +68,7 @@ def capture(
     if not (since or until or discoverer or kinds or wanted):
         raise BadInput("say what to capture", "give --since and --until, or --by, --kind, --with-tag")
     only = Filter(kinds=kinds, tags=wanted, since=_time("--since", since), until=_time("--until", until))
-    made = episodes.capture(open_repository(folder), name, only, discoverer, tags, getpass.getuser())
+    made = episodes.capture(open_repository(folder), name, only, discoverer, tags, user_name())
     _tell(made, "captured", as_json)
 
 
@@ -79,7 +79,7 @@ def capture(
 @click.pass_obj
 def add(folder: str, /, id: str, ids: tuple[str, ...], as_json: bool) -> None:
     """Add memories to an episode."""
-    _tell(episodes.add(open_repository(folder), id, ids, getpass.getuser()), "extended", as_json)
+    _tell(episodes.add(open_repository(folder), id, ids, user_name()), "extended", as_json)
 
 
 @episode_command.command("remove")
@@ -89,7 +89,7 @@ def add(folder: str, /, id: str, ids: tuple[str, ...], as_json: bool) -> None:
 @click.pass_obj
 def remove(folder: str, /, id: str, ids: tuple[str, ...], as_json: bool) -> None:
     """Take memories out of an episode; they themselves stay."""
-    _tell(episodes.remove(open_repository(folder), id, ids, getpass.getuser()), "reduced", as_json)
+    _tell(episodes.remove(open_repository(folder), id, ids, user_name()), "reduced", as_json)
 
 
 @episode_command.command("list")
@@ -162,7 +162,7 @@ def summarise(folder: str, /, id: str, words: int, keep: bool, as_json: bool) ->
     repository = open_repository(folder)
     summary = episodes.summarise(repository, id, words)
     if keep:
-        episodes.keep_summary(repository, id, summary, getpass.getuser())
+        episodes.keep_summary(repository, id, summary, user_name())
         repository.sync()
     if as_json:
         say_json({"id": episodes.show(repository, id).memory.id, "summary": summary, "kept": keep})
@@ -184,7 +184,7 @@ def compress(folder: str, /, id: str, title: str, archive: bool, as_json: bool) 
     The digest names them in 'derivedFrom' and takes over their conditions and tags.
     """
     repository = open_repository(folder)
-    digest, *archived = episodes.compress(repository, id, title, archive, getpass.getuser())
+    digest, *archived = episodes.compress(repository, id, title, archive, user_name())
     repository.sync()
     entry, sources = digest.entry, list(digest.entry.extra["derivedFrom"])
     if as_json:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..files.user import user_name
 from ..learn.heritage import HeritageChain, heritage_of
 from ..learn.lesson import HELD, KNOWN
 from ..model.clock import iso
@@ -55,7 +55,7 @@ def add_command(folder: str, /, by: str, as_json: bool, **fields: Any) -> None:
     """
     repository = open_repository(folder)
     context = LessonContext(**{**fields, "severity": fields["severity"].lower()})
-    lesson, what = lessons.learn(repository, context, by or getpass.getuser())
+    lesson, what = lessons.learn(repository, context, by or user_name())
     repository.sync()
     _tell(lesson, what, as_json)
 
@@ -124,7 +124,7 @@ def distill_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
     lessons for the next session. Safe to run any number of times, from cron or by hand.
     """
     repository = open_repository(folder)
-    done = lessons.distill(repository, dry_run, getpass.getuser())
+    done = lessons.distill(repository, dry_run, user_name())
     repository.sync()
     if as_json:
         found = [_found_json(candidate, learned) for candidate, learned in done.found]
@@ -162,7 +162,7 @@ def heritage_command(
     """
     repository = open_repository(folder)
     if intent or hypothesis or rationale:
-        lessons.inherit(repository, id, HeritageChain(intent, hypothesis, rationale), getpass.getuser())
+        lessons.inherit(repository, id, HeritageChain(intent, hypothesis, rationale), user_name())
     memory = repository.get(id)
     chain = heritage_of(memory)
     if as_json:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..files.user import user_name
 from ..model.clock import iso
 from ..model.errors import BadInput
 from ..operations import lifecycle
 from ..operations.lifecycle import FOUND_AMONG
 from ..state.compress import IDLE_DAYS, LEAST_MEMBERS, MOST_DIGESTS, Compression
 from ..text.clean import one_line
+from .check_staged import staged_repositories
 from .commands import open_repository
 from .sync import with_bar
 from .terminal import note, paint, say, say_json, wide
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..files.move import Move
     from ..model.entry import Entry
     from ..operations.lifecycle import Done, Due
+    from ..repository import Repository
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would be appended; write nothing.")
@@ -44,9 +46,7 @@ def decay_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
     is archived stays readable, and 'rawkomem list --include archived' shows it. Critical memories never fade.
     """
     repository = open_repository(folder)
-    done, outlook = with_bar(
-        lambda progress: lifecycle.decay(repository, dry_run, getpass.getuser(), progress), "archiving"
-    )
+    done, outlook = with_bar(lambda progress: lifecycle.decay(repository, dry_run, user_name(), progress), "archiving")
     weakening = len(outlook.weakening)
     counts = {
         "total": len(outlook.strengths),
@@ -76,9 +76,7 @@ def compress_command(
     """
     repository = open_repository(folder)
     how = Compression(min_size, idle, most, archive)
-    done = with_bar(
-        lambda progress: lifecycle.compress(repository, how, dry_run, getpass.getuser(), progress), "compressing"
-    )
+    done = with_bar(lambda progress: lifecycle.compress(repository, how, dry_run, user_name(), progress), "compressing")
     _tell(done, as_json)
 
 
@@ -98,16 +96,26 @@ def consolidate_command(folder: str, /, apply: bool, staged: bool, dry_run: bool
     """
     if apply + staged + dry_run > 1:
         raise BadInput("--apply, --staged and --dry-run exclude each other", "give one of them")
-    repository = open_repository(folder)
-    if if_due and not _is_due(lifecycle.due(repository), as_json):
-        return 0
-    by = getpass.getuser()
+    found = staged_repositories(folder) if staged else [open_repository(folder)]
+    due = [one for one in found if not if_due or _is_due(lifecycle.due(one), as_json)]
+    return max([_consolidate(one, staged, dry_run, as_json) for one in due], default=0)
+
+
+def _consolidate(repository: Repository, staged: bool, dry_run: bool, as_json: bool) -> int:
+    by = user_name()
     done = with_bar(lambda progress: lifecycle.consolidate(repository, dry_run, by, progress, staged), "consolidating")
     _tell(done, as_json)
-    learned = [entry for entry in done.plan.entries if "derivedFrom" in entry.extra and entry.kind != "memory"]
-    if staged and learned and not as_json:
-        note(f"{len(learned)} learnings: review and add them; then 'rawkomem consolidate' archives their traces")
-    return 1 if staged and done.plan.entries else 0
+    entries = done.plan.entries
+    if not staged or not entries:
+        return 0
+    learned = [entry for entry in entries if "derivedFrom" in entry.extra and entry.kind != "memory"]
+    if not as_json:
+        root = os.path.relpath(repository.layout.root)
+        count = f"{len(entries)} {'entry was' if len(entries) == 1 else 'entries were'}"
+        note(f"{count} written: review them, 'git add {root}', commit again")
+    if learned and not as_json:
+        note(f"{len(learned)} learnings among them: once committed, 'rawkomem consolidate' archives their traces")
+    return 1
 
 
 def _is_due(due: Due, as_json: bool) -> bool:

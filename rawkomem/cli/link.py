@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import TYPE_CHECKING
 
 import click
 
+from ..files.user import user_name
 from .commands import open_repository
 from .terminal import paint, say, say_json
 
@@ -31,7 +31,7 @@ def link_command(folder: str, /, id: str, other: str, type: str, as_json: bool) 
     Appends an entry to the file of the first. Links are walked both ways; the direction is shown.
     """
     repository = open_repository(folder)
-    _report(repository, repository.link(id, other, type, getpass.getuser()), "linked", as_json)
+    _report(repository, repository.link(id, other, type, user_name()), "linked", as_json)
 
 
 @click.command("unlink")
@@ -46,7 +46,7 @@ def unlink_command(folder: str, /, id: str, other: str, type: str, as_json: bool
     In both directions, by appending. What relatedMemories or a [[name]] in the text says is changed with 'amend'.
     """
     repository = open_repository(folder)
-    _report(repository, repository.unlink(id, other, type, getpass.getuser()), "unlinked", as_json)
+    _report(repository, repository.unlink(id, other, type, user_name()), "unlinked", as_json)
 
 
 def _report(repository: Repository, written: Sequence[Written], done: str, as_json: bool) -> None:

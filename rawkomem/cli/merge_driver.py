@@ -7,7 +7,7 @@ from ..model.errors import BadInput
 
 
 def run(folder: str, arguments: list[str], marker_size: int) -> None:
-    """Merge three files into the second; a conflict is an error, and so exit code 1."""
+    """Merge three files into the second; a conflict is an error with an exit code of its own."""
     if not 3 <= len(arguments) <= 4:
         raise BadInput("merge-driver takes BASE OURS THEIRS and perhaps PATH", "git fills them in: %O %A %B %P")
     base, ours, theirs, *path = arguments

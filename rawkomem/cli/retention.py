@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from typing import TYPE_CHECKING
 
 import click
 
 from ..files.bundle import bundle_of
+from ..files.user import user_name
 from ..operations import retention
 from ..text.clean import one_line
 from .commands import open_repository
@@ -34,7 +34,7 @@ def retention_command(ctx: click.Context, /, dry_run: bool, as_json: bool) -> No
     if ctx.invoked_subcommand:
         return
     repository = open_repository(ctx.obj)
-    _tell(retention.retain(repository, dry_run, getpass.getuser()), as_json)
+    _tell(retention.retain(repository, dry_run, user_name()), as_json)
 
 
 def _tell(done: Retained, as_json: bool) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..files.user import user_name
 from ..learn.skill import PRUNED_BELOW
 from ..learn.skill_export import FILE
 from ..learn.skill_text import NO_INTENT, text_in
@@ -85,7 +85,7 @@ def add(folder: str, /, file: str, by: str, as_json: bool) -> None:
     waits for a review.
     """
     text, source = _read(folder, file)
-    taken = skills.ingest(open_repository(folder), text, source, by or getpass.getuser())
+    taken = skills.ingest(open_repository(folder), text, source, by or user_name())
     if as_json:
         say_json(as_dict(taken))
         return
@@ -133,7 +133,7 @@ def feedback(folder: str, /, id: str, outcome: str | None, reason: str, by: str,
     """
     if not outcome:
         raise BadInput("how did it go?", "give --success or --failure")
-    skill = skills.feedback(open_repository(folder), id, outcome == "success", reason, by or getpass.getuser())
+    skill = skills.feedback(open_repository(folder), id, outcome == "success", reason, by or user_name())
     if as_json:
         say_json({"id": skill.memory.id, "reliability": skill.reliability, "use_count": skill.uses})
         return
@@ -147,7 +147,7 @@ def feedback(folder: str, /, id: str, outcome: str | None, reason: str, by: str,
 @click.pass_obj
 def prune(folder: str, /, threshold: float, dry_run: bool, as_json: bool) -> None:
     """Archive the skills that proved unreliable; 'rawkomem restore' brings one back."""
-    pruned = skills.prune(open_repository(folder), threshold, dry_run, getpass.getuser())
+    pruned = skills.prune(open_repository(folder), threshold, dry_run, user_name())
     if as_json:
         ids = [skill.memory.id for skill in pruned.skills]
         say_json({"pruned_count": len(ids), "total_remaining": pruned.remaining, "ids": ids, "dry_run": dry_run})

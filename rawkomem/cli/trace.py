@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..files.compose import entry_from_text
+from ..files.user import user_name
 from ..learn.trace import Experienced, Told
 from ..model.clock import iso
 from ..model.errors import BadInput
@@ -63,7 +63,7 @@ def trace_add(folder: str, /, as_json: bool, **given: Any) -> None:
     repository = open_repository(folder)
     if not any(given[name] for name in ("plan", "steps", "results", "learnings")):
         given["body"] = _piped()
-    told = Told(**{**given, "agent": given["agent"] or getpass.getuser()})
+    told = Told(**{**given, "agent": given["agent"] or user_name()})
     _report(experience.add_trace(repository, told), as_json)
     repository.sync()
 
@@ -165,7 +165,7 @@ def log_add(folder: str, /, as_json: bool, **given: Any) -> None:
     repository = open_repository(folder)
     if given["learnings"] == "-":
         given["learnings"] = sys.stdin.read().strip()
-    _report(experience.add_experience(repository, Experienced(**given), getpass.getuser()), as_json)
+    _report(experience.add_experience(repository, Experienced(**given), user_name()), as_json)
     repository.sync()
 
 

@@ -6,6 +6,7 @@ import os
 
 import click
 
+from ..connect.hosts import written_files
 from ..files.layout import find_layout
 from ..files.uninstall import plan_uninstall, uninstall
 from .terminal import note, paint, say
@@ -22,7 +23,8 @@ def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
     a generated MEMORY.md. Of this machine: the caches. Your memories and your own settings stay. Files of other
     programs that still name rawkomem are listed: 'rawkomem connect HOST --remove' takes it out of them.
     """
-    leaving = plan_uninstall(find_layout(folder))
+    layout = find_layout(folder)
+    leaving = plan_uninstall(layout, written_files(layout.project))
     for path, what in leaving.gone:
         say(f"{paint('remove', 'red')}   {_shown(path)}  {paint(what, 'dim')}")
     for path, what in leaving.stays:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import click
 
 from ..files.compose import compose, entry_from_text
 from ..files.templates import fill_template
+from ..files.user import user_name
 from ..model.errors import BadInput
 from ..model.kinds import CREATES, GROUPS, IMPORTANCE
 from ..model.record import as_dict, replace
@@ -74,7 +74,7 @@ def add_command(folder: str, /, kind: str, on_conflict: str, **given: Any) -> No
     """
     repository = open_repository(folder)
     text = _text(given, lambda: fill_template(repository.layout, kind, _template_values(given)))
-    entry = compose(entry_from_text(text), kind=kind, by=given["by"] or getpass.getuser(), **_flags(given))
+    entry = compose(entry_from_text(text), kind=kind, by=given["by"] or user_name(), **_flags(given))
     entry = replace(entry, extra={**entry.extra, **_claimed(given)})
     say_stored(repository, repository.store(entry, on_conflict), given["as_json"])
 
@@ -90,7 +90,7 @@ def amend_command(folder: str, /, id: str, **given: Any) -> None:
     """
     repository = open_repository(folder)
     text = _text(given, lambda: repository.get(id).body, optional=True)
-    entry = compose(entry_from_text(text), kind="amend", by=given["by"] or getpass.getuser(), **_flags(given))
+    entry = compose(entry_from_text(text), kind="amend", by=given["by"] or user_name(), **_flags(given))
     _report(repository, repository.amend(id, entry), "amended", given["as_json"])
 
 
@@ -105,7 +105,7 @@ def delete_command(folder: str, id: str, reason: str, as_json: bool) -> None:
     Appends a tombstone: the memory is no longer listed, found or injected.
     """
     repository = open_repository(folder)
-    _report(repository, repository.delete(id, reason, getpass.getuser()), "deleted", as_json)
+    _report(repository, repository.delete(id, reason, user_name()), "deleted", as_json)
 
 
 @click.command("purge")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SECONDS = {"session-start": 10, "prompt": 5, "turn-end": 10, "session-end": 5}  # the last two leave a worker behind
+SKILL = "rawkomem/SKILL.md"  # below a folder of skills
 SHOWN = {"session-start": "Loading project memories", "prompt": "Recalling project memories"}
 
 
@@ -96,6 +97,23 @@ def settings_file(name: str, project: str) -> str:
     variable, default = host.home
     folder = os.environ.get(variable) or os.path.expanduser(default)
     return os.path.join(folder, *host.user.split("/"))
+
+
+def hooks_file(project: str) -> str:
+    """The file beside its settings that Codex takes hooks from too."""
+    return os.path.join(os.path.dirname(settings_file("codex", project)), "hooks.json")
+
+
+def skill_file(name: str, project: str) -> str:
+    """Where a host finds our skill in a project."""
+    return os.path.join(project, *HOSTS[name].skills.split("/"), *SKILL.split("/"))
+
+
+def written_files(project: str) -> list[str]:
+    """Every file that connecting hosts may have written, in a project and for the user."""
+    settings = [settings_file(name, where) for name in HOSTS for where in (project, "")]
+    skills = [skill_file(name, project) for name, host in HOSTS.items() if host.skills]
+    return [*settings, hooks_file(project), hooks_file(""), *skills]
 
 
 def handlers(name: str) -> dict[str, Mapping[str, object]]:

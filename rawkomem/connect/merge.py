@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .edit import INDENT, Style, is_made_by_us, put, style_of, take_out, written
-from .jsonc import Item, Node, member, parse
+from .jsonc import BLANKS, Item, Node, member, parse
+from .ours import by_name, calls_us
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,20 +18,20 @@ if TYPE_CHECKING:
 
 HOOKS = "hooks"
 VERSION = "version"
-COMMANDS = ("command", "bash", "powershell")  # keys of a handler that hold a command line
-NAMES = ("rawkomem", "rawko")
+WAS_EMPTY = "\n\n"  # how a file ends that had nothing in it: one that was not there ends in one line break
 
 
 def merged(text: str | None, wanted: Wanted, version: int = 0) -> str:
     """A settings file with our items, each in its event's list; a file that was not there is made."""
-    if text is None:
+    if text is None or _is_empty(text):
         made = {HOOKS: {event: [item] for event, item in wanted.items()}}
-        return written({**made, VERSION: version} if version else made, Style("\n", INDENT)) + "\n"
+        whole = written({**made, VERSION: version} if version else made, Style("\n", INDENT))
+        return f"{whole}\n" if text is None else f"{text}{whole}{WAS_EMPTY}"
     if _is_in(parse(text), wanted):
         return text
     bare = without(text)
-    if bare is None:
-        return merged(None, wanted, version)
+    if bare is None or _is_empty(bare):
+        return merged(bare, wanted, version)
     added = _added(bare, wanted, version)
     if without(added) != bare:
         raise ValueError("its layout could not be restored later")
@@ -39,15 +40,20 @@ def merged(text: str | None, wanted: Wanted, version: int = 0) -> str:
 
 def without(text: str | None) -> str | None:
     """A settings file without our items; None where nothing else was ever in it."""
-    if text is None:
-        return None
+    if text is None or _is_empty(text):
+        return text
     root = parse(text)
     while found := _last(root):
         rest = _taken(text, root, *found)
         if rest is None:
-            return None
+            return text[: root.start] if text[root.end :] == WAS_EMPTY else None
         text, root = rest, parse(rest)
     return text
+
+
+def _is_empty(text: str) -> bool:
+    """Whether a file has nothing in it: hosts read that as they read `{}`."""
+    return not text.strip(BLANKS)
 
 
 def _added(text: str, wanted: Wanted, version: int) -> str:
@@ -78,7 +84,7 @@ def _checked(item: Item | None, kind: type) -> Item | None:
 
 def _is_in(root: Node, wanted: Wanted) -> bool:
     """Whether what is wanted stands there already, and nothing else of ours."""
-    ours = [(event.key, event.node.items[index].node.value) for event, index in _ours(root)]
+    ours = [(event.key, by_name(event.node.items[index].node.value)) for event, index in _ours(root)]
     return sorted(ours, key=repr) == sorted(wanted.items(), key=repr)
 
 
@@ -101,9 +107,9 @@ def _taken(text: str, root: Node, event: Item, index: int) -> str | None:
     """The text without one item of ours, and without the lists and objects that were made for it."""
     item = event.node.items[index].node
     inner = member(item, HOOKS)
-    others = [one for one in inner.node.items if not _is_handler(one.node)] if inner else []
+    others = [one for one in inner.node.items if not calls_us(one.node.value)] if inner else []
     if inner and others:  # somebody put handlers of their own into our group
-        last = max(at for at, one in enumerate(inner.node.items) if _is_handler(one.node))
+        last = max(at for at, one in enumerate(inner.node.items) if calls_us(one.node.value))
         return take_out(text, inner.node, last)
     if not is_made_by_us(event.node):
         return take_out(text, event.node, index)
@@ -119,11 +125,4 @@ def _taken(text: str, root: Node, event: Item, index: int) -> str | None:
 
 def _calls_us(node: Node) -> bool:
     inner = member(node, HOOKS)
-    return any(_is_handler(one.node) for one in inner.node.items) if inner else _is_handler(node)
-
-
-def _is_handler(node: Node) -> bool:
-    """Whether a handler's command line is `rawkomem hook …`."""
-    lines = [item.node.value for item in node.items if item.key in COMMANDS]
-    words = [line.split()[:2] for line in lines if isinstance(line, str)]
-    return any(len(pair) == 2 and pair[0] in NAMES and pair[1] == "hook" for pair in words)
+    return any(calls_us(one.node.value) for one in inner.node.items) if inner else calls_us(node.value)

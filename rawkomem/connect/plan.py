@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from typing import TYPE_CHECKING
 
 from ..files.templates import SHIPPED
+from ..files.whole import replace_whole
 from ..model.errors import BadInput, Refused, Unwritable
 from ..model.record import record
 from . import merge, toml_block
-from .hosts import HOSTS, handlers, items, settings_file
+from .hosts import HOSTS, SKILL, handlers, hooks_file, items, settings_file, skill_file
+from .seal import is_as_written, sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MARK = "rawkomem connect"  # in files that are ours as a whole
-SKILL = "rawkomem/SKILL.md"
 
 
 @record
@@ -26,6 +26,7 @@ class Change:
     path: str
     before: bytes | None
     after: bytes | None
+    kept: str = ""  # why it stays as it is, where a person should know
 
     @property
     def is_none(self) -> bool:
@@ -45,7 +46,7 @@ def plan_remove(name: str, project: str) -> list[Change]:
 
 def is_connected(name: str, project: str) -> bool:
     """Whether a host's settings call us."""
-    return any(not change.is_none for change in _settings(name, project, False))
+    return any(not change.is_none or change.kept for change in _settings(name, project, False))
 
 
 def carry_out(changes: list[Change], project: str) -> None:
@@ -64,7 +65,7 @@ def _settings(name: str, project: str, connect: bool) -> list[Change]:
     wanted, version = items(name), HOSTS[name].version
     if name != "codex":
         return [_edited(file, (lambda text: merge.merged(text, wanted, version)) if connect else merge.without)]
-    beside = os.path.join(os.path.dirname(file), "hooks.json")  # where it is, hooks go there: Codex warns about both
+    beside = hooks_file(project)  # where it is, hooks go there: Codex warns about both
     apart = os.path.exists(beside)
     return [
         _edited(file, (lambda text: toml_block.merged(text, handlers(name))) if connect and not apart else _no_block),
@@ -83,10 +84,17 @@ def _skill(name: str, project: str, connect: bool) -> list[Change]:
     if not folder or not project:
         return []
     sharing = [other for other, host in HOSTS.items() if host.skills == folder and other != name]
-    if not connect and any(is_connected(other, project) for other in sharing):
+    if not connect and any(_may_be_connected(other, project) for other in sharing):
         return []
-    file = os.path.join(project, *folder.split("/"), *SKILL.split("/"))
-    return [_owned(file, _template("skills/" + SKILL), connect)]
+    return [_owned(skill_file(name, project), _template("skills/" + SKILL), connect)]
+
+
+def _may_be_connected(name: str, project: str) -> bool:
+    """Settings that cannot be read may call us, and are no reason to leave another host's as they are."""
+    try:
+        return is_connected(name, project)
+    except BadInput:
+        return True
 
 
 def _edited(file: str, edit: Callable[[str | None], str | None]) -> Change:
@@ -101,21 +109,34 @@ def _edited(file: str, edit: Callable[[str | None], str | None]) -> Change:
 
 
 def _owned(file: str, text: bytes, connect: bool) -> Change:
-    """A file that is ours as a whole; one of this name that is not is left alone."""
+    """A file that is ours as a whole; one of this name that is not is left alone, as is what a person made of ours."""
     before = _read(file)
-    if before is not None and MARK.encode() not in before:
+    if before is None:
+        return Change(file, None, sealed(text) if connect else None)
+    if MARK.encode() not in before:
         if connect:
             raise Refused(f"{file} is not rawkomem's", "move it away first; nothing was changed")
         return Change(file, before, before)
-    return Change(file, before, text if connect else None)
+    if not is_as_written(before, text):
+        return Change(file, before, before, "it was edited since: delete it yourself if it is not wanted")
+    return Change(file, before, sealed(text) if connect else None)
+
+
+def plugin_folder() -> str:
+    """Where the marketplace lies that offers our plugin to Claude Code, in this installation."""
+    return os.path.dirname(os.path.dirname(_shipped("claude/.claude-plugin/marketplace.json")))
 
 
 def _template(name: str) -> bytes:
+    with open(_shipped(name), "rb") as stream:
+        return stream.read()
+
+
+def _shipped(name: str) -> str:
     for folder in SHIPPED:
         file = os.path.join(folder, "agents", *name.split("/"))
         if os.path.isfile(file):
-            with open(file, "rb") as stream:
-                return stream.read()
+            return file
     raise BadInput(f"no template {name}", "install rawkomem anew")
 
 
@@ -130,37 +151,17 @@ def _read(file: str) -> bytes | None:
 
 
 def _write(change: Change) -> None:
-    """By a temporary file and a rename; a link is followed, and whoever saved meanwhile wins."""
+    """A link is followed, and whoever saved meanwhile wins."""
     file = os.path.realpath(change.path)
     if _read(file) != change.before:
         raise Refused(f"{change.path} was changed a moment ago", "run it again")
     try:
         if change.after is None:
             os.unlink(file)
-            return
-        os.makedirs(os.path.dirname(file), exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(file), prefix=".rawkomem-")
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(change.after)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.chmod(temporary, _mode(file))
-            os.replace(temporary, file)
-        except OSError:
-            os.unlink(temporary)
-            raise
+        else:
+            replace_whole(file, change.after)
     except OSError as failure:
         raise Unwritable(f"cannot write {change.path}: {failure.strerror}", "check permissions") from None
-
-
-def _mode(file: str) -> int:
-    try:
-        return os.stat(file).st_mode & 0o777
-    except OSError:
-        umask = os.umask(0)
-        os.umask(umask)
-        return 0o666 & ~umask
 
 
 def _remove_empty(folder: str, project: str) -> None:

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, TypeVar
 from ..model.errors import NotFound, Unwritable
 from ..model.record import record
 from ..text.marked import cut_block, put_block
-from .git import GitFailed
+from .git import GitFailed, what_to_do
+from .hook_advice import advice, find_manager
+from .merge_driver import CONFLICT
+from .whole import replace_whole
 from .worktree import WorkTree, work_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from .layout import Layout
 
@@ -28,20 +31,8 @@ DRIVER = "merge.rawkomem"
 ATTRIBUTE = "*.md merge=rawkomem"
 IGNORED = "/local/"
 CONFIG_HOOKS = (2, 54)  # the first git that takes hooks from its settings, several for one event
-CHECK, SYNC = "pre-commit", "post-merge"
-# What another program's hooks are told by, and how they are told to run ours.
-MANAGERS = {
-    "pre-commit": (".pre-commit-config.yaml", ".pre-commit-config.yml", "prek.toml"),
-    "lefthook": tuple(f"{dot}lefthook.{end}" for dot in ("", ".") for end in ("yml", "yaml", "toml", "json", "jsonc")),
-    "husky": (".husky",),
-}
-ADVICE = {
-    "pre-commit": "add to the 'repos:' of {file}:\n"
-    "  - repo: local\n    hooks:\n      - id: rawkomem-check\n        name: rawkomem check\n"
-    "        entry: {check}\n        language: system\n        pass_filenames: false\n        always_run: true",
-    "lefthook": "add to {file}:\n  pre-commit:\n    jobs:\n      - name: rawkomem\n        run: {check}",
-    "husky": "add a line to .husky/pre-commit:\n  {check}",
-}
+CHECK, MERGE, SYNC = "pre-commit", "pre-merge-commit", "post-merge"  # git checks a merge without conflicts by MERGE
+EVENTS = (CHECK, MERGE, SYNC)
 SHELL = re.compile(rb"\A#![^\n]*\b(?:ba|da|k|z)?sh\b[^\n]*\n")
 START = "#!/bin/sh\n"
 
@@ -111,7 +102,7 @@ def _asked(ask: Callable[[], T]) -> T:
     try:
         return ask()
     except GitFailed as failure:
-        raise NotFound(f"git: {failure}", "run it inside a git work tree ('git init' makes one)") from None
+        raise NotFound(f"git: {failure}", what_to_do(failure)) from None
 
 
 def _set_all(connection: Connection) -> None:
@@ -127,11 +118,7 @@ def _write(change: FileChange) -> None:
     if change.after is None:
         os.unlink(change.path)
         return
-    os.makedirs(os.path.dirname(change.path), exist_ok=True)
-    with open(change.path, "wb") as stream:
-        stream.write(change.after)
-    if change.executable:
-        os.chmod(change.path, os.stat(change.path).st_mode | 0o111)
+    replace_whole(change.path, change.after, change.executable)
 
 
 class _Connecting:
@@ -145,31 +132,41 @@ class _Connecting:
         self.name = f"rawkomem {self.inside}".strip()
 
     def plan(self, wanted: Wanted) -> Connection:
-        manager = self._manager()
-        hooks: tuple[FileChange, ...] = ()
+        """Hooks go to one place: where a newer git takes them from its settings, those of before leave the files."""
         settings = [*self._driver(wanted)]
-        advice: tuple[str, ...] = ()
+        manager = find_manager(self.tree.top)
         if manager:
-            advice = (f"{manager[0]} runs this project's hooks: {self._advice(manager, wanted)}",)
-        elif self._git_version() >= CONFIG_HOOKS:
+            return self._connection(self._attributes(), settings, (advice(manager, self._commands(wanted)),))
+        if self._git_version() >= CONFIG_HOOKS:
             settings += self._config_hooks(wanted)
-        else:
-            hooks, advice = self._hook_files(wanted)
-        return Connection(self.tree, (*self._attributes(), *hooks), tuple(settings), advice)
+            return self._connection((*self._attributes(), *self._without(self._hook_paths())), settings)
+        hooks, to_do = self._hook_files(wanted)
+        return self._connection((*self._attributes(), *hooks), [*settings, *self._unset(self._hook_sections())], to_do)
 
     def removal(self) -> Connection:
-        paths = [self._own(".gitattributes"), self._own(".gitignore")]
-        paths += [os.path.join(self._hook_folder(), event) for event in (CHECK, SYNC)]
-        files = []
+        files = self._without([self._own(".gitattributes"), self._own(".gitignore"), *self._hook_paths()])
+        return self._connection(files, self._unset([DRIVER, *self._hook_sections()]))
+
+    def _connection(
+        self, files: Iterable[FileChange], settings: Iterable[SettingChange], to_do: tuple[str, ...] = ()
+    ) -> Connection:
+        return Connection(self.tree, tuple(files), tuple(settings), to_do)
+
+    def _without(self, paths: Iterable[str]) -> Iterator[FileChange]:
         for path in paths:
             before = _read(path)
             after = None if before is None else cut_block(before, self.name)
             if before != after:
-                files.append(FileChange(path, before, after, "without our lines"))
-        return Connection(self.tree, tuple(files), tuple(self._unset()))
+                yield FileChange(path, before, after, "without our lines")
 
-    def _unset(self) -> Iterator[SettingChange]:
-        for section in (DRIVER, *(f"hook.{self._hook_name(event)}" for event in (CHECK, SYNC))):
+    def _hook_paths(self) -> list[str]:
+        return [os.path.join(self._hook_folder(), event) for event in EVENTS]
+
+    def _hook_sections(self) -> list[str]:
+        return [f"hook.{self._hook_name(event)}" for event in EVENTS]
+
+    def _unset(self, sections: Iterable[str]) -> Iterator[SettingChange]:
+        for section in sections:
             for key in ("name", "driver", "command", "event"):
                 before = self._setting(f"{section}.{key}")
                 if before is not None:
@@ -188,10 +185,15 @@ class _Connecting:
             yield FileChange(ignore, known, put_block(known, self.name, f"{IGNORED}\n"), "the index is not committed")
 
     def _driver(self, wanted: Wanted) -> Iterator[SettingChange]:
-        program = shlex.join(wanted.program).replace("%", "%%")
+        """Whatever keeps the program from merging (it is gone, it crashes), git merges by lines instead.
+
+        Left as they are, our lines would pass for the result: the other side's memories would be lost without a word.
+        """
+        ours = f"{shlex.join(wanted.program).replace('%', '%%')} merge-driver --marker-size %L %O %A %B %P"
+        lines = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
         values = {
             "name": "rawkomem: memory files, entry by entry",
-            "driver": f"{program} merge-driver --marker-size %L %O %A %B %P",
+            "driver": f"{ours}; case $? in 0) ;; {CONFLICT}) exit 1 ;; *) {lines} ;; esac",
         }
         for key, value in values.items():
             yield from self._set(f"{DRIVER}.{key}", value, "merges memory files")
@@ -205,51 +207,43 @@ class _Connecting:
     def _hook_files(self, wanted: Wanted) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
         folder = self._hook_folder()
         shared = _is_below(folder, self.tree.top) and not _is_below(folder, self._git_folder())
+        commands = self._commands(wanted)
         if not shared and not _is_below(folder, self._git_folder()):
-            told = f"core.hooksPath leads to {folder}, which other projects use: call '{self._plain(wanted)}' there"
-            return (), (told,)
+            told = "; ".join(f"'{command}' in its {event}" for event, command in commands.items())
+            return (), (f"core.hooksPath leads to {folder}, which other projects use: call {told}",)
         program = ["rawkomem"] if shared else wanted.program  # a committed hook runs on every machine
-        files, advice = [], []
+        files, to_do = [], []
         for event, script in self._scripts(program, wanted).items():
             path = os.path.join(folder, event)
             before = _read(path)
             if before is not None and not SHELL.match(before):
-                advice.append(f"{path} is no shell script: have it run '{self._plain(wanted)}'")
+                to_do.append(f"{path} is no shell script: have it run '{commands[event]}'")
                 continue
             after = put_block(before, self.name, f"{script}\n", START, below_first_line=True)
             if after != before:
                 files.append(FileChange(path, before, after, f"runs on {event}", executable=before is None))
             if before is not None and not os.access(path, os.X_OK):
-                advice.append(f"git does not run {path}: make it executable")
-        return tuple(files), tuple(advice)
+                to_do.append(f"git does not run {path}: make it executable")
+        return tuple(files), tuple(to_do)
 
     def _scripts(self, program: Sequence[str], wanted: Wanted) -> dict[str, str]:
         """event → shell code, from the top of the work tree. A missing program, or no memories here, stops nobody."""
-        where = ["-C", self.inside] if self.inside else []
-        check = shlex.join([*program, *where, "check", "--staged", *(f"--no-{name}" for name in wanted.skip)])
         folder = shlex.quote(f"{self.inside}/.rawko".lstrip("/"))
-        found = f"command -v {shlex.quote(program[0])} >/dev/null 2>&1"
+        found = f"{_is_there(program)} >/dev/null 2>&1"
         absent = "echo 'rawkomem is not installed here: memories are not checked' >&2"
-        scripts = {CHECK: f"if [ -d {folder} ]; then if {found}; then {check} || exit $?; else {absent}; fi; fi"}
-        if wanted.sync:
-            sync = shlex.join([*program, *where, "sync"])
-            scripts[SYNC] = f"if [ -d {folder} ]; then {sync} >/dev/null 2>&1 || :; fi"
+        scripts = {}
+        for event, command in self._commands(wanted, program).items():
+            check = f"if {found}; then {command} || exit $?; else {absent}; fi"
+            run = f"{command} >/dev/null 2>&1 || :" if event == SYNC else check
+            scripts[event] = f"if [ -d {folder} ]; then {run}; fi"
         return scripts
 
-    def _advice(self, manager: tuple[str, str], wanted: Wanted) -> str:
-        return ADVICE[manager[0]].format(file=manager[1], check=self._plain(wanted))
-
-    def _plain(self, wanted: Wanted) -> str:
+    def _commands(self, wanted: Wanted, program: Sequence[str] = ("rawkomem",)) -> dict[str, str]:
+        """event → the command line that runs on it."""
         where = ["-C", self.inside] if self.inside else []
-        return shlex.join(["rawkomem", *where, "check", "--staged", *(f"--no-{name}" for name in wanted.skip)])
-
-    def _manager(self) -> tuple[str, str] | None:
-        """Who manages this project's hooks, and the file that tells."""
-        for name, files in MANAGERS.items():
-            for file in files:
-                if os.path.exists(os.path.join(self.tree.top, file)):
-                    return name, file
-        return None
+        check = shlex.join([*program, *where, "check", "--staged", *(f"--no-{name}" for name in wanted.skip)])
+        sync = {SYNC: shlex.join([*program, *where, "sync"])} if wanted.sync else {}
+        return {CHECK: check, MERGE: check, **sync}
 
     def _hook_folder(self) -> str:
         return os.path.normpath(os.path.join(self.tree.top, self.tree.ask("rev-parse", "--git-path", "hooks")))
@@ -274,6 +268,12 @@ class _Connecting:
 
     def _setting(self, key: str) -> str | None:
         return self.tree.ask("config", "--local", "--get", key) or None
+
+
+def _is_there(program: Sequence[str]) -> str:
+    """Shell code that succeeds where a program is there: a Python may well be there without the module."""
+    python, module = program[:-2], program[-1]
+    return shlex.join([*python, "-c", f"import {module}"] if python else ["command", "-v", program[0]])
 
 
 def _is_below(path: str, folder: str) -> bool:

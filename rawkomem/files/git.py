@@ -24,10 +24,26 @@ ENVIRONMENT = {
 }
 # What a repository's own settings could make git run, or hide from us.
 SETTINGS = ("core.fsmonitor=false", "log.showSignature=false", "log.showRoot=true", "i18n.logOutputEncoding=UTF-8")
+# What git says → what helps.
+HINTS = {
+    "not a git repository": "run it inside a git work tree ('git init' makes one)",
+    "must be run in a work tree": "run it inside a git work tree, not in a bare repository",
+    "not installed": "install git, or put it on your PATH",
+    "takes too long": "try again when the machine is less busy",
+    "dubious ownership": "tell git that you trust this folder: git config --global --add safe.directory FOLDER",
+    "could not lock": "another git may be running, or its folder cannot be written: check, then run it again",
+}
 
 
 class GitFailed(Exception):
     """Git has no answer; says why in a few words."""
+
+
+def what_to_do(failure: GitFailed) -> str:
+    """A hint for one who was told that git has no answer."""
+    said = str(failure).lower()
+    hints = (hint for words, hint in HINTS.items() if words in said)
+    return next(hints, "git said so itself: mend that, then run it again")
 
 
 class Git:

@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import tempfile
 
 from ..model.errors import Refused, Unwritable
 from .contents import MAX_FILE
-from .merge import MARKER, merge
+from .merge import MARKER, Merged, merge
+from .whole import replace_whole
 
+CONFLICT = 3  # exit code: unlike 1 and 127, none that a program gives which could not even start
 NAMES = ("ours", "base", "theirs")  # in the order in which `git merge-file` takes them
 
 
+class Conflicting(Refused):
+    """Both sides changed the same, and the file has marks around it."""
+
+    exit_code = CONFLICT
+
+
 def merge_files(base: str, ours: str, theirs: str, path: str = "", marker: int = MARKER) -> None:
-    """Merge three files into `ours`; raises Refused where both sides changed the same, which is marked in it."""
+    """Merge three files into `ours`; raises Conflicting where both sides changed the same, which is marked in it."""
     name = path or ours
-    merged = merge(_read(base), _read(ours), _read(theirs), name, marker)
+    merged = _merged((_read(base), _read(ours), _read(theirs)), name, marker)
     if merged is None:
         return _merge_lines(base, ours, theirs, name, marker)
-    _replace(ours, merged.data)
+    try:
+        replace_whole(ours, merged.data)
+    except OSError as failure:
+        raise Unwritable(f"cannot write {ours}: {failure.strerror}", "check permissions and free space") from None
     if merged.conflicts:
         changed = ", ".join(merged.conflicts)
-        raise Refused(f"{name}: both sides changed {changed}", "keep one side between the markers, then git add")
+        raise Conflicting(f"{name}: both sides changed {changed}", "keep one side between the markers, then git add")
     return None
+
+
+def _merged(versions: tuple[bytes, bytes, bytes], name: str, marker: int) -> Merged | None:
+    """The merge entry by entry; None where that is not possible, for whatever reason: lines can always be merged."""
+    try:
+        return merge(*versions, name, marker)
+    except Exception:
+        return None
 
 
 def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> None:
@@ -33,7 +50,7 @@ def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> N
     if done.returncode:
         told = done.stderr.strip().partition("\n")[0]
         why = f": {told}" if told and "conflict" not in told else ""
-        raise Refused(f"{name} cannot be merged entry by entry{why}", "mend it by hand, then git add")
+        raise Conflicting(f"{name} cannot be merged entry by entry{why}", "mend it by hand, then git add")
 
 
 def _read(file: str) -> bytes:
@@ -43,13 +60,3 @@ def _read(file: str) -> bytes:
             return stream.read(MAX_FILE + 1)
     except OSError as failure:
         raise Unwritable(f"cannot read {file}: {failure.strerror}", "git gives three files to a merge driver") from None
-
-
-def _replace(file: str, data: bytes) -> None:
-    """The file with other bytes, all of them or none: a merge that is killed leaves what was there."""
-    try:
-        with tempfile.NamedTemporaryFile(dir=os.path.dirname(os.path.abspath(file)), delete=False) as stream:
-            stream.write(data)
-        os.replace(stream.name, file)
-    except OSError as failure:
-        raise Unwritable(f"cannot write {file}: {failure.strerror}", "check permissions and free space") from None

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from .committed import read_blobs
-from .layout import AREAS
+from .git import GitFailed
+from .layout import AREAS, FOLDER, Layout
 from .worktree import work_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .layout import Layout
-
 LITERAL = "--literal-pathspecs"  # a folder named `[x]` is that folder
+MERGED = "GITHEAD_"  # what git's names of merged commits start with, in the environment of hooks
 FILE = "100"  # what modes of regular files start with
 
 
@@ -28,7 +29,8 @@ class Staged:
         self._root = self.tree.path(layout.root) + "/"
         self._project = self.tree.path(layout.project)
         self.now, self.unmerged = self._index()
-        self.parents = [self._commit(name) for name in ("HEAD", "MERGE_HEAD") if self._is_there(name)]
+        self._names = [name for name in ("HEAD", self._other_side()) if name and self._is_there(name)]
+        self.parents = [self._commit(name) for name in self._names]
         self.base = self._merge_base() if len(self.parents) > 1 else {}
         self.code = self._changed_code()
         self._known: dict[str, bytes] = {}
@@ -78,8 +80,13 @@ class Staged:
         listed = self._listed("ls-tree", "-r", "-z", "--full-tree", name, "--", self._root)
         return {path: facts.split(" ")[2] for facts, path in listed if facts.startswith(FILE)}
 
+    def _other_side(self) -> str:
+        """What is merged. Before git asks `pre-merge-commit`, only its environment names that, as GITHEAD_<commit>."""
+        named = [name.removeprefix(MERGED) for name in os.environ if name.startswith(MERGED)]
+        return "MERGE_HEAD" if self._is_there("MERGE_HEAD") else named[0] if len(named) == 1 else ""
+
     def _merge_base(self) -> dict[str, str]:
-        commit = self.tree.ask("merge-base", "HEAD", "MERGE_HEAD")
+        commit = self.tree.ask("merge-base", *self._names)
         return self._commit(commit) if commit else {}
 
     def _listed(self, *words: str) -> list[tuple[str, str]]:
@@ -98,6 +105,21 @@ class Staged:
         names = self._lines("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z")
         below = "" if self._project == "." else f"{self._project}/"
         return {name[len(below) :] for name in names if name.startswith(below) and not name.startswith(self._root)}
+
+
+def staged_layouts(folder: str) -> list[Layout]:
+    """The repositories in the work tree around a folder that git has files of; none where there is no work tree.
+
+    A hook runs at the top of the work tree, from where no way leads to repositories below it.
+    """
+    try:
+        tree = work_tree(os.path.abspath(folder))
+        names = tree.git.run("ls-files", "-z", "--", f":(glob)**/{FOLDER}/**").decode("utf-8", "surrogateescape")
+    except GitFailed:
+        return []
+    paths = [name.split("/") for name in names.split("\0") if name]
+    roots = {os.path.join(tree.top, *parts[: parts.index(FOLDER) + 1]) for parts in paths}
+    return [Layout(root) for root in sorted(roots) if os.path.isdir(root)]
 
 
 def _differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:

@@ -17,7 +17,7 @@ from ..state.references import KEPT_BOTH
 from ..text.cite import cited_in, read_citation
 from .citations import GONE, STALE, Citations
 from .committed import digests_in
-from .git import GitFailed
+from .git import GitFailed, what_to_do
 from .leaks import leaks_of
 from .read import read_data
 from .staged import Staged, is_memory
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
     Registry = Mapping[str, Predicate]
 
-APPEND = "append an entry instead ('rawkomem amend'); for a purge, commit with --no-verify"
+SKIP = "RAWKOMEM_SKIP"  # environment: checks to leave out for once, where a hook runs and nobody can give options
+APPEND = f"append an entry instead ('rawkomem amend'); after a purge: {SKIP}=history git commit …"
 MARKERS = "keep one side, then git add"
 SETTLE = "settle it with 'rawkomem consolidate' or 'rawkomem supersede', then git add"
 CONFIRM = "mend the memory, or confirm it with 'rawkomem cite', then git add"
@@ -44,7 +45,7 @@ def check_staged(layout: Layout, registry: Registry, skip: Sequence[str] = ()) -
         commit = _Commit(layout, staged, registry)
         found = {name: check(commit) for name, check in CHECKS.items() if name not in skip}
     except GitFailed as failure:
-        raise NotFound(f"git cannot tell what is staged: {failure}", "run it inside a git work tree") from None
+        raise NotFound(f"git cannot tell what is staged: {failure}", what_to_do(failure)) from None
     return {
         name: sorted(
             (replace(problem, path=staged.name(problem.path)) for problem in problems),

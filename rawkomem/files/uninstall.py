@@ -13,11 +13,13 @@ from .page import PAGE, is_generated
 from .start import plan_start
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .layout import Layout
 
 LARGEST = 2**20  # bytes of a settings file that is looked into
 NAMES = (b"rawkomem", b"rawko ")  # our commands, as settings name them
-# Settings of hosts, below a project and below home, in which our hooks or servers may stand.
+# Files of other programs, below a project and below home, that people put our commands into themselves.
 PROJECT_FILES = (
     ".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".codex/config.toml", ".codex/hooks.json",
     ".cursor/hooks.json", ".cursor/mcp.json", ".gemini/settings.json", ".github/hooks", ".opencode/plugins",
@@ -39,8 +41,8 @@ class Leaving:
     mentions: tuple[str, ...]  # files of other programs: `connect --remove` takes our part out
 
 
-def plan_uninstall(layout: Layout) -> Leaving:
-    """Look only."""
+def plan_uninstall(layout: Layout, connected: Sequence[str] = ()) -> Leaving:
+    """Look only; `connected` are the files that connecting a host writes, of the project and of the user."""
     gone = [(layout.local, "index, usage counts, ledger, locks of this machine"), (user_cache(), "caches")]
     stays = [(user_config(), "your own settings")]
     for step in plan_start(layout.project):
@@ -49,7 +51,11 @@ def plan_uninstall(layout: Layout) -> Leaving:
     page = layout.path(PAGE)
     if is_generated(_bytes(page).decode(errors="replace")):
         gone.append((page, "generated"))
-    mentions = [*_mentions(layout.project, PROJECT_FILES), *_mentions(os.path.expanduser("~"), HOME_FILES)]
+    mentions = [
+        *_mentions(_below(layout.project, PROJECT_FILES)),
+        *_mentions(_below(os.path.expanduser("~"), HOME_FILES)),
+        *_mentions(connected),
+    ]
     return Leaving(
         tuple((path, what) for path, what in gone if os.path.lexists(path)),
         tuple((path, what) for path, what in stays if os.path.lexists(path)),
@@ -71,11 +77,14 @@ def uninstall(leaving: Leaving) -> None:
             raise Unwritable(f"cannot remove {path}: {failure.strerror}", "remove it by hand") from None
 
 
-def _mentions(base: str, names: tuple[str, ...]) -> list[str]:
+def _below(base: str, names: Sequence[str]) -> list[str]:
+    return [os.path.join(base, *name.split("/")) for name in names]
+
+
+def _mentions(paths: Sequence[str]) -> list[str]:
     """The files among these, or right below the folders among these, that name one of our commands."""
     found = []
-    for name in names:
-        path = os.path.join(base, *name.split("/"))
+    for path in paths:
         files = [os.path.join(path, inner) for inner in sorted(os.listdir(path))] if os.path.isdir(path) else [path]
         found += [file for file in files if any(ours in _bytes(file) for ours in NAMES)]
     return found

@@ -12,9 +12,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..files.lock import Lock
 from ..learn.remember import Run
+from ..model.errors import BadInput
 from ..operations import learning
-from .call import LEARN
-from .heard import news_of, note_heard
+from .call import END, LEARN
+from .heard import news_of, note_heard, note_transcript, transcript_of
 
 if TYPE_CHECKING:
     from ..files.layout import Layout
@@ -33,9 +34,12 @@ def leave_learner(layout: Layout, call: Call) -> None:
     """Start the process, with the transcript's name or with what was told, and forget about it."""
     command = [sys.executable, "-P", "-c", WORK, "-C", layout.root, "hook", call.host, LEARN]
     apart: dict[str, Any] = {"creationflags": DETACHED} if os.name == "nt" else {"start_new_session": True}
-    with _told(call) as talk:
+    transcript = _transcript(layout, call)
+    with tempfile.TemporaryFile() as talk:
+        if not transcript:
+            _tell(call, talk)
         subprocess.Popen(
-            [*command, call.transcript] if _is_file(call.transcript) else command,
+            [*command, transcript] if transcript else command,
             stdin=talk,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -44,17 +48,25 @@ def leave_learner(layout: Layout, call: Call) -> None:
         ).returncode = 0  # nobody waits for it
 
 
-def _told(call: Call) -> IO[bytes]:
-    """What was said, as a file without a name: a transcript by itself, for `learn`. Empty where there is a real one."""
-    talk = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+def _transcript(layout: Layout, call: Call) -> str:
+    """The file that a session is written down in, as the host says now or, at the session's end, said before."""
+    said = call.transcript
+    if said:
+        note_transcript(layout, call.session, said)
+    elif call.event == END:
+        said = transcript_of(layout, call.session)
+    return said if said and os.path.isfile(said) else ""
+
+
+def _tell(call: Call, talk: IO[bytes]) -> None:
+    """Write what was said into a file without a name: a transcript by itself, for `learn`. Nothing said is nothing."""
     messages = call.fields.get("messages")
     if not isinstance(messages, list):
         said = [("user", call.prompt), ("assistant", call.reply)]
         messages = [{"role": role, "content": text} for role, text in said if text]
-    if messages and not _is_file(call.transcript):
+    if messages:
         talk.write(json.dumps({"sessionId": call.session, "messages": messages[-MESSAGES:]}).encode())
         talk.seek(0)
-    return talk
 
 
 def learn_behind(repository: Repository, host: str, transcript: str, talk: IO[bytes]) -> None:
@@ -71,13 +83,12 @@ def learn_behind(repository: Repository, host: str, transcript: str, talk: IO[by
 
 
 def _learn_news(repository: Repository, transcript: str) -> None:
+    """What cannot be learned from now cannot be later; whatever else goes wrong may pass, and is tried again."""
     news, end = news_of(repository.layout, transcript)
     try:
-        learning.learn(repository, news, Run())
-    finally:  # what cannot be learned from now cannot be later
-        news.close()
+        with news:
+            learning.learn(repository, news, Run())
+    except BadInput:
         note_heard(repository.layout, transcript, end)
-
-
-def _is_file(path: str) -> bool:
-    return bool(path) and os.path.isfile(path)
+        raise
+    note_heard(repository.layout, transcript, end)

@@ -20,19 +20,27 @@ ROOM = {
     "gemini": 9_500,
     "opencode": 9_500,
 }
+REWRITTEN = "transformedPrompt"  # a prompt as Copilot sends it to the model: the one that a hook may change
 PROMPT_NAMES = {"gemini": "BeforeAgent"}  # the others say as Claude Code does
 
 
 def answer(call: Call, context: str) -> bytes:
     """A context in the dialect of the host; empty where there is none, or no way to tell it."""
-    if not context:
+    if not context or not is_heard(call):
         return b""
     if call.host == "opencode":  # our own plugin, which takes a text as it is
         return context.encode("utf-8", "replace")
-    said = SPOKEN.get(call.host, _envelope)(call, context)
-    if not said:
-        return b""
-    return f"{write_json(said)}\n".encode()
+    return f"{write_json(SPOKEN.get(call.host, _envelope)(call, context))}\n".encode()
+
+
+def is_heard(call: Call) -> bool:
+    """Whether the host takes what is said to a call: to a prompt that it does not offer to change, Copilot does not."""
+    return not is_copilots(call) or call.event != PROMPT or isinstance(call.fields.get(REWRITTEN), str)
+
+
+def is_copilots(call: Call) -> bool:
+    """Whether a call is told in Copilot's own way: snake_case belongs to Claude Code's event names and envelope."""
+    return call.host == "copilot" and "hook_event_name" not in call.fields
 
 
 def _envelope(call: Call, context: str) -> dict[str, object]:
@@ -48,16 +56,11 @@ def _cursor(call: Call, context: str) -> dict[str, object]:
 
 
 def _copilot(call: Call, context: str) -> dict[str, object]:
-    """By the spelling of its fields: snake_case belongs to Claude Code's event names, and to its envelope.
-
-    Of a prompt, only the rewritten form may be changed; what is said to the plain one is dropped by the host.
-    """
-    if "hook_event_name" in call.fields:
+    if not is_copilots(call):
         return _envelope(call, context)
     if call.event != PROMPT:
         return {"additionalContext": context}
-    rewritten = call.fields.get("transformedPrompt")
-    return {"modifiedTransformedPrompt": f"{context}\n{rewritten}"} if isinstance(rewritten, str) else {}
+    return {"modifiedTransformedPrompt": f"{context}\n{call.fields[REWRITTEN]}"}
 
 
 SPOKEN: dict[str, Callable[[Call, str], dict[str, object]]] = {"cursor": _cursor, "copilot": _copilot}

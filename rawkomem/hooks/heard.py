@@ -7,6 +7,8 @@ import os
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..files.layout import Layout
 
 LINES = ".jsonl"  # a transcript that grows by lines; others are read whole
@@ -39,20 +41,56 @@ def note_heard(layout: Layout, transcript: str, end: int) -> None:
     offsets = {**_offsets(layout)}
     offsets.pop(transcript, None)
     offsets[transcript] = end
-    temporary = f"{_file(layout)}.{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8", errors="replace") as stream:
-        stream.writelines(f"{end}\t{path}\n" for path, end in [*offsets.items()][-KEPT:])
-    os.replace(temporary, _file(layout))
+    _write(_file(layout), [f"{end}\t{path}\n" for path, end in offsets.items()])
+
+
+def note_transcript(layout: Layout, session: str, transcript: str) -> None:
+    """Remember where a session is written down: some hosts tell it at the end of a turn, and not at the end of all.
+
+    Best effort: where it cannot be written, the end of the session has nothing to add.
+    """
+    known = {**_transcripts(layout)}
+    if not session or known.pop(session, "") == transcript:
+        return
+    known[session] = transcript
+    try:
+        _write(_sessions(layout), [f"{one}\t{path}\n" for one, path in known.items()])
+    except OSError:
+        pass
+
+
+def transcript_of(layout: Layout, session: str) -> str:
+    """Where a session was last said to be written down; empty where nobody said so."""
+    return _transcripts(layout).get(session, "") if session else ""
+
+
+def _transcripts(layout: Layout) -> dict[str, str]:
+    return {session: path for session, path in _pairs(_sessions(layout)) if path}
 
 
 def _offsets(layout: Layout) -> dict[str, int]:
+    return {path: int(end) for end, path in _pairs(_file(layout)) if path and end.isdecimal()}
+
+
+def _pairs(file: str) -> list[tuple[str, str]]:
     try:
-        with open(_file(layout), encoding="utf-8", errors="replace") as stream:
-            pairs = [line.rstrip("\n").partition("\t") for line in stream]
+        with open(file, encoding="utf-8", errors="replace") as stream:
+            parts = [line.rstrip("\n").partition("\t") for line in stream]
     except OSError:
-        return {}
-    return {path: int(end) for end, _, path in pairs if path and end.isdecimal()}
+        return []
+    return [(first, second) for first, _, second in parts]
+
+
+def _write(file: str, lines: Sequence[str]) -> None:
+    temporary = f"{file}.{os.getpid()}"
+    with open(temporary, "w", encoding="utf-8", errors="replace") as stream:
+        stream.writelines(lines[-KEPT:])
+    os.replace(temporary, file)
 
 
 def _file(layout: Layout) -> str:
     return os.path.join(layout.local, "heard.tsv")
+
+
+def _sessions(layout: Layout) -> str:
+    return os.path.join(layout.local, "transcripts.tsv")

@@ -16,24 +16,24 @@ LONGEST = 300  # characters of a line
 
 
 def note(layout: Layout, host: str, event: str, message: str) -> None:
-    """Append a line. Best effort: where even that fails, there is nobody left to tell."""
-    from ..text.clean import one_line
-    from ..text.redact import redact  # messages quote what they are about
-
-    said = one_line(redact(f"{host} {event}: {message}"), LONGEST)
+    """Append a line. Best effort: where even that fails, on whatever system, there is nobody left to tell."""
     try:
+        from ..text.clean import one_line
+        from ..text.redact import redact  # messages quote what they are about
+
+        said = one_line(redact(f"{host} {event}: {message}"), LONGEST)
         os.makedirs(layout.local, exist_ok=True)
         _append(os.path.join(layout.local, NAME), f"{iso(now())} {said}\n".encode("utf-8", "replace"))
-    except OSError:
+    except Exception:
         pass
 
 
 def _append(file: str, line: bytes) -> None:
-    descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
     try:
         size = os.fstat(descriptor).st_size
         os.write(descriptor, line)
-        kept = os.pread(descriptor, LARGEST // 2, size - LARGEST // 2) if size > LARGEST else b""
+        kept = _newer(descriptor, size) if size > LARGEST else b""
     finally:
         os.close(descriptor)
     if kept:
@@ -41,3 +41,9 @@ def _append(file: str, line: bytes) -> None:
         with open(temporary, "wb") as stream:
             stream.write(kept.partition(b"\n")[2] + line)
         os.replace(temporary, file)
+
+
+def _newer(descriptor: int, size: int) -> bytes:
+    """What stands in the newer half; Windows has no `pread`."""
+    os.lseek(descriptor, size - LARGEST // 2, os.SEEK_SET)
+    return os.read(descriptor, LARGEST // 2)

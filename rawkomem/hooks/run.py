@@ -51,18 +51,30 @@ def _layout(folder: str, call: Call | None) -> Layout | None:
 
 
 def _answer(layout: Layout, call: Call) -> None:
-    from .once import is_first
+    """A host that drops what is said to a call is left alone: the call that it listens to is still to come."""
+    if call.event in (PROMPT, START):
+        from .dialect import is_heard
 
-    if call.event == PROMPT:
-        if call.prompt.strip() and is_first(layout, PROMPT, call.session, call.prompt):
-            _inject(_open(layout, call), call)
-    elif call.event == START:
-        if is_first(layout, START, call.session, call.why):
-            _open_session(_open(layout, call), call)
-    elif call.event in (TURN, END) and is_first(layout, call.event, call.session, call.reply, _state(call.transcript)):
+        if is_heard(call) and (call.event == START or call.prompt.strip()) and _is_first(layout, call):
+            (_inject if call.event == PROMPT else _open_session)(_open(layout, call), call)
+    elif call.event in (TURN, END) and _is_first(layout, call):
         from .behind import leave_learner
 
         leave_learner(layout, call)
+
+
+def _is_first(layout: Layout, call: Call) -> bool:
+    """Whether nobody told of the same moment of a session before.
+
+    Copilot runs Claude Code's hooks besides its own, and drops what they say: its own way of telling counts apart.
+    """
+    from .dialect import is_copilots
+    from .once import is_first
+
+    if call.event in (PROMPT, START):
+        said = call.prompt if call.event == PROMPT else call.why
+        return is_first(layout, call.event, call.session, said, call.host if is_copilots(call) else "")
+    return is_first(layout, call.event, call.session, call.prompt, call.reply, _state(call.transcript), _last(call))
 
 
 def _inject(repository: Repository, call: Call) -> None:
@@ -109,6 +121,12 @@ def _say(data: bytes) -> None:
         data = data[os.write(1, data) :]
 
 
+def _last(call: Call) -> str:
+    """The last of the messages that are told with a call: with another one, the end of a turn is another one."""
+    messages = call.fields.get("messages")
+    return repr(messages[-1]) if isinstance(messages, list) and messages else ""
+
+
 def _state(transcript: str) -> str:
     """A transcript as it is now: with more in it, the end of a turn is another one."""
     try:
@@ -118,9 +136,9 @@ def _state(transcript: str) -> str:
 
 
 def _note(layout: Layout, host: str, event: str, failure: Exception) -> None:
-    from .log import note
-
     try:
+        from .log import note
+
         said = failure.message if isinstance(failure, RawkoError) else f"{type(failure).__name__}: {failure}"
         note(layout, host, event, said)
     except Exception:  # the log itself cannot be loaded: there is nobody left to tell

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from pygls.uris import to_fs_path
 
 from ..files.read import decode
 from ..files.templates import fill_template
+from ..files.user import user_name
 from ..model.clock import iso, now
 from ..model.entry import Entry
 from ..model.errors import BadInput, NotFound, Refused
@@ -57,7 +57,7 @@ async def new(documents: Documents, *given: Any) -> dict[str, str]:
         raise NotFound("no open folder has memories", "run 'rawkomem init' in your project")
     at = now()
     said = {"title": title, "id": new_id(kind, at), "kind": kind if kind != "memory" else "",
-            "discoveredAt": iso(at), "discoveredBy": getpass.getuser()}  # fmt: skip
+            "discoveredAt": iso(at), "discoveredBy": user_name()}  # fmt: skip
     text = fill_template(shelf.layout, kind, said)
     uri = _free_uri(documents, shelf, kind, title)
     document = lsp.OptionalVersionedTextDocumentIdentifier(uri)
@@ -92,7 +92,7 @@ async def amend(documents: Documents, *given: Any) -> dict[str, str]:
         raise BadInput("no memory to amend here", "put the cursor into an entry whose frontmatter can be read")
     if memory.status == DELETED:
         raise Refused(f"{memory.id} is deleted", "add it anew")
-    entry = Entry("amend", new_id("amend"), memory.id, at=now(), by=getpass.getuser(), body=memory.body)
+    entry = Entry("amend", new_id("amend"), memory.id, at=now(), by=user_name(), body=memory.body)
     added = _appended(document.text, emit_entry(redact_entry(entry)))
     last = len(document.lines) - 1
     column = units(document.lines[last], documents.encoding)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
+import shutil
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -11,6 +13,9 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from ..files.connect_git import DRIVER
+from ..files.git import GitFailed
+from ..files.worktree import work_tree
 from ..index.database import UNSAFE, file_system, first, open_database, vec_library
 from ..model.errors import RawkoError
 from ..model.record import record
@@ -50,7 +55,7 @@ def examine(repository: Repository | None) -> list[Finding]:
     findings = [_run(check) for check in checks]
     if repository is None:
         return [*findings, Finding("repository", False, "none here", "run 'rawkomem init'")]
-    parts = (_folder, _location, _integrity, _freshness, _embedder, _git)
+    parts = (_folder, _location, _integrity, _freshness, _embedder, _git, _merges)
     return findings + [_run(lambda part=part: part(repository)) for part in parts]  # type: ignore[misc]
 
 
@@ -133,3 +138,29 @@ def _git(repository: Repository) -> Finding:
         return Finding("git", True, "not a git work tree")
     return Finding("git", code == 0, ".rawko/local is ignored" if code == 0 else ".rawko/local is not ignored",
                    "" if code == 0 else "run 'rawkomem init'")  # fmt: skip
+
+
+def _merges(repository: Repository) -> Finding:
+    """Whether git can merge memories in the way that the committed attributes name: each clone has to be told how."""
+    memory = os.path.join(repository.layout.root, "memories", "any.md")
+    try:
+        tree = work_tree(repository.layout.project)
+        named = tree.ask("check-attr", "merge", "--", tree.path(memory)).endswith(": rawkomem")
+        driver = tree.ask("config", "--get", f"{DRIVER}.driver")
+    except GitFailed:
+        return Finding("merges", True, "not a git work tree")
+    if not named:
+        return Finding("merges", True, "git merges memories line by line")
+    if driver and shutil.which(_first_word(driver)):
+        return Finding("merges", True, "git merges memories entry by entry")
+    lacking = "its program is gone" if driver else "this clone has none"
+    text = f"{lacking}: git merges memories line by line, though .gitattributes names a merge driver"
+    return Finding("merges", False, text, "run 'rawkomem connect git'")
+
+
+def _first_word(driver: str) -> str:
+    """The program of a merge driver; in git's settings, a percent sign is written twice."""
+    try:
+        return shlex.split(driver.replace("%%", "%"))[0]
+    except (ValueError, IndexError):
+        return ""

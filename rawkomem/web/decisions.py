@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import TYPE_CHECKING, Any
 
+from ..files.user import user_name
 from ..model.errors import BadInput
 
 if TYPE_CHECKING:
@@ -18,13 +18,13 @@ LONGEST = 500  # characters of a reason
 def feedback(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
     """A vote: it helped, or it did harm."""
     id, signal, reason = (_text(said, key) for key in ("id", "signal", "reason"))
-    return _done(repository, id, [repository.feedback(id, signal, reason, getpass.getuser()).entry.id])
+    return _done(repository, id, [repository.feedback(id, signal, reason, user_name()).entry.id])
 
 
 def review(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
     """Let a memory out of quarantine or put it away; `settle` says how its conflicts end."""
     id, action, settle, reason = (_text(said, key) for key in ("id", "action", "settle", "reason"))
-    written = repository.review(id, action, settle, reason, getpass.getuser())
+    written = repository.review(id, action, settle, reason, user_name())
     return _done(repository, id, [item.entry.id for item in written])
 
 

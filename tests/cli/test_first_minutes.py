@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import shutil
 import subprocess
@@ -120,6 +119,7 @@ def test_stats_draw_on_a_terminal_only(project, rawkomem):
 
 def on_terminal(words: list[str], folder) -> str:
     """What a command prints to a pseudo-terminal."""
+    pty = pytest.importorskip("pty", reason="no terminals to open here")
     host, guest = pty.openpty()
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
     with subprocess.Popen(words, cwd=folder, env=env, stdin=guest, stdout=guest, stderr=guest) as process:
@@ -166,3 +166,20 @@ def test_what_a_person_changed_stays(project, rawkomem):
         stream.write("embedder: static\n")
     rawkomem("uninstall", "--yes")
     assert (project / ".rawko" / "config.yaml").exists() and os.path.exists(user_config())
+
+
+def test_everything_that_connect_wrote_is_listed(project, rawkomem, tmp_path_factory, monkeypatch):
+    """Also where a host's own variable leads elsewhere."""
+    home = tmp_path_factory.mktemp("user")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"):
+        monkeypatch.setenv(name, str(home / "moved" / name))
+    for host in ("claude", "codex", "opencode", "cursor", "copilot", "gemini"):
+        rawkomem("connect", host)
+        rawkomem("connect", host, "--user")
+    written = [file for folder in (project, home) for file in folder.rglob("*") if file.is_file()]
+    ours = {file for file in written if ".rawko" not in file.parts and "XDG_CACHE_HOME" not in file.parts}
+    told = rawkomem("uninstall", "--dry-run").stdout
+    listed = {(project / line.split()[1]).resolve() for line in told.splitlines() if line.startswith("mentions")}
+    assert len(ours) >= 14 and listed == ours

@@ -21,6 +21,7 @@ SETTINGS = {
     "gemini": ".gemini/settings.json",
 }
 ODD = (
+    "nothing",
     "empty object",
     "tabs",
     "no line end",
@@ -91,7 +92,7 @@ def test_codex_without_a_hooks_file(name, project, rawkomem, home):
 
 
 @pytest.mark.parametrize("host", SETTINGS)
-@pytest.mark.parametrize("text", [b'{"hooks": ', b"\xff\xfe{}", b"", b"hello", b'{"hooks": 3}'])
+@pytest.mark.parametrize("text", [b'{"hooks": ', b"\xff\xfe{}", b"hello", b'{"hooks": 3}'])
 def test_settings_that_cannot_be_read_are_refused(text, host, project, rawkomem, home):
     file = project / SETTINGS[host]
     file.parent.mkdir(parents=True)
@@ -129,6 +130,42 @@ def test_a_file_of_somebody_elses_is_left_alone(project, rawkomem, home):
     assert "is not rawkomem's" in rawkomem("connect", "opencode", check=1).stderr
     rawkomem("connect", "opencode", "--remove")
     assert file.read_text() == "export const Mine = 1\n" and not (project / ".agents").exists()
+
+
+@pytest.mark.parametrize("host", ["claude", "opencode"])
+def test_what_a_person_made_of_our_files_stays(host, project, rawkomem, home):
+    rawkomem("connect", host)
+    ours = [
+        file for file in project.rglob("*") if file.name in ("SKILL.md", "rawkomem.js") and ".rawko" not in file.parts
+    ]
+    assert len(ours) == (1 if host == "claude" else 2)
+    for file in ours:
+        file.write_text(file.read_text() + "\n// Mine.\n")
+    edited = tree(project)
+    assert rawkomem("connect", host).stderr.count("stays as it is: it was edited") == len(ours)
+    assert tree(project) == edited
+    told = rawkomem("connect", host, "--remove").stderr
+    assert all(f"{file.relative_to(project)} stays as it is" in told for file in ours)
+    assert all(file.read_text().endswith("// Mine.\n") for file in ours)
+
+
+def test_our_files_of_before_and_with_other_line_ends_are_ours(project, rawkomem, home):
+    file = project / ".opencode" / "plugins" / "rawkomem.js"
+    file.parent.mkdir(parents=True)
+    file.write_bytes((ROOT / "templates" / "agents" / "opencode" / "rawkomem.js").read_bytes())  # without a checksum
+    rawkomem("connect", "opencode")
+    assert "(checksum " in file.read_text().partition("\n")[0]
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    rawkomem("connect", "opencode", "--remove")
+    assert not file.exists()
+
+
+def test_broken_settings_of_one_host_do_not_hold_another(project, rawkomem, home):
+    rawkomem("connect", "codex")
+    (project / ".gemini").mkdir()
+    (project / ".gemini" / "settings.json").write_text("{broken")
+    rawkomem("connect", "codex", "--remove")
+    assert not (project / ".codex").exists() and (project / ".gemini" / "settings.json").read_text() == "{broken"
 
 
 @pytest.mark.parametrize("host", HOSTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,11 @@ from rawkomem.connect.merge import merged, without
 
 JSON_HOSTS = ("claude", "gemini", "cursor", "copilot")
 FILES = {
+    "nothing": "",
+    "blank": " \n",
+    "a line end": "\n",
+    "two line ends": "\n\n",
+    "only a byte order mark": "\ufeff",
     "empty object": "{}",
     "blank object": "{ }",
     "object over two lines": "{\n}",
@@ -89,6 +95,34 @@ def test_what_others_added_meanwhile_stays():
         assert left == {"a": 1, "hooks": {"SessionStart": hello, "Stop": beep}, "b": 2}
 
 
+PATHS = {
+    "a path": {"command": "/opt/venv/bin/rawkomem hook claude turn-end"},
+    "a path of Windows": {"command": '"C:\\Program Files\\rawkomem.exe" hook claude turn-end'},
+    "without a shell": {"command": "/opt/my tools/rawkomem", "args": ["hook", "claude", "turn-end"]},
+}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_ours_by_a_path_are_ours(name):
+    """Who wrote a path had a reason to: it stays, is not doubled, and goes with the rest."""
+    text = merged('{"a": 1}', items("claude"))
+    wanted = items("claude")["Stop"]["hooks"][0]
+    edited = parse(text).value
+    edited["hooks"]["Stop"] = [{"hooks": [{**wanted, **PATHS[name]}]}]
+    assert merged(json.dumps(edited), items("claude")) == json.dumps(edited)
+    edited["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 99
+    assert json.loads(merged(json.dumps(edited, indent=2), items("claude"))) == json.loads(text)
+    assert "rawkomem" not in without(json.dumps(edited, indent=2))
+
+
+@pytest.mark.parametrize(
+    "command", ["/opt/rawkomem-tools hook x", "myrawkomem hook x", "rawkomem sync", "rawkomem", ""]
+)
+def test_what_only_looks_like_ours_is_not(command):
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [{"command": command, "args": "hook"}]}]}})
+    assert without(text) == text
+
+
 def test_a_comment_before_ours_never_swallows_what_follows():
     ours = '{"command": "rawkomem hook cursor stop"}'
     left = without('{"hooks": {"stop": [{"command": "a"}, // note\n ' + ours + ', {"command": "b"}\n]}}')
@@ -97,7 +131,7 @@ def test_a_comment_before_ours_never_swallows_what_follows():
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "hello", "{", '{"a": 1', '{"a" 1}', "{'a': 1}", '{"a": 1} x', "[]", "5", '{"hooks": []}', '{"hooks": 5}',
+    ["hello", "{", '{"a": 1', '{"a" 1}', "{'a': 1}", '{"a": 1} x', "[]", "5", '{"hooks": []}', '{"hooks": 5}',
      '{"hooks": {"SessionStart": {}}}', '{"hooks": null}', "{/*", '{"a": "b}', '{"a": 1,, "b": 2}', "{" * 500, '{"a": NaN1}'],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused(text):
@@ -137,12 +171,45 @@ def test_toml_too(name):
     connected = toml_block.merged(text, handlers("codex"))
     assert toml_block.merged(connected, handlers("codex")) == connected
     assert connected.startswith(text) and toml_block.without(connected) == text and toml_block.without(text) == text
-    assert toml_block.without(connected + "\n[later]\ny = 2\n").endswith("[later]\ny = 2\n")
+    later = toml_block.without(connected + "\n[later]\ny = 2\n")
+    assert later.startswith(text) and later.endswith("\n[later]\ny = 2\n"[not text :])
+    assert tomllib.loads(later) == {**tomllib.loads(text), "later": {"y": 2}}
+
+
+STATE = '\n[hooks.state."x"]\ntrusted_hash = "abc"\n'
+
+
+@pytest.mark.parametrize("text", [*TOML.values(), None])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_toml_that_a_host_put_before_our_last_mark_stays(text, newline):
+    """Codex keeps its own tables before the comment that ends a file."""
+    state = STATE.replace("\n", newline)
+    connected = toml_block.merged(text, handlers("codex")).replace("\r\n", "\n").replace("\n", newline)
+    added = connected.replace(toml_block.END, state + toml_block.END)
+    assert toml_block.merged(added, handlers("codex")) == added
+    older = added.replace("timeout = 5", "timeout = 6")
+    for changed in (toml_block.merged(older, handlers("codex")), toml_block.without(added)):
+        said = tomllib.loads(changed)["hooks"]
+        assert said["state"] == {"x": {"trusted_hash": "abc"}} and state in changed
+    assert said.keys() <= {"state", "Stop"} and "rawkomem" not in changed
+
+
+def test_toml_handlers_of_others_in_our_group_stay():
+    ours = toml_block.merged(None, handlers("codex"))
+    last = next(line for line in ours.splitlines() if "turn-end" in line)
+    theirs = '[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "beep"\n'
+    left = toml_block.without(ours.replace(f"{last}\ntimeout = 10\n", f"{last}\ntimeout = 10\nnote = 1\n{theirs}"))
+    assert tomllib.loads(left) == {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]}}
+
+
+def test_toml_without_the_last_mark():
+    text = toml_block.merged('model = "o3"\n', handlers("codex")).replace(f"{toml_block.END}\n", "")
+    assert (
+        toml_block.without(text) == 'model = "o3"\n' and toml_block.without(text + STATE) == 'model = "o3"\n\n' + STATE
+    )
 
 
 def test_toml_that_was_not_there():
-    import tomllib
-
     text = toml_block.merged(None, handlers("codex"))
     said = tomllib.loads(text)["hooks"]
     assert said["UserPromptSubmit"] == [{"hooks": [dict(handlers("codex")["UserPromptSubmit"])]}]

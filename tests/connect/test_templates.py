@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import tomllib
 
 import pytest
 
@@ -22,12 +23,25 @@ def test_the_plugin_calls_what_connect_does():
     assert hooks["hooks"] == {event: [item] for event, item in items("claude").items()}
 
 
-def test_the_marketplace_names_the_plugin():
-    market = json.loads((AGENTS / "claude" / ".claude-plugin" / "marketplace.json").read_text())
+@pytest.mark.parametrize("folder", [AGENTS / "claude", ROOT])
+def test_the_marketplaces_name_the_plugin(folder):
+    """One lies in every installation, one at the top of this repository, for those who add that by its address."""
+    market = json.loads((folder / ".claude-plugin" / "marketplace.json").read_text())
     plugin = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())
     (entry,) = market["plugins"]
-    assert entry["name"] == plugin["name"] and (AGENTS / "claude" / entry["source"]).resolve() == PLUGIN
+    assert entry["name"] == plugin["name"] and (folder / entry["source"]).resolve() == PLUGIN
     assert (PLUGIN / plugin["hooks"]).is_file()
+
+
+def test_the_plugin_has_the_version_of_the_package():
+    package = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    plugin = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())
+    assert plugin["version"] == package["version"]
+
+
+def test_the_folder_of_the_plugin_is_told(rawkomem, tmp_path_factory):
+    told = rawkomem("connect", "claude", "--plugin", cwd=tmp_path_factory.mktemp("anywhere")).stdout
+    assert told == f"{AGENTS / 'claude'}\n"
 
 
 def test_the_skill_is_portable_and_the_same_everywhere():
@@ -57,3 +71,51 @@ def test_the_opencode_plugin_is_javascript(tmp_path):
     file = tmp_path / "rawkomem.mjs"
     shutil.copy(AGENTS / "opencode" / "rawkomem.js", file)
     subprocess.run(["node", "--check", str(file)], check=True)
+
+
+OPENCODE = """
+import { Rawkomem } from "./rawkomem.mjs"
+const calls = []
+let answers = []
+globalThis.Bun = {
+  spawn: (command, { stdin }) => {
+    const told = stdin.text().then((text) => calls.push([command[3], JSON.parse(text)]))
+    const answer = answers.shift() ?? ""
+    return { stdout: new ReadableStream({ async start(c) { await told; c.enqueue(new TextEncoder().encode(answer)); c.close() } }), kill() {} }
+  },
+}
+const clocks = []
+globalThis.setTimeout = (run, after) => { clocks.push([after, run]); return { unref() {} } }
+globalThis.clearTimeout = () => {}
+const messages = [{ info: { id: "m1" } }]
+const client = { session: { messages: async () => ({ data: messages }) } }
+const plugin = await Rawkomem({ client, directory: "/p" })
+const start = async () => {
+  const output = { system: [] }
+  await plugin["experimental.chat.system.transform"]({ sessionID: "s" }, output)
+  return output.system
+}
+const told = [await start(), await start()] // nothing yet, and it does not ask at every step
+for (const [after, run] of clocks.splice(0)) if (after >= 60000) run()
+answers = ["opening"]
+told.push(await start(), await start())
+const parts = { parts: [{ type: "text", text: "Hello" }] }
+await plugin["chat.message"]({ sessionID: "s" }, parts)
+await plugin.event({ event: { type: "session.idle", properties: { sessionID: "s" } } })
+await plugin.dispose() // all is told
+await plugin["chat.message"]({ sessionID: "s" }, parts)
+await plugin.dispose()
+console.log(JSON.stringify({ told, calls: calls.map(([event, said]) => [event, said.source ?? said.messages?.length ?? ""]), pid: process.pid }))
+"""
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="no node here")
+def test_the_opencode_plugin_asks_again_and_tells_what_is_left(tmp_path):
+    shutil.copy(AGENTS / "opencode" / "rawkomem.js", tmp_path / "rawkomem.mjs")
+    (tmp_path / "run.mjs").write_text(OPENCODE)
+    done = subprocess.run(["node", "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["told"] == [[], [], ["opening"], ["opening"]]
+    start = ["session-start", f"startup {said['pid']}"]
+    assert said["calls"] == [start, start, ["prompt", ""], ["turn-end", 1], ["prompt", ""], ["session-end", 1]]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
+from rawkomem.files import merge_driver
 from rawkomem.files.merge import merge
 from rawkomem.files.merge_driver import merge_files
 from rawkomem.files.read import read_data
-from rawkomem.model.errors import Refused
+from rawkomem.model.errors import Refused, Unwritable
 
 PATH = ".rawko/memories/a.md"
 GAP = "\n---\n\n"
@@ -233,8 +236,33 @@ def test_the_driver_leaves_no_other_file_behind(tmp_path):
 def test_the_command(tmp_path, rawkomem):
     for name, text in (("base", A), ("ours", entry("a", "1")), ("theirs", entry("a", "2"))):
         (tmp_path / name).write_text(text)
-    told = rawkomem("merge-driver", "base", "ours", "theirs", PATH, cwd=tmp_path, check=1)
+    told = rawkomem("merge-driver", "base", "ours", "theirs", PATH, cwd=tmp_path, check=merge_driver.CONFLICT)
     assert told.stderr.startswith("rawkomem: .rawko/memories/a.md: both sides changed a (") and not told.stdout
     assert "BASE OURS THEIRS" in rawkomem("merge-driver", "base", check=2).stderr
     assert "cannot read" in rawkomem("merge-driver", "nowhere", "ours", "theirs", check=1).stderr
     assert "merge-driver" not in rawkomem("--help").stdout
+
+
+def test_a_merge_that_fails_unexpectedly_is_one_of_lines(tmp_path, monkeypatch):
+    def fail(*_):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(merge_driver, "merge", fail)
+    files = [tmp_path / name for name in ("base", "ours", "theirs")]
+    for path, text in zip(files, (A, file(B, A), file(A, C)), strict=True):
+        path.write_text(text)
+    merge_files(*map(str, files))
+    assert files[1].read_text() == file(B, A, C)
+
+
+def test_a_merge_that_cannot_be_written_leaves_nothing_beside(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    files = [tmp_path / name for name in ("base", "ours", "theirs")]
+    for path, text in zip(files, (A, file(A, B), file(A, C)), strict=True):
+        path.write_text(text)
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(Unwritable):
+        merge_files(*map(str, files))
+    assert sorted(tmp_path.iterdir()) == sorted(files) and files[1].read_text() == file(A, B)

@@ -11,6 +11,8 @@ import time
 
 import pytest
 
+from rawkomem.hooks import log as log_module
+from rawkomem.hooks.log import note
 from tests.conftest import ROOT
 from tests.hooks.payloads import ASK, CALLS, claude
 
@@ -115,6 +117,19 @@ def test_the_log_stays_small_and_holds_no_secret(hook, remembered, project, log)
     hook("claude", secret, b"{}", cwd=project)
     assert file.stat().st_size < 64 * 1024 and log()[-2] == "old line 7999"
     assert "unknown event" in log()[-1] and secret not in log()[-1]
+
+
+def test_the_log_on_a_system_that_has_less(repository, project, monkeypatch):
+    """Windows has no `pread`; whatever else is missing is no reason to break a host."""
+    monkeypatch.delattr(os, "pread", raising=False)
+    file = project / ".rawko" / "local" / "hook.log"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("old\n" * 20_000)
+    note(repository.layout, "claude", "prompt", "new")
+    assert file.stat().st_size < 64 * 1024 and file.read_text().endswith("claude prompt: new\n")
+    assert file.read_text().startswith("old\n")
+    monkeypatch.delattr(log_module, "_append")
+    note(repository.layout, "claude", "prompt", "newer")
 
 
 SLOW = [

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import time
 
 import pytest
 
+from rawkomem.hooks import behind
+from rawkomem.hooks.heard import news_of
+from rawkomem.model.errors import BadInput, Busy
 from tests.hooks.conftest import until
 from tests.hooks.payloads import CALLS, claude, codex, copilot, cursor, gemini
 from tests.learn.sessions import SESSION, START, TALK, claude_code, gemini_lines, jsonl
@@ -83,6 +87,50 @@ def test_what_is_told_with_the_call_needs_no_file(hook, memories):
     )
     hook("gemini", "turn-end", told)
     assert until(lambda: any("make-release" in title for title in titles(memories)))
+
+
+def test_turns_that_end_shortly_after_each_other_are_both_learned(hook, memories):
+    """OpenCode's plugin tells no transcript and no reply: the messages tell turns apart."""
+    told = {"session_id": "oc", "cwd": "FOLDER", "messages": [{"role": "user", "content": "Hello."}]}
+    hook("opencode", "turn-end", told)
+    hook("opencode", "turn-end", {**told, "messages": json.loads(opencode_session())["messages"]})
+    assert until(lambda: learned(memories))
+
+
+def test_the_end_of_a_session_hears_the_transcript_that_a_turn_named(hook, memories, project, tmp_path_factory):
+    """Copilot names it at the end of a turn, and no longer at the end of the session."""
+    transcript = tmp_path_factory.mktemp("copilot") / "events.jsonl"
+    transcript.write_bytes(b"")
+    hook("copilot", "agentStop", copilot(transcriptPath="TRANSCRIPT"), transcript=str(transcript))
+    assert until((project / ".rawko" / "local" / "heard.tsv").exists)
+    transcript.write_bytes(copilot_session())
+    hook("copilot", "sessionEnd", {**copilot(reason="complete"), "sessionId": "another"})
+    hook("copilot", "sessionEnd", copilot(reason="complete"))
+    assert until(lambda: learned(memories))
+
+
+@pytest.mark.parametrize(
+    ("failure", "heard"),
+    [
+        (Busy("another writes"), False),
+        (OSError(28, "No space left on device"), False),
+        (BadInput("a binary file"), True),
+    ],
+)
+def test_what_may_pass_is_tried_again(failure, heard, repository, tmp_path, monkeypatch):
+    transcript = tmp_path / "t.jsonl"
+    transcript.write_bytes(claude_code())
+
+    def fail(*_):
+        raise failure
+
+    with monkeypatch.context() as patch:
+        patch.setattr(behind.learning, "learn", fail)
+        patch.setattr(behind, "SETTLE", 0)
+        with pytest.raises(type(failure)):
+            behind.learn_behind(repository, "claude", str(transcript), io.BytesIO())
+    news, _ = news_of(repository.layout, str(transcript))
+    assert (news.read() == b"") == heard
 
 
 def test_a_growing_transcript_is_heard_once(hook, memories, project, tmp_path_factory):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from rawkomem.hooks import once
-from tests.hooks.payloads import ASK, claude, vscode
+from tests.hooks.payloads import ASK, claude, copilot, vscode
 
 
 def test_the_same_prompt_of_a_session_is_answered_once(hook, remembered):
@@ -19,6 +19,19 @@ def test_the_same_prompt_of_a_session_is_answered_once(hook, remembered):
 def test_the_same_session_told_in_two_dialects_is_answered_once(hook, remembered):
     assert "Use pnpm" in hook("claude", "prompt", vscode("UserPromptSubmit", prompt=ASK))
     assert hook("vscode", "prompt", vscode("UserPromptSubmit", prompt=ASK)) == ""
+
+
+def test_copilot_hears_its_own_hook_though_it_ran_that_of_claude_code_before(hook, remembered):
+    """It runs the hooks of .claude/settings.json too, and drops what they say to a prompt."""
+    snake = {"session_id": "cp-1", "cwd": "FOLDER", "hook_event_name": "UserPromptSubmit", "prompt": ASK}
+    assert "Use pnpm" in hook("claude", "prompt", snake)
+    assert hook("copilot", "prompt", copilot(prompt=ASK)) == ""
+    told = copilot(prompt=ASK, transformedPrompt=ASK)
+    assert "Use pnpm" in hook("copilot", "prompt", told) and hook("copilot", "prompt", told) == ""
+    start = {**snake, "hook_event_name": "SessionStart", "source": "startup"}
+    assert hook("claude", "session-start", start)
+    told = copilot(source="startup")
+    assert hook("copilot", "session-start", told) and hook("copilot", "session-start", told) == ""
 
 
 def test_a_session_that_starts_again_is_told_again(hook, remembered):

@@ -81,7 +81,7 @@ def test_later_traces_amend_the_learning(project, repository, rawkomem):
 def test_staged_leaves_the_traces_for_a_review(project, repository, rawkomem):
     files = fill(project, 6)
     staged = rawkomem("consolidate", "--staged", check=1)
-    assert "+ learning" in staged.stdout and "review and add them" in staged.stderr
+    assert "+ learning" in staged.stdout and "2 entries were written: review them" in staged.stderr
     assert paths(project, "traces") == files and len(learnings(repository)) == 2
     again = rawkomem("consolidate", "--staged")
     assert "nothing to do" in again.stderr

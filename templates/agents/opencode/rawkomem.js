@@ -3,6 +3,7 @@
 
 const SLOW = 5000 // milliseconds after which a prompt goes without memories
 const MESSAGES = 40 // of a session, told at the end of a turn
+const AGAIN = 60000 // milliseconds until a session that was told nothing at its start asks again
 
 async function hook(event, told, folder) {
   try {
@@ -24,9 +25,14 @@ async function hook(event, told, folder) {
 export const Rawkomem = async ({ client, directory, worktree }) => {
   const folder = directory || worktree
   const openings = new Map() // session → what it was told at its start: the same each time, for the prompt cache
+  const talking = new Set() // sessions in which something was said that no end of a turn has told yet
 
   const opening = (session) => {
-    if (!openings.has(session)) openings.set(session, hook("session-start", { session_id: session, source: "startup" }, folder))
+    if (!openings.has(session)) {
+      const text = hook("session-start", { session_id: session, source: `startup ${process.pid}` }, folder)
+      openings.set(session, text)
+      text.then((said) => said || setTimeout(() => openings.delete(session), AGAIN).unref())
+    }
     return openings.get(session)
   }
 
@@ -37,6 +43,7 @@ export const Rawkomem = async ({ client, directory, worktree }) => {
     } catch {
       // the session is gone: what was said was told when its last turn ended
     }
+    talking.delete(session)
     await hook(event, { session_id: session, messages: messages.slice(-MESSAGES) }, folder)
   }
 
@@ -44,6 +51,7 @@ export const Rawkomem = async ({ client, directory, worktree }) => {
     "chat.message": async (input, output) => {
       const said = output.parts.filter((part) => part.type === "text" && !part.synthetic)
       const prompt = said.map((part) => part.text).join("\n")
+      talking.add(input.sessionID)
       const context = await hook("prompt", { session_id: input.sessionID, prompt }, folder)
       if (context && said.length) said[0].text = `${context}\n\n${said[0].text}`
     },
@@ -55,8 +63,11 @@ export const Rawkomem = async ({ client, directory, worktree }) => {
       if (event.type === "session.idle") await learn("turn-end", event.properties.sessionID)
       if (event.type === "session.deleted") {
         openings.delete(event.properties.info.id)
-        await hook("session-end", { session_id: event.properties.info.id }, folder)
+        await learn("session-end", event.properties.info.id)
       }
+    },
+    dispose: async () => {
+      for (const session of [...talking]) await learn("session-end", session)
     },
   }
 }

@@ -1,0 +1,33 @@
+"""A seal in a file that is ours as a whole: tells whether a person has changed it since we wrote it.
+
+The line that names us ends in a checksum of all the rest. Line ends do not count: git may change them.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+
+LENGTH = 16  # hexadecimal digits: against edits, not against forgers
+LINE = re.compile(rb"^[^\n]*rawkomem connect[^\n]*?(?P<seal> \(checksum (?P<sum>[0-9a-f]{%d})\))?$" % LENGTH, re.M)
+
+
+def sealed(text: bytes) -> bytes:
+    """A text with a seal on its first line that names us."""
+    line = LINE.search(text)
+    if line is None:
+        raise ValueError("no line names 'rawkomem connect'")
+    return text[: line.end()] + b" (checksum %s)" % _sum(text) + text[line.end() :]
+
+
+def is_as_written(data: bytes, shipped: bytes) -> bool:
+    """Whether a file holds what we wrote: its seal fits, or it is what we ship, from before there were seals."""
+    plain = data.replace(b"\r\n", b"\n")
+    line = LINE.search(plain)
+    if line is None or line["seal"] is None:
+        return plain == shipped
+    return line["sum"] == _sum(plain[: line.start("seal")] + plain[line.end("seal") :])
+
+
+def _sum(text: bytes) -> bytes:
+    return sha256(text).hexdigest()[:LENGTH].encode()

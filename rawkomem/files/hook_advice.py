@@ -1,0 +1,118 @@
+"""What to add where another program manages a project's hooks, in the language of its own settings file.
+
+What is advised gets committed, so it names the program, and passes on the machine of somebody who does not have it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from ..model.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Commands = Mapping[str, str]  # event → command line
+
+LEFTHOOK = tuple(
+    f"{start}lefthook.{end}" for start in ("", ".", ".config/") for end in ("yml", "yaml", "toml", "json", "jsonc")
+)
+# What each is told by, in the order in which they are looked for.
+MANAGERS = {
+    "pre-commit": (".pre-commit-config.yaml", ".pre-commit-config.yml", "prek.toml"),
+    "lefthook": LEFTHOOK,
+    "husky": (".husky",),
+}
+
+
+@record
+class Manager:
+    """A program that runs a project's hooks, and the file or folder that tells."""
+
+    name: str
+    file: str
+
+
+def find_manager(top: str) -> Manager | None:
+    """Who manages the hooks of a work tree."""
+    for name, files in MANAGERS.items():
+        for file in files:
+            if os.path.exists(os.path.join(top, *file.split("/"))):
+                return Manager(name, file)
+    return None
+
+
+def advice(manager: Manager, commands: Commands) -> str:
+    """What a person has to add."""
+    told = {event: _if_installed(command) for event, command in commands.items()}
+    return f"{manager.name} runs this project's hooks: {ADVICE[manager.name](manager.file, told)}"
+
+
+def _if_installed(command: str) -> str:
+    program = shlex.split(command)[0]
+    return f"if command -v {program} >/dev/null 2>&1; then {command} || exit $?; fi"
+
+
+def _pre_commit(file: str, commands: Commands) -> str:
+    """One hook for each command; its events are those that run it."""
+    events: dict[str, list[str]] = {}
+    for event, command in commands.items():
+        events.setdefault(command, []).append(event)
+    hooks = [_pre_commit_hook(command, stages) for command, stages in events.items()]
+    types = " ".join(f"--hook-type {event}" for event in commands)
+    install = f"then run '{'prek' if file.endswith('.toml') else 'pre-commit'} install {types}'"
+    if file.endswith(".toml"):
+        tables = "\n".join(f"  {line}" for hook in hooks for line in ("[[repos.hooks]]", *_toml(hook)))
+        return f'add to {file}:\n  [[repos]]\n  repo = "local"\n{tables}\n{install}'
+    lines = [line for hook in hooks for line in _yaml_item(hook, "      ")]
+    return "\n".join([f"add to the 'repos:' of {file}:", "  - repo: local", "    hooks:", *lines, install])
+
+
+def _pre_commit_hook(command: str, stages: list[str]) -> dict[str, object]:
+    what = "check" if "--staged" in command else "sync"
+    return {
+        "id": f"rawkomem-{what}",
+        "name": f"rawkomem {what}",
+        "entry": f"sh -c {shlex.quote(command)}",
+        "language": "system",
+        "pass_filenames": False,
+        "always_run": True,
+        "stages": stages,
+    }
+
+
+def _toml(values: Mapping[str, object]) -> list[str]:
+    return [f"{key} = {json.dumps(value)}" for key, value in values.items()]  # TOML writes these as JSON does
+
+
+def _yaml_item(values: Mapping[str, object], indent: str) -> list[str]:
+    """An item of a list; YAML, too, reads values that are written as JSON."""
+    lines = [f"{key}: {json.dumps(value)}" for key, value in values.items()]
+    return [f"{indent}- {lines[0]}", *(f"{indent}  {line}" for line in lines[1:])]
+
+
+def _lefthook(file: str, commands: Commands) -> str:
+    lines: list[str] = []
+    for event, command in commands.items():
+        job = {"name": "rawkomem", "run": command}
+        if file.endswith((".json", ".jsonc")):
+            lines += [f"{json.dumps(event)}: {json.dumps({'jobs': [job]})},"]
+        elif file.endswith(".toml"):
+            lines += [f"[[{event}.jobs]]", *_toml(job)]
+        else:
+            lines += [f"{event}:", "  jobs:", *_yaml_item(job, "    ")]
+    return "\n".join([f"add to {file}:", *(f"  {line}" for line in lines), "then run 'lefthook install'"])
+
+
+def _husky(file: str, commands: Commands) -> str:
+    return "\n".join(f"add a line to {file}/{event}:\n  {command}" for event, command in commands.items())
+
+
+ADVICE: dict[str, Callable[[str, Commands], str]] = {
+    "pre-commit": _pre_commit,
+    "lefthook": _lefthook,
+    "husky": _husky,
+}
