@@ -16,6 +16,7 @@ from ..state.fold import fold
 from ..state.graph import Broken, build
 from ..state.references import DERIVED, HERITAGE, SUPERSEDES, Names, references
 from ..state.run import TASKS
+from ..text.count import count
 from ..text.redact import redact
 from .read import Reading, read_data, read_file
 from .scan import is_text, stamps, sweep
@@ -130,13 +131,14 @@ def _name_problems(name: str) -> list[Problem]:
 def _content_problems(entry: Entry) -> list[Problem]:
     if not entry.creates or entry.draft or entry.kind in (*GROUPS, *TASKS):
         return []
-    count = len(entry.body.split())
-    if count > MOST:
-        return [style(f"{count:,} words: at most {MOST:,}", "split it into several memories", entry.line)]
-    if count < IDEAL[0]:
-        return [style(f"{count} words: {IDEAL[0]}–{IDEAL[1]} are ideal", "say why and when it matters", entry.line)]
-    if count > IDEAL[1]:
-        return [style(f"{count} words: {IDEAL[0]}–{IDEAL[1]} are ideal", "shorten it", entry.line)]
+    words = len(entry.body.split())
+    said = count(words, "word")
+    if words > MOST:
+        return [style(f"{said}: at most {MOST:,}", "split it into several memories", entry.line)]
+    if words < IDEAL[0]:
+        return [style(f"{said}: {IDEAL[0]}–{IDEAL[1]} are ideal", "say why and when it matters", entry.line)]
+    if words > IDEAL[1]:
+        return [style(f"{said}: {IDEAL[0]}–{IDEAL[1]} are ideal", "shorten it", entry.line)]
     return []
 
 

@@ -42,7 +42,7 @@ class Leaving:
 def plan_uninstall(layout: Layout) -> Leaving:
     """Look only."""
     gone = [(layout.local, "index, usage counts, ledger, locks of this machine"), (user_cache(), "caches")]
-    stays = [(user_config(), "your own settings")]
+    stays = [(os.path.dirname(user_config()), "your own settings and keys, for all projects")]
     for step in plan_start(layout.project):
         ours = step.exists and _bytes(step.path) == step.text.encode()
         (gone if ours else stays).append((step.path, "as init wrote it" if ours else "changed by you"))
