@@ -106,7 +106,7 @@ def test_check_counts_what_is_only_style(rawkomem):
 
 def test_why_not_says_what_to_do(rawkomem):
     id = rawkomem("add", "--title", "Cake", "--when", "cake|tart", "--body", "Bake it at 180.").stdout.split()[1]
-    told = rawkomem("why-not", id, "bake the kernel image")
+    told = rawkomem("why-not", id, "compile the kernel")
     assert "not relevant enough: nothing reaches the floor of 0.43 (the closest has 0." in told.stdout
     assert f"add a condition: rawkomem amend {id} --when 'cake|tart' --when '…'" in told.stderr
     assert "add a condition" not in rawkomem("why-not", id, "a cake for the party").stderr
