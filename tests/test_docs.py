@@ -66,7 +66,7 @@ def test_what_agents_are_taught_works(page, project, rawkomem):
     assert len(lines) >= 4
     for line in lines:
         words = [word.lower() if word in ("ID", "OLD", "NEW") else word for word in shlex.split(line, comments=True)]
-        words = [*words[:-1], "--tag", "x"] if words[-1] == "…" else words
+        words = [*words[:-1], "--tag", "x"] if line.endswith(" …") else words
         result = rawkomem(*words[1:], check=None)
         assert words[0] == "rawkomem" and result.returncode in (0, 1), (line, result.stderr)
 
@@ -77,7 +77,8 @@ def test_the_plugin_has_the_same_skill():
 
 
 def test_the_template_of_a_lesson_is_read_as_one():
-    (entry,), problems = read_entries((ROOT / "templates" / "lesson.md").read_text().replace('title: ""', "title: T"))
+    text = (ROOT / "templates" / "lesson.md").read_text(encoding="utf-8")
+    (entry,), _ = read_entries(text.replace('title: ""', "title: T"))
     assert confidence_of(entry.extra) == 0.8
     assert {line for line in entry.body.splitlines() if line.startswith("## ")} == set(TOLD)
 

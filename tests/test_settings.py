@@ -144,7 +144,9 @@ def test_a_language_model_is_the_users_alone(project):
 
 def test_the_page_of_settings_has_them_all():
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    rows = {line.split(" | ")[0].strip("| "): line.split(" | ")[1] for line in page.splitlines() if line.startswith("| `")}
+    rows = {
+        line.split(" | ")[0].strip("| "): line.split(" | ")[1] for line in page.splitlines() if line.startswith("| `")
+    }
     who = {key.split("`")[1]: said for key, said in rows.items()}
     assert {key: who.get(key) for key in KEYS} == {key: "you" if said == "user" else said for key, said in KEYS.items()}
     named = {*(f"agents.NAME.{key}" for key in AGENT_KEYS), *(f"predicates.NAME.{key}" for key in RULES)}
@@ -154,6 +156,6 @@ def test_the_page_of_settings_has_them_all():
 def test_the_page_of_settings_has_every_variable():
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "rawkomem").rglob("*.py"))
-    used = {name for name in re.findall(r"_?RAWKOMEM_[A-Z_]*[A-Z]", source)}
+    used = set(re.findall(r"_?RAWKOMEM_[A-Z_]*[A-Z]", source))
     assert len(used) >= 7 and all(f"`{name}`" in page for name in used), used
     assert "`RAWKOMEM_LANCEDB_URL`" in page, "put together from the store's name"

@@ -26,7 +26,7 @@ COLOURS = {"error": "red", "warning": "yellow", "style": "dim"}
 @click.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(exists=False))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one object for each file.")
-@click.option("--style", is_flag=True, help="Also print remarks on style: length, file names, references, personal data.")
+@click.option("--style", is_flag=True, help="Also print what is only style: length, names, references, personal data.")
 @click.option("--quiet", "-q", is_flag=True, help="Do not even count them.")
 @click.option("--stale", is_flag=True, help="Instead, list citations of code that changed or is gone.")
 @staged_options

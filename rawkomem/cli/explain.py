@@ -89,7 +89,8 @@ def _print_explained(explained: Explained) -> None:
     say(f"trust {explained.trust.value:.2f}{vouched}")
     for name, amount, why in explained.trust.parts:
         say(f"  {name:12} {amount:+.3f}  {why}")
-    say(f"said {count(memory.times_observed, 'time')}, first {iso(memory.first_observed)}, last {iso(memory.last_observed)}")
+    times = count(memory.times_observed, "time")
+    say(f"said {times}, first {iso(memory.first_observed)}, last {iso(memory.last_observed)}")
     say(f"voted {memory.helpful} helpful, {memory.harmful} harmful")
     for edge in explained.edges:
         arrow = "→" if edge.source == memory.id else "←"

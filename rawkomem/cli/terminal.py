@@ -71,9 +71,10 @@ def draws() -> bool:
 
 
 def sparkline(counts: Sequence[int], step: str) -> str:
-    """Counts by week or day as a row of blocks, the largest as high as a line, and that number; a dot is nothing."""
+    """Counts by week or day as a row of blocks, the largest as high as a line, with that number; a dot is none."""
     most = max(counts, default=0)
-    return "".join(BLOCKS[-(-count * 8 // most)] if count else "·" for count in counts) + f"  {most} in the busiest {step}"
+    blocks = "".join(BLOCKS[-(-count * 8 // most)] if count else "·" for count in counts)
+    return f"{blocks}  {most} in the busiest {step}"
 
 
 def day(at: int) -> str:

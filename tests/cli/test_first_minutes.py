@@ -18,7 +18,14 @@ from rawkomem.files.layout import user_cache, user_config
 from tests.conftest import ROOT
 
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NOT_HERE = ("make ", "pipx install", "pip install", "cd ", "/plugin ", "claude ")  # set-up of the machine, done for the tests already
+NOT_HERE = (
+    "make ",
+    "pipx install",
+    "pip install",
+    "cd ",
+    "/plugin ",
+    "claude ",
+)  # set-up of the machine, done for the tests already
 
 
 def test_the_demo_shows_every_step_and_cleans_up(rawkomem, tmp_path):

@@ -9,7 +9,13 @@ from rawkomem.text.count import count
 
 @pytest.mark.parametrize(
     ("number", "noun", "said"),
-    [(1, "file", "1 file"), (2, "file", "2 files"), (0, "memory", "0 memories"), (1, "entry", "1 entry"), (3, "day", "3 days")],
+    [
+        (1, "file", "1 file"),
+        (2, "file", "2 files"),
+        (0, "memory", "0 memories"),
+        (1, "entry", "1 entry"),
+        (3, "day", "3 days"),
+    ],
 )
 def test_count(number, noun, said):
     assert count(number, noun) == said
