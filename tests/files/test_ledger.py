@@ -14,13 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from rawkomem import Entry, Task, ledger
+from rawkomem import Entry, Task
 from rawkomem.files.layout import Layout
 from rawkomem.files.ledger.chain import FILE_SIZE, GENESIS, rows
 from rawkomem.files.ledger.forget import forget
 from rawkomem.files.ledger.seal import seal
 from rawkomem.files.ledger.spool import LONG, append_lines, ledger_folder, note_recalls, recall_line, spool_file
 from rawkomem.files.ledger.verify import verify
+from rawkomem.operations import ledger
 from rawkomem.text.yamo import read_block
 from tests.torture.helpers import ENVIRONMENT
 

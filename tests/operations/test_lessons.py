@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rawkomem import Entry, Task, ledger, lessons
+from rawkomem import Entry, Task
 from rawkomem.files.read import read_data
 from rawkomem.learn.heritage import HeritageChain
 from rawkomem.learn.lesson import BETTER, HELD, KNOWN, STORED, TAG, lesson_of, plan_lesson, read_wire
 from rawkomem.model.clock import DAY, iso, now
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.record import replace
+from rawkomem.operations import ledger, lessons
 from rawkomem.state.fold import created
 from rawkomem.text.emit import emit_entry
 from rawkomem.text.lesson import LessonContext, checked, pattern_id
