@@ -11,7 +11,7 @@ from rawkomem.text.count import count
     ("number", "noun", "said"),
     [
         (1, "file", "1 file"),
-        (2, "file", "2 files"),
+        (2000, "file", "2,000 files"),
         (0, "memory", "0 memories"),
         (1, "entry", "1 entry"),
         (3, "day", "3 days"),
