@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..files.check import check_files, printable
+from ..files.check import check_files, is_about_length, printable
 from ..files.read import QUARANTINE
 from ..model.errors import BadInput
 from ..model.problem import STYLE
@@ -26,8 +26,8 @@ COLOURS = {"error": "red", "warning": "yellow", "style": "dim"}
 @click.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(exists=False))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one object for each file.")
-@click.option("--style", is_flag=True, help="Also print what is only style: length, names, references, personal data.")
-@click.option("--quiet", "-q", is_flag=True, help="Do not even count them.")
+@click.option("--style", is_flag=True, help="Also tell which memories are shorter or longer than ideal.")
+@click.option("--quiet", "-q", is_flag=True, help="Leave content rules out.")
 @click.option("--stale", is_flag=True, help="Instead, list citations of code that changed or is gone.")
 @staged_options
 @click.pass_obj
@@ -57,8 +57,7 @@ def check_command(
     if as_json:
         say_json([_as_json(item) for item in checked])
     else:
-        _print(checked, style and not quiet)
-        _sum_up(checked, quiet)
+        _print(checked, style, quiet)
     return 1 if any(item.verdict == QUARANTINE for item in checked) else 0
 
 
@@ -76,17 +75,17 @@ def _as_json(item: Checked) -> dict[str, object]:
     }
 
 
-def _print(checked: list[Checked], style: bool) -> None:
+def _print(checked: list[Checked], style: bool, quiet: bool) -> None:
+    told: Counter[str] = Counter()
+    lengths = 0
     for item in checked:
         for problem in item.problems:
-            if style or problem.level != STYLE:
-                level = paint(f"{problem.level:7}", COLOURS[problem.level])
-                say(f"{printable(item.file)}:{problem.line}: {level} {problem.message}. {paint(problem.hint, 'dim')}")
-
-
-def _sum_up(checked: list[Checked], quiet: bool) -> None:
-    levels = Counter(problem.level for item in checked for problem in item.problems)
-    remarks = 0 if quiet else levels[STYLE]
-    told = [count(number, level) for level, number in levels.items() if level != STYLE]
-    told += [f"{count(remarks, 'remark')} on style (--style shows them)"] if remarks else []
-    note(f"{count(len(checked), 'file')}, {', '.join(told) or 'nothing to complain about'}")
+            if problem.level == STYLE and (quiet or (not style and is_about_length(problem))):
+                lengths += not quiet
+                continue
+            told[problem.level] += 1
+            level = paint(f"{problem.level:7}", COLOURS[problem.level])
+            say(f"{printable(item.file)}:{problem.line}: {level} {problem.message}. {paint(problem.hint, 'dim')}")
+    parts = [f"{number} {level}" if level == STYLE else count(number, level) for level, number in told.items()]
+    parts += [f"{count(lengths, 'remark')} on length (--style shows them)"] if lengths else []
+    note(f"{count(len(checked), 'file')}, {', '.join(parts) or 'nothing to complain about'}")

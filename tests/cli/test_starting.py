@@ -96,10 +96,10 @@ def test_a_memory_without_a_text_says_so(rawkomem):
     assert "without a text" not in rawkomem("add", "--title", "Full", "--body", "Said.").stderr
 
 
-def test_check_counts_what_is_only_style(rawkomem):
+def test_check_counts_what_is_only_short(rawkomem):
     rawkomem("add", "--title", "Short", "--when", "short", "--body", "Said.")
     told = rawkomem("check")
-    assert told.stdout == "" and "1 file, 1 remark on style (--style shows them)" in told.stderr
+    assert told.stdout == "" and "1 file, 1 remark on length (--style shows them)" in told.stderr
     assert "1 word: 200–500 are ideal" in rawkomem("check", "--style").stdout
     assert "1 file, nothing to complain about" in rawkomem("check", "-q").stderr
 
