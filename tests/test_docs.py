@@ -8,6 +8,8 @@ import shlex
 import pytest
 
 from rawkomem.files.start import plan_start, write_start
+from rawkomem.text.entries import read_entries
+from rawkomem.text.lesson import TOLD, confidence_of
 from tests.conftest import ROOT
 
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -48,3 +50,46 @@ def test_the_library_page_shows_every_public_name():
     returned = {"Answer", "Found", "Injection", "PatternMatch", "Prompt", "Stats"}  # what calls return
     assert all(f"`{name}`" in text or f"{name}(" in text for name in set(rawkomem.__all__) - returned)
     assert len(BLOCK.findall(text)) >= 6
+
+
+TEMPLATES = ["templates/agents/AGENTS.md", "templates/agents/skills/rawkomem/SKILL.md"]
+
+
+@pytest.mark.parametrize("page", TEMPLATES)
+def test_what_agents_are_taught_works(page, project, rawkomem):
+    """Each command line of a template, in a block or in a sentence, with ids that are there."""
+    for name in ("ID", "OLD", "NEW"):
+        rawkomem("add", "--title", name, "--body", f"What {name} says.")
+    text = (ROOT / page).read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line for block in SHELL.findall(text) for line in block.splitlines()]
+    lines += re.findall(r"`(rawkomem [^`]+)`", text)
+    assert len(lines) >= 4
+    for line in lines:
+        words = [word.lower() if word in ("ID", "OLD", "NEW") else word for word in shlex.split(line, comments=True)]
+        words = [*words[:-1], "--tag", "x"] if line.endswith(" …") else words
+        result = rawkomem(*words[1:], check=None)
+        assert words[0] == "rawkomem" and result.returncode in (0, 1), (line, result.stderr)
+
+
+def test_the_plugin_has_the_same_skill():
+    ours, plugin = (ROOT / TEMPLATES[1], ROOT / "templates/agents/claude/plugins/rawkomem/skills/rawkomem/SKILL.md")
+    assert ours.read_bytes() == plugin.read_bytes()
+
+
+def test_the_template_of_a_lesson_is_read_as_one():
+    text = (ROOT / "templates" / "lesson.md").read_text(encoding="utf-8")
+    (entry,), _ = read_entries(text.replace('title: ""', "title: T"))
+    assert confidence_of(entry.extra) == 0.8
+    assert {line for line in entry.body.splitlines() if line.startswith("## ")} == set(TOLD)
+
+
+def test_the_wheel_holds_pages_and_templates(tmp_path):
+    """--help and errors send readers to pages; an installed rawkomem has no checkout beside it."""
+    pytest.importorskip("hatchling", reason="for want of the build backend: pip install hatchling")
+    from hatchling.builders.wheel import WheelBuilder
+
+    names = {file.distribution_path for file in WheelBuilder(str(ROOT)).recurse_included_files()}
+    pages = {file.name for file in (ROOT / "docs").glob("*.md")}
+    assert {f"rawkomem/docs/{page}" for page in pages} <= names
+    assert "rawkomem/templates/lesson.md" in names and "rawkomem/__init__.py" in names
+    assert not [name for name in names if not name.startswith("rawkomem/") or "/images/" in name]

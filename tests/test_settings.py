@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 
 import pytest
 
 from rawkomem.files.layout import Layout, user_config
 from rawkomem.model.errors import BadInput
-from rawkomem.settings import Settings, load_settings
+from rawkomem.settings import AGENT_KEYS, KEYS, Settings, load_settings
 from rawkomem.sinks.config import EVENTS
+from rawkomem.state.claims import RULES
+from tests.conftest import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -137,3 +140,22 @@ def test_a_language_model_is_the_users_alone(project):
     )
     settings, warnings = load(project, lines)
     assert settings.llm == Settings().llm and len(warnings) == 5
+
+
+def test_the_page_of_settings_has_them_all():
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    rows = {
+        line.split(" | ")[0].strip("| "): line.split(" | ")[1] for line in page.splitlines() if line.startswith("| `")
+    }
+    who = {key.split("`")[1]: said for key, said in rows.items()}
+    assert {key: who.get(key) for key in KEYS} == {key: "you" if said == "user" else said for key, said in KEYS.items()}
+    named = {*(f"agents.NAME.{key}" for key in AGENT_KEYS), *(f"predicates.NAME.{key}" for key in RULES)}
+    assert named <= who.keys()
+
+
+def test_the_page_of_settings_has_every_variable():
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "rawkomem").rglob("*.py"))
+    used = set(re.findall(r"_?RAWKOMEM_[A-Z_]*[A-Z]", source))
+    assert len(used) >= 7 and all(f"`{name}`" in page for name in used), used
+    assert "`RAWKOMEM_LANCEDB_URL`" in page, "put together from the store's name"

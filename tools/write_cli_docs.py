@@ -31,7 +31,7 @@ _RAWKOMEM_COMPLETE=fish_source rawkomem | source      # fish
 
 def write() -> str:
     """The whole page."""
-    context = click.Context(cli, info_name="rawkomem")
+    context = click.Context(cli, info_name="rawkomem", **cli.context_settings)
     overview = "\n".join(f"| [`{name}`](#rawkomem-{name}) | {text} |" for name, (_, text) in COMMANDS.items())
     parts = [HEAD, f"| command | what it does |\n|---|---|\n{overview}\n"]
     for name in COMMANDS:

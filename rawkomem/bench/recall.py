@@ -54,7 +54,7 @@ def _sets(file: str) -> Iterable[dict[str, Any]]:
         raise BadInput(f"cannot read {file}: {failure}", "give a JSON file with memories and queries") from None
     sets = data.get("sets", [data]) if isinstance(data, dict) else []
     if not sets or any("memories" not in part or "queries" not in part for part in sets):
-        raise BadInput(f"{file} holds no memories and queries", "see docs/recall.md for the format")
+        raise BadInput(f"{file} holds no memories and queries", "see 'rawkomem docs recall' for the format")
     return sets
 
 

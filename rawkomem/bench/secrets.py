@@ -70,7 +70,8 @@ def read_corpus(file: str) -> list[Row]:
     except OSError as failure:
         raise BadInput(f"cannot read {file}: {failure.strerror}", "name a corpus with --file") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise BadInput(f"{file} is not a corpus of secrets", "a JSON list of rows: see docs/redaction.md") from None
+        hint = "a JSON list of rows: see 'rawkomem docs redaction'"
+        raise BadInput(f"{file} is not a corpus of secrets", hint) from None
 
 
 def measure_secrets(rows: Sequence[Row]) -> Figures:

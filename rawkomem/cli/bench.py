@@ -58,7 +58,7 @@ def _value(measure: Measure) -> str:
 def recall_command(files: tuple[str, ...], profile: str, deep: bool, as_json: bool) -> None:
     """How well search and injection find what questions need.
 
-    Each of FILES is JSON with memories and queries; see docs/recall.md. Figures are means with 95 % intervals.
+    Each of FILES is JSON with memories and queries; see 'rawkomem docs recall'. Figures are means with 95 % intervals.
     """
     from ..bench.recall import measure_recall
 
@@ -82,7 +82,7 @@ def recall_command(files: tuple[str, ...], profile: str, deep: bool, as_json: bo
 def secrets_command(file: str, kinds: bool, as_json: bool) -> None:
     """How well secrets and personal data are redacted, and how much else is.
 
-    A corpus is JSON with base64 texts; see docs/redaction.md.
+    A corpus is JSON with base64 texts; see 'rawkomem docs redaction'.
     """
     from ..bench.secrets import USUAL, measure_secrets, read_corpus
 

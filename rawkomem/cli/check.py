@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
 
-from ..files.check import check_files, printable
+from ..files.check import check_files, is_about_length, printable
 from ..files.read import QUARANTINE
 from ..model.errors import BadInput
+from ..model.problem import STYLE
+from ..text.count import count
 from .check_staged import staged_options, tell_staged
 from .cite import tell_stale
 from .commands import open_repository
@@ -23,12 +26,21 @@ COLOURS = {"error": "red", "warning": "yellow", "style": "dim"}
 @click.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(exists=False))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one object for each file.")
+@click.option("--style", is_flag=True, help="Also tell which memories are shorter or longer than ideal.")
 @click.option("--quiet", "-q", is_flag=True, help="Leave content rules out.")
 @click.option("--stale", is_flag=True, help="Instead, list citations of code that changed or is gone.")
 @staged_options
 @click.pass_obj
 def check_command(
-    folder: str, /, paths: tuple[str, ...], as_json: bool, quiet: bool, stale: bool, staged: bool, **looked_at: bool
+    folder: str,
+    /,
+    paths: tuple[str, ...],
+    as_json: bool,
+    style: bool,
+    quiet: bool,
+    stale: bool,
+    staged: bool,
+    **looked_at: bool,
 ) -> int:
     """Tell what is wrong with memory files.
 
@@ -45,7 +57,7 @@ def check_command(
     if as_json:
         say_json([_as_json(item) for item in checked])
     else:
-        _print(checked, quiet)
+        _print(checked, style, quiet)
     return 1 if any(item.verdict == QUARANTINE for item in checked) else 0
 
 
@@ -63,16 +75,17 @@ def _as_json(item: Checked) -> dict[str, object]:
     }
 
 
-def _print(checked: list[Checked], quiet: bool) -> None:
-    counts: dict[str, int] = {}
+def _print(checked: list[Checked], style: bool, quiet: bool) -> None:
+    told: Counter[str] = Counter()
+    lengths = 0
     for item in checked:
         for problem in item.problems:
-            if quiet and problem.level == "style":
+            if problem.level == STYLE and (quiet or (not style and is_about_length(problem))):
+                lengths += not quiet
                 continue
-            counts[problem.level] = counts.get(problem.level, 0) + 1
+            told[problem.level] += 1
             level = paint(f"{problem.level:7}", COLOURS[problem.level])
             say(f"{printable(item.file)}:{problem.line}: {level} {problem.message}. {paint(problem.hint, 'dim')}")
-    told = ", ".join(
-        f"{count} {level}{'s' if count > 1 and level != 'style' else ''}" for level, count in counts.items()
-    )
-    note(f"{len(checked)} files, {told or 'nothing to complain about'}")
+    parts = [f"{number} {level}" if level == STYLE else count(number, level) for level, number in told.items()]
+    parts += [f"{count(lengths, 'remark')} on length (--style shows them)"] if lengths else []
+    note(f"{count(len(checked), 'file')}, {', '.join(parts) or 'nothing to complain about'}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..model.errors import NotFound
 from ..repository import Repository
 from .hot import HOT, Option, run_of
 from .terminal import note
@@ -21,7 +23,7 @@ COMMANDS = {
     "add": ("write", "Store a memory."),
     "learn": ("learn", "Remember what was decided, corrected and found out in a session."),
     "search": ("", "Find the memories that fit a question."),
-    "inject": ("", "Print the memories that belong into the prompt of a task, or nothing."),
+    "inject": ("", "Print the memories that belong in the prompt of a task, or nothing."),
     "why": ("why", "Tell how a memory scores for a task."),
     "why-not": ("why", "Tell why a memory is not injected for a task."),
     "context": ("why", "Pack what is known about a subject into a budget."),
@@ -93,6 +95,7 @@ COMMANDS = {
     "scrub": ("scrub", "Redact secrets and personal data in a text from standard input."),
     "match": ("probe", "Tell whether a whenToUse condition fires on a text."),
     "embed": ("probe", "Print the vector of a text."),
+    "docs": ("docs", "Print a page of the documentation, or list the pages."),
     "demo": ("demo", "Show in a temporary folder what it does, with real commands."),
     "uninstall": ("uninstall", "Remove what rawkomem wrote beside your Markdown."),
     "bench": ("bench", "Measure speed, recall and redaction on this machine."),
@@ -104,7 +107,7 @@ HELP = {
     "search": """Find the memories that fit a question.
 
     QUERY '-' reads it from standard input. By words and by meaning; drafts are shown, history only with --include.""",
-    "inject": """Print the memories that belong into the prompt of a task, or nothing.
+    "inject": """Print the memories that belong in the prompt of a task, or nothing.
 
     TASK '-' reads it from standard input. A memory is eligible when one of its conditions fires or when it is relevant
     enough; nothing relevant is a good answer: empty output, exit code 0.""",
@@ -118,7 +121,17 @@ HELP = {
 
     HOST is claude, codex, opencode, cursor, copilot, gemini or vscode; EVENT is session-start, prompt, turn-end or
     session-end, or the host's own name for it. Reads the host's JSON on standard input and answers in its dialect.
-    Whatever goes wrong is no output, exit code 0 and a line in .rawko/local/hook.log. See docs/agents.md.""",
+    Whatever goes wrong is no output, exit code 0 and a line in .rawko/local/hook.log. See 'rawkomem docs agents'.""",
+}
+# What people type who know other tools.
+OTHER_WORDS = {
+    "remember": "add",
+    "recall": "search",
+    "find": "search",
+    "forget": "delete",
+    "remove": "delete",
+    "edit": "amend",
+    "help": "--help",
 }
 CLICK_SHAPES: dict[str, dict[str, Any]] = {
     "flag": {"is_flag": True},
@@ -143,9 +156,28 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does; where there is no such command, with the one that was meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError:
+            if args[0].startswith("-"):
+                raise
+        raise click.UsageError(f"there is no command {args[0]!r}{_meant(args[0])}", ctx)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+def _meant(name: str) -> str:
+    """A question after the command that was probably meant, if any."""
+    from difflib import get_close_matches  # for a mistake only
+
+    names = [OTHER_WORDS[name]] if name in OTHER_WORDS else get_close_matches(name, COMMANDS, n=2)
+    return f": did you mean {' or '.join(names)}?" if names else ""
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -156,8 +188,10 @@ def cli(ctx: click.Context, folder: str) -> None:
     """rawkomem: a project's memories, as Markdown files that agents and people share.
 
     Memories live in .rawko/memories/*.md, are committed with the project, and are found by meaning and by words.
-    Shell completion: see docs/cli.md.
+    'rawkomem docs' lists the pages of the documentation; shell completion: 'rawkomem docs cli'.
     """
+    if folder and not os.path.isdir(folder):
+        raise NotFound(f"there is no folder {folder}", "make it first, or name another one with -C")
     ctx.obj = folder
 
 
@@ -181,9 +215,12 @@ def open_repository(folder: str) -> Repository:
     return Repository.open(folder, via=arrival())
 
 
+watched = False  # set by the demo in its own processes: they have no terminal, and a person looks on
+
+
 def arrival() -> str:
     """How what this command writes arrives. Only a person types: a pipe on either side means a program."""
-    return "person" if sys.stdin.isatty() and sys.stdout.isatty() else "agent"
+    return "person" if watched or (sys.stdin.isatty() and sys.stdout.isatty()) else "agent"
 
 
 def hot_options(options: tuple[Option, ...]) -> Callable[[Any], Any]:

@@ -33,7 +33,7 @@ def connect_command() -> None:
     """Connect memories with git and with agents' hosts; --remove takes it back.
 
     Everything in a settings file that is not rawkomem's stays as it is, comments and layout too; --remove gives back
-    the file as it was, to the byte. See docs/agents.md and docs/git.md.
+    the file as it was, to the byte. See 'rawkomem docs agents' and 'rawkomem docs git'.
     """
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..model.record import record
+from . import commands, main
 from .terminal import note, paint, say
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 PAUSE = 1.5  # seconds after each step on a terminal, for reading
 REVIEWED = "\npredicates:\n  port:\n    conflictPolicy: require_review\n"
+WATCHED = "from rawkomem.cli.demo import run_watched; run_watched()"
 
 
 @record
@@ -125,13 +127,19 @@ def _run(command: str, project: str, around: Mapping[str, str]) -> str:
     """A command's output, as a person would see it; one that fails ends the demo."""
     words = shlex.split(command)
     if words[0] == "rawkomem":
-        words[:1] = [sys.executable, "-m", "rawkomem"]
+        words[:1] = [sys.executable, "-c", WATCHED]
     done = subprocess.run(
         words, cwd=project, env=around, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False
     )
     if done.returncode:
         raise click.ClickException(f"'{command}' failed: {done.stderr.strip()}")
     return ((done.stdout + done.stderr).rstrip("\n") or "(nothing)") + "\n"
+
+
+def run_watched() -> None:
+    """Run the command line of a step in this process. What it writes is the word of whoever watches the demo."""
+    commands.watched = True
+    main()
 
 
 def _environment(home: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from ..model.errors import BadInput
 from ..operations import episodes
 from ..state.episode import SUMMARY_WORDS
 from ..text.clean import one_line
+from ..text.count import count
 from .commands import open_repository
 from .search import as_json as found_json
 from .search import show as show_found
@@ -192,7 +193,7 @@ def compress(folder: str, /, id: str, title: str, archive: bool, as_json: bool) 
                   "archived": len(archived)})  # fmt: skip
         return
     say(f"{paint('stored', 'green')}  {entry.id}  {paint(entry.path, 'dim')}")
-    say(f"from {len(sources)} memories, {len(archived)} of them archived")
+    say(f"from {count(len(sources), 'memory')}, {len(archived)} of them archived")
 
 
 def _time(option: str, text: str) -> int:
@@ -213,7 +214,7 @@ def _line(episode: Episode) -> str:
     memory = episode.memory
     span = day(episode.start) if day(episode.start) == day(episode.end) else f"{day(episode.start)}…{day(episode.end)}"
     name = paint(one_line(memory.title, 80), "bold")
-    return f"{span}  {name}  {len(episode.members)} memories  {paint(memory.id, 'dim')}"
+    return f"{span}  {name}  {count(len(episode.members), 'memory')}  {paint(memory.id, 'dim')}"
 
 
 def _tell(episode: Episode, done: str, as_json: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from ..model.record import as_dict
 from ..operations import exchange
 from ..recall.filters import filter_of
 from ..text.clean import one_line
+from ..text.count import count
 from .commands import hot_options, open_repository
 from .hot import FILTERS, JSON
 from .terminal import note, paint, say, say_json, wide
@@ -41,7 +43,7 @@ def import_command(folder: str, /, sources: tuple[str, ...], kind: str | None, d
     basic-memory, JSON of mem0, a file or folder of neolata, conversations.json of ChatGPT, a folder of Markdown, an
     export of rawkomem. Without any, what this project has to import is listed. What was imported before adds nothing;
     a section that changed since is added as a newer version. Nothing is used before 'rawkomem review --all-from SOURCE
-    --activate'. See docs/exchange.md.
+    --activate'. See 'rawkomem docs exchange'.
     """
     repository = open_repository(folder)
     if not sources:
@@ -75,7 +77,7 @@ def export_command(folder: str, /, form: str, out: str, json: bool, **which: Any
             sys.stdout.write(exchange.export_text(repository, only))
             return
         told: dict[str, Any] = {"file": out, "memories": exchange.export_file(repository, out, only)}
-        line = f"{told['memories']} memories written to {out}"
+        line = f"{count(told['memories'], 'memory')} written to {out}"
     elif not out:
         raise BadInput(f"where to? {form} is a folder of files", "give --out FOLDER")
     else:
@@ -123,7 +125,21 @@ def _tell_import(done: Import, dry_run: bool) -> None:
     if redacted:
         note(f"{redacted} held secrets or personal data, which {'would be' if dry_run else 'were'} redacted")
     if news and not dry_run:
-        note(f"they wait: 'rawkomem review --all-from {done.kind} --activate' lets them in, after you read them")
+        _tell_waiting(done)
+
+
+def _tell_waiting(done: Import) -> None:
+    """How to read and let in what just came, and nothing that came before."""
+    name = shlex.quote(_name_of(done))
+    note(f"{len(done.news)} {'waits' if len(done.news) == 1 else 'wait'} for your review")
+    note(f"read: rawkomem quarantine list --from {name}, then rawkomem show ID")
+    note(f"let in: rawkomem review --all-from {name} --activate")
+
+
+def _name_of(done: Import) -> str:
+    """What --from and --all-from call an import: its file or folder; of files that lie elsewhere, their kind."""
+    files = [place_of(item.entry.extra).partition(":")[2].partition("#")[0] for item in done.news]
+    return os.path.commonpath(files).replace(os.sep, "/") or done.kind
 
 
 def _tell_decided(item: Decided, dry_run: bool) -> None:
@@ -132,7 +148,7 @@ def _tell_decided(item: Decided, dry_run: bool) -> None:
     place = place_of(entry.extra).partition(":")[2]
     say(f"{word} {one_line(entry.title, max(30, wide() - 50))}  {paint(one_line(place, 60), 'dim')}")
     if dry_run and item.plan.entries and entry.when:
-        say(f"         {paint(one_line('when ' + '; '.join(entry.when), wide() - 12), 'dim')}")
+        say(f"         {paint(one_line('use: ' + '; '.join(entry.when), wide() - 12), 'dim')}")
 
 
 def _import_json(done: Import) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..model.clock import iso
+from ..state.conflicts import how_settled
 from ..text.clean import one_line
+from ..text.count import count
 from .commands import open_repository
 from .read import trust_json
 from .terminal import note, paint, say, say_json
@@ -87,13 +89,17 @@ def _print_explained(explained: Explained) -> None:
     say(f"trust {explained.trust.value:.2f}{vouched}")
     for name, amount, why in explained.trust.parts:
         say(f"  {name:12} {amount:+.3f}  {why}")
-    say(f"said {memory.times_observed} times, first {iso(memory.first_observed)}, last {iso(memory.last_observed)}")
+    times = count(memory.times_observed, "time")
+    say(f"said {times}, first {iso(memory.first_observed)}, last {iso(memory.last_observed)}")
     say(f"voted {memory.helpful} helpful, {memory.harmful} harmful")
     for edge in explained.edges:
         arrow = "→" if edge.source == memory.id else "←"
         say(f"{arrow} {one_line(edge.type, 32)}  {edge.other(memory.id)}")
     for other in explained.conflicts:
-        say(f"{paint('conflicts with', 'yellow')}  {one_line(other.title, 80)}  {paint(other.id, 'dim')}")
+        settled = how_settled(memory, other)
+        word = paint("conflicted with", "dim") if settled else paint("conflicts with", "yellow")
+        ended = f"  settled: {settled}" if settled else ""
+        say(f"{word}  {one_line(other.title, 80)}  {paint(other.id, 'dim')}{ended}")
     for step in explained.steps:
         changed = ", ".join(name for name, _, _ in step.changes)
         say(f"{iso(step.entry.at) or 'at no time':20}  {step.entry.kind}  {changed}".rstrip())
@@ -116,6 +122,7 @@ def _explained_json(explained: Explained) -> dict[str, Any]:
         "feedback": {"helpful": memory.helpful, "harmful": memory.harmful},
         "links": edges,
         "conflicts": [other.id for other in explained.conflicts],
+        "settled": {other.id: how for other in explained.conflicts if (how := how_settled(memory, other))},
         "entries": [_step_json(step) for step in explained.steps],
     }
 

@@ -11,6 +11,7 @@ from ..recall.filters import filter_of
 from ..state import draw, walk
 from ..state.references import SIMILAR
 from ..text.clean import one_line
+from ..text.count import count
 from .commands import open_repository
 from .terminal import note, paint, say, say_json
 
@@ -179,7 +180,7 @@ def clusters_command(
                   for cluster, own in zip(found, members, strict=True)])  # fmt: skip
         return
     for cluster in found:
-        say(f"{paint(cluster.label or '(no words)', 'bold')}  {len(cluster.ids)} memories")
+        say(f"{paint(cluster.label or '(no words)', 'bold')}  {count(len(cluster.ids), 'memory')}")
         for id in cluster.ids[:SHOWN]:
             say(f"  {_name(graph.memories[id])}")
         if len(cluster.ids) > SHOWN:

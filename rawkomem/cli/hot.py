@@ -6,6 +6,8 @@ understand (help, completion, a mistake) goes to click, which is built from the 
 
 from __future__ import annotations
 
+import os
+
 from ..model.record import record
 
 TYPE_CHECKING = False
@@ -116,6 +118,8 @@ def parse(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
     hot = HOT[argv[0]]
     if hot.raw:
         return None if "--help" in argv or "-h" in argv else (folder, argv[0], {}, argv[1:])
+    if folder and not os.path.isdir(folder):
+        return None
     options = {name: option for option in hot.options for name in option.names}
     values = {option.key: [] if option.kind == "many" else option.default for option in options.values()}
     arguments = _fill(argv[1:], options, values)

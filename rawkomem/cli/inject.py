@@ -1,4 +1,4 @@
-"""`rawkomem inject`: the memories that belong into the prompt of a task."""
+"""`rawkomem inject`: the memories that belong in the prompt of a task."""
 
 from __future__ import annotations
 

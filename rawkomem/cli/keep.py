@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..model.record import as_dict
+from ..text.count import count
 from .commands import open_repository
 from .sync import tell, with_bar
 from .terminal import note, paint, say, say_json
@@ -37,7 +38,7 @@ def _print_status(status: Status) -> None:
     fresh = paint("yes", "green") if status.fresh else paint("NO", "red")
     say(f"repository  {status.root}")
     say(f"files       {status.files} ({status.quarantined} not usable)  hash {status.files_hash}")
-    say(f"index       {status.indexed} files, {status.entries} entries  hash {status.index_hash}")
+    say(f"index       {count(status.indexed, 'file')}, {count(status.entries, 'entry')}  hash {status.index_hash}")
     say(f"memories    {memories}")
     if status.conflicts:
         say(f"conflicts   {paint(str(status.conflicts), 'yellow')} pending: 'rawkomem conflicts' shows them")

@@ -12,6 +12,7 @@ from ..learn.remember import RESULTS, Run
 from ..model.entry import Entry
 from ..operations import learning
 from ..text.clean import one_line
+from ..text.count import count
 from .commands import open_repository
 from .terminal import note, paint, say, say_json, wide
 
@@ -37,7 +38,7 @@ def learn_command(folder: str, /, file: IO[bytes], ask: bool, dry_run: bool, as_
     FILE is a transcript of Claude Code, Codex, OpenCode or Gemini, a chat log (Markdown or JSON), or an agent's output;
     '-' reads standard input. Decisions, corrections, preferences, faults with their causes, limits, conventions,
     versions and the layout of code are kept as they were said; no model is asked unless you say --llm. The same session
-    again adds nothing. See docs/learning.md.
+    again adds nothing. See 'rawkomem docs learning'.
     """
     if is_learning():
         note("this runs below a model that rawkomem itself asked: nothing is learned")
@@ -68,7 +69,7 @@ def _tell(learned: Learned, dry_run: bool) -> None:
     if not learned.news:
         note("nothing new to learn")
     elif dry_run:
-        note(f"{len(learned.news)} memories would be stored; nothing was written")
+        note(f"{count(len(learned.news), 'memory')} would be stored; nothing was written")
 
 
 def _tell_finding(finding: Finding, stored: Stored | None) -> None:

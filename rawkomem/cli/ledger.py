@@ -37,7 +37,7 @@ def ledger_command() -> None:
     """Show and verify what was done with memories.
 
     Every retain, recall, reflect, synthesize, lesson and delete is a YAMO block in .rawko/local/ledger, chained by
-    SHA-256. 'ledger: writes' in your own config leaves recalls out, 'ledger: off' everything. See docs/yamo.md.
+    SHA-256. 'ledger: writes' in your own config leaves recalls out, 'ledger: off' everything. See 'rawkomem docs yamo'.
     """
 
 

@@ -30,7 +30,7 @@ BY = click.option("--by", default="", help="Who found it out. Default: you.")
 def lesson_command() -> None:
     """Store what a failure taught, or take over a lesson from elsewhere.
 
-    'rawkomem lessons' lists them. See docs/lessons.md.
+    'rawkomem lessons' lists them. See 'rawkomem docs lessons'.
     """
 
 
@@ -67,7 +67,7 @@ def add_command(folder: str, /, by: str, as_json: bool, **fields: Any) -> None:
 def import_command(folder: str, /, file: Any, as_json: bool) -> None:
     """Store the lesson of a wire block.
 
-    FILE '-' reads it from standard input. Both forms of RFC-0011 are understood: see docs/yamo.md.
+    FILE '-' reads it from standard input. Both forms of RFC-0011 are understood: see 'rawkomem docs yamo'.
     """
     repository = open_repository(folder)
     lesson, what = lessons.take_over(repository, file.read())

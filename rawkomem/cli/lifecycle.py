@@ -14,6 +14,7 @@ from ..operations import lifecycle
 from ..operations.lifecycle import FOUND_AMONG
 from ..state.compress import IDLE_DAYS, LEAST_MEMBERS, MOST_DIGESTS, Compression
 from ..text.clean import one_line
+from ..text.count import count
 from .check_staged import staged_repositories
 from .commands import open_repository
 from .sync import with_bar
@@ -146,7 +147,7 @@ def _tell(done: Done, as_json: bool, counts: dict[str, int] | None = None) -> No
     if not done.plan.entries and not done.moves:
         note("nothing to do")
     elif not done.written:
-        note(f"{len(done.plan.entries)} entries would be appended; nothing was written")
+        note(f"{count(len(done.plan.entries), 'entry')} would be appended; nothing was written")
 
 
 def tell_moves(done: Done) -> None:
@@ -156,7 +157,7 @@ def tell_moves(done: Done) -> None:
         reasons.setdefault(move.why, []).append(move)
     for why, moves in reasons.items():
         where = os.path.dirname(moves[0].target)
-        say(f"{paint('> archive    ', 'cyan')} {len(moves)} traces to {where}/  {paint(why, 'dim')}")
+        say(f"{paint('> archive    ', 'cyan')} {count(len(moves), 'trace')} to {where}/  {paint(why, 'dim')}")
     for id, question in done.unfound:
         note(f"the traces of {id} stay: {one_line(question, 80)!r} does not find it among the first {FOUND_AMONG}")
 
@@ -175,7 +176,7 @@ def _title(done: Done, entry: Entry) -> str:
 
 def _why(entry: Entry) -> str:
     if entry.creates:
-        return f"of {len(_list(entry, 'derivedFrom'))} memories"
+        return f"of {count(len(_list(entry, 'derivedFrom')), 'memory')}"
     if entry.kind == "link":
         removed = "no longer linked to" if entry.extra.get("removed") else "linked to"
         return f"{removed} {', '.join(_list(entry, 'to'))} ({entry.extra.get('type', 'related')})"

@@ -15,7 +15,7 @@ def lsp_command(folder: str) -> None:
     """Serve memories to editors by the Language Server Protocol.
 
     Over standard input and output; editors start it themselves. Needs the extra: pip install 'rawkomem[lsp]'. See
-    docs/editors.md for VS Code, Neovim, Helix and Zed.
+    'rawkomem docs editors' for VS Code, Neovim, Helix and Zed.
     """
     try:
         from ..lsp.server import EditorServer

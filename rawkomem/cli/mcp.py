@@ -27,7 +27,8 @@ def mcp_command(folder: str, port: int | None) -> None:
     """Serve memories to agents by the Model Context Protocol.
 
     Over standard input and output, or with --http over streamable HTTP on 127.0.0.1, for this machine only: a token is
-    printed once, unless RAWKOMEM_MCP_TOKEN gives one. Needs the extra: pip install 'rawkomem[mcp]'. See docs/mcp.md.
+    printed once, unless RAWKOMEM_MCP_TOKEN gives one. Needs the extra: pip install 'rawkomem[mcp]'.
+    See 'rawkomem docs mcp'.
     """
     server = _open_server(folder)
     if port is None:

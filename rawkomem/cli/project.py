@@ -8,6 +8,7 @@ import click
 
 from ..operations import projects
 from ..text.clean import one_line
+from ..text.count import count
 from .commands import open_repository
 from .terminal import note, paint, say, say_json
 
@@ -59,4 +60,4 @@ def project_export(folder: str, /, target: str, name: str, as_json: bool) -> Non
         return
     for file in dict.fromkeys(written):
         say(f"{paint('written', 'green')}  {file}")
-    note(f"{len(written)} memories exported")
+    note(f"{count(len(written), 'memory')} exported")

@@ -13,6 +13,7 @@ from ..recall.filters import filter_of
 from ..state.claims import claim_of
 from ..state.promoted import promoted
 from ..text.clean import one_line
+from ..text.count import count
 from .cite import cited_json, cited_line
 from .commands import hot_options, open_repository
 from .hot import FILTERS, JSON
@@ -130,7 +131,7 @@ def _facts(memory: Memory, access: Access) -> list[tuple[str, str]]:
         "related": ", ".join(memory.related),
         "changed": iso(memory.updated) if memory.updated != memory.created else "",
         "feedback": votes,
-        "used": f"{access.count} times, last {iso(access.last)}" if access.count else "",
+        "used": f"{count(access.count, 'time')}, last {iso(access.last)}" if access.count else "",
         "file": f"{memory.path}:{memory.line}",
     }
     return [(name, one_line(value, 400)) for name, value in facts.items() if value]
@@ -166,14 +167,15 @@ def _used_json(item: Used) -> dict[str, Any]:
 
 
 def _print_stats(stats: Stats) -> None:
-    used = f"{stats.unused} of them never used; {stats.uses} uses in all"
+    used = f"{stats.unused} of them never used; {count(stats.uses, 'use')} in all"
     lines = [("memories", f"{stats.memories}, {used}")]
     for name in ("kinds", "importance", "tags", "statuses"):
         counts = ", ".join(f"{count} {value}" for value, count in getattr(stats, name).items())
         lines.append((name, counts or "none"))
-    for name, items in (("most used", stats.most_used), ("least used", stats.least_used)):
+    least = [item for item in stats.least_used if item not in stats.most_used]
+    for name, items in (("most used", stats.most_used), ("least used", least)):
         lines += [(name, f"{item.count:4}  {one_line(item.title or item.id, wide() - 20)}") for item in items]
     if draws():
-        lines += [("by week", sparkline(stats.weeks)), ("uses by day", sparkline(stats.days))]
+        lines += [("by week", sparkline(stats.weeks, "week")), ("uses by day", sparkline(stats.days, "day"))]
     for name, text in lines:
         say(f"{paint(f'{name:11}', 'dim')} {text}")

@@ -11,6 +11,7 @@ from ..files.bundle import bundle_of
 from ..files.user import user_name
 from ..operations import retention
 from ..text.clean import one_line
+from ..text.count import count
 from .commands import open_repository
 from .terminal import note, paint, say, say_json
 
@@ -64,8 +65,8 @@ def retention_list(folder: str, /, as_json: bool) -> None:
     if as_json:
         say_json(found)
         return
-    for name, count in found.items():
-        say(f"{name}  {paint(f'{count} files' if count else 'compressed', 'dim')}")
+    for name, files in found.items():
+        say(f"{name}  {paint(count(files, 'file') if files else 'compressed', 'dim')}")
     if not found:
         note("the archive is empty")
 

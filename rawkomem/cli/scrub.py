@@ -28,7 +28,7 @@ PROFILES = ("index", "mesh", "default")
 def scrub_command(profile: str, as_json: bool) -> None:
     """Redact secrets and personal data in a text from standard input.
 
-    What is found is listed in docs/redaction.md. Nothing is written.
+    What is found is listed by 'rawkomem docs redaction'. Nothing is written.
     """
     text = sys.stdin.buffer.read().decode("utf-8", "replace")
     if profile:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def sinks_command() -> None:
     """See and send what write-through sinks are told.
 
-    Sinks are set up in your own config, never in a repository's: see docs/sinks.md.
+    Sinks are set up in your own config, never in a repository's: see 'rawkomem docs sinks'.
     """
 
 
@@ -31,7 +31,7 @@ def status_command(folder: str, as_json: bool) -> int:
     if as_json:
         say_json([as_dict(status) for status in statuses])
     elif not statuses:
-        say("no sinks are set up (docs/sinks.md tells how)")
+        say("no sinks are set up ('rawkomem docs sinks' tells how)")
     else:
         for status in statuses:
             _print(status)

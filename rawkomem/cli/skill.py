@@ -17,6 +17,7 @@ from ..model.errors import BadInput
 from ..model.record import as_dict
 from ..operations import skills
 from ..text.clean import clean, one_line
+from ..text.count import count
 from .commands import open_repository
 from .terminal import note, paint, say, say_json
 
@@ -212,7 +213,7 @@ def _say_list(found: list[Skill], as_json: bool) -> None:
 def _line(skill: Skill) -> str:
     memory = skill.memory
     status = "" if memory.status == "active" else f" [{memory.status}]"
-    told = f"reliability {skill.reliability:.1f}, {skill.uses} uses"
+    told = f"reliability {skill.reliability:.1f}, {count(skill.uses, 'use')}"
     return f"{one_line(memory.title, 80)}{status}  {told}  {paint(memory.id, 'dim')}"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..model.record import as_dict
+from ..text.count import count
 from .commands import open_repository
 from .sync import with_bar
 from .terminal import note, paint, say, say_json
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def store_command() -> None:
     """Choose where the index keeps passages and vectors.
 
-    Files stay the truth; a store is filled from them. docs/scale.md tells which to choose when.
+    Files stay the truth; a store is filled from them. 'rawkomem docs scale' tells which to choose when.
     """
 
 
@@ -55,7 +56,7 @@ def status_command(folder: str, as_json: bool) -> int:
 
 
 def _print(status: StoreStatus) -> None:
-    filled = f"{status.memories} memories, {status.bytes / 1e6:.1f} MB here" if status.memories else "empty"
+    filled = f"{count(status.memories, 'memory')}, {status.bytes / 1e6:.1f} MB here" if status.memories else "empty"
     missing = "" if status.installed else f"  (pip install 'rawkomem[{status.name}]')"
     mark = paint("*", "green") if status.used else " "
     say(f"{mark} {status.name:9} {filled}  {status.where}{missing}".rstrip())

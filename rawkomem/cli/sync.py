@@ -6,6 +6,7 @@ import sys
 
 from ..model.record import as_dict
 from ..repository import Repository
+from ..text.count import count
 from .terminal import say, say_json
 
 TYPE_CHECKING = False
@@ -26,7 +27,7 @@ def run(folder: str, arguments: list[str], deep: bool, json: bool) -> None:
     if deep:
         filled = with_bar(repository.deepen, "contextual vectors")
         if not json:
-            say(f"{filled} memories got contextual vectors")
+            say(f"{count(filled, 'memory')} got contextual vectors")
 
 
 def with_bar(work: Callable[[Callable[[int, int], None]], T], label: str) -> T:
@@ -49,4 +50,4 @@ def tell(report: SyncReport, json: bool) -> None:
     if json:
         say_json(as_dict(report))
     else:
-        say(f"{report.files} files, {report.read} read, {report.seconds:.2f} s")
+        say(f"{count(report.files, 'file')}, {report.read} read, {report.seconds:.2f} s")

@@ -70,10 +70,11 @@ def draws() -> bool:
     return sys.stdout.isatty() and (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
 
 
-def sparkline(counts: Sequence[int]) -> str:
-    """Counts as a row of blocks, the largest as high as a line, and that number; a dot is nothing."""
+def sparkline(counts: Sequence[int], step: str) -> str:
+    """Counts by week or day as a row of blocks, the largest as high as a line, with that number; a dot is none."""
     most = max(counts, default=0)
-    return "".join(BLOCKS[-(-count * 8 // most)] if count else "·" for count in counts) + f"  {most} at most"
+    blocks = "".join(BLOCKS[-(-count * 8 // most)] if count else "·" for count in counts)
+    return f"{blocks}  {most} in the busiest {step}"
 
 
 def day(at: int) -> str:

@@ -32,8 +32,8 @@ COLOURS = {"success": "green", "success_with_recovery": "green", "partial": "yel
 def trace_command() -> None:
     """Record what was done, and how it went.
 
-    One file for each execution, in the schema of LLMos: see docs/traces.md. 'rawkomem brief' tells what earlier ones
-    taught, 'rawkomem consolidate' makes learnings of them.
+    One file for each execution, in the schema of LLMos: see 'rawkomem docs traces'. 'rawkomem brief' tells what
+    earlier ones taught, 'rawkomem consolidate' makes learnings of them.
     """
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..files.watch import Watch
+from ..text.count import count
 from .commands import open_repository
 from .sync import tell
 from .terminal import note, say
@@ -42,5 +43,5 @@ def _reconcile(repository: Repository) -> None:
     repository.wake_sinks()
     repository.close()
     if report.read:
-        say(f"{report.read} files read, {report.seconds:.2f} s")
+        say(f"{count(report.read, 'file')} read, {report.seconds:.2f} s")
         sys.stdout.flush()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import shlex
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..files.usage import uses
 from ..recall.filters import filter_of
 from ..recall.inject import Task, explain
+from ..recall.rank import votes_against
 from ..recall.render import FORMS, GROUPED, NOTHING_FOUND
 from ..text.clean import one_line
 from .commands import hot_options, open_repository
@@ -16,6 +18,9 @@ from .hot import STRICT, WHICH
 from .inject import tell
 from .read import trust_json, trust_line
 from .terminal import note, paint, say, say_json
+
+if TYPE_CHECKING:
+    from ..recall.rank import Scored
 
 PROFILE = click.option("--profile", "-p", default="", help="How to score; default: fit.")
 AS_OF = click.option("--as-of", default="", help="As memories stood then: a date (its end), a time, or an age.")
@@ -51,6 +56,7 @@ def why_command(
         say(f"  {line}")
     say(f"  {'trust':16} {trust.value:7.3f}       {trust_line(trust)}")
     say(paint("injected", "green") if inside else f"{paint('not injected', 'yellow')}: {item.out}")
+    _tell_next_step(item, inside)
     return 0 if inside else 1
 
 
@@ -66,6 +72,15 @@ def why_not_command(folder: str, /, id: str, task: tuple[str, ...], profile: str
     only = filter_of(as_of=as_of)
     item, inside = open_repository(folder).explain(id, Task(" ".join(task), agent), profile, only)
     say("it is injected" if inside else item.out)
+    _tell_next_step(item, inside)
+
+
+def _tell_next_step(item: Scored, inside: bool) -> None:
+    """What would bring a memory up that nobody speaks against and of which no condition fired."""
+    if inside or item.signals.fired or not item.factors or votes_against(item.memory) > 0:
+        return
+    kept = "".join(f" --when {shlex.quote(condition)}" for condition in item.memory.when)  # 'amend' replaces them all
+    note(f"to bring it up for such tasks, add a condition: rawkomem amend {item.memory.id}{kept} --when '…'")
 
 
 @click.command("context")

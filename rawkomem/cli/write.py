@@ -70,13 +70,16 @@ def add_command(folder: str, /, kind: str, on_conflict: str, **given: Any) -> No
     The text comes from --body, --file, standard input, or $EDITOR on a template. It may bring its own frontmatter;
     flags win over it. Without --title, the first '# Heading' is the title. Secrets are redacted before anything is
     written. A claim that says what another says confirms it; one that contradicts another supersedes it, or waits for a
-    review: see docs/belief.md.
+    review: see 'rawkomem docs belief'.
     """
     repository = open_repository(folder)
     text = _text(given, lambda: fill_template(repository.layout, kind, _template_values(given)))
     entry = compose(entry_from_text(text), kind=kind, by=given["by"] or user_name(), **_flags(given))
     entry = replace(entry, extra={**entry.extra, **_claimed(given)})
-    say_stored(repository, repository.store(entry, on_conflict), given["as_json"])
+    stored = repository.store(entry, on_conflict)
+    say_stored(repository, stored, given["as_json"])
+    if not entry.body.strip():
+        note(f"stored without a text: add one with 'rawkomem amend {stored.outcome.id} --body …'")
 
 
 @click.command("amend")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from ..state import facets
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..model.entry import Value
 
-IMPORTED = "importedFrom"  # key of an entry; by it a later import knows the memory again
+IMPORTED = facets.IMPORTED  # key of an entry
 
 
 def place_of(extra: Mapping[str, Value]) -> str:

@@ -17,6 +17,7 @@ from ..state.fold import fold
 from ..state.graph import Broken, build
 from ..state.references import DERIVED, HERITAGE, SUPERSEDES, Names, references
 from ..state.run import TASKS
+from ..text.count import count
 from ..text.redact import redact
 from .page import PAGE, is_generated, read_page
 from .read import Reading, read_data, read_file
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .layout import Layout
 
 IDEAL = (200, 500)  # words: SPEC-0009
+LENGTH = f"{IDEAL[0]}–{IDEAL[1]} are ideal"
 MOST = 2_000
 KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:_[a-z0-9-]+)?\.md|\d{4}-\d\d-\d\dT[0-9A-Za-z_-]+\.md")
 UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')  # what Windows refuses
@@ -152,14 +154,20 @@ def _name_problems(name: str) -> list[Problem]:
 def _content_problems(entry: Entry) -> list[Problem]:
     if not entry.creates or entry.draft or entry.kind in (*GROUPS, *TASKS):
         return []
-    count = len(entry.body.split())
-    if count > MOST:
-        return [style(f"{count:,} words: at most {MOST:,}", "split it into several memories", entry.line)]
-    if count < IDEAL[0]:
-        return [style(f"{count} words: {IDEAL[0]}–{IDEAL[1]} are ideal", "say why and when it matters", entry.line)]
-    if count > IDEAL[1]:
-        return [style(f"{count} words: {IDEAL[0]}–{IDEAL[1]} are ideal", "shorten it", entry.line)]
+    words = len(entry.body.split())
+    said = count(words, "word")
+    if words > MOST:
+        return [style(f"{said}: at most {MOST:,}", "split it into several memories", entry.line)]
+    if words < IDEAL[0]:
+        return [style(f"{said}: {LENGTH}", "say why and when it matters", entry.line)]
+    if words > IDEAL[1]:
+        return [style(f"{said}: {LENGTH}", "shorten it", entry.line)]
     return []
+
+
+def is_about_length(problem: Problem) -> bool:
+    """Whether a remark only says that a memory is shorter or longer than ideal: true of most good ones."""
+    return problem.message.endswith(LENGTH)
 
 
 def _clashes(paths: Iterable[str]) -> list[Problem]:

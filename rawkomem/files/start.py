@@ -13,14 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 CONFIG = """\
-# Settings of this repository; every line is optional. See docs/format.md.
-# Endpoints, keys and commands belong into your own config, never here.
+# Settings of this repository; every line is optional. 'rawkomem docs settings' lists them all.
+# Endpoints, keys and commands belong in your own config, never here.
 
 # embedder: static        # the bundled vectors: no download, no server; minilm is better with code and much slower
 """
 
 IGNORE = """\
-# The index, usage counts and locks of this machine: safe to delete, never to be committed.
+# What belongs to this machine: the index, usage counts, the ledger, locks. Never to be committed.
+# The index is made again by itself; deleting the rest loses it: see 'rawkomem docs format'.
 /local/
 """
 

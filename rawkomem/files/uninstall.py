@@ -44,7 +44,7 @@ class Leaving:
 def plan_uninstall(layout: Layout, connected: Sequence[str] = ()) -> Leaving:
     """Look only; `connected` are the files that connecting a host writes, of the project and of the user."""
     gone = [(layout.local, "index, usage counts, ledger, locks of this machine"), (user_cache(), "caches")]
-    stays = [(user_config(), "your own settings")]
+    stays = [(os.path.dirname(user_config()), "your own settings and keys, for all projects")]
     for step in plan_start(layout.project):
         ours = step.exists and _bytes(step.path) == step.text.encode()
         (gone if ours else stays).append((step.path, "as init wrote it" if ours else "changed by you"))

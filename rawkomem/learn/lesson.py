@@ -171,7 +171,7 @@ def read_wire(text: str) -> Wire:
     wrong = next((problem for problem in problems if problem.level == "error"), None)
     if block is None or wrong:
         told = f"line {wrong.line}: {wrong.message}" if wrong else "no block"
-        raise BadInput(f"not a lesson block: {told}", wrong.hint if wrong else "see docs/yamo.md")
+        raise BadInput(f"not a lesson block: {told}", wrong.hint if wrong else "see 'rawkomem docs yamo'")
     return _wire_of(block)
 
 

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from ..embed.chain import AUTO, BUNDLED
 from ..files.connect_git import DRIVER
 from ..files.git import GitFailed
 from ..files.worktree import work_tree
 from ..index.database import UNSAFE, file_system, first, open_database, vec_library
 from ..model.errors import RawkoError
 from ..model.record import record
+from ..text.count import count
 from ..text.redact import engine
 
 if TYPE_CHECKING:
@@ -114,14 +116,14 @@ def _integrity(repository: Repository) -> Finding:
 
 def _freshness(repository: Repository) -> Finding:
     status = repository.status()
-    text = f"{status.files} files {status.files_hash}, index {status.index_hash}"
+    text = f"{count(status.files, 'file')} {status.files_hash}, index {status.index_hash}"
     return Finding("freshness", status.fresh, text, "" if status.fresh else f"differs: {', '.join(status.behind[:3])}")
 
 
 def _embedder(repository: Repository) -> Finding:
     embedder = repository.index.embedder
     wanted = repository.settings.embedder.provider
-    ok = embedder.name.startswith("static") == (wanted == "static")
+    ok = wanted in (AUTO, BUNDLED) or not embedder.name.startswith(BUNDLED)
     return Finding(
         "embedder", ok, f"{embedder.name}, {embedder.dims} dimensions", "" if ok else f"{wanted} did not open"
     )

@@ -12,6 +12,7 @@ from ..model.kinds import IMPORTANCE
 from ..model.record import record
 from ..state.facets import type_of
 from ..state.trust import Standing, explain_trust
+from ..text.count import count
 from .limits import SPECIALTIES
 
 TYPE_CHECKING = False
@@ -100,7 +101,7 @@ def _importance(memory: Memory, signals: Signals, context: Context) -> tuple[flo
 
 def _recency(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
     days = max(0.0, (context.now - (memory.updated or memory.created)) / DAY)
-    return math.exp(-0.01 * days), f"changed {days:.0f} days ago"
+    return math.exp(-0.01 * days), f"changed {count(round(days), 'day')} ago"
 
 
 def _recency_steps(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
@@ -151,7 +152,7 @@ def _decay(memory: Memory, signals: Signals, context: Context) -> tuple[float, s
     days = max(0.0, (context.now - touched) / DAY) if touched else 0.0
     value, confidence = decay_factor(days), _confidence(memory)
     left = effective_confidence(confidence, value)
-    return value, f"last used {days:.0f} days ago: confidence {left} of {confidence:g}"
+    return value, f"last used {count(round(days), 'day')} ago: confidence {left} of {confidence:g}"
 
 
 def _confidence(memory: Memory) -> float:

@@ -1,4 +1,4 @@
-"""Injection: from a task to the few memories that belong into its prompt, or none."""
+"""Injection: from a task to the few memories that belong in its prompt, or none."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _with_fired(found: list[Signals], fired: Mapping[str, str]) -> list[Signals]
 
 
 def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str) -> Injection:
-    """The few memories that belong into the prompt of a task, within a budget; nothing is a good answer."""
+    """The few memories that belong in the prompt of a task, within a budget; nothing is a good answer."""
     chosen = profile_of(profile)
     if sources.view.only.entities and chosen.floor_with_entities:
         chosen = replace(chosen, floor=chosen.floor_with_entities)

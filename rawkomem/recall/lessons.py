@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..model.clock import DAY
 from ..model.record import replace
+from ..text.count import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def held_back(memory: Memory, least_confidence: float, days: int, now: int) -> s
     seen = max(memory.created, memory.last_observed)
     age = (now - seen) // DAY
     if seen and age >= days:
-        return f"a lesson of {age} days ago: they are kept for {days} days unless somebody confirms them"
+        return f"a lesson of {count(age, 'day')} ago: they are kept for {days} days unless somebody confirms them"
     return ""
 
 

@@ -140,7 +140,7 @@ def _why_out(item: Scored, profile: Profile, best: float, length: int) -> str:
     if against > 0:
         return "voted harmful: similarity alone does not bring it"
     if best < FLOOR:
-        return f"nothing is relevant enough: the best has {best:.2f}, the floor is {FLOOR:g}"
+        return f"not relevant enough: nothing reaches the floor of {FLOOR:g} (the closest has {best:.2f})"
     if signals.unverified and signals.relevance < FLOOR:  # it may not ride on what another one is relevant for
         return f"relevance {signals.relevance:.2f} is below the floor of {FLOOR:g}, and it is unverified"
     if signals.relevance < KEEP * best:

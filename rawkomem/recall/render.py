@@ -6,7 +6,7 @@ import os
 
 from ..model.clock import iso
 from ..model.errors import BadInput
-from ..state.facets import category_of
+from ..state.facets import category_of, imported_from
 from ..text.clean import one_line
 from ..text.frame import DIRECTIVE, FENCE, GROUPED_HEADING, HEADING, LEAD
 from ..text.safe import safe_body, safe_title
@@ -73,7 +73,7 @@ def _rawko_item(item: Scored) -> str:
     warned = f"*Caution: {caution}*\n" if caution else ""
     return (
         f"### {safe_title(memory.title)}\n*Importance: {memory.importance.upper()}*\n"
-        f"*Discovered by: {_finder(memory)}*\n{source}{warned}\n{_body(memory)}\n\n"
+        f"*{_found(memory)}*\n{source}{warned}\n{_body(memory)}\n\n"
     )
 
 
@@ -96,8 +96,25 @@ def _body(memory: Memory) -> str:
 
 
 def _finder(memory: Memory) -> str:
+    place = imported_from(memory)
+    return _on_day(f"imported from {_named(place)}" if place and not memory.by else _named(memory.by), memory)
+
+
+def _found(memory: Memory) -> str:
+    """Who found it out, as SPEC-0009 says it; of what was imported without a name, where it comes from."""
+    place = imported_from(memory)
+    if place and not memory.by:
+        return _on_day(f"Imported from: {_named(place)}", memory)
+    return f"Discovered by: {_finder(memory)}"
+
+
+def _named(text: str) -> str:
+    return one_line(safe_title(text) if text else "unknown", 64).replace("*", "")
+
+
+def _on_day(text: str, memory: Memory) -> str:
     day = iso(memory.created)[:10]
-    return one_line(safe_title(memory.by) if memory.by else "unknown", 64) + (f", {day}" if day else "")
+    return f"{text}, {day}" if day else text
 
 
 def _place(memory: Memory) -> str:

@@ -1,7 +1,7 @@
 """Repository: the library's front door. Wiring only: each method makes one or two calls into the layers below.
 
 reading.py     asks the index
-injecting.py   … what belongs into a prompt
+injecting.py   … what belongs in a prompt
 writing.py     carries out plans
 deciding.py    … and makes those about memories and claims
 

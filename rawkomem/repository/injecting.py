@@ -1,4 +1,4 @@
-"""Injecting: the few memories that belong into the prompt of a task, and why."""
+"""Injecting: the few memories that belong in the prompt of a task, and why."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Injecting(Reading):
         only: Filter | None = None,
         strict: bool = False,
     ) -> Injection:
-        """The few memories that belong into the prompt of a task; zero and empty mean: the agent's setting.
+        """The few memories that belong in the prompt of a task; zero and empty mean: the agent's setting.
 
         A filter narrows them down further; only what is active and valid is ever injected; with `strict`, only what a
         person vouches for.
@@ -85,7 +85,10 @@ class Injecting(Reading):
         why_not = standing(memory, at or now())
         if why_not:
             return out_of_use(memory, why_not), False
-        raise NotFound(f"{id} shares neither words nor meaning nor a condition with this task", "reword its whenToUse")
+        raise NotFound(
+            f"{id} shares neither words nor meaning nor a condition with this task",
+            f"to bring it up for such tasks, add a condition: rawkomem amend {id} --when '…'",
+        )
 
     def note_use(self, injection: Injection, session: str) -> None:
         """Count an injection in the local usage file."""

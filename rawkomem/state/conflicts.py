@@ -38,8 +38,21 @@ def open_conflicts(memories: Iterable[Memory], find: Find) -> list[Conflict]:
 
 
 def _is_open(memory: Memory, other: Memory) -> bool:
-    settled = (KEPT_BOTH, other.id) in memory.links or (KEPT_BOTH, memory.id) in other.links
-    return other.status == ACTIVE and other.id != memory.id and not settled
+    return other.status == ACTIVE and other.id != memory.id and not _kept_both(memory, other)
+
+
+def _kept_both(memory: Memory, other: Memory) -> bool:
+    return (KEPT_BOTH, other.id) in memory.links or (KEPT_BOTH, memory.id) in other.links
+
+
+def how_settled(memory: Memory, other: Memory) -> str:
+    """How the conflict between two memories ended; empty while both sides still stand."""
+    if _kept_both(memory, other):
+        return "both hold"
+    for side, name in ((memory, "this one"), (other, "that one")):
+        if side.status not in (ACTIVE, "quarantined"):
+            return f"{name} is {side.status}"
+    return ""
 
 
 def current(id: str, find: Find) -> Memory | None:

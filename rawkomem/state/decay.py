@@ -8,6 +8,7 @@ from ..model.clock import DAY
 from ..model.entry import Entry, Plan
 from ..model.kinds import ACTIVE, DRAFT
 from ..model.record import record
+from ..text.count import count
 from .census import FADING
 from .decide import plan_about
 from .graph import build
@@ -86,7 +87,7 @@ def plan_prune(census: Census, by: str = "") -> Plan:
     for id, memory in sorted(census.memories.items()):
         days = (census.now - memory.updated) / DAY
         if memory.status == "superseded" and days > SUPERSEDED_DAYS:
-            done.append((memory, f"prune: superseded {days:.0f} days ago"))
+            done.append((memory, f"prune: superseded {count(round(days), 'day')} ago"))
         elif memory.status == "disputed" and id not in outlook.faded and census.trust(memory) < DISPUTED_TRUST:
             done.append((memory, f"prune: disputed, trust {census.trust(memory):.2f}"))
     return Plan(tuple(_archived(done, by)), f"prune {len(done)} memories")

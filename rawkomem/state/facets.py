@@ -25,6 +25,12 @@ KEYS = {
     "category": ("category",),
     "session": ("session", "sessionId"),
 }
+IMPORTED = "importedFrom"  # `kind:path#section`: by it a later import knows the memory again
+
+
+def imported_from(memory: Memory) -> str:
+    """The file, and the section of it, that an import took it from; empty where it was not imported."""
+    return str(memory.extra.get(IMPORTED, "")).partition(":")[2]
 
 
 def type_of(memory: Memory) -> str:

@@ -11,6 +11,7 @@ from math import exp
 
 from ..model.clock import DAY
 from ..model.record import record
+from ..text.count import count
 from .facets import category_of
 
 TYPE_CHECKING = False
@@ -67,14 +68,14 @@ def strength_parts(memory: Memory, links: int, uses: int, last_use: int, now: in
     touch = _untouched(memory, last_use, now)
     category = category_of(memory)
     weight = CATEGORIES.get(category, 1.0)
-    again = f" and {memory.reinforcements} times reinforced" if memory.reinforcements else ""
+    again = f" and {count(memory.reinforcements, 'time')} reinforced" if memory.reinforcements else ""
     return (
         Part("importance", importance_of(memory), f"importance {memory.importance}{again}"),
-        Part("age", fading(age, AGE), f"found {age:.0f} days ago"),
-        Part("touch", fading(touch, TOUCH), f"last changed or used {touch:.0f} days ago"),
+        Part("age", fading(age, AGE), f"found {count(round(age), 'day')} ago"),
+        Part("touch", fading(touch, TOUCH), f"last changed or used {count(round(touch), 'day')} ago"),
         Part("category", weight, f"a {category}" if weight != 1.0 else ""),
-        Part("links", min(MOST_LINKS, LINK * links), f"{links} links" if links else ""),
-        Part("uses", min(MOST_USES, USE * uses), f"{uses} uses" if uses else ""),
+        Part("links", min(MOST_LINKS, LINK * links), count(links, "link") if links else ""),
+        Part("uses", min(MOST_USES, USE * uses), count(uses, "use") if uses else ""),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..model.clock import DAY
 from ..model.record import record, replace
+from ..text.count import count
 from .committer import AGENT, PERSON, UNCOMMITTED
 
 TYPE_CHECKING = False
@@ -113,7 +114,7 @@ def explain_trust(memory: Memory, standing: Standing, now: int) -> Trust:
         ("source", BASES[source], f"{source}: {standing.why}{lowered}"),
         ("confirmed", amounts[0], f"by {memory.corroborations} others"),
         ("votes", amounts[1], f"{memory.reinforcements} reinforced, {memory.disputes} disputed"),
-        ("age", amounts[2], f"{age:.0f} days"),
+        ("age", amounts[2], count(round(age), "day")),
     )
     return Trust(value, source, standing, tuple(part for part in parts if part[1]))
 

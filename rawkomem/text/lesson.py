@@ -62,7 +62,7 @@ def checked(context: LessonContext) -> LessonContext:
     texts = {name: _trimmed(value) for name, value in as_dict(context).items() if name != "confidence"}
     for name, value in texts.items():
         if not value and name not in OPTIONAL:
-            raise BadInput(f"a lesson needs {name.replace('_', ' ')}", "give all of them: see docs/lessons.md")
+            raise BadInput(f"a lesson needs {name.replace('_', ' ')}", "give all of them: see 'rawkomem docs lessons'")
         if any(line.strip() in TOLD for line in value.split("\n")):
             raise BadInput(f"{name.replace('_', ' ')} holds a heading of lessons", "reword it: " + ", ".join(TOLD))
     if texts["severity"] not in SEVERITIES:

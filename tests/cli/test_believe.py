@@ -101,6 +101,8 @@ def test_conflicts_and_review(rawkomem, add):
     chain = said(rawkomem("explain", old, "--supersession", "--json"))["chain"]
     assert chain[0]["trustComparison"] == {"original": 1.0, "superseding": 0.5, "delta": -0.5}
     assert "superseded by Time zone PST" in rawkomem("explain", old, "--supersession").stdout
+    assert "conflicted with  Time zone PST" in (told := rawkomem("explain", old).stdout)
+    assert "settled: this one is superseded" in told and "said 1 time, " in told
 
 
 def test_reject(rawkomem, add):

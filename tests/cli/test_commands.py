@@ -119,7 +119,7 @@ def test_match_and_embed(rawkomem):
     ("words", "code", "says"),
     [
         (["show", "nope"], 1, "no memory 'nope'"),
-        (["serach", "x"], 2, "No such command"),
+        (["serach", "x"], 2, "there is no command 'serach': did you mean search?"),
         (["search"], 2, "Missing argument"),
         (["search", "x", "--limit", "many"], 2, "not a valid integer"),
         (["search", "x", "--importance", "urgent"], 2, "one of low, medium, high, critical"),

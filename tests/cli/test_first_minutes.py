@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -16,7 +17,14 @@ from rawkomem.files.layout import user_cache, user_config
 from tests.conftest import ROOT
 
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NOT_HERE = ("make ", "pip install", "cd ", "/plugin ", "claude ")  # set-up of the machine, done for the tests already
+NOT_HERE = (
+    "make ",
+    "pipx install",
+    "pip install",
+    "cd ",
+    "/plugin ",
+    "claude ",
+)  # set-up of the machine, done for the tests already
 
 
 def test_the_demo_shows_every_step_and_cleans_up(rawkomem, tmp_path):
@@ -39,6 +47,30 @@ def test_the_demo_can_stay(rawkomem, tmp_path):
     told = rawkomem("demo", "--keep", env={"TMPDIR": str(tmp_path)})
     folder = told.stderr.strip().rpartition("look around in ")[2]
     assert "Payments" in rawkomem("list", cwd=folder).stdout
+
+
+def test_the_person_of_the_demo_is_a_person(rawkomem, tmp_path):
+    """It shows what a person types: without a terminal in between, nothing of it may pass for an agent's word."""
+    told = rawkomem("demo", "--keep", env={"TMPDIR": str(tmp_path)})
+    folder = told.stderr.strip().rpartition("look around in ")[2]
+    with open(os.path.join(folder, ".rawko", "local", "arrivals.tsv"), encoding="utf-8") as stream:
+        ways = {line.rstrip().partition("\t")[2] for line in stream.readlines()[1:]}
+    assert ways == {"person"}
+
+
+def test_a_fresh_repository_is_healthy(tmp_path, rawkomem):
+    """With the default embedder, as a newcomer has it."""
+    plain = {"RAWKOMEM_EMBEDDER": ""}
+    folder = tmp_path / "fresh"
+    folder.mkdir()
+    rawkomem("init", cwd=folder, env=plain)
+    assert "!!" not in rawkomem("doctor", cwd=folder, env=plain).stdout
+
+
+@pytest.mark.skipif(bool(find_spec("sentence_transformers")), reason="it is installed")
+def test_an_embedder_that_does_not_open_is_a_finding(rawkomem):
+    told = rawkomem("doctor", env={"RAWKOMEM_EMBEDDER": "sentence-transformers"}, check=1).stdout
+    assert "!!  embedder     static" in told and "sentence-transformers did not open" in told
 
 
 def readme_commands() -> list[str]:
@@ -102,8 +134,8 @@ def test_every_page_is_in_the_index_of_docs():
 
 
 def test_sparklines():
-    assert sparkline([0, 1, 4, 8]) == "·▁▄█  8 at most"
-    assert sparkline([0, 0]) == "··  0 at most" and sparkline([]).startswith("  0")
+    assert sparkline([0, 1, 4, 8], "week") == "·▁▄█  8 in the busiest week"
+    assert sparkline([0, 0], "day") == "··  0 in the busiest day" and sparkline([], "day").startswith("  0")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
@@ -114,7 +146,7 @@ def test_stats_draw_on_a_terminal_only(project, rawkomem):
     assert told["weeks"][-1] == 1 and sum(told["weeks"]) == 1 and len(told["weeks"]) == 26
     assert told["days"][-1] == 1 and len(told["days"]) == 30
     assert "by week" not in rawkomem("stats").stdout
-    assert "█  1 at most" in on_terminal([sys.executable, "-m", "rawkomem", "stats"], project)
+    assert "█  1 in the busiest week" in on_terminal([sys.executable, "-m", "rawkomem", "stats"], project)
 
 
 def on_terminal(words: list[str], folder) -> str:
@@ -136,6 +168,16 @@ def on_terminal(words: list[str], folder) -> str:
         process.wait(60)
     os.close(host)
     return told.decode()
+
+
+def test_a_memory_is_most_used_or_least_used(project, rawkomem):
+    rawkomem("add", "--title", "Payments", "--when", "payment", "--body", "Three tries.")
+    rawkomem("add", "--title", "Logo", "--when", "logo", "--body", "It is blue.")
+    rawkomem("inject", "fix the payment")
+    lines = rawkomem("stats").stdout.splitlines()
+    assert [line.split()[-1] for line in lines if "used  " in line] == ["Payments", "Logo"]
+    assert "1 use in all" in lines[0]
+    assert "1 time, last" in rawkomem("show", "payments").stdout
 
 
 # Leaving
@@ -164,8 +206,9 @@ def test_what_a_person_changed_stays(project, rawkomem):
     os.makedirs(os.path.dirname(user_config()), exist_ok=True)
     with open(user_config(), "w", encoding="utf-8") as stream:
         stream.write("embedder: static\n")
-    rawkomem("uninstall", "--yes")
+    told = rawkomem("uninstall", "--yes").stdout
     assert (project / ".rawko" / "config.yaml").exists() and os.path.exists(user_config())
+    assert f"stays    {os.path.dirname(user_config())}" in told, "keys and stores of repositories lie there too"
 
 
 def test_everything_that_connect_wrote_is_listed(project, rawkomem, tmp_path_factory, monkeypatch):

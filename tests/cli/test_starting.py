@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from rawkomem.files.docs import list_pages
+from tests.conftest import ROOT
 from tests.torture.helpers import memory
 
 
@@ -62,3 +66,65 @@ def test_an_unknown_name_says_the_known_ones(rawkomem, memories, command, says, 
         rawkomem("sync")
     error = rawkomem(*command, check=2).stderr
     assert says in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("serach", "search"), ("serch", "search"), ("ad", "add"), ("remember", "add"), ("recall", "search")],
+)
+def test_a_mistyped_command_says_the_one_that_is_meant(rawkomem, typed, meant):
+    error = rawkomem(typed, "x", check=2).stderr
+    assert f"there is no command '{typed}': did you mean {meant}" in error and error.count("\n") == 1
+
+
+def test_a_command_like_no_other_is_just_not_there(rawkomem):
+    assert rawkomem("xyzzy", check=2).stderr == "rawkomem: there is no command 'xyzzy' (try 'rawkomem --help')\n"
+    assert "No such option" in rawkomem("--xyzzy", check=2).stderr
+
+
+@pytest.mark.parametrize("command", [["list"], ["search", "x"], ["init"]])
+def test_a_folder_that_is_not_there(rawkomem, tmp_path, command):
+    missing = tmp_path / "nowhere"
+    assert f"there is no folder {missing}" in rawkomem("-C", str(missing), *command, check=1).stderr
+    assert not missing.exists()
+
+
+def test_a_memory_without_a_text_says_so(rawkomem):
+    told = rawkomem("add", "--title", "Empty")
+    id = told.stdout.split()[1]
+    assert f"stored without a text: add one with 'rawkomem amend {id} --body …'" in told.stderr
+    assert "without a text" not in rawkomem("add", "--title", "Full", "--body", "Said.").stderr
+
+
+def test_check_counts_what_is_only_short(rawkomem):
+    rawkomem("add", "--title", "Short", "--when", "short", "--body", "Said.")
+    told = rawkomem("check")
+    assert told.stdout == "" and "1 file, 1 remark on length (--style shows them)" in told.stderr
+    assert "1 word: 200–500 are ideal" in rawkomem("check", "--style").stdout
+    assert "1 file, nothing to complain about" in rawkomem("check", "-q").stderr
+
+
+def test_why_not_says_what_to_do(rawkomem):
+    id = rawkomem("add", "--title", "Cake", "--when", "cake|tart", "--body", "Bake it at 180.").stdout.split()[1]
+    told = rawkomem("why-not", id, "compile the kernel")
+    assert "not relevant enough: nothing reaches the floor of 0.43 (the closest has 0." in told.stdout
+    assert f"add a condition: rawkomem amend {id} --when 'cake|tart' --when '…'" in told.stderr
+    assert "add a condition" not in rawkomem("why-not", id, "a cake for the party").stderr
+
+
+# The documentation comes along
+
+
+def test_pages_can_be_read_without_a_checkout(rawkomem):
+    listed = rawkomem("docs").stdout
+    assert "settings" in listed and "every setting" in listed
+    for name in ("settings", "settings.md", "docs/settings.md"):
+        assert rawkomem("docs", name).stdout.startswith("# Settings\n")
+    assert "there is no page 'nothing'" in rawkomem("docs", "nothing", check=2).stderr
+
+
+def test_pages_that_messages_name_are_there():
+    """Whatever --help and errors send a reader to."""
+    source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "rawkomem").rglob("*.py"))
+    named = set(re.findall(r"'rawkomem docs ([a-z]+)'", source))
+    assert len(named) > 10 and named <= {name for name, _ in list_pages()}

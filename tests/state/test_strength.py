@@ -77,4 +77,4 @@ def test_reinforcing_never_weakens(days, importance, reinforcements, links):
 def test_its_parts_say_why():
     told = str(strength_of(aged(60, reinforcements=2), 1, 3, 0, NOW))
     assert told.startswith("strength 0.22: importance medium and 2 times reinforced, found 60 days ago")
-    assert told.endswith("1 links, 3 uses")
+    assert told.endswith("1 link, 3 uses")

@@ -80,7 +80,7 @@ def names(layout: Layout, start: str) -> list[str]:
 
 
 def chain(head: Head, rows: Iterable[Row]) -> tuple[Head, dict[int, list[bytes]]]:
-    """Rows as the lines that follow a head, by the number of the file they belong into, and the head after them."""
+    """Rows as the lines that follow a head, by the number of the file they belong in, and the head after them."""
     files: dict[int, list[bytes]] = {}
     for row in rows:
         if head.size >= FILE_SIZE:

@@ -1,0 +1,29 @@
+"""The documentation that comes with rawkomem: pages of Markdown inside an installed package, or beside a checkout's."""
+
+from __future__ import annotations
+
+import os
+
+from ..model.errors import BadInput
+from .templates import PACKAGE
+
+SHIPPED = (os.path.join(PACKAGE, "docs"), os.path.join(os.path.dirname(PACKAGE), "docs"))  # wheel, checkout
+OVERVIEW = "README"  # the page that lists all others
+
+
+def list_pages() -> list[tuple[str, str]]:
+    """(name, what it tells) of every page, in the order of the overview."""
+    rows = [line.strip("| ").split(" | ", 1) for line in read_page(OVERVIEW).split("\n") if line.startswith("| [")]
+    return [(link.partition("](")[2].removesuffix(".md)"), told) for link, told in rows]
+
+
+def read_page(name: str) -> str:
+    """The text of a page; `agents`, `agents.md` and `docs/agents.md` are one."""
+    stem = os.path.basename(name).removesuffix(".md")
+    for folder in SHIPPED:
+        try:
+            with open(os.path.join(folder, f"{stem}.md"), encoding="utf-8") as stream:
+                return stream.read()
+        except OSError:
+            continue
+    raise BadInput(f"there is no page {name!r}", "'rawkomem docs' lists them")
