@@ -1,4 +1,4 @@
-"""At a prompt: the memories that belong into it, fenced, within what the host takes."""
+"""At a prompt: the memories that belong in it, fenced, within what the host takes."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def read_options(kind: type[T], given: object = None, named: Mapping[str, Any] |
             values[name] = tuple(value) if isinstance(value, list) else value
     for name, one in known.items():
         if name not in values and one.default is MISSING:
-            raise BadInput(f"{kind.__name__}: {name!r} is missing", "see docs/mesh.md")
+            raise BadInput(f"{kind.__name__}: {name!r} is missing", "see 'rawkomem docs mesh'")
     return kind(**values)
 
 
