@@ -23,7 +23,7 @@ CONFLICTS = 3
 RULE = 200  # characters of a lesson
 HOW = """\
 This project keeps what it has learned as memories in .rawko/ ({count} in use). Those that fit a prompt come with it.
-`rawkomem search "words"` finds others, `rawkomem show ID` reads one, `rawkomem add --title "…" --body "…"` keeps one."""
+`rawkomem search "words"` finds others, `rawkomem show ID` reads one, `rawkomem add --title T --body B` keeps one."""
 
 
 def opening(repository: Repository) -> str:

@@ -18,6 +18,7 @@ from ..files.scan import BETWEEN, Sweep, Sweeping, changed_at, is_text, stamps, 
 from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
 from ..model.record import record
 from ..text.chunk import CHUNKER
+from ..text.count import count
 from .catalogue import SCHEMA_VERSION, UNREAD, Catalogue, own_inode
 from .database import index_path, open_database, remove_database
 from .documents import BATCH
@@ -337,7 +338,7 @@ class _Reconcile:
         gone = [path for path in known if path not in found and not _below(path, seen.unreadable)]
         self._guard(len(gone), len(known), seen)
         if found and self.why and self.why != "asked for" and not self.index.told:
-            self.index.warn(f"making the index from {len(found)} files: {self.why}")
+            self.index.warn(f"making the index from {count(len(found), 'file')}: {self.why}")
         changed = self._really_changed(sorted(changed), found)
         read = self._batches(changed, gone, found, progress) if changed or gone else 0
         self._finish(seen, found, started)

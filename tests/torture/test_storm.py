@@ -258,7 +258,7 @@ def test_a_signal_ends_the_watcher_cleanly_and_soon(project, tmp_path_factory, n
 
 def test_once_is_enough(rawkomem, layout, memories):
     write(memories, "a.md", memory("A"))
-    assert "1 files, 1 read" in rawkomem("watch", "--once").stdout
+    assert "1 file, 1 read" in rawkomem("watch", "--once").stdout
     assert files_as_indexed(index_of(layout)) == files_as_they_are(layout)
 
 
