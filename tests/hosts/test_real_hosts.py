@@ -140,7 +140,7 @@ def session(project, git: Git, model, tmp_path_factory, rawkomem):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
         path = os.pathsep.join([str(Path(sys.executable).parent), str(HOSTS / ".bin"), os.environ["PATH"]])
-        env = {**os.environ, **host.env(model.url), "HOME": str(home), "PATH": path}
+        env = {**os.environ, **host.env(model.url), "HOME": str(home), "PATH": path, "PWD": str(project)}
         env.pop("XDG_CONFIG_HOME", None)
         done = subprocess.run(
             [program, *host.words(PROMPT)],
