@@ -155,9 +155,8 @@ def _merges(repository: Repository) -> Finding:
         return Finding("merges", True, "git merges memories line by line")
     if driver and shutil.which(_first_word(driver)):
         return Finding("merges", True, "git merges memories entry by entry")
-    lacking = "its program is gone" if driver else "this clone has none"
-    text = f"{lacking}: git merges memories line by line, though .gitattributes names a merge driver"
-    return Finding("merges", False, text, "run 'rawkomem connect git'")
+    text = "its program is gone: merges of memories fall back to lines" if driver else "git merges memories line by line"
+    return Finding("merges", not driver, text, "entry by entry after 'rawkomem connect git'")
 
 
 def _first_word(driver: str) -> str:
