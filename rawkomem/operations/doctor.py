@@ -155,7 +155,7 @@ def _merges(repository: Repository) -> Finding:
         return Finding("merges", True, "git merges memories line by line")
     if driver and shutil.which(_first_word(driver)):
         return Finding("merges", True, "git merges memories entry by entry")
-    text = "its program is gone: merges of memories fall back to lines" if driver else "git merges memories line by line"
+    text = "its program is gone: git merges line by line" if driver else "git merges memories line by line"
     return Finding("merges", not driver, text, "entry by entry after 'rawkomem connect git'")
 
 
