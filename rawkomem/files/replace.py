@@ -71,7 +71,7 @@ class Replacing:
         make_folder(folder)
         if not os.access(folder, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))  # now, and not after the first rename
-        _write_durably(temporary, data, _mode(file))
+        _write_durably(temporary, data, mode_of(file))
         return temporary
 
 
@@ -121,7 +121,8 @@ def _write_durably(file: str, data: bytes, mode: int) -> None:
     os.chmod(file, mode)
 
 
-def _mode(file: str) -> int:
+def mode_of(file: str) -> int:
+    """The permissions of a file, or those that a new one gets."""
     try:
         return os.stat(file).st_mode & 0o777
     except OSError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 
+from .replace import mode_of
+
 
 def replace_whole(path: str, data: bytes, executable: bool = False) -> None:
     """Write a file by a temporary one and a rename; a link is followed, permissions stay. Raises OSError."""
@@ -17,17 +19,8 @@ def replace_whole(path: str, data: bytes, executable: bool = False) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, _mode(file) | (0o111 if executable else 0))
+        os.chmod(temporary, mode_of(file) | (0o111 if executable else 0))
         os.replace(temporary, file)
     except BaseException:
         os.unlink(temporary)
         raise
-
-
-def _mode(file: str) -> int:
-    try:
-        return os.stat(file).st_mode & 0o777
-    except OSError:
-        umask = os.umask(0)
-        os.umask(umask)
-        return 0o666 & ~umask
