@@ -7,8 +7,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .index.documents import Filter
-    from .index.stats import Stats
+    from .index.stores.documents import Filter
+    from .index.views.stats import Stats
     from .model.entry import Entry, Memory
     from .recall.filters import filter_of
     from .recall.inject import Injection, Task
@@ -34,11 +34,11 @@ __all__ = [
 
 _HOMES = {
     "Entry": "rawkomem.model.entry",
-    "Filter": "rawkomem.index.documents",
+    "Filter": "rawkomem.index.stores.documents",
     "Memory": "rawkomem.model.entry",
     "PatternMatch": "rawkomem.recall.patterns",
     "Prompt": "rawkomem.recall.prompt",
-    "Stats": "rawkomem.index.stats",
+    "Stats": "rawkomem.index.views.stats",
     "filter_of": "rawkomem.recall.filters",
     "Injection": "rawkomem.recall.inject",
     "Task": "rawkomem.recall.inject",

@@ -1,5 +1,5 @@
 """`python -m rawkomem`."""
 
-from rawkomem.cli import main
+from .faces.cli import main
 
 main()

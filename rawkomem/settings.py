@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 
 from .embed.chain import AUTO, BUNDLED, EmbedderSettings
+from .exchange.sinks.config import EVENTS, MarkdownSettings, SinkSettings, WebhookSettings
 from .files.layout import Layout, user_cache, user_config, user_repository_config
-from .index.stores import SQLITE, StoreSettings, checked
-from .learn.config import SECONDS, LlmSettings
+from .index.open_store import SQLITE, StoreSettings, checked
+from .learn.llm.config import SECONDS, LlmSettings
 from .model.errors import BadInput
 from .model.record import record, replace
 from .recall.limits import LESSON_CONFIDENCE, LESSON_DAYS, MAX_UNVERIFIED, SPECIALTIES, Limits
-from .sinks.config import EVENTS, MarkdownSettings, SinkSettings, WebhookSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Settings:
     agents: tuple[tuple[str, Limits], ...] = ()
     sinks: SinkSettings = SinkSettings()
     commits: bool = True  # whether what no person committed counts as written by an agent
-    identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/committer.py
+    identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/belief/committer.py
     predicates: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # rules of claims, as written
     unverified: int = MAX_UNVERIFIED  # memories injected that no person vouches for, where people vouch for any
     llm: LlmSettings = LlmSettings()
@@ -158,7 +158,7 @@ def _keep(cache: str, stamp: str, values: Mapping[str, str]) -> None:
 
 def _read(file: str, who: str, warn: Callable[[str], None]) -> dict[str, str]:
     """The known keys of one file as `section.key` → text; others are reported and ignored."""
-    from .text.frontmatter import Unreadable, read_frontmatter  # YAML: only when a settings file changed
+    from .format.frontmatter import Unreadable, read_frontmatter  # YAML: only when a settings file changed
 
     try:
         with open(file, encoding="utf-8") as stream:

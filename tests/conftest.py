@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.repository import Repository
-from tests.gitting import Git
+from tests.git.gitting import Git
 
 settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy machine")

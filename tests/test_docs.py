@@ -8,8 +8,8 @@ import shlex
 import pytest
 
 from rawkomem.files.start import plan_start, write_start
-from rawkomem.text.entries import read_entries
-from rawkomem.text.lesson import TOLD, confidence_of
+from rawkomem.format.lesson import TOLD, confidence_of
+from rawkomem.format.read_entries import read_entries
 from tests.conftest import ROOT
 
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)

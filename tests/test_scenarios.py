@@ -17,8 +17,8 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 ELSEWHERE = {  # scenario → where it is covered
     "reinforced then idle 10 days is deleted by decay": "decay is a decision of its own",
     "decay archives weak": "decay is a decision of its own",
-    "compress extractive": "tests/operations/test_episodes.py",
-    "graph link/path/traverse/clusters": "tests/state/test_graph.py",
+    "compress extractive": "tests/repository/wings/test_episodes.py",
+    "graph link/path/traverse/clusters": "tests/state/graph/test_graph.py",
 }
 # What we expect instead, where a case carries advice; the rest of its expectation holds.
 ADVISED = {

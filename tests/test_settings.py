@@ -7,11 +7,11 @@ import re
 
 import pytest
 
+from rawkomem.exchange.sinks.config import EVENTS
 from rawkomem.files.layout import Layout, user_config
 from rawkomem.model.errors import BadInput
 from rawkomem.settings import AGENT_KEYS, KEYS, Settings, load_settings
-from rawkomem.sinks.config import EVENTS
-from rawkomem.state.claims import RULES
+from rawkomem.state.belief.claims import RULES
 from tests.conftest import ROOT
 
 

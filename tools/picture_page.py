@@ -12,8 +12,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from rawkomem.web.server import PageServer, open_for_page
-from tests.web.sample import make_sample
+from rawkomem.faces.web.server import PageServer, open_for_page
+from tests.faces.web.sample import make_sample
 
 SIZE = {"width": 1440, "height": 900}
 PICTURES = (("page-light.png", "light"), ("page-dark.png", "dark"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rawkomem.cli.commands import COMMANDS, cli
+from rawkomem.faces.cli.commands import COMMANDS, cli
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from ..embed.static import FILE
 from ..embed.vectors import TokenVectors
 from ..files.start import plan_start, write_start
+from ..format.emit import emit_entry, emit_fields
+from ..format.split import SEPARATOR
 from ..model.entry import Entry
 from ..model.record import replace
-from ..text.emit import emit_entry, emit_fields
-from ..text.split import SEPARATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,13 +12,13 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from ..files.start import plan_start, write_start
+from ..format.emit import emit_entry
+from ..format.split import SEPARATOR
 from ..model.entry import Entry
 from ..model.errors import BadInput
 from ..model.ids import slug
 from ..recall.inject import Task
 from ..repository import Repository
-from ..text.emit import emit_entry
-from ..text.split import SEPARATOR
 from .metrics import auroc, metrics_of, summary
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ import numpy as np
 
 from ..embed.static import StaticEmbedder
 from ..files.layout import FOLDER, Layout
-from ..index.documents import Document, Filter, Passage
-from ..index.sqlite_store import pack_all
-from ..index.stores import MEMORY, SQLITE, StoreSettings, open_store
+from ..index.open_store import MEMORY, SQLITE, StoreSettings, open_store
+from ..index.stores.documents import Document, Filter, Passage
+from ..index.stores.sqlite import pack_all
 from ..model.errors import BadInput
 from ..model.record import record
-from ..operations.stores import store_size
 from ..repository import Repository
+from ..repository.wings.stores import store_size
 from .corpus import make_repository, short_texts
 from .speed import embedder, queries
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..index.documents import Hit
-    from ..index.protocol import OutsideStore
+    from ..index.stores.documents import Hit
+    from ..index.stores.protocol import OutsideStore
 
 T = TypeVar("T")
 

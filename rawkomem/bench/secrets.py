@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.errors import BadInput
 from ..model.record import record
-from ..text.redact import find_secrets, redact
+from ..redaction.find import find_secrets, redact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

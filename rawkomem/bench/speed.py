@@ -23,7 +23,7 @@ import rawkomem
 from ..embed.minilm import NAME
 from ..files.layout import FOLDER, Layout
 from ..index.catalogue import Catalogue
-from ..index.database import index_path, open_database
+from ..index.stores.database import index_path, open_database
 from ..model.record import record
 from .corpus import make_repository, vocabulary
 

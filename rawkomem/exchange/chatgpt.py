@@ -6,8 +6,8 @@ import io
 import json
 from typing import TYPE_CHECKING, Any
 
-from ..learn.listen import listen
-from ..learn.remember import Run
+from ..learn.session.listen import listen
+from ..learn.session.remember import Run
 from ..model.record import replace
 from ..text.clean import one_line
 from .entry import a_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ..learn.skill_text import split_front
+from ..learn.skills.text import split_front
 from ..model.record import replace
 from .entry import entry_from, moment
 from .instructions import sections_of

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..learn.propose import propose
+from ..format.read_entries import MAX_PATTERNS, MAX_TAGS, read_entries
+from ..learn.session.propose import propose
 from ..model.clock import now, read_time
 from ..model.entry import Entry
 from ..model.errors import BadInput
+from ..redaction.find import redact
 from ..state.decide import TAG_LENGTH, check_by
 from ..text.clean import clean, one_line
 from ..text.condition import read_condition
-from ..text.entries import MAX_PATTERNS, MAX_TAGS, read_entries
-from ..text.redact import redact
 from ..text.when import problems_of
 from .place import IMPORTED
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from ..format.emit import emit_entry
 from ..model.clock import iso
 from ..model.entry import Entry
 from ..model.ids import slug
 from ..model.kinds import CREATES
 from ..model.record import replace
 from ..text.clean import one_line
-from ..text.emit import emit_entry
 from ..text.prose import sentences
 from .contents import link_text
 from .notes import RESERVED

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ..learn.skill_text import split_front
+from ..learn.skills.text import split_front
 from .entry import entry_from, texts, without_comments
 from .headings import cut
 

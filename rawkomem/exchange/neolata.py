@@ -17,17 +17,17 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from ..format.read_entries import CLAIM, MAX_PATTERNS
 from ..model.clock import iso, read_time
 from ..model.entry import Entry
 from ..model.errors import BadInput
 from ..model.ids import new_id
 from ..model.record import record, replace
-from ..state.conflicts import open_conflicts
+from ..state.belief.conflicts import open_conflicts
 from ..state.decide import TITLE_LENGTH
 from ..state.facets import category_of
-from ..state.strength import IMPORTANCES
+from ..state.lifecycle.strength import IMPORTANCES
 from ..text.clean import one_line
-from ..text.entries import CLAIM, MAX_PATTERNS
 from .entry import CONDITION, entry_from, importance_of, moment, texts
 from .notes import OWN_ID
 from .source import Page, Source

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..files.page import is_generated
 from ..files.read import read_data
-from ..learn.skill_text import split_front
+from ..learn.skills.text import split_front
 from ..model.kinds import CREATES
 from ..model.record import replace
 from ..state.fold import fold

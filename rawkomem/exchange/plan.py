@@ -5,15 +5,15 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from ..learn.skill import plan_held
-from ..learn.skill_text import as_read
+from ..learn.skills.skill import plan_held
+from ..learn.skills.text import as_read
 from ..model.entry import Entry, Plan
 from ..model.errors import RawkoError
 from ..model.kinds import ACTIVE, CREATES
 from ..model.record import record, replace
-from ..state.claims import superseding
+from ..redaction.entry import redact_entry
+from ..state.belief.claims import superseding
 from ..state.decide import plan_add
-from ..text.redact_entry import redact_entry
 from .place import IMPORTED, place_of
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ..format.read_entries import DROPPED, KEYS, MAX_PATTERNS
 from ..model.kinds import CREATES, IMPORTANCE
 from ..model.record import replace
 from ..state.decide import TITLE_LENGTH
 from ..text.clean import clean, one_line
-from ..text.entries import DROPPED, KEYS, MAX_PATTERNS
 from .entry import CONDITION, entry_from, importance_of, moment, texts
 from .notes import OWN_ID
 from .source import Page

@@ -10,15 +10,15 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from ..format.emit import emit_entry
+from ..format.split import append_holds, join
 from ..model.entry import Entry
 from ..model.errors import BadInput, Refused
 from ..model.ids import slug
 from ..model.kinds import CREATES
 from ..model.problem import ERROR
 from ..model.record import record, replace
-from ..text.emit import emit_entry
-from ..text.redact_entry import redact_entry
-from ..text.split import append_holds, join
+from ..redaction.entry import redact_entry
 from .lock import Lock
 from .read import QUARANTINE, decode, read_data
 from .replace import Replacing, refuse_links, remove_leftovers

@@ -13,12 +13,12 @@ from ..model.ids import RESERVED
 from ..model.kinds import GROUPS
 from ..model.problem import Problem, error, style, warning
 from ..model.record import record, replace
+from ..redaction.find import redact
 from ..state.fold import fold
-from ..state.graph import Broken, build
+from ..state.graph.graph import Broken, build
 from ..state.references import DERIVED, HERITAGE, SUPERSEDES, Names, references
 from ..state.run import TASKS
 from ..text.count import count
-from ..text.redact import redact
 from .page import PAGE, is_generated, read_page
 from .read import Reading, read_data, read_file
 from .scan import is_text, stamps, sweep

@@ -18,7 +18,7 @@ def list_pages() -> list[tuple[str, str]]:
 
 
 def read_page(name: str) -> str:
-    """The text of a page; `agents`, `agents.md` and `docs/agents.md` are one."""
+    """The text of a page; `hosts`, `hosts.md` and `docs/hosts.md` are one."""
     stem = os.path.basename(name).removesuffix(".md")
     for folder in SHIPPED:
         try:

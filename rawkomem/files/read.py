@@ -6,9 +6,9 @@ import time
 import unicodedata
 from typing import TYPE_CHECKING
 
+from ..format.read_entries import read_entries
 from ..model.problem import ERROR, WARNING, Problem, error, warning
 from ..model.record import record, replace
-from ..text.entries import read_entries
 from .contents import MAX_FILE, read_bytes
 from .layout import AREAS
 

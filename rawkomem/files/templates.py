@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import frontmatter
 
+from ..format.frontmatter import Unreadable
+from ..format.handler import RawkoHandler
 from ..model.errors import BadInput
-from ..text.frontmatter import Unreadable
-from ..text.handler import RawkoHandler
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 
 from ..model.record import record
-from .database import first, rows
+from .stores.database import first, rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

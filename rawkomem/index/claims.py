@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..state.claims import read_claim
-from ..state.conflicts import Conflict, open_conflicts
-from .database import rows
+from ..state.belief.claims import read_claim
+from ..state.belief.conflicts import Conflict, open_conflicts
 from .lists import memory_of
+from .stores.database import rows
 
 if TYPE_CHECKING:
     import apsw

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..text.condition import PIECES, REFUSED, WORDS, Condition, pack, read_condition, unpack
 from ..text.when import fires, prepare
-from .database import rows
+from .stores.database import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from .database import rows
+from .stores.database import rows
 
 if TYPE_CHECKING:
     import apsw

@@ -20,9 +20,9 @@ from ..model.record import record
 from ..text.chunk import CHUNKER
 from ..text.count import count
 from .catalogue import SCHEMA_VERSION, UNREAD, Catalogue, own_inode
-from .database import index_path, open_database, remove_database
-from .documents import BATCH
-from .sqlite_store import SqliteStore
+from .stores.database import index_path, open_database, remove_database
+from .stores.documents import BATCH
+from .stores.sqlite import SqliteStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from typing import NoReturn, TypeVar
 
     from ..embed.protocol import Embedder
-    from .protocol import OutsideStore, SearchStore
+    from .stores.protocol import OutsideStore, SearchStore
 
     T = TypeVar("T")
 
-REDACTION = "2"  # raise it with text/redact_rules.py: the index holds redacted copies, and answers come from them
+REDACTION = "2"  # raise it with redaction/rules.py: the index holds redacted copies, and answers come from them
 RACY = 20_000_000  # nanoseconds: a file changed this shortly before the sweep may change again under the same stamp
 LOSS = 0.3  # a sync that would drop more than this share of the files first makes sure that the folder is there
 NEVER = (0.0, 0.0, 0)  # when the last sweep ended, how long it took, and how many files it saw
@@ -294,7 +294,7 @@ class Index:
             writer.close()
 
     def _make_tables(self, writer: apsw.Connection) -> None:
-        from .authors import forget_authors
+        from .views.authors import forget_authors
 
         with writer:
             forget_authors(writer)

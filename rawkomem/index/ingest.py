@@ -10,16 +10,16 @@ from ..files.read import QUARANTINE, Reading, read_file
 from ..model.entry import Memory
 from ..model.kinds import IMPORTANCE
 from ..model.record import as_dict
+from ..redaction.entry import redact_entry
 from ..state.facets import facets_of
 from ..state.fold import fold
-from ..text.redact_entry import redact_entry
 from .ahead import read_for_index
 from .catalogue import UNREAD
 from .claims import drop_claim, put_claim
 from .conditions import drop_conditions, put_conditions
-from .documents import Document, Passage
 from .lists import memory_of
 from .passages import Piece, pieces_of, searchable_title, vectors_of, with_surroundings
+from .stores.documents import Document, Passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..model.entry import Entry
     from .ahead import Read
     from .catalogue import Catalogue
-    from .protocol import SearchStore
+    from .stores.protocol import SearchStore
 
     Fresh = tuple[Memory, list[Piece], str]  # a memory, its pieces, and their digest
 

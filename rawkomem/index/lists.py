@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from .documents import Filter
+    from .stores.documents import Filter
 
 TUPLES = (
     "when",

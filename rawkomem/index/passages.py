@@ -13,8 +13,8 @@ from array import array
 from typing import TYPE_CHECKING
 
 from ..model.record import record, replace
-from ..text.scrub.segment import passages
-from .documents import BODY, WHEN
+from ..redaction.scrub.segment import passages
+from .stores.documents import BODY, WHEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ from ..files.contents import hash_of
 from ..files.scan import is_text, stamps, sweep
 from ..model.record import record
 from .claims import pending
-from .database import first
 from .index import BROKEN
+from .stores.database import first
 
 if TYPE_CHECKING:
     from ..model.problem import Problem

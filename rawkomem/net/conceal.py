@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote
 
+from ..redaction.find import redact
 from ..text.clean import one_line
-from ..text.redact import redact
 from .failure import RequestFailed
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from ..format.sections import items, sections
 from ..model.record import record
+from ..redaction.find import redact
 from ..state.run import SUCCESS, approach_of, goal_of, outcome_of, run_of, tools_of
 from ..text.clean import one_line
-from ..text.redact import redact
 from ..text.safe import safe_body, safe_title
-from ..text.sections import items, sections
 from ..text.tokens import count_tokens
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ even when nothing fits. Whether anything fits is told by the relevance, which is
 
 from __future__ import annotations
 
-from ..index.documents import BODY, DEEP, REST, WHEN
+from ..index.stores.documents import BODY, DEEP, REST, WHEN
 from ..model.record import record
 from ..text.clean import clean
 from ..text.stem import STOP_WORDS, words
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..embed.protocol import Embedder
-    from ..files.citations import Cited
-    from ..index.documents import Filter, Hit
-    from ..index.protocol import SearchStore
-    from ..state.trust import Trust
+    from ..git.citations import Cited
+    from ..index.stores.documents import Filter, Hit
+    from ..index.stores.protocol import SearchStore
+    from ..state.belief.trust import Trust
 
     Key = tuple[str, int]
 

@@ -10,8 +10,8 @@ import math
 from ..model.clock import DAY
 from ..model.kinds import IMPORTANCE
 from ..model.record import record
+from ..state.belief.trust import Standing, explain_trust
 from ..state.facets import type_of
-from ..state.trust import Standing, explain_trust
 from ..text.count import count
 from .limits import SPECIALTIES
 

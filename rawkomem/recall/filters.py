@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..index.documents import Filter
+from ..index.stores.documents import Filter
 from ..model.clock import read_moment
 from ..model.errors import BadInput
 from ..model.kinds import ACTIVE, CREATES, DRAFT, IMPORTANCE, STATUSES, TYPES
@@ -84,7 +84,7 @@ def _known(field: str, words: Iterable[str], valid: Iterable[str]) -> None:
 def _understood(expression: str) -> str:
     """The expression, once it is sure that it can be read."""
     if expression:
-        from ..state.promoted import FIELDS
+        from ..state.lifecycle.promoted import FIELDS
         from ..text.expression import parse_expression  # a regex compiler: only for those who ask for it
 
         parse_expression(expression, FIELDS)

@@ -23,9 +23,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from ..files.citations import Cited
-    from ..index.protocol import SearchStore
-    from ..index.view import View
+    from ..git.citations import Cited
+    from ..index.stores.protocol import SearchStore
+    from ..index.views.view import View
     from ..model.entry import Memory
 
 SHORTEST_KEY = 20  # characters of the shortest key that is found without RE2
@@ -175,7 +175,7 @@ def _redacted(item: Scored) -> Scored:
     text = f"{memory.title}\n{memory.body}\n{memory.source}"
     if "re2" not in sys.modules and "@" not in text and all(len(word) < SHORTEST_KEY for word in text.split()):
         return item  # without its rules, a key is found by a known beginning and what follows it
-    from ..text.redact import leaks_again, redact  # a quarter of a start
+    from ..redaction.find import leaks_again, redact  # a quarter of a start
 
     if not leaks_again(text):
         return item

@@ -11,8 +11,8 @@ from .candidates import gather
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..index.protocol import SearchStore
-    from ..index.view import View
+    from ..index.stores.protocol import SearchStore
+    from ..index.views.view import View
     from ..model.entry import Memory
     from .candidates import Spaces
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..index.documents import WHEN
+from ..index.stores.documents import WHEN
 from ..model.record import record
 from .candidates import Signals, gather
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..index.catalogue import Row
-    from ..index.protocol import SearchStore
-    from ..index.view import View
+    from ..index.stores.protocol import SearchStore
+    from ..index.views.view import View
     from .candidates import Spaces
     from .factors import Factor
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from ..embed.chain import AUTO
 from ..files.layout import find_layout
-from ..index.stores import MEMORY
+from ..index.open_store import MEMORY
 from .deciding import Deciding, Stored
 from .reading import warn_on_stderr
 
@@ -21,11 +21,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ..exchange.sinks.tell import SinkStatus
+    from ..exchange.sinks.webhook import Flushed
     from ..files.check import Checked
     from ..index.index import SyncReport
     from ..index.status import Status
-    from ..sinks.tell import SinkStatus
-    from ..sinks.webhook import Flushed
 
 __all__ = ["Repository", "Stored", "warn_on_stderr"]
 
@@ -47,11 +47,11 @@ class Repository(Deciding):
 
         The index is made anew, not updated: freed pages of a database still hold what was in them.
         """
-        from ..files.ledger.forget import forget as forget_in_ledger
+        from ..exchange.sinks.tell import forget
+        from ..files.local.ledger.forget import forget as forget_in_ledger
         from ..files.purge import purge
-        from ..index.deep import forget_vectors
-        from ..index.stores import forget_others
-        from ..sinks.tell import forget
+        from ..index.contextual.fill import forget_vectors
+        from ..index.open_store import forget_others
 
         memory = self.get(name)
         paths = sorted(self.index.catalogue.paths_about(memory.id))
@@ -82,13 +82,13 @@ class Repository(Deciding):
 
     def deepen(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Fill in the contextual vectors that are missing: minutes for a thousand memories. Returns how many it did."""
-        from ..index.deep import deepen
+        from ..index.contextual.fill import deepen
 
         return deepen(self.index, progress)
 
     def deepen_behind(self) -> bool:
         """Leave a worker behind that does so; whether one was started."""
-        from ..index.behind import fill_behind
+        from ..index.contextual.worker import fill_behind
 
         lasting = self.settings.store.name != MEMORY  # no other process could fill that
         return self.settings.embedder.provider == AUTO and lasting and fill_behind(self.index)
@@ -115,13 +115,13 @@ class Repository(Deciding):
 
     def sinks(self) -> Sequence[SinkStatus]:
         """How each sink of the user stands."""
-        from ..sinks.tell import sink_statuses
+        from ..exchange.sinks.tell import sink_statuses
 
         return sink_statuses(self.layout, self.settings.sinks)
 
     def flush_sinks(self, due_only: bool = False) -> Flushed:
         """Send what waits for the webhook, now and in this process."""
-        from ..sinks.webhook import Flushed, flush, open_client
+        from ..exchange.sinks.webhook import Flushed, flush, open_client
 
         webhook = self.settings.sinks.webhook
         if not webhook.url:
@@ -131,6 +131,6 @@ class Repository(Deciding):
     def wake_sinks(self) -> None:
         """Start a sender in the background where something is due."""
         if self.settings.sinks.webhook.url:
-            from ..sinks.worker import wake_sender
+            from ..exchange.sinks.worker import wake_sender
 
             wake_sender(self.layout)

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from ..files.append import Written
     from ..model.entry import Entry, Memory, Plan
-    from ..state.claims import Outcome, Predicate
-    from ..state.conflicts import Conflict
-    from ..state.explained import Explained, Replaced
+    from ..state.belief.claims import Outcome, Predicate
+    from ..state.belief.conflicts import Conflict
+    from ..state.belief.explained import Explained, Replaced
 
 
 @record
@@ -26,7 +26,7 @@ class Stored:
 
 
 def _stored(plans: Sequence[Plan], written: Sequence[Written]) -> list[Stored]:
-    from ..state.claims import outcome_of
+    from ..state.belief.claims import outcome_of
 
     stored: list[Stored] = []
     rest = list(written)
@@ -55,7 +55,7 @@ class Deciding(Writing):
     def add_many(self, entries: Sequence[Entry], on_conflict: str = "quarantine", via: str = "") -> Sequence[Stored]:
         """Store up to 1,000 memories, each as `store` would; nothing is written where one of them is refused."""
         from ..model.entry import Plan
-        from ..state.claims import plan_claims
+        from ..state.belief.claims import plan_claims
 
         plans: list[Plan] = []
         registry = self.predicates() if any("claim" in entry.extra for entry in entries) else {}
@@ -73,7 +73,7 @@ class Deciding(Writing):
 
         A claim says itself what it is about: it is resolved as in `store`.
         """
-        from ..state.evolve import CANDIDATES, plan_evolve, related_to
+        from ..state.belief.evolve import CANDIDATES, plan_evolve, related_to
 
         if "claim" in entry.extra:
             return self.store(entry, via=via)
@@ -92,31 +92,31 @@ class Deciding(Writing):
 
     def feedback(self, name: str, signal: str, reason: str = "", by: str = "") -> Written:
         """Vote on a memory: helpful or harmful."""
-        from ..state.belief import plan_feedback
+        from ..state.belief.decisions import plan_feedback
 
         return self.write_decided(lambda: plan_feedback(self.get(name), signal, reason, by))[0]
 
     def reinforce(self, name: str, reason: str = "", by: str = "") -> Written:
         """Say that a memory turned out to be true."""
-        from ..state.belief import plan_reinforce
+        from ..state.belief.decisions import plan_reinforce
 
         return self.write_decided(lambda: plan_reinforce(self.get(name), reason, by))[0]
 
     def dispute(self, name: str, reason: str = "", by: str = "") -> Written:
         """Say that a memory is doubtful; below a floor of trust, or the third time, it is no longer used."""
-        from ..state.belief import plan_dispute
+        from ..state.belief.decisions import plan_dispute
 
         return self.write_decided(lambda: plan_dispute(self.get(name), reason, by, self.trust))[0]
 
     def quarantine(self, name: str, reason: str = "", by: str = "") -> Written:
         """Hold a memory back until it is reviewed."""
-        from ..state.belief import plan_quarantine
+        from ..state.belief.decisions import plan_quarantine
 
         return self.write_decided(lambda: plan_quarantine(self.get(name), reason, by))[0]
 
     def review(self, name: str, action: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
         """Activate or reject a memory in quarantine; `settle` says how its conflicts end: supersede or keep_both."""
-        from ..state.belief import plan_review
+        from ..state.belief.decisions import plan_review
 
         def decide() -> Plan:
             memory = self.get(name)
@@ -126,7 +126,7 @@ class Deciding(Writing):
 
     def restore(self, name: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
         """Bring back a memory that was archived, disputed or superseded."""
-        from ..state.belief import plan_restore
+        from ..state.belief.decisions import plan_restore
 
         def decide() -> Plan:
             memory = self.get(name)
@@ -136,7 +136,7 @@ class Deciding(Writing):
 
     def supersede(self, old: str, new: str, reason: str = "", by: str = "", anyway: bool = False) -> Written:
         """Put one memory into the place of another."""
-        from ..state.belief import plan_supersede
+        from ..state.belief.decisions import plan_supersede
 
         def decide() -> Plan:
             return plan_supersede(self.get(old), self.get(new), self._find, reason, by, self.trust, anyway)
@@ -145,13 +145,13 @@ class Deciding(Writing):
 
     def validity(self, name: str, start: str = "", end: str = "", reason: str = "", by: str = "") -> Written:
         """Say from when until when a memory holds; `none` opens an end."""
-        from ..state.belief import plan_validity
+        from ..state.belief.decisions import plan_validity
 
         return self.write_decided(lambda: plan_validity(self.get(name), start, end, reason, by))[0]
 
     def archive(self, name: str, reason: str = "", by: str = "") -> Written:
         """Take a memory out of use."""
-        from ..state.belief import plan_archive
+        from ..state.belief.decisions import plan_archive
 
         return self.write_decided(lambda: plan_archive(self.get(name), reason, by))[0]
 
@@ -166,8 +166,8 @@ class Deciding(Writing):
     def explain_memory(self, name: str) -> Explained:
         """How far a memory is believed, and by what: trust, connections, conflicts, history."""
         from ..model.clock import now
-        from ..state.belief import standing
-        from ..state.explained import Explained
+        from ..state.belief.decisions import standing
+        from ..state.belief.explained import Explained
 
         memory = self.get(name)
         return Explained(
@@ -181,22 +181,22 @@ class Deciding(Writing):
 
     def explain_supersession(self, name: str) -> Sequence[Replaced]:
         """What took the place of a memory, and of that, with the trust of both sides."""
-        from ..state.conflicts import chain
-        from ..state.explained import replacements
+        from ..state.belief.conflicts import chain
+        from ..state.belief.explained import replacements
 
         return replacements(self._answer(lambda: chain(self._resolve(name), self._find)), self.trust)
 
     def predicates(self) -> Mapping[str, Predicate]:
         """How predicates of claims behave: what config.yaml says below `predicates:`."""
-        from ..state.claims import read_registry
+        from ..state.belief.claims import read_registry
 
         return read_registry({name: dict(rules) for name, rules in self.settings.predicates})
 
     def _believing(self, via: str) -> Callable[[Memory], float]:
         """The trust that a decision about new words goes by: theirs follows from how they arrive."""
         from ..model.clock import now
-        from ..state.committer import UNKNOWN
-        from ..state.trust import standing_of_entry, trust_of
+        from ..state.belief.committer import UNKNOWN
+        from ..state.belief.trust import standing_of_entry, trust_of
 
         def trust(memory: Memory) -> float:
             if self.index.catalogue.row(memory.id):
@@ -212,8 +212,8 @@ class Deciding(Writing):
 
     def _rivals(self, memory: Memory) -> Sequence[Memory]:
         """What a memory contradicts, by its claim or as an entry says, as far as it is in use."""
-        from ..state.claims import read_claim, rivals_of
-        from ..state.conflicts import open_conflicts
+        from ..state.belief.claims import read_claim, rivals_of
+        from ..state.belief.conflicts import open_conflicts
 
         claim = read_claim(memory.extra)
         others = self._claiming(*claim.key) if claim else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..index.documents import Filter
+from ..index.stores.documents import Filter
 from ..model.errors import BadInput, NotFound
 from ..model.kinds import ACTIVE, IMPORTANCE
 from ..model.record import replace
@@ -73,7 +73,7 @@ class Injecting(Reading):
         """How a memory scores for a task, and whether it would be injected; one that is not in use says why."""
         from ..model.clock import now
         from ..recall.rank import out_of_use
-        from ..state.belief import standing
+        from ..state.belief.decisions import standing
 
         injection = self._inject(task, profile, "rawko", self.settings.limits(task.agent), only)
         at = (only or DEFAULT).as_of
@@ -92,14 +92,14 @@ class Injecting(Reading):
 
     def note_use(self, injection: Injection, session: str) -> None:
         """Count an injection in the local usage file."""
-        from ..files.usage import note_use
+        from ..files.local.usage import note_use
         from ..model.clock import now
 
         if injection.items:
             note_use(self.layout, now(), session, injection.tokens, [item.memory.id for item in injection.items])
 
     def _sources(self, only: Filter, strict: bool) -> Sources:
-        from ..files.usage import last_access
+        from ..files.local.usage import last_access
         from ..index.conditions import fired_by
         from ..recall.inject import Sources
 

@@ -6,9 +6,9 @@ import sys
 
 from ..embed.chain import open_deep, open_embedder
 from ..files.layout import Layout
-from ..index.documents import Filter
 from ..index.index import BROKEN, Index
-from ..index.stores import MEMORY, SQLITE, catalogue_path, checked
+from ..index.open_store import MEMORY, SQLITE, catalogue_path, checked
+from ..index.stores.documents import Filter
 from ..model.errors import BadInput, IndexBroken, NotFound
 from ..model.record import replace
 from ..recall.candidates import Spaces
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ..embed.protocol import Embedder
-    from ..files.citations import Citations, Cited
-    from ..files.usage import Access
-    from ..index.authors import Authors
-    from ..index.believed import Believed
+    from ..files.local.usage import Access
+    from ..git.citations import Citations, Cited
     from ..index.catalogue import Row
-    from ..index.past import Past
-    from ..index.protocol import OutsideStore
-    from ..index.stats import Stats
-    from ..index.view import View
+    from ..index.stores.protocol import OutsideStore
+    from ..index.views.authors import Authors
+    from ..index.views.believed import Believed
+    from ..index.views.past import Past
+    from ..index.views.stats import Stats
+    from ..index.views.view import View
     from ..model.entry import Memory
     from ..recall.cache import AnswerCache
     from ..recall.patterns import PatternMatch
     from ..recall.rank import Scored
-    from ..state.graph import Graph
+    from ..state.belief.trust import Trust
+    from ..state.graph.graph import Graph
     from ..state.history import Step
-    from ..state.trust import Trust
 
     T = TypeVar("T")
 
@@ -68,7 +68,7 @@ class Reading:
         store: str = "",
     ):
         self.layout = layout
-        self.via = via  # how what is written through here arrives, where a call does not say; see files/arrivals.py
+        self.via = via  # how what is written through here arrives, where a call does not say; see files/local/arrivals.py
         self.agent = ""  # who asks, where a question does not say: so recalls stand in the ledger
         self.warn = warn
         self._chosen = store and checked(store)  # goes before the settings
@@ -96,7 +96,7 @@ class Reading:
     def _open_store(self, dims: int) -> OutsideStore | None:
         if self.settings.store.name == SQLITE:
             return None
-        from ..index.stores import open_store
+        from ..index.open_store import open_store
 
         return open_store(self.layout, self.settings.store, dims)
 
@@ -183,7 +183,7 @@ class Reading:
         """
         if self.settings.ledger != "on":
             return
-        from ..files.ledger.spool import note_recalls, recall_line
+        from ..files.local.ledger.spool import note_recalls, recall_line
         from ..model.clock import now
 
         at, by = now(), agent or self.agent
@@ -201,13 +201,13 @@ class Reading:
 
     def stats(self, only: Filter | None = None) -> Stats:
         """Counts over the memories that `list` shows with the same filter."""
-        from ..index.stats import stats
+        from ..index.views.stats import stats
 
         return self._answer(lambda: stats(self._view(only)), believing=_asks_trust(only))
 
     def accesses(self) -> Mapping[str, Access]:
         """How often, and when last, each memory was injected on this machine."""
-        from ..files.usage import accesses
+        from ..files.local.usage import accesses
 
         return accesses(self.layout)
 
@@ -242,14 +242,14 @@ class Reading:
 
     def graph(self, statuses: tuple[str, ...] = READABLE, similar: float = 0.0, similar_to: str = "") -> Graph:
         """Memories and what connects them; above zero, `similar` also connects those at least that similar."""
-        from ..index.graph import load_graph
+        from ..index.views.graph import load_graph
 
         index = self.index
         return self._answer(lambda: load_graph(index.catalogue, index.store, statuses, similar, self.warn, similar_to))
 
     def entities(self) -> Mapping[str, Sequence[str]]:
         """Every entity that readable memories name, with the ids of those memories."""
-        from ..index.entities import named_entities
+        from ..index.views.entities import named_entities
 
         return self._answer(lambda: named_entities(self.index.catalogue, READABLE))
 
@@ -269,11 +269,11 @@ class Reading:
 
     def _authors(self) -> Authors | None:
         """Who committed what; None without git, or where the user does not want it to count."""
-        from ..files.gitdir import find_git
+        from ..git.head import find_git
 
         if not self.settings.commits or find_git(self.layout.root) is None:
             return None
-        from ..index.authors import Authors
+        from ..index.views.authors import Authors
 
         return Authors(self.index, self.settings.identities)
 
@@ -285,8 +285,8 @@ class Reading:
 
     def citation(self, place: str) -> Cited:
         """A citation of a place in the project (`path`, `path#symbol`, `path:10-20`) as it is now."""
-        from ..files.citations import Citations
-        from ..text.cite import read_citation
+        from ..format.citation import read_citation
+        from ..git.citations import Citations
 
         return Citations(self.layout).now(read_citation(place))
 
@@ -307,7 +307,7 @@ class Reading:
             if "cites" not in memory.extra:
                 return ()
             if not looked:
-                from ..files.citations import Citations
+                from ..git.citations import Citations
 
                 looked.append(Citations(self.layout))
             return looked[0].of(memory.extra)
@@ -346,7 +346,7 @@ class Reading:
         return lambda: self._cached(ask, key)
 
     def _cached(self, ask: Callable[[], T], key: Hashable) -> T:
-        from ..index.database import first
+        from ..index.stores.database import first
         from ..recall.cache import AnswerCache
 
         if self._cache is None:
@@ -371,11 +371,11 @@ class Reading:
 
     def _view(self, only: Filter | None) -> View:
         """Memories through a filter; its entities may be given by parts of their names."""
-        from ..index.view import View
+        from ..index.views.view import View
 
         only = only or DEFAULT
         if only.entities:
-            from ..index.entities import resolved
+            from ..index.views.entities import resolved
 
             only = replace(only, entities=resolved(only.entities, self.index.catalogue, self.warn))
         return View(self.layout, self.index.catalogue, only, self._authors)
@@ -405,6 +405,6 @@ class Reading:
         return memory_of(doc) if doc else None
 
     def _past(self, at: int = 0) -> Past:
-        from ..index.past import Past
+        from ..index.views.past import Past
 
         return Past(self.layout, self.index.catalogue, at)

@@ -31,13 +31,13 @@ class Writing(Injecting):
 
     def link(self, name: str, other: str, type: str = "related", by: str = "") -> Sequence[Written]:
         """Append a link from one memory to another."""
-        from ..state.link import plan_link
+        from ..state.graph.link import plan_link
 
         return self.write(plan_link(self.get(name), self.get(other), type, by))
 
     def unlink(self, name: str, other: str, type: str = "", by: str = "") -> Sequence[Written]:
         """Take back the links between two memories, of one type or all."""
-        from ..state.link import plan_unlink
+        from ..state.graph.link import plan_unlink
 
         return self.write(plan_unlink(self.get(name), self.get(other), type, by))
 
@@ -55,7 +55,7 @@ class Writing(Injecting):
     def write_decided(self, decide: Callable[[], Plan], via: str = "") -> Sequence[Written]:
         """Decide and write under one lock, on fresh answers: no other writer comes between the two."""
         from ..files.append import repository_lock, write_locked
-        from ..state.trust import ARRIVALS, BASES
+        from ..state.belief.trust import ARRIVALS, BASES
 
         if via and via not in (*ARRIVALS, *BASES):
             raise BadInput(f"unknown way to arrive: {via!r}", "one of " + ", ".join((*ARRIVALS, *BASES)))
@@ -73,18 +73,18 @@ class Writing(Injecting):
 
     def _anonymised(self, plan: Plan, via: str) -> Plan:
         """Names become ids in what was recorded or distilled: no person looked at it."""
-        from ..text.anonymise import anonymise_entry, unseen
+        from ..redaction.anonymize import anonymise_entry, unseen
 
         if not any(unseen(entry, via or self.via) for entry in plan.entries):
             return plan
-        from ..files.people import people_here
+        from ..git.people import people_here
 
         people = people_here(self.layout.project, self.settings.names)
         entries = (anonymise_entry(e, people) if unseen(e, via or self.via) else e for e in plan.entries)
         return replace(plan, entries=tuple(entries))
 
     def _note_arrivals(self, written: Sequence[Written], via: str) -> None:
-        from ..files.arrivals import note_arrivals
+        from ..files.local.arrivals import note_arrivals
 
         ways: dict[str, list[str]] = {}
         for item in written:
@@ -94,7 +94,7 @@ class Writing(Injecting):
 
     def _arrival(self, extra: Mapping[str, Value], via: str) -> str:
         """How words arrive: as the caller says, else by what the host program declares with them."""
-        from ..state.trust import claimed_source
+        from ..state.belief.trust import claimed_source
 
         return via or self.via or claimed_source(extra) or "unknown"
 
@@ -106,7 +106,7 @@ class Writing(Injecting):
             self.warn(f"sinks not told: {failure.message}")
             return
         if sinks.any:
-            from ..sinks.tell import tell_sinks
+            from ..exchange.sinks.tell import tell_sinks
 
             tell_sinks(self.layout, sinks, plan.why, [item.entry for item in written], self.warn)
 
@@ -115,7 +115,7 @@ class Writing(Injecting):
         try:
             if self.settings.ledger == "off":
                 return
-            from ..files.ledger.written import note_written
+            from ..files.local.ledger.written import note_written
 
             note_written(self.layout, [item.entry for item in written])
         except RawkoError as failure:

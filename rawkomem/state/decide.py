@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from ..format.citation import KEY, cited_in, with_cited
+from ..format.read_entries import DROPPED, MAX_TAGS
 from ..model.clock import now, read_time
 from ..model.entry import Entry, Memory, Plan
 from ..model.errors import BadInput, Refused
 from ..model.ids import new_id
 from ..model.kinds import CHANGES, CREATES, IMPORTANCE
 from ..model.record import replace
-from ..text.cite import KEY, cited_in, with_cited
-from ..text.entries import DROPPED, MAX_TAGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ..format.citation import Citation
     from ..model.entry import Value
-    from ..text.cite import Citation
 
 TITLE_LENGTH = 300  # characters; longer is a body
 BODY_WORDS = 20_000  # ten times what the content rules allow: surely not one memory

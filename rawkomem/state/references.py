@@ -5,8 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
+from ..format.mentions import mentions
 from ..model.ids import slug
-from ..text.mentions import mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

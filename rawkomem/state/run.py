@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..format.sections import items, sections
 from ..model.record import record
-from ..text.sections import items, sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 from rawkomem import Entry, Repository
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.model.errors import Refused
-from rawkomem.operations import exchange, review
-from rawkomem.state.strength import IMPORTANCES
+from rawkomem.repository.wings import exchange, review
+from rawkomem.state.lifecycle.strength import IMPORTANCES
 
 KEPT = ("id", "kind", "title", "when", "tags", "importance", "created", "by", "found_in", "source", "related", "body")
 ENTRIES = (
@@ -110,7 +110,7 @@ def test_an_okf_bundle_is_one(filled, tmp_path):
     """Version 0.1: every file but index.md and log.md has frontmatter with a type; links lead to files."""
     import re
 
-    from rawkomem.text.frontmatter import read_frontmatter
+    from rawkomem.format.frontmatter import read_frontmatter
 
     exchange.export_folder(filled, str(tmp_path / "okf"), "okf")
     files = {

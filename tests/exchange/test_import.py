@@ -15,9 +15,9 @@ from rawkomem.exchange.kinds import READERS
 from rawkomem.exchange.plan import Here, decide_import
 from rawkomem.exchange.source import Source
 from rawkomem.files.read import read_data
+from rawkomem.format.emit import emit_entry
 from rawkomem.model.errors import BadInput, NotFound
-from rawkomem.operations import exchange, review
-from rawkomem.text.emit import emit_entry
+from rawkomem.repository.wings import exchange, review
 from rawkomem.text.when import match
 from tests.conftest import shared
 from tests.exchange.sources import CLAUDE_MD, NEOLATA, write_all

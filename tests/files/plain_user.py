@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from ..conftest import ROOT
+from tests.conftest import ROOT
 
 DROP_FROM_BOUNDING_SET = 24  # prctl
 OVERRIDES = (1, 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH

@@ -18,9 +18,8 @@ from rawkomem.files.replace import TEMPORARY
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.model.errors import BadInput, Refused, Unwritable
-
-from .odd_more import SECRETS, front
-from .plain_user import run_plain
+from tests.files.odd_more import SECRETS, front
+from tests.files.plain_user import run_plain
 
 
 def entry(title: str = "Use apsw", body: str = "Because.", **fields) -> Entry:

@@ -6,8 +6,7 @@ import pytest
 
 from rawkomem.files.check import check_files, check_repository
 from rawkomem.files.layout import Layout
-
-from .odd_more import front
+from tests.files.odd_more import front
 
 IDEAL = "word " * 300
 

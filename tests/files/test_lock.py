@@ -13,9 +13,8 @@ import pytest
 
 from rawkomem.files.lock import Lock
 from rawkomem.model.errors import Busy, Unwritable
-
-from ..conftest import ROOT
-from .plain_user import run_plain
+from tests.conftest import ROOT
+from tests.files.plain_user import run_plain
 
 HOLD = """
 import sys, time

@@ -15,9 +15,8 @@ from rawkomem.files.contents import MAX_FILE
 from rawkomem.files.read import QUARANTINE, decode, read_file
 from rawkomem.model.problem import STYLE
 from rawkomem.model.record import replace
-
-from ..conftest import SHARED, shared
-from .odd_more import ODD, SECRET_PEM, SECRETS, SLOWEST, front
+from tests.conftest import SHARED, shared
+from tests.files.odd_more import ODD, SECRET_PEM, SECRETS, SLOWEST, front
 
 CORPUS = SHARED / "data" / "odd_md"
 COPY = Path(__file__).parent / "data" / "odd"

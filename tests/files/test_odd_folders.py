@@ -11,10 +11,9 @@ import pytest
 from rawkomem.files.check import check_repository, printable
 from rawkomem.model.entry import Entry
 from rawkomem.model.ids import slug
-
-from ..conftest import shared
-from .odd_more import front
-from .plain_user import run_plain
+from tests.conftest import shared
+from tests.files.odd_more import front
+from tests.files.plain_user import run_plain
 
 TESTED = {
     "symlink-in", "dangling", "dev-full", "unreadable", "case-clash", "nfc-nfd-clash", "trailing-dot", "long-name",

@@ -11,11 +11,10 @@ from rawkomem.files import replace
 from rawkomem.files.layout import Layout
 from rawkomem.files.purge import purge
 from rawkomem.files.read import read_file
+from rawkomem.format.split import join
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import Refused, Unwritable
-from rawkomem.text.split import join
-
-from .plain_user import run_plain
+from tests.files.plain_user import run_plain
 
 A = "---\nid: a\ntitle: A\n---\n\nabout a\n"
 B = "---\nid: b\ntitle: B\n---\n\nabout b  \n"

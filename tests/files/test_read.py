@@ -10,8 +10,7 @@ import pytest
 from rawkomem.files import read
 from rawkomem.files.contents import hash_of, read_bytes
 from rawkomem.files.read import read_data, read_file
-
-from .odd_more import front
+from tests.files.odd_more import front
 
 TWO = "---\ntitle: A\n---\n\none\n\n---\n\n---\ntitle: B\n---\n\ntwo\n"
 

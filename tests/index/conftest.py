@@ -6,7 +6,7 @@ from itertools import count
 
 import pytest
 
-from .postgres_server import Server, start_server
+from tests.index.stores.postgres_server import Server, start_server
 
 _numbers = count(1)
 

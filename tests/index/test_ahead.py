@@ -10,8 +10,7 @@ import pytest
 from rawkomem.files.layout import Layout
 from rawkomem.index import ahead, index
 from rawkomem.index.ahead import ReadAhead, read_for_index
-
-from ..torture.helpers import assert_equals_rebuild, change, index_of, memory, write
+from tests.torture.helpers import assert_equals_rebuild, change, index_of, memory, write
 
 
 @pytest.fixture

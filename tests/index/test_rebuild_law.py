@@ -12,12 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rawkomem.files.layout import Layout
+from rawkomem.format.split import join
 from rawkomem.index import index as indexing
 from rawkomem.index.digest import PARTS, WORDS
-from rawkomem.text.split import join
-
-from ..files.odd_more import SECRETS
-from ..torture.helpers import assert_equals_rebuild, change, index_of, memory
+from tests.files.odd_more import SECRETS
+from tests.torture.helpers import assert_equals_rebuild, change, index_of, memory
 
 NAMES = ("memories/a.md", "memories/b.md", "memories/lessons/c.md", "traces/2026-01/d.md", "archive/a.md")
 TEXTS = (
@@ -109,7 +108,7 @@ def test_the_digest_covers_every_table_and_column(repository, memories):
     database = repository.index.reading()
     tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     shadows = {name for name in tables if name.rpartition("_")[0] in WORDS}
-    behind = {"deep_fine", "deep_coarse", "shallow"}  # filled in behind; tests/index/test_deep.py compares them
+    behind = {"deep_fine", "deep_coarse", "shallow"}  # filled in behind; tests/index/contextual/test_fill.py compares them
     tables -= behind
     assert tables - shadows - {"meta"} == set(PARTS) - {"fingerprint"}, "meta: listing and inode depend on history"
     left_out = {"n", "document", "condition", "stamp"}  # row numbers and time stamps

@@ -12,13 +12,12 @@ import pytest
 from rawkomem.files.layout import Layout, user_cache
 from rawkomem.index import ahead, ingest
 from rawkomem.index import index as indexing
-from rawkomem.index.database import index_path
+from rawkomem.index.stores.database import index_path
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import NotFound, RawkoError, Refused
 from rawkomem.repository import Repository
-
-from ..files.plain_user import run_plain
-from ..torture.helpers import assert_equals_rebuild, change, embedder, index_of, memory, write
+from tests.files.plain_user import run_plain
+from tests.torture.helpers import assert_equals_rebuild, change, embedder, index_of, memory, write
 
 
 @pytest.fixture
@@ -327,7 +326,7 @@ def damage_another_schema(path):
 
 
 def _sql(path, text):
-    from rawkomem.index.database import open_database
+    from rawkomem.index.stores.database import open_database
 
     connection = open_database(path)
     connection.execute(text)
@@ -517,7 +516,7 @@ def test_a_read_only_repository_has_its_index_in_the_cache_folder(repository, me
 
 
 def test_two_repositories_never_share_a_cache_folder(tmp_path, monkeypatch):
-    from rawkomem.index import database
+    from rawkomem.index.stores import database
 
     monkeypatch.setattr(database, "_unwritable", lambda layout: True)
     names = ["a-b", "a/b", "a_b", "a b", "x" * 200 + "/end", "y" * 200 + "/end"]
@@ -527,7 +526,7 @@ def test_two_repositories_never_share_a_cache_folder(tmp_path, monkeypatch):
 
 
 def test_a_network_drive_has_its_index_in_the_cache_folder(layout, monkeypatch):
-    from rawkomem.index import database
+    from rawkomem.index.stores import database
 
     monkeypatch.setattr(database, "file_system", lambda path: "nfs4")
     assert index_path(layout).startswith(user_cache())

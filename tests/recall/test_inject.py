@@ -193,7 +193,7 @@ def test_what_leaves_for_a_prompt_is_redacted_once_more(repository, memories, mo
 
 
 def test_the_second_look_finds_keys_without_loading_re2():
-    code = "import sys; from rawkomem.text.redact import leaks_again as leaks; key = 'ghp_R4nd0mT0kenV4lueF0rTh1sTestOnly12345';"
+    code = "import sys; from rawkomem.redaction.find import leaks_again as leaks; key = 'ghp_R4nd0mT0kenV4lueF0rTh1sTestOnly12345';"
     code += "print(leaks('use ' + key), leaks('use gh\u200bp_' + key[4:]), leaks('nothing here'), 're2' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.split() == ["True", "True", "False", "False"]

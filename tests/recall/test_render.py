@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rawkomem.files.citations import Cited
+from rawkomem.format.citation import Citation
+from rawkomem.git.citations import Cited
 from rawkomem.model.errors import BadInput
 from rawkomem.model.record import replace
 from rawkomem.recall.render import FORMS, preview, render
-from rawkomem.text.cite import Citation
 from rawkomem.text.safe import safe_body, safe_title
 from tests.recall.helpers import NOW, item, memory
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from rawkomem import Filter, Repository
-from rawkomem.index.sqlite_store import SqliteStore
+from rawkomem.index.stores.sqlite import SqliteStore
 from rawkomem.model.errors import BadInput
 from rawkomem.recall.search import contributions
 from tests.torture.helpers import memory

@@ -8,16 +8,16 @@ from array import array
 import pytest
 
 from rawkomem import Task
-from rawkomem.index.database import open_database
-from rawkomem.index.documents import Document, Filter, Passage
-from rawkomem.index.sqlite_store import SqliteStore
+from rawkomem.index.stores.database import open_database
+from rawkomem.index.stores.documents import Document, Filter, Passage
+from rawkomem.index.stores.sqlite import SqliteStore
 from rawkomem.recall.candidates import Signals, query_words
 from rawkomem.recall.factors import CONFIDENCE, Context, Factor, effective_confidence, factor
 from rawkomem.recall.profiles import profile_of
 from rawkomem.recall.rank import combine
 from rawkomem.recall.render import render
+from rawkomem.state.belief.trust import Standing, compute_trust, trust_of
 from rawkomem.state.facets import is_valid
-from rawkomem.state.trust import Standing, compute_trust, trust_of
 from rawkomem.text.entities import matching_entities
 from tests.recall.helpers import DAY, NOW, item, memory
 from tests.seeds import by_case

@@ -15,7 +15,7 @@ from rawkomem.model.entry import Entry, Plan
 from rawkomem.recall.inject import Task
 from rawkomem.state.decide import plan_about
 from tests.conftest import ROOT
-from tests.gitting import AGENT as BOT
+from tests.git.gitting import AGENT as BOT
 
 TASK = Task("fix the login page")
 
@@ -253,5 +253,5 @@ def test_a_cold_injection_in_a_committed_repository_loads_nothing_heavy(git, mem
     )
     done = subprocess.run([sys.executable, "-c", code, str(memories)], capture_output=True, text=True, check=True)
     count, *modules = done.stdout.splitlines()
-    assert count == "3" and "rawkomem.index.believed" in modules
-    assert not {"yaml", "subprocess", "typing", "click", "dataclasses", "rawkomem.files.committed"} & set(modules)
+    assert count == "3" and "rawkomem.index.views.believed" in modules
+    assert not {"yaml", "subprocess", "typing", "click", "dataclasses", "rawkomem.git.authorship"} & set(modules)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from rawkomem.files.usage import note_use
+from rawkomem.files.local.usage import note_use
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import BadInput
 from rawkomem.recall.filters import filter_of

@@ -11,8 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rawkomem.text.clean import clean, confusable_with, hidden, mixed_script, one_line, visible
-
-from ..conftest import ROOT
+from tests.conftest import ROOT
 
 FLAG_OF_WALES = "\U0001f3f4\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f"
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"

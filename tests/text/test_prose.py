@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from rawkomem.text.mentions import mentions
+from rawkomem.format.mentions import mentions
 from rawkomem.text.prose import sentences, without_code
 
 

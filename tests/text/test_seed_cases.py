@@ -7,9 +7,9 @@ import math
 import pytest
 
 from rawkomem.files.read import read_data
+from rawkomem.format.emit import emit_entry
+from rawkomem.format.read_entries import read_entries
 from rawkomem.model.ids import slug
-from rawkomem.text.emit import emit_entry
-from rawkomem.text.entries import read_entries
 from rawkomem.text.tokens import count_tokens
 from tests.seeds import by_case
 

@@ -6,8 +6,7 @@ import apsw
 import pytest
 
 from rawkomem.text.stem import STOP_WORDS, stem, words
-
-from ..conftest import ROOT, shared
+from tests.conftest import ROOT, shared
 
 
 def fts5_stems(given: list[str]) -> list[str]:

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from rawkomem.model.problem import ERROR, WARNING
 from rawkomem.text import condition, when
 from rawkomem.text.when import fires, match, pack, problems_of, read_condition, unpack
-
-from ..conftest import SHARED, shared
+from tests.conftest import SHARED, shared
 
 SLOWEST = 0.025  # seconds one pattern may take on one task
 

@@ -13,10 +13,9 @@ from rawkomem.files.contents import hash_of
 from rawkomem.files.scan import is_text, stamps, sweep
 from rawkomem.index.conditions import fired_by
 from rawkomem.index.digest import parts
-from rawkomem.index.documents import Filter
 from rawkomem.index.index import Index
-
-from ..conftest import ROOT
+from rawkomem.index.stores.documents import Filter
+from tests.conftest import ROOT
 
 if TYPE_CHECKING:
     from rawkomem.files.layout import Layout

@@ -11,9 +11,8 @@ import pytest
 from rawkomem.files.read import read_data
 from rawkomem.model.record import replace
 from rawkomem.state.fold import fold
-
-from ..conftest import ROOT
-from .branches import Forge, Pair
+from tests.conftest import ROOT
+from tests.torture.branches import Forge, Pair
 
 PAIRS = int(os.environ.get("RAWKOMEM_MERGE_PAIRS", "25"))
 MANY = int(os.environ.get("RAWKOMEM_MERGE_PAIRS", "1000"))

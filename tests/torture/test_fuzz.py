@@ -9,16 +9,15 @@ import time
 import pytest
 
 from rawkomem.files.read import read_data
+from rawkomem.format.emit import emit_entry
 from rawkomem.index.passages import pieces_of, with_surroundings
 from rawkomem.model.entry import Entry
 from rawkomem.model.record import as_dict
+from rawkomem.redaction.entry import redact_entry
 from rawkomem.state.fold import fold
-from rawkomem.text.emit import emit_entry
-from rawkomem.text.redact_entry import redact_entry
-
-from ..conftest import ROOT, SHARED
-from ..files.odd_more import ODD
-from ..files.test_odd_files import COPY
+from tests.conftest import ROOT, SHARED
+from tests.files.odd_more import ODD
+from tests.files.test_odd_files import COPY
 
 SIZE = 6_000  # bytes of a seed: a page, twice what the content rules call ideal
 LIMIT = 0.005  # seconds of processor time for 99 of 100 files

@@ -16,8 +16,7 @@ from rawkomem.files.layout import Layout
 from rawkomem.files.read import read_file
 from rawkomem.files.scan import stamps, sweep
 from rawkomem.files.start import plan_start, write_start
-
-from .helpers import ENVIRONMENT, assert_equals_rebuild, index_of
+from tests.torture.helpers import ENVIRONMENT, assert_equals_rebuild, index_of
 
 # Appends and syncs in a loop; each line on stdout acknowledges an append that has returned.
 CHILD = """

@@ -18,8 +18,7 @@ import pytest
 from rawkomem.files import watch as watching
 from rawkomem.files.layout import Layout
 from rawkomem.files.watch import Watch
-
-from .helpers import (
+from tests.torture.helpers import (
     ENVIRONMENT,
     assert_equals_rebuild,
     change,

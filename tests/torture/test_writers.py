@@ -11,8 +11,7 @@ import pytest
 from rawkomem.files.layout import Layout
 from rawkomem.files.read import read_file
 from rawkomem.files.scan import stamps, sweep
-
-from .helpers import ENVIRONMENT, assert_equals_rebuild, index_of
+from tests.torture.helpers import ENVIRONMENT, assert_equals_rebuild, index_of
 
 WRITER = """
 import sys

@@ -1,0 +1,55 @@
+"""The markdown sink: one file a day in a folder of the user's, for people to read. A text cannot leave its block."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ...files.lock import Lock
+from ...model.clock import iso, now
+from .places import append
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .event import Event
+
+WAIT = 2.0  # seconds for the lock; it is held for milliseconds
+SPECIAL = "\\`*_[]<>#|~&!"  # what Markdown could take for more than a character
+SHOWN = ("repository", "memory", "kind", "importance", "tags", "by", "reason", "superseded_by", "path")
+
+
+def log_events(folder: str, events: Iterable[Event]) -> None:
+    """Append events to the file of today (UTC)."""
+    day, _, time = iso(now()).partition("T")
+    file = os.path.join(folder, f"{day}.md")
+    with Lock(os.path.join(folder, ".rawkomem.lock"), WAIT):
+        head = "" if os.path.lexists(file) else f"# {day}\n"
+        text = head + "".join(f"\n{render(event, time[:8])}" for event in events)
+        append(file, text.encode("utf-8", "replace"))
+
+
+def render(event: Event, time: str) -> str:
+    """An event as Markdown: a heading, a list of what is known, the text in a fence that it cannot close."""
+    lines = [f"## {time} {event.event}" + (f": {escape(event.title)}" if event.title else ""), ""]
+    for name in SHOWN:
+        value = getattr(event, name)
+        if value:
+            lines.append(f"- {name.replace('_', ' ')}: {escape(', '.join(value) if name == 'tags' else value)}")
+    if event.text:
+        fence = fence_for(event.text)
+        lines += ["", f"{fence}markdown", event.text, fence]
+    return "\n".join(lines) + "\n"
+
+
+def escape(text: str) -> str:
+    """One line of text that Markdown shows as it is."""
+    return "".join(f"\\{character}" if character in SPECIAL else character for character in " ".join(text.split()))
+
+
+def fence_for(text: str) -> str:
+    """A row of backticks longer than any in the text."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return fence

@@ -1,0 +1,99 @@
+"""Event: what a sink is told about one entry that was written."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from ...model.clock import iso
+from ...model.kinds import CREATES
+from ...model.record import as_dict, record
+from ...redaction.find import redact
+from ...text.clean import clean, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ...files.layout import Layout
+    from ...model.entry import Entry
+
+NAMES = {  # kind of an entry → name of its event; other kinds are no event
+    **dict.fromkeys((*CREATES, "amend"), "store"),
+    "supersede": "supersede",
+    "quarantine": "quarantine",
+    "archive": "archive",
+    "delete": "archive",
+}
+DECAY = "decay"  # the first word of a plan's reason when memories are archived because they faded
+ID_LENGTH = 250  # characters: the longest id that the format allows
+TEXT_LENGTH = 10_000  # characters: more than a page is a document to open, not a message
+
+
+@record
+class Event:
+    """One thing that happened to a memory. `key` is the same however often it is delivered."""
+
+    event: str
+    key: str
+    at: str = ""
+    repository: str = ""
+    memory: str = ""
+    kind: str = ""
+    title: str = ""
+    text: str = ""
+    importance: str = ""
+    tags: tuple[str, ...] = ()
+    by: str = ""
+    reason: str = ""
+    superseded_by: str = ""
+    path: str = ""
+
+    def to_json(self) -> str:
+        """What a webhook receives: every field that says something."""
+        return json.dumps({name: value for name, value in as_dict(self).items() if value})
+
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> Event:
+        """The event that `to_json` wrote; a field that another version wrote is left out."""
+        known = {name: value for name, value in fields.items() if name in cls.__annotations__}
+        return cls(**{**known, "tags": tuple(fields.get("tags", ()))})
+
+
+def events_of(layout: Layout, why: str, entries: Iterable[Entry]) -> list[Event]:
+    """The events of a plan's entries as they were written, redacted already."""
+    named = ((entry, event_name(entry, why)) for entry in entries)
+    return [_event(layout, entry, name) for entry, name in named if name]
+
+
+def event_name(entry: Entry, why: str) -> str:
+    """Which event an entry is; empty for none."""
+    name = NAMES.get(entry.kind, "")
+    if entry.kind == "review" and entry.extra.get("action") == "reject":
+        name = "archive"
+    return DECAY if name == "archive" and why.startswith(DECAY) else name
+
+
+def _event(layout: Layout, entry: Entry, name: str) -> Event:
+    text = clean(entry.body).strip()
+    return Event(
+        event=name,
+        key=sha256("\n".join((layout.root, entry.id, name)).encode("utf-8", "surrogatepass")).hexdigest()[:32],
+        at=iso(entry.at),
+        repository=one_line(layout.project.replace("\\", "/").rpartition("/")[2]),
+        memory=one_line(entry.target, ID_LENGTH),
+        kind=entry.kind,
+        title=one_line(entry.title),
+        text=text if len(text) <= TEXT_LENGTH else text[: TEXT_LENGTH - 1] + "…",
+        importance=entry.importance if entry.creates or "importance" in entry.given else "",
+        tags=tuple(one_line(tag) for tag in entry.tags),
+        by=one_line(redact(entry.by)),
+        reason=_text_of(entry, "reason"),
+        superseded_by=_text_of(entry, "supersededBy"),
+        path=entry.path,
+    )
+
+
+def _text_of(entry: Entry, key: str) -> str:
+    value = entry.extra.get(key, "")
+    return one_line(value) if isinstance(value, str) else ""

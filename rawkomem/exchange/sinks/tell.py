@@ -1,0 +1,105 @@
+"""Tells the sinks what was written. A sink that fails costs a warning, never the write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...model.errors import RawkoError
+from ...model.record import record
+from .checked import checked_folder, checked_webhook
+from .daily_log import log_events
+from .event import events_of
+from .queue import Queue
+from .worker import wake_sender
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ...files.layout import Layout
+    from ...model.entry import Entry
+    from .config import SinkSettings
+    from .event import Event
+
+
+@record
+class SinkStatus:
+    """How one sink stands."""
+
+    name: str
+    where: str  # a folder, or a host: an address in full may hold a key
+    events: tuple[str, ...]
+    waiting: int = 0
+    dropped: int = 0
+    problem: str = ""
+
+
+def tell_sinks(
+    layout: Layout, settings: SinkSettings, why: str, entries: Iterable[Entry], warn: Callable[[str], None]
+) -> None:
+    """Append to the daily log, queue for the webhook; `why` is the reason of the plan that the entries come from."""
+    events = events_of(layout, why, entries)
+    for name, tell in (("markdown", _log), ("webhook", _queue)):
+        try:
+            tell(layout, settings, events)
+        except (RawkoError, OSError) as failure:
+            warn(f"the memory is stored, but {name} sink: {_one_line(failure)}")
+
+
+def _log(layout: Layout, settings: SinkSettings, events: list[Event]) -> None:
+    if settings.markdown.folder:
+        folder = checked_folder(settings.markdown, layout)
+        wanted = [event for event in events if event.event in settings.markdown.events]
+        if wanted:
+            log_events(folder, wanted)
+
+
+def _queue(layout: Layout, settings: SinkSettings, events: list[Event]) -> None:
+    """Queued first: a key that is missing today may be there tomorrow."""
+    wanted = [event for event in events if event.event in settings.webhook.events]
+    if settings.webhook.url and wanted:
+        Queue(layout).add(wanted)
+        checked_webhook(settings.webhook)
+        wake_sender(layout)
+
+
+def forget(layout: Layout, memory: str) -> None:
+    """Remove a memory's events from the queue and the dead file."""
+    Queue(layout).forget(memory)
+
+
+def sink_statuses(layout: Layout, settings: SinkSettings) -> list[SinkStatus]:
+    """How each sink that is set up stands."""
+    found = []
+    if settings.markdown.folder:
+        found.append(_markdown_status(layout, settings))
+    if settings.webhook.url:
+        found.append(_webhook_status(layout, settings))
+    return found
+
+
+def _markdown_status(layout: Layout, settings: SinkSettings) -> SinkStatus:
+    problem = _problem(lambda: checked_folder(settings.markdown, layout))
+    return SinkStatus("markdown", settings.markdown.folder, settings.markdown.events, problem=problem)
+
+
+def _webhook_status(layout: Layout, settings: SinkSettings) -> SinkStatus:
+    queue = Queue(layout)
+    waiting = queue.waiting()
+    failure = next((item.failure for item in waiting if item.failure), "")
+    problem = _problem(lambda: checked_webhook(settings.webhook)) or failure
+    host = settings.webhook.url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+    return SinkStatus("webhook", host, settings.webhook.events, len(waiting), queue.dropped(), problem)
+
+
+def _problem(check: Callable[[], object]) -> str:
+    try:
+        check()
+    except RawkoError as failure:
+        return _one_line(failure)
+    return ""
+
+
+def _one_line(failure: Exception) -> str:
+    if isinstance(failure, RawkoError):
+        return f"{failure.message} ({failure.hint})" if failure.hint else failure.message
+    return str(failure)

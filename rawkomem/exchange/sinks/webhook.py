@@ -1,0 +1,130 @@
+"""Sends what waits to the webhook: each event at least once, under the same key, spaced out after failures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...model.clock import now
+from ...model.errors import Busy
+from ...model.record import record, replace
+from ...net.client import Bounds, Client
+from ...net.failure import RequestFailed
+from .checked import checked_webhook
+from .queue import Queue, Waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...files.layout import Layout
+    from .config import WebhookSettings
+    from .event import Event
+
+MINUTE = 60_000
+PAUSES = (1, 5, 30, 120, 360, 720, 1440)  # minutes after each failed try; with the last one, two days have passed
+REFUSED = (400, 413, 422)  # the server will never take this event
+STOP_AFTER = 2  # failures in a row: one may be the event's fault, two are the server's
+BOUNDS = Bounds(seconds=15.0, answer=64 * 1024)  # a hook answers at once, and its words are for an error message
+PATIENCE = 30.0  # seconds that a person waits for another sender to end
+
+
+@record
+class Flushed:
+    """What a run of the sender did."""
+
+    sent: int
+    dropped: int
+    waiting: int
+    failure: str = ""  # the last one
+
+
+@record
+class Failure:
+    """Why an event was not taken; `final`: it never will be; `wait`: seconds the server asks for."""
+
+    message: str
+    final: bool = False
+    wait: float = 0.0
+
+
+def open_client(settings: WebhookSettings) -> Client:
+    """The client for the webhook; says what is wrong with the settings."""
+    policy, key = checked_webhook(settings)
+    return Client(settings.url, policy, key, BOUNDS)
+
+
+def flush(layout: Layout, client: Client, warn: Callable[[str], None], due_only: bool = False) -> Flushed:
+    """Send what waits, or only what is due after earlier failures.
+
+    After the lock is given back, the queue is read once more: whoever added an event and found the lock taken relies
+    on it.
+    """
+    run = _Run(Queue(layout), client, warn, due_only)
+    lock = run.queue.sender_lock()
+    while run.todo():
+        if not lock.acquire(0.0 if due_only else PATIENCE):
+            if due_only:
+                break
+            raise Busy("another process is sending these events", "try again in a minute")
+        try:
+            run.send()
+        finally:
+            lock.release()
+    client.close()
+    return Flushed(run.sent, run.dropped, len(run.queue.waiting()), run.failure)
+
+
+class _Run:
+    """One run of the sender: every event is tried once."""
+
+    def __init__(self, queue: Queue, client: Client, warn: Callable[[str], None], due_only: bool):
+        self.queue, self.client, self.warn, self.due_only = queue, client, warn, due_only
+        self.tried: set[str] = set()
+        self.sent = self.dropped = self.failed_in_a_row = 0
+        self.failure = ""
+
+    def todo(self) -> list[Waiting]:
+        """What this run has still to try."""
+        if self.failed_in_a_row >= STOP_AFTER:
+            return []
+        return [item for item in self.queue.waiting()
+                if item.event.key not in self.tried and not (self.due_only and item.again > now())]  # fmt: skip
+
+    def send(self) -> None:
+        """Try every event once, unless the server seems to be away."""
+        for waiting in self.todo():
+            if self.failed_in_a_row >= STOP_AFTER:
+                break
+            self.tried.add(waiting.event.key)
+            failure = deliver(self.client, waiting.event)
+            if failure is None:
+                self.queue.done(waiting.event.key)
+                self.sent += 1
+                self.failed_in_a_row = 0
+            else:
+                self._fail(waiting, failure)
+        self.queue.compact()
+
+    def _fail(self, waiting: Waiting, failure: Failure) -> None:
+        self.failure = failure.message
+        failed = replace(waiting, tries=waiting.tries + 1, failure=failure.message)
+        if failure.final or failed.tries > len(PAUSES):
+            self.queue.drop(failed)
+            self.dropped += 1
+            event = waiting.event
+            self.warn(f"webhook: {event.event} of {event.memory} given up (try {failed.tries}): {failure.message}")
+        else:
+            pause = max(PAUSES[failed.tries - 1] * MINUTE, min(int(failure.wait * 1000), PAUSES[-1] * MINUTE))
+            self.queue.note_failure(replace(failed, again=now() + pause))
+            self.failed_in_a_row += 1
+
+
+def deliver(client: Client, event: Event) -> Failure | None:
+    """Post one event; None when it was taken."""
+    headers = {"Content-Type": "application/json", "Idempotency-Key": event.key}
+    try:
+        answer = client.post(event.to_json().encode(), headers)
+    except RequestFailed as failure:
+        return Failure(failure.message)
+    if 200 <= answer.status < 300:
+        return None
+    return Failure(client.complaint(answer), answer.status in REFUSED, answer.wait)

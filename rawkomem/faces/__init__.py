@@ -1,0 +1,1 @@
+"""The faces: command line, MCP, LSP, page and memory mesh. Each parses, makes one library call and prints."""

@@ -1,0 +1,39 @@
+"""The command line: parse, one library call, print."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ...model.errors import RawkoError
+from .hot import parse, run_of
+from .terminal import complain
+
+
+def main() -> None:
+    """Entry point of `rawkomem` and `rawko`."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(argv: list[str]) -> int:
+    """Run one command line and return its exit code; no traceback ever reaches a user for a mistake of theirs."""
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        plain = None if "_RAWKOMEM_COMPLETE" in os.environ else parse(argv)
+        if plain:
+            folder, command, values, arguments = plain
+            run_of(command)(folder, arguments, **values)
+            code = 0
+        else:
+            from .commands import run_click  # click: three starts, so only for commands that can afford it
+
+            code = run_click(argv)
+        sys.stdout.flush()
+        return code
+    except RawkoError as failure:
+        return complain(failure)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # `rawkomem list | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

@@ -1,0 +1,174 @@
+"""Commands that agents run on every prompt, parsed without click: importing click takes three times a bare start.
+
+A command's options are data here. This module's little parser understands the plain forms; whatever it does not
+understand (help, completion, a mistake) goes to click, which is built from the same data and has the last word.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ...model.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Values = dict[str, object]
+
+
+@record
+class Option:
+    """One option of a hot command: a flag, a text, a number, or a text that may be given several times."""
+
+    names: tuple[str, ...]
+    kind: str  # "flag" | "text" | "number" | "many"
+    help: str
+    default: object = None
+
+    @property
+    def key(self) -> str:
+        """The parameter it fills."""
+        return self.names[0].lstrip("-").replace("-", "_")
+
+
+WHICH = (
+    Option(("--kind", "-k"), "many", "Only this kind (memory, lesson, skill, …); may be repeated."),
+    Option(("--tag", "-t"), "many", "Only with this tag; may be repeated."),
+    Option(("--type",), "many", "Only this type (correction, decision, insight, …); may be repeated."),
+    Option(("--category",), "many", "Only this category (decision, preference, fact, …); may be repeated."),
+    Option(("--entity",), "many", "Only about this entity (project:api, or a part of its name); may be repeated."),
+    Option(("--by",), "many", "Only found out by this person or agent; may be repeated."),
+    Option(("--from-session",), "many", "Only from this session; may be repeated."),
+    Option(("--since",), "text", "Only found out since: a date, a time, or an age like 24h, 7d, 2w.", ""),
+    Option(("--until",), "text", "Only found out until: a date (its whole day), a time, or an age.", ""),
+    Option(("--as-of",), "text", "As memories stood then: a date (its end), a time, or an age.", ""),
+    Option(("--trust",), "text", "Only with at least this trust, from 0 to 1.", ""),
+    Option(("--filter",), "text", "Only where a condition holds: \"memory_type = 'lesson' AND access_count > 2\".", ""),
+)
+FILTERS = (
+    *WHICH,
+    Option(("--importance", "-i"), "text", "At least this important: low, medium, high or critical.", ""),
+    Option(("--include",), "many", "Also with these statuses (superseded,archived, …), 'expired' ones, or 'all'."),
+)
+STRICT = Option(
+    ("--strict",), "flag", "Only what a person vouches for: committed, typed or reviewed by a person.", False
+)
+JSON = Option(("--json",), "flag", "Print JSON.", False)
+
+DEEP = Option(("--deep",), "flag", "Also fill in the contextual vectors: minutes for a thousand memories.", False)
+
+SEARCH = (
+    Option(("--limit", "-n"), "number", "How many at most.", 10),
+    *FILTERS,
+    Option(("--explain",), "flag", "Also tell how words, meaning and surroundings add up.", False),
+    JSON,
+)
+
+
+@record
+class Hot:
+    """A hot command: its options, the module whose `run` does it, and what its arguments are called."""
+
+    options: tuple[Option, ...]
+    module: str
+    argument: str = ""
+    raw: bool = False  # takes its words as they are: of a hook, not even wrong usage may end in an exit code
+
+
+INJECT = (
+    Option(
+        ("--agent", "-a"), "text", "Who works on it: planner, developer, tester, reviewer, or one of config.yaml.", ""
+    ),
+    Option(("--plan",), "text", "The plan so far, as further context.", ""),
+    Option(("--session",), "text", "Name of the session, for 'rawkomem tokens'.", ""),
+    Option(("--max", "-n"), "number", "How many at most (default: the agent's setting, else 5).", 0),
+    Option(("--min-importance", "-i"), "text", "Only at least this important: low, medium, high or critical.", ""),
+    Option(("--budget", "-b"), "number", "Tokens at most (default: the agent's setting, else 2,000).", 0),
+    Option(
+        ("--profile", "-p"),
+        "text",
+        "How to score: fit, rawko, mesh, composite, lane or llmos; also composite:trust=0.4,recency=0.",
+        "",
+    ),
+    Option(("--format", "-f"), "text", "rawko, mesh, xml, json, plain or grouped.", "rawko"),
+    STRICT,
+    Option(("--explain",), "flag", "Also tell why, and what is left out, on stderr.", False),
+    *WHICH,
+)
+
+MARKER_SIZE = Option(("--marker-size",), "number", "Characters of a conflict marker.", 7)
+
+HOT = {
+    "search": Hot(SEARCH, "rawkomem.faces.cli.memories.search", "query"),
+    "inject": Hot(INJECT, "rawkomem.faces.cli.memories.inject", "task"),
+    "sync": Hot((DEEP, JSON), "rawkomem.faces.cli.keeping.sync"),
+    "merge-driver": Hot((MARKER_SIZE,), "rawkomem.faces.cli.keeping.merge_driver", "files"),  # run by git
+    "hook": Hot((), "rawkomem.hosts.hooks.run", "host event", raw=True),
+}
+
+
+def parse(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
+    """(folder, command, option values, arguments) of a plain hot command line; None: let click look at it."""
+    folder = ""
+    if len(argv) > 2 and argv[0] == "-C":
+        folder, argv = argv[1], argv[2:]
+    if not argv or argv[0] not in HOT:
+        return None
+    hot = HOT[argv[0]]
+    if hot.raw:
+        return None if "--help" in argv or "-h" in argv else (folder, argv[0], {}, argv[1:])
+    if folder and not os.path.isdir(folder):
+        return None
+    options = {name: option for option in hot.options for name in option.names}
+    values = {option.key: [] if option.kind == "many" else option.default for option in options.values()}
+    arguments = _fill(argv[1:], options, values)
+    if arguments is None or bool(arguments) != bool(hot.argument):
+        return None
+    return folder, argv[0], values, arguments
+
+
+def _fill(words: list[str], options: dict[str, Option], values: Values) -> list[str] | None:
+    """Put option values where they belong and return the arguments; None for anything unusual."""
+    arguments: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            return [*arguments, *rest]
+        if not word.startswith("-") or word == "-":
+            arguments.append(word)
+            continue
+        name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        option = options.get(name)
+        if option is None or (option.kind == "flag" and equals):
+            return None
+        if option.kind != "flag" and not equals:
+            value = next(rest, "")
+            if not value:
+                return None
+        if not _put(option, value, values):
+            return None
+    return arguments
+
+
+def _put(option: Option, value: str, values: Values) -> bool:
+    if option.kind == "flag":
+        values[option.key] = True
+    elif option.kind == "many":
+        values[option.key].append(value)  # type: ignore[attr-defined]
+    elif option.kind == "number":
+        if not value.isdecimal():
+            return False
+        values[option.key] = int(value)
+    else:
+        values[option.key] = value
+    return True
+
+
+def run_of(command: str) -> Callable[..., None]:
+    """The function behind a hot command."""
+    import sys
+
+    name = HOT[command].module
+    __import__(name)
+    return sys.modules[name].run  # type: ignore[no-any-return]

@@ -1,0 +1,1 @@
+"""Commands that keep a repository in order: check, index, lifecycle, ledger."""

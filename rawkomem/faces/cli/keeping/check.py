@@ -1,0 +1,91 @@
+"""`rawkomem check`: what is wrong with memory files, with line numbers and hints."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import click
+
+from ....files.check import check_files, is_about_length, printable
+from ....files.read import QUARANTINE
+from ....model.errors import BadInput
+from ....model.problem import STYLE
+from ....text.count import count
+from ..commands import open_repository
+from ..memories.cite import tell_stale
+from ..terminal import note, paint, say, say_json
+from .check_staged import staged_options, tell_staged
+
+if TYPE_CHECKING:
+    from ....files.check import Checked
+
+COLOURS = {"error": "red", "warning": "yellow", "style": "dim"}
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, type=click.Path(exists=False))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: one object for each file.")
+@click.option("--style", is_flag=True, help="Also tell which memories are shorter or longer than ideal.")
+@click.option("--quiet", "-q", is_flag=True, help="Leave content rules out.")
+@click.option("--stale", is_flag=True, help="Instead, list citations of code that changed or is gone.")
+@staged_options
+@click.pass_obj
+def check_command(
+    folder: str,
+    /,
+    paths: tuple[str, ...],
+    as_json: bool,
+    style: bool,
+    quiet: bool,
+    stale: bool,
+    staged: bool,
+    **looked_at: bool,
+) -> int:
+    """Tell what is wrong with memory files.
+
+    Without PATHS: every file of the repository. Exit code 1 when a file cannot be used as a memory; with --stale, when
+    a memory cites code that changed or is gone. With --staged: what a commit would bring, for a pre-commit hook.
+    """
+    if staged:
+        return tell_staged(folder, looked_at, as_json)
+    if stale:
+        if paths:
+            raise BadInput("--stale looks at all memories", "leave the paths out")
+        return tell_stale(open_repository(folder).all_cited(), as_json)
+    checked = check_files(paths) if paths else list(open_repository(folder).check())
+    if as_json:
+        say_json([_as_json(item) for item in checked])
+    else:
+        _print(checked, style, quiet)
+    return 1 if any(item.verdict == QUARANTINE for item in checked) else 0
+
+
+def _as_json(item: Checked) -> dict[str, object]:
+    problems = [
+        {"line": problem.line, "level": problem.level, "message": problem.message, "hint": problem.hint}
+        for problem in item.problems
+    ]
+    return {
+        "file": printable(item.file),
+        "verdict": item.verdict,
+        "entries": item.entries,
+        "titles": list(item.titles),
+        "problems": problems,
+    }
+
+
+def _print(checked: list[Checked], style: bool, quiet: bool) -> None:
+    told: Counter[str] = Counter()
+    lengths = 0
+    for item in checked:
+        for problem in item.problems:
+            if problem.level == STYLE and (quiet or (not style and is_about_length(problem))):
+                lengths += not quiet
+                continue
+            told[problem.level] += 1
+            level = paint(f"{problem.level:7}", COLOURS[problem.level])
+            say(f"{printable(item.file)}:{problem.line}: {level} {problem.message}. {paint(problem.hint, 'dim')}")
+    parts = [f"{number} {level}" if level == STYLE else count(number, level) for level, number in told.items()]
+    parts += [f"{count(lengths, 'remark')} on length (--style shows them)"] if lengths else []
+    note(f"{count(len(checked), 'file')}, {', '.join(parts) or 'nothing to complain about'}")

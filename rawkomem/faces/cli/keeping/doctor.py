@@ -1,0 +1,34 @@
+"""`rawkomem doctor`: look for what could go wrong on this machine."""
+
+from __future__ import annotations
+
+import click
+
+from ....model.errors import NotFound
+from ....model.record import as_dict
+from ..commands import open_repository
+from ..terminal import paint, say, say_json
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def doctor_command(folder: str, as_json: bool) -> int:
+    """Look for what could go wrong on this machine.
+
+    Versions, file system, permissions, index integrity, git set-up. Exit code 1 when something is wrong.
+    """
+    from ....repository.wings.doctor import examine
+
+    try:
+        repository = open_repository(folder)
+    except NotFound:
+        repository = None
+    findings = examine(repository)
+    if as_json:
+        say_json([as_dict(finding) for finding in findings])
+    else:
+        for finding in findings:
+            mark = paint("ok", "green") if finding.ok else paint("!!", "red")
+            say(f"{mark}  {finding.name:12} {finding.text}" + (f" ({finding.hint})" if finding.hint else ""))
+    return 0 if all(finding.ok for finding in findings) else 1

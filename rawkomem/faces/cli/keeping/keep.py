@@ -1,0 +1,64 @@
+"""`rawkomem status` and `rebuild`: is the index true, and make it so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ....model.record import as_dict
+from ....text.count import count
+from ..commands import open_repository
+from ..terminal import note, paint, say, say_json
+from .sync import tell, with_bar
+
+if TYPE_CHECKING:
+    from ....index.status import Status
+
+
+@click.command("status")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def status_command(folder: str, as_json: bool) -> int:
+    """Compare files and index, and prove that they agree.
+
+    Hashes every file. Exit code 1 when the index does not say what the files say.
+    """
+    status = open_repository(folder).status()
+    if as_json:
+        problems = [f"{problem.path}: {problem.message}" for problem in status.problems]
+        say_json({**as_dict(status), "problems": problems, "fresh": status.fresh})
+    else:
+        _print_status(status)
+    return 0 if status.fresh else 1
+
+
+def _print_status(status: Status) -> None:
+    memories = ", ".join(f"{count} {name}" for name, count in status.memories.items()) or "none"
+    fresh = paint("yes", "green") if status.fresh else paint("NO", "red")
+    say(f"repository  {status.root}")
+    say(f"files       {status.files} ({status.quarantined} not usable)  hash {status.files_hash}")
+    say(f"index       {count(status.indexed, 'file')}, {count(status.entries, 'entry')}  hash {status.index_hash}")
+    say(f"memories    {memories}")
+    if status.conflicts:
+        say(f"conflicts   {paint(str(status.conflicts), 'yellow')} pending: 'rawkomem conflicts' shows them")
+    say(f"fresh       {fresh}")
+    say(f"made with   {status.fingerprint}")
+    say(f"meaning     {status.tier}; {status.deep} of {status.documents} memories have contextual vectors")
+    say(f"index file  {status.index} ({status.bytes / 1e6:.1f} MB)")
+    for path in status.stale:
+        note(f"{path} cannot be read: the index keeps what it said before")
+    for problem in status.problems:
+        note(f"{problem.path}: {problem.message} ({problem.hint})")
+
+
+@click.command("rebuild")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def rebuild_command(folder: str, as_json: bool) -> None:
+    """Make the index anew from the files.
+
+    Never needed in theory: a missing, corrupt or outdated index is made anew by itself.
+    """
+    repository = open_repository(folder)
+    tell(with_bar(repository.rebuild, "indexing"), as_json)

@@ -1,0 +1,115 @@
+"""`rawkomem ledger`: what was done with memories, and the proof that nobody changed the record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....format.yamo import read_block
+from ....format.yamo_blocks import OPERATIONS
+from ....model.clock import iso
+from ....model.record import as_dict
+from ....repository.wings import ledger
+from ....text.clean import clean, one_line
+from ..commands import open_repository
+from ..terminal import note, paint, say, say_json, wide
+
+if TYPE_CHECKING:
+    from ....files.local.ledger.chain import Row
+    from ....files.local.ledger.verify import Verdict
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+# What tells most about a block, each tried in turn.
+TELLING = (
+    ("context", "query"),
+    ("output", "content_preview"),
+    ("output", "preventative_rule"),
+    ("output", "insight_preview"),
+    ("output", "skill_name"),
+    ("output", "memory_deleted"),
+)
+OPERATION = click.option("--op", "operation", type=click.Choice(OPERATIONS), help="Only this operation.")
+
+
+@click.group("ledger")
+def ledger_command() -> None:
+    """Show and verify what was done with memories.
+
+    Every retain, recall, reflect, synthesize, lesson and delete is a YAMO block in .rawko/local/ledger, chained by
+    SHA-256. 'ledger: writes' in your own config leaves recalls out, 'ledger: off' everything. See 'rawkomem docs yamo'.
+    """
+
+
+@ledger_command.command("verify")
+@JSON
+@click.pass_obj
+def verify_command(folder: str, as_json: bool) -> int:
+    """Follow the chain from the first block to the last. Exit code 1 where it is broken.
+
+    Write the last hash down elsewhere: then nobody can replace the whole ledger unnoticed.
+    """
+    verdict = ledger.verify(open_repository(folder))
+    if as_json:
+        problems = [as_dict(problem) for problem in verdict.problems]
+        told = {"problems": problems, "notes": list(verdict.notes), "since": iso(verdict.since)}
+        say_json({**as_dict(verdict), **told, "whole": not verdict.problems})
+    else:
+        _print(verdict)
+    return 1 if verdict.problems else 0
+
+
+@ledger_command.command("show")
+@click.argument("id", default="")
+@click.option("--limit", "-n", default=20, show_default=True, type=click.IntRange(1), help="The last so many.")
+@OPERATION
+@JSON
+@click.pass_obj
+def show_command(folder: str, /, id: str, limit: int, operation: str | None, as_json: bool) -> None:
+    """Show the last blocks, the latest first; with ID, the whole text of one, or all that name a memory."""
+    found = ledger.blocks(open_repository(folder), operation or "", id)[::-1][:limit]
+    if as_json:
+        say_json([_json(row) for row in found])
+        return
+    for row in found:
+        say(_line(row))
+        if id:
+            say(clean(row.yamo_text))
+    if not found:
+        note("no such block")
+
+
+@ledger_command.command("export")
+@OPERATION
+@JSON
+@click.pass_obj
+def export_command(folder: str, /, operation: str | None, as_json: bool) -> None:
+    """Print every block, the first one first: as YAMO text, or with hashes as JSON."""
+    found = ledger.blocks(open_repository(folder), operation or "")
+    if as_json:
+        say_json([_json(row) for row in found])
+    elif found:
+        say("\n".join(row.yamo_text for row in found).removesuffix("\n"))
+
+
+def _json(row: Row) -> dict[str, Any]:
+    return {**as_dict(row), "timestamp": iso(row.timestamp)}
+
+
+def _line(row: Row) -> str:
+    block, _ = read_block(row.yamo_text)
+    told = (block.value(section, key) for section, key in TELLING) if block else ()
+    said = one_line(next((text for text in told if text), ""), max(20, wide() - 74))
+    return f"{iso(row.timestamp)}  {row.operation_type:10}  {said}  {paint(row.id, 'dim')}"
+
+
+def _print(verdict: Verdict) -> None:
+    for problem in verdict.problems:
+        say(f"{paint('broken', 'red')}  {problem.path}  {problem.message} ({problem.hint})")
+    for text in verdict.notes:
+        note(text)
+    if not verdict.blocks:
+        say("no blocks: nothing was noted yet, or the ledger was deleted")
+        return
+    state = paint("broken", "red") if verdict.problems else paint("whole", "green")
+    say(f"{state}  {verdict.blocks} blocks since {iso(verdict.since)}, the last one {verdict.last_hash}")

@@ -1,0 +1,14 @@
+"""`rawkomem merge-driver`: what git runs to merge a memory file; set up by `rawkomem connect git`."""
+
+from __future__ import annotations
+
+from ....git.merge.driver import merge_files
+from ....model.errors import BadInput
+
+
+def run(folder: str, arguments: list[str], marker_size: int) -> None:
+    """Merge three files into the second; a conflict is an error with an exit code of its own."""
+    if not 3 <= len(arguments) <= 4:
+        raise BadInput("merge-driver takes BASE OURS THEIRS and perhaps PATH", "git fills them in: %O %A %B %P")
+    base, ours, theirs, *path = arguments
+    merge_files(base, ours, theirs, path[0] if path else "", marker_size)

@@ -1,0 +1,57 @@
+"""`rawkomem match` and `embed`: try a condition or a vector by hand."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+
+import click
+
+from ....embed.chain import open_embedder
+from ....files.layout import find_layout
+from ....model.errors import BadInput, NotFound
+from ....settings import Settings, load_settings
+from ....text.when import match, problems_of
+from ..terminal import note, paint, say, say_json
+
+
+@click.command("match")
+@click.argument("pattern")
+@click.argument("text")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def match_command(pattern: str, text: str, as_json: bool) -> int:
+    """Tell whether a whenToUse condition fires on a text.
+
+    Exit code 0 when it fires, 1 when it does not. TEXT '-' reads standard input.
+    """
+    if text == "-":
+        text = sys.stdin.read()
+    fired = match(pattern, text)
+    problems = problems_of([pattern], 1)
+    if as_json:
+        say_json({"fires": bool(fired), "why": fired, "problems": [problem.message for problem in problems]})
+    else:
+        say(f"{paint('fires', 'green')}: {fired}" if fired else paint("does not fire", "yellow"))
+        for problem in problems:
+            note(f"{problem.message} ({problem.hint})")
+    return 0 if fired else 1
+
+
+@click.command("embed")
+@click.argument("text")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON with all numbers.")
+@click.pass_obj
+def embed_command(folder: str, text: str, as_json: bool) -> None:
+    """Print the vector of a text."""
+    if not text.strip():
+        raise BadInput("nothing to embed", "give a text")
+    try:
+        settings = load_settings(find_layout(folder), note)
+    except NotFound:
+        settings = Settings()
+    embedder = open_embedder(settings.embedder, note)
+    vector = array("f", embedder.embed([text])[0])
+    if as_json:
+        say_json({"model": embedder.name, "dims": embedder.dims, "vector": [round(x, 6) for x in vector]})
+    else:
+        say(f"{embedder.name}, {embedder.dims} dimensions: {', '.join(f'{x:.4f}' for x in vector[:8])}, …")

@@ -1,0 +1,92 @@
+"""`rawkomem retention`: what leaves the short-term folders, and the way back."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from ....files.bundle import bundle_of
+from ....git.user import user_name
+from ....repository.wings import retention
+from ....text.clean import one_line
+from ....text.count import count
+from ..commands import open_repository
+from ..terminal import note, paint, say, say_json
+
+if TYPE_CHECKING:
+    from ....repository.wings.retention import Retained
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.group("retention", invoke_without_command=True)
+@click.option("--dry-run", is_flag=True, help="Print what would be written, moved and compressed; change nothing.")
+@JSON
+@click.pass_context
+def retention_command(ctx: click.Context, /, dry_run: bool, as_json: bool) -> None:
+    """Move old traces to the archive, and compress what is older than a year.
+
+    Traces are consolidated first. Those that a learning was made of leave their folder after 24 hours without use;
+    months of the archive become a bundle after a year. No byte of a trace changes and none is deleted; 'retention
+    restore' undoes both.
+    """
+    if ctx.invoked_subcommand:
+        return
+    repository = open_repository(ctx.obj)
+    _tell(retention.retain(repository, dry_run, user_name()), as_json)
+
+
+def _tell(done: Retained, as_json: bool) -> None:
+    if as_json:
+        entries = [{"kind": entry.kind, "id": entry.target, "title": entry.title} for entry in done.plan.entries]
+        moves = [{"from": move.source, "to": move.target, "why": move.why} for move in done.moves]
+        say_json({"dry_run": not done.written, "entries": entries, "moves": moves, "packed": list(done.packed)})
+        return
+    for entry in done.plan.entries:
+        say(f"{paint('+', 'green')} {entry.kind:9} {one_line(entry.title or entry.target, 100)}")
+    for move in done.moves:
+        say(f"{paint('>', 'cyan')} {move.source} → {os.path.dirname(move.target)}/  {paint(move.why, 'dim')}")
+    for folder in done.packed:
+        say(f"{paint('>', 'cyan')} {folder}/ → {bundle_of(folder)}")
+    if not (done.plan.entries or done.moves or done.packed):
+        note("nothing to do")
+    elif not done.written:
+        note("nothing was written or moved")
+
+
+@retention_command.command("list")
+@JSON
+@click.pass_obj
+def retention_list(folder: str, /, as_json: bool) -> None:
+    """Show what the archive holds, by month."""
+    found = retention.archived(open_repository(folder).layout)
+    if as_json:
+        say_json(found)
+        return
+    for name, files in found.items():
+        say(f"{name}  {paint(count(files, 'file') if files else 'compressed', 'dim')}")
+    if not found:
+        note("the archive is empty")
+
+
+@retention_command.command("restore")
+@click.argument("what", nargs=-1, required=True)
+@JSON
+@click.pass_obj
+def retention_restore(folder: str, /, what: tuple[str, ...], as_json: bool) -> None:
+    """Undo one step of retention.
+
+    WHAT is a month (2025-03) or the id of a trace. A month that is compressed is unpacked; one that is not returns to
+    the traces. A trace returns to its folder, from a compressed month too.
+    """
+    repository = open_repository(folder)
+    moves, unpacked = retention.restore(repository, what)
+    if as_json:
+        say_json({"moves": [{"from": m.source, "to": m.target} for m in moves], "unpacked": unpacked})
+        return
+    for month in unpacked:
+        say(f"{paint('unpacked', 'green')}  {month}/")
+    for move in moves:
+        say(f"{paint('restored', 'green')}  {move.target}")

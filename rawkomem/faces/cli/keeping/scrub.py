@@ -1,0 +1,77 @@
+"""`rawkomem scrub`: a text without secrets and personal data, and what would be indexed of it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ....model.errors import BadInput
+from ....model.record import as_dict
+from ....redaction.find import find_secrets, redact
+from ..terminal import note, say, say_json
+
+if TYPE_CHECKING:
+    from ....redaction.find import Secret
+    from ....redaction.scrub.pipeline import Scrubbed, Stages
+
+PROFILES = ("index", "mesh", "default")
+
+
+@click.command("scrub")
+@click.option(
+    "--stages", "profile", is_flag=False, flag_value=PROFILES[0], default="", metavar="[PROFILE]",
+    help="Show what is indexed, stage by stage; PROFILE is index (default), mesh (RFC-0011) or default.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: the text, and what was found where; never a secret.")
+def scrub_command(profile: str, as_json: bool) -> None:
+    """Redact secrets and personal data in a text from standard input.
+
+    What is found is listed by 'rawkomem docs redaction'. Nothing is written.
+    """
+    text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    if profile:
+        _show_stages(text, profile, as_json)
+        return
+    found = find_secrets(text)
+    redacted = redact(text)
+    if as_json:
+        say_json({"text": redacted, "findings": [_finding(text, secret) for secret in found]})
+        return
+    sys.stdout.write(redacted)
+    if found:
+        note(f"{len(found)} redacted: {', '.join(sorted({secret.rule for secret in found}))}")
+
+
+def _finding(text: str, secret: Secret) -> dict[str, object]:
+    column = secret.start - text.rfind("\n", 0, secret.start)
+    return {"tag": secret.tag, "rule": secret.rule, "line": secret.line, "column": column, "pii": secret.pii}
+
+
+def _show_stages(text: str, profile: str, as_json: bool) -> None:
+    from ....redaction.scrub.config import PROFILES as known
+    from ....redaction.scrub.pipeline import stages
+
+    if profile not in known:
+        raise BadInput(f"no profile {profile!r}", f"one of {', '.join(PROFILES)}")
+    done = stages(text, known[profile])
+    if as_json:
+        say_json({**as_dict(done), "chunks": [as_dict(chunk) for chunk in done.chunks]})
+        return
+    _print_stages(done)
+
+
+def _print_stages(done: Stages) -> None:
+    for name in ("redacted", "structural", "semantic", "normalization"):
+        say(f"--- {name}\n{getattr(done, name)}")
+    for number, chunk in enumerate(done.chunks, 1):
+        say(f"--- chunk {number}{_about(chunk)}\n{chunk.text}")
+    note(f"{len(done.chunks)} chunks, {sum(bool(chunk.rejected) for chunk in done.chunks)} rejected")
+
+
+def _about(chunk: Scrubbed) -> str:
+    parts = [chunk.heading, f"{chunk.tokens} tokens" if chunk.tokens else "", *chunk.suspicions]
+    parts.append(f"rejected: {chunk.rejected}" if chunk.rejected else "")
+    told = ", ".join(part for part in parts if part)
+    return f": {told}" if told else ""

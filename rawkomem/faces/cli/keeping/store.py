@@ -1,0 +1,128 @@
+"""`rawkomem store`: choose a search store, see how they stand, fill one beside another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ....model.record import as_dict
+from ....text.count import count
+from ..commands import open_repository
+from ..terminal import note, paint, say, say_json
+from .sync import with_bar
+
+if TYPE_CHECKING:
+    from ....repository.wings.stores import StoreStatus
+
+
+@click.group("store")
+def store_command() -> None:
+    """Choose where the index keeps passages and vectors.
+
+    Files stay the truth; a store is filled from them. 'rawkomem docs scale' tells which to choose when.
+    """
+
+
+@store_command.command("use")
+@click.argument("name", type=click.Choice(["sqlite", "lancedb", "postgres"]))
+@click.option("--url-env", default="", metavar="NAME", help="The environment variable that holds the store's url.")
+@click.pass_obj
+def use_command(folder: str, name: str, url_env: str) -> None:
+    """Use this store for this repository, from now on.
+
+    The choice is kept in your own config folder. The next command fills the store.
+    """
+    from ....repository.wings.stores import use_store
+
+    use_store(open_repository(folder), name, url_env)
+    say(f"this repository now uses {name}; 'rawkomem sync' fills it")
+
+
+@store_command.command("status")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def status_command(folder: str, as_json: bool) -> int:
+    """Tell how each store stands. Exit code 1 when the one in use has a problem."""
+    from ....repository.wings.stores import store_statuses
+
+    statuses = store_statuses(open_repository(folder))
+    if as_json:
+        say_json([as_dict(status) for status in statuses])
+    else:
+        for status in statuses:
+            _print(status)
+    return 1 if any(status.problem for status in statuses) else 0
+
+
+def _print(status: StoreStatus) -> None:
+    filled = f"{count(status.memories, 'memory')}, {status.bytes / 1e6:.1f} MB here" if status.memories else "empty"
+    missing = "" if status.installed else f"  (pip install 'rawkomem[{status.name}]')"
+    mark = paint("*", "green") if status.used else " "
+    say(f"{mark} {status.name:9} {filled}  {status.where}{missing}".rstrip())
+    if status.problem:
+        note(f"{status.name}: {status.problem}")
+
+
+@store_command.command("copy")
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def copy_command(folder: str, source: str, target: str, as_json: bool) -> None:
+    """Fill the store TO beside FROM, and prove that both hold the same.
+
+    What is copied are the files' memories: a store is derived from them.
+    """
+    from ....repository.wings.stores import copy_store
+
+    repository = open_repository(folder)
+    copied = with_bar(lambda progress: copy_store(repository.layout, source, target, note, progress), "filling")
+    if as_json:
+        say_json(as_dict(copied))
+    else:
+        say(f"{target} holds the same {copied.memories} memories as {source} ({copied.seconds:.1f} s)")
+
+
+@store_command.command("publish")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def publish_command(folder: str, as_json: bool) -> None:
+    """Fill the LanceDB tables of RFC-0011 for other programs.
+
+    Blocks of the ledger, skills in use, and what memory_entries can say once the whole history of a memory is at hand.
+    """
+    from ....repository.wings.publish import publish
+
+    done = publish(open_repository(folder))
+    if as_json:
+        say_json(as_dict(done))
+    else:
+        say(f"{done.memories} memories, {done.blocks} blocks and {done.skills} skills can be read by others")
+
+
+@store_command.command("migrate")
+@click.argument("place", default="")
+@click.pass_obj
+def migrate_command(folder: str, place: str) -> None:
+    """Bring a LanceDB from the schema V1 of RFC-0011 to V2.
+
+    PLACE is its folder or url; without one, this repository's. The rows of before are kept as a backup for 30 days.
+    """
+    from ....repository.wings.stores import migrate_lancedb
+
+    done = migrate_lancedb(open_repository(folder), place)
+    say(f"{done.rows} memories, now V2; 'rawkomem store rollback' undoes it for 30 days" if done.done else "V2 already")
+    if done.removed_backup:
+        say("the backup of before was older than 30 days: removed")
+
+
+@store_command.command("rollback")
+@click.argument("place", default="")
+@click.option("--anyway", is_flag=True, help="Also when memories that came since would be lost.")
+@click.pass_obj
+def rollback_command(folder: str, place: str, anyway: bool) -> None:
+    """Undo 'store migrate', as long as its backup is there."""
+    from ....repository.wings.stores import rollback_lancedb
+
+    say(f"{rollback_lancedb(open_repository(folder), place, anyway)} memories, V1 again")

@@ -1,0 +1,53 @@
+"""`rawkomem sync`: bring the index up to date; and the progress bar of everything that indexes."""
+
+from __future__ import annotations
+
+import sys
+
+from ....model.record import as_dict
+from ....repository import Repository
+from ....text.count import count
+from ..terminal import say, say_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from ....index.index import SyncReport
+
+    T = TypeVar("T")
+
+
+def run(folder: str, arguments: list[str], deep: bool, json: bool) -> None:
+    """Sync and tell."""
+    repository = Repository.open(folder)
+    report = with_bar(repository.sync, "reading")
+    tell(report, json)
+    if deep:
+        filled = with_bar(repository.deepen, "contextual vectors")
+        if not json:
+            say(f"{count(filled, 'memory')} got contextual vectors")
+
+
+def with_bar(work: Callable[[Callable[[int, int], None]], T], label: str) -> T:
+    """Run long work with a progress bar on stderr, where that is a terminal."""
+    if not sys.stderr.isatty():
+        return work(lambda done, total: None)
+    import click  # its progress bar; a terminal has a person before it, who does not notice 50 ms
+
+    with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.length = max(total, 1)
+            bar.update(done - bar.pos)
+
+        return work(progress)
+
+
+def tell(report: SyncReport, json: bool) -> None:
+    """What a sync did."""
+    if json:
+        say_json(as_dict(report))
+    else:
+        say(f"{count(report.files, 'file')}, {report.read} read, {report.seconds:.2f} s")

@@ -1,0 +1,47 @@
+"""`rawkomem watch`: keep the index up to date while files change."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ....files.watch import Watch
+from ....text.count import count
+from ..commands import open_repository
+from ..terminal import note, say
+from .sync import tell
+
+if TYPE_CHECKING:
+    from ....repository import Repository
+
+
+@click.command("watch")
+@click.option("--once", is_flag=True, help="Bring the index up to date once and stop.")
+@click.pass_obj
+def watch_command(folder: str, once: bool) -> None:
+    """Keep the index up to date while files change.
+
+    Runs until Ctrl-C or SIGTERM. An optimisation, never a requirement: every search catches up by itself.
+    """
+    repository = open_repository(folder)
+    if once:
+        tell(repository.sync(), False)
+        return
+    watch = Watch(repository.layout, lambda: _reconcile(repository), note)
+    for name in ("SIGTERM", "SIGINT"):
+        signal.signal(getattr(signal, name), lambda *_: watch.stop())
+    note(f"watching {repository.layout.root}; stop with Ctrl-C")
+    watch.run()
+
+
+def _reconcile(repository: Repository) -> None:
+    report = repository.sync()
+    repository.deepen_behind()
+    repository.wake_sinks()
+    repository.close()
+    if report.read:
+        say(f"{count(report.read, 'file')} read, {report.seconds:.2f} s")
+        sys.stdout.flush()

@@ -1,0 +1,1 @@
+"""Commands that learn from work: sessions, lessons, traces, skills; import and export."""

@@ -1,0 +1,176 @@
+"""`rawkomem import` and `rawkomem export`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....exchange.forms import FORMS
+from ....exchange.kinds import READERS
+from ....exchange.place import place_of
+from ....model.errors import BadInput
+from ....model.record import as_dict
+from ....recall.filters import filter_of
+from ....repository.wings import exchange
+from ....text.clean import one_line
+from ....text.count import count
+from ..commands import hot_options, open_repository
+from ..hot import FILTERS, JSON
+from ..terminal import note, paint, say, say_json, wide
+
+if TYPE_CHECKING:
+    from ....exchange.plan import Decided
+    from ....repository import Repository
+    from ....repository.wings.exchange import Import
+
+COLOURS = {"added": "green", "changed": "yellow", "known": "dim"}
+
+
+@click.command("import")
+@click.argument("sources", metavar="[SOURCE]...", nargs=-1)
+@click.option("--from", "kind", type=click.Choice(list(READERS)), help="What the sources are. Default: looked at.")
+@click.option("--dry-run", is_flag=True, help="Print what would be added; write nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def import_command(folder: str, /, sources: tuple[str, ...], kind: str | None, dry_run: bool, as_json: bool) -> None:
+    """Take memories over from other tools; they wait for a review.
+
+    SOURCE is a file or a folder: CLAUDE.md, AGENTS.md, Claude's auto memory, Cursor rules, memories of Serena, notes of
+    basic-memory, JSON of mem0, a file or folder of neolata, conversations.json of ChatGPT, a folder of Markdown, an
+    export of rawkomem. Without any, what this project has to import is listed. What was imported before adds nothing;
+    a section that changed since is added as a newer version. Nothing is used before 'rawkomem review --all-from SOURCE
+    --activate'. See 'rawkomem docs exchange'.
+    """
+    repository = open_repository(folder)
+    if not sources:
+        _list_sources(repository, as_json)
+        return
+    done = [exchange.take_in(repository, source, kind or "", dry_run) for source in sources]
+    if not dry_run and any(item.news for item in done):
+        repository.sync()
+    if as_json:
+        say_json({"dry_run": dry_run, "sources": [_import_json(item) for item in done]})
+        return
+    for item in done:
+        _tell_import(item, dry_run)
+
+
+@click.command("export")
+@click.option("--format", "-f", "form", type=click.Choice(FORMS), default=FORMS[0], show_default=True, help="The form.")
+@click.option("--out", "-o", default="", help="The file (jsonl; default: standard output) or the folder to write.")
+@hot_options((*FILTERS, JSON))
+@click.pass_obj
+def export_command(folder: str, /, form: str, out: str, json: bool, **which: Any) -> None:
+    """Write memories for other tools: JSON Lines, Markdown, OKF, neolata.
+
+    jsonl is one memory a line, whole; markdown one clean file for each; okf a folder in the Open Knowledge Format;
+    neolata a folder as its jsonStorage writes it. Exports what 'rawkomem list' shows with the same filters. Files that
+    rawkomem did not write are never replaced.
+    """
+    repository, only = open_repository(folder), filter_of(**which)
+    if form == FORMS[0]:
+        if not out or out == "-":
+            sys.stdout.write(exchange.export_text(repository, only))
+            return
+        told: dict[str, Any] = {"file": out, "memories": exchange.export_file(repository, out, only)}
+        line = f"{count(told['memories'], 'memory')} written to {out}"
+    elif not out:
+        raise BadInput(f"where to? {form} is a folder of files", "give --out FOLDER")
+    else:
+        done = exchange.export_folder(repository, out, form, only)
+        told = {"folder": out, **{name: [*names] for name, names in as_dict(done).items()}}
+        line = f"{out}: " + ", ".join(f"{len(names)} {name}" for name, names in as_dict(done).items())
+    if json:
+        say_json(told)
+    else:
+        note(line)
+
+
+def _list_sources(repository: Repository, as_json: bool) -> None:
+    found = exchange.sources_here(repository)
+    if as_json:
+        say_json([{"path": path, "kind": kind} for path, kind in found])
+        return
+    for path, kind in found:
+        say(f"{paint(f'{kind:14}', 'cyan')} {_shown(path)}")
+    if found:
+        note("see what one would bring with 'rawkomem import PATH --dry-run'")
+    else:
+        note("found nothing to import here: name a file or a folder")
+
+
+def _shown(path: str) -> str:
+    """A path as a person would type it."""
+    home = os.path.expanduser("~")
+    short = os.path.relpath(path)
+    if short.startswith(".."):
+        return path.replace(home, "~", 1) if path.startswith(home + os.sep) else path
+    return short
+
+
+def _tell_import(done: Import, dry_run: bool) -> None:
+    for item in done.decided:
+        _tell_decided(item, dry_run)
+    for place, why in done.skipped:
+        say(f"{paint('skipped', 'dim')}  {one_line(place, 80)}: {one_line(why, 100)}")
+    news = len(done.news)
+    known = len(done.decided) - news
+    what = "would be added" if dry_run else "added"
+    note(f"{_shown(done.path)} ({done.kind}): {news} {what}, {known} known, {len(done.skipped)} skipped")
+    redacted = sum(item.redacted for item in done.news)
+    if redacted:
+        note(f"{redacted} held secrets or personal data, which {'would be' if dry_run else 'were'} redacted")
+    if news and not dry_run:
+        _tell_waiting(done)
+
+
+def _tell_waiting(done: Import) -> None:
+    """How to read and let in what just came, and nothing that came before."""
+    name = shlex.quote(_name_of(done))
+    note(f"{len(done.news)} {'waits' if len(done.news) == 1 else 'wait'} for your review")
+    note(f"read: rawkomem quarantine list --from {name}, then rawkomem show ID")
+    note(f"let in: rawkomem review --all-from {name} --activate")
+
+
+def _name_of(done: Import) -> str:
+    """What --from and --all-from call an import: its file or folder; of files that lie elsewhere, their kind."""
+    files = [place_of(item.entry.extra).partition(":")[2].partition("#")[0] for item in done.news]
+    return os.path.commonpath(files).replace(os.sep, "/") or done.kind
+
+
+def _tell_decided(item: Decided, dry_run: bool) -> None:
+    entry = item.entry
+    word = paint(f"{item.what:8}", COLOURS[item.what])
+    place = place_of(entry.extra).partition(":")[2]
+    say(f"{word} {one_line(entry.title, max(30, wide() - 50))}  {paint(one_line(place, 60), 'dim')}")
+    if dry_run and item.plan.entries and entry.when:
+        say(f"         {paint(one_line('use: ' + '; '.join(entry.when), wide() - 12), 'dim')}")
+
+
+def _import_json(done: Import) -> dict[str, Any]:
+    return {
+        "path": done.path,
+        "kind": done.kind,
+        "memories": [_decided_json(item) for item in done.decided],
+        "skipped": [{"place": place, "why": why} for place, why in done.skipped],
+    }
+
+
+def _decided_json(item: Decided) -> dict[str, Any]:
+    entry = item.entry
+    return {
+        "what": item.what,
+        "id": entry.id if item.plan.entries else item.other,
+        "newer_than": item.other if item.plan.entries else "",
+        "title": entry.title,
+        "whenToUse": [*entry.when],
+        "tags": [*entry.tags],
+        "importance": entry.importance,
+        "from": place_of(entry.extra),
+        "text": entry.body,
+        "redacted": item.redacted,
+    }

@@ -1,0 +1,224 @@
+"""`rawkomem lesson`, `lessons`, `distill` and `heritage`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....format.lesson import CONFIDENCE, SEVERITIES, LessonContext
+from ....git.user import user_name
+from ....learn.lessons.heritage import HeritageChain, heritage_of
+from ....learn.lessons.lesson import HELD, KNOWN
+from ....model.clock import iso
+from ....model.record import as_dict
+from ....repository.wings import lessons
+from ....text.clean import one_line
+from ..commands import open_repository
+from ..memories.read import COLOURS
+from ..terminal import day, note, paint, say, say_json, wide
+
+if TYPE_CHECKING:
+    from ....learn.lessons.from_failures import Candidate
+    from ....learn.lessons.lesson import Learned, Lesson
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+BY = click.option("--by", default="", help="Who found it out. Default: you.")
+
+
+@click.group("lesson")
+def lesson_command() -> None:
+    """Store what a failure taught, or take over a lesson from elsewhere.
+
+    'rawkomem lessons' lists them. See 'rawkomem docs lessons'.
+    """
+
+
+@lesson_command.command("add")
+@click.option("--situation", required=True, help="What happened.")
+@click.option("--error-pattern", required=True, help="A stable name for this kind of error, like auth_fallback.")
+@click.option("--oversight", required=True, help="What was missed.")
+@click.option("--fix", required=True, help="How it was resolved.")
+@click.option("--rule", "preventative_rule", required=True, help="What to do, or never to do, from now on.")
+@click.option("--severity", required=True, type=click.Choice(SEVERITIES[::-1], case_sensitive=False), help="How grave.")
+@click.option("--scope", "applicable_scope", required=True, help="When and where the rule applies.")
+@click.option("--inverse", "inverse_lesson", default="", help="What works instead.")
+@click.option("--confidence", default=CONFIDENCE, show_default=True, type=click.FloatRange(0, 1), help="In the rule.")
+@BY
+@JSON
+@click.pass_obj
+def add_command(folder: str, /, by: str, as_json: bool, **fields: Any) -> None:
+    """Store a lesson.
+
+    Error pattern and scope tell lessons apart. Where one of them is known and as sure, nothing is written and that one
+    is shown; a surer one takes the place of the old one.
+    """
+    repository = open_repository(folder)
+    context = LessonContext(**{**fields, "severity": fields["severity"].lower()})
+    lesson, what = lessons.learn(repository, context, by or user_name())
+    repository.sync()
+    _tell(lesson, what, as_json)
+
+
+@lesson_command.command("import")
+@click.argument("file", type=click.File("r", encoding="utf-8"))
+@JSON
+@click.pass_obj
+def import_command(folder: str, /, file: Any, as_json: bool) -> None:
+    """Store the lesson of a wire block.
+
+    FILE '-' reads it from standard input. Both forms of RFC-0011 are understood: see 'rawkomem docs yamo'.
+    """
+    repository = open_repository(folder)
+    lesson, what = lessons.take_over(repository, file.read())
+    repository.sync()
+    _tell(lesson, what, as_json)
+
+
+@click.command("lessons")
+@click.argument("query", nargs=-1)
+@click.option("--limit", "-n", default=lessons.LIMIT, show_default=True, type=click.IntRange(1), help="At most.")
+@click.option("--min-confidence", type=click.FloatRange(0, 1), help="Default: lessonMinConfidence, 0.7.")
+@click.option("--pattern", default="", help="Every lesson of this pattern (its id or name), whatever its status.")
+@click.option("--wire", is_flag=True, help="Print wire blocks, for 'rawkomem lesson import' and others.")
+@JSON
+@click.pass_obj
+def lessons_command(
+    folder: str,
+    /,
+    query: tuple[str, ...],
+    limit: int,
+    min_confidence: float | None,
+    pattern: str,
+    wire: bool,
+    as_json: bool,
+) -> None:
+    """List lessons, the gravest first.
+
+    With QUERY, of those that fit it best. What is not sure enough or too old to be injected is left out.
+    """
+    repository = open_repository(folder)
+    if pattern:
+        found = lessons.by_pattern(repository, pattern)[:limit]
+    else:
+        found = lessons.query(repository, " ".join(query), limit, min_confidence)
+    if as_json:
+        say_json([as_json_of(lesson) for lesson in found])
+    elif wire:
+        say("\n".join(lesson.wire for lesson in found).removesuffix("\n"))
+    else:
+        for lesson in found:
+            say(_line(lesson))
+    if not found:
+        note("no lessons")
+
+
+@click.command("distill")
+@click.option("--dry-run", is_flag=True, help="Tell what would be learned; write nothing.")
+@JSON
+@click.pass_obj
+def distill_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
+    """Turn recent failures into lessons.
+
+    Looks at what failed in the last 24 hours and at what failed the same way twice within 7 days, and prints the
+    lessons for the next session. Safe to run any number of times, from cron or by hand.
+    """
+    repository = open_repository(folder)
+    done = lessons.distill(repository, dry_run, user_name())
+    repository.sync()
+    if as_json:
+        found = [_found_json(candidate, learned) for candidate, learned in done.found]
+        say_json({"dry_run": dry_run, "found": found, "top": [as_json_of(lesson) for lesson in done.top]})
+        return
+    new = [(candidate, learned) for candidate, learned in done.found if learned.what != KNOWN]
+    for candidate, learned in new:
+        rule = one_line(candidate.context.preventative_rule, max(20, wide() - 60))
+        say(f"{paint('+ ' + learned.what, 'green')}  {rule}  {paint(learned.id, 'dim')}  of {len(candidate.sources)}")
+    would = "would be learned; nothing was written" if dry_run else "learned"
+    note(f"{len(new)} {would}, {len(done.found) - len(new)} known already")
+    for lesson in done.top:
+        say(_line(lesson))
+
+
+@click.command("heritage")
+@click.argument("id")
+@click.option("--intent", multiple=True, help="An intent of the chain, the first cause first; may be repeated.")
+@click.option("--hypothesis", multiple=True, help="What was supposed at a level; may be repeated.")
+@click.option("--rationale", multiple=True, help="Why, at a level; may be repeated.")
+@JSON
+@click.pass_obj
+def heritage_command(
+    folder: str,
+    /,
+    id: str,
+    intent: tuple[str, ...],
+    hypothesis: tuple[str, ...],
+    rationale: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Tell, or show, which intents led to a memory.
+
+    Without options the chain is shown. A new one takes the place of the old one, by appending; five levels at most.
+    """
+    repository = open_repository(folder)
+    if intent or hypothesis or rationale:
+        lessons.inherit(repository, id, HeritageChain(intent, hypothesis, rationale), user_name())
+    memory = repository.get(id)
+    chain = heritage_of(memory)
+    if as_json:
+        keys = {"intentChain": chain.intents, "hypotheses": chain.hypotheses, "rationales": chain.rationales}
+        say_json({"id": memory.id, **{key: list(part) for key, part in keys.items()}})
+        return
+    for name, part in (("intents", chain.intents), ("hypotheses", chain.hypotheses), ("rationales", chain.rationales)):
+        if part:
+            say(f"{paint(f'{name:11}', 'dim')} {' → '.join(one_line(text) for text in part)}")
+    if chain == HeritageChain():
+        note(f"nothing is known of what led to {memory.id}")
+
+
+def as_json_of(lesson: Lesson) -> dict[str, Any]:
+    """A lesson for programs, with the names of the RFC's LessonBlock and LessonContext."""
+    context = lesson.context
+    return {
+        "lessonId": lesson.id,
+        "patternId": lesson.pattern_id,
+        "severity": context.severity,
+        "preventativeRule": context.preventative_rule,
+        "ruleConfidence": context.confidence,
+        "applicableScope": context.applicable_scope,
+        "situation": context.situation,
+        "errorPattern": context.error_pattern,
+        "oversight": context.oversight,
+        "fix": context.fix,
+        "inverseLesson": context.inverse_lesson,
+        "status": lesson.status,
+        "at": iso(lesson.at),
+        "by": lesson.by,
+        "path": lesson.path,
+        "wireFormat": lesson.wire,
+        "memoryId": lesson.id,
+    }
+
+
+def _found_json(candidate: Candidate, learned: Learned) -> dict[str, Any]:
+    said = {"id": learned.id, "what": learned.what, "patternId": candidate.pattern_id}
+    return {**said, **as_dict(candidate.context), "derivedFrom": list(candidate.sources)}
+
+
+def _line(lesson: Lesson) -> str:
+    context = lesson.context
+    status = "" if lesson.status == "active" else f" [{lesson.status}]"
+    rule = one_line(context.preventative_rule, max(20, wide() - len(lesson.id) - 32))
+    sure = f"{context.confidence:.2f}"
+    severity = paint(f"{context.severity:8}", COLOURS[context.severity])
+    return f"{day(lesson.at)}  {severity}  {sure}  {rule}  {paint(lesson.id + status, 'dim')}"
+
+
+def _tell(lesson: Lesson, what: str, as_json: bool) -> None:
+    if as_json:
+        say_json({**as_json_of(lesson), "what": what})
+        return
+    said = "stored" if what != KNOWN else "known"
+    say(f"{paint(said, 'green')}  {lesson.id}  {paint(lesson.path, 'dim')}")
+    if what == HELD:
+        note(f"a lesson that is trusted more says otherwise: 'rawkomem review {lesson.id}' decides")

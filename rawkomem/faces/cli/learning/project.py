@@ -1,0 +1,63 @@
+"""`rawkomem project`: memories from projects of LLMos, and into them."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from ....repository.wings import projects
+from ....text.clean import one_line
+from ....text.count import count
+from ..commands import open_repository
+from ..terminal import note, paint, say, say_json
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.group("project")
+def project_command() -> None:
+    """Exchange memories with the projects of LLMos."""
+
+
+@project_command.command("import")
+@click.argument("source", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@click.option("--dry-run", is_flag=True, help="Print what would be stored; write nothing.")
+@JSON
+@click.pass_obj
+def project_import(folder: str, /, source: str, dry_run: bool, as_json: bool) -> None:
+    """Store what lies in projects/*/memory below DIR, or in the memory of one project.
+
+    Traces, the experience log, and the sections of learnings.md, patterns.md and decisions.md. What is here already is
+    passed over: repeating it adds nothing.
+    """
+    repository = open_repository(folder)
+    plan = projects.import_llmos(repository, source, dry_run)
+    repository.sync()
+    if as_json:
+        told = [{"kind": entry.kind, "id": entry.id, "title": entry.title} for entry in plan.entries]
+        say_json({"dry_run": dry_run, "entries": told})
+        return
+    for entry in plan.entries:
+        say(f"{paint('+', 'green')} {entry.kind:10} {one_line(entry.title, 100)}  {paint(entry.id, 'dim')}")
+    note(f"{len(plan.entries)} {'would be stored' if dry_run else 'stored'}")
+
+
+@project_command.command("export")
+@click.argument("target", metavar="DIR", type=click.Path(file_okay=False))
+@click.option("--name", default="", help="Of the project; the name of this folder, if none is given.")
+@JSON
+@click.pass_obj
+def project_export(folder: str, /, target: str, name: str, as_json: bool) -> None:
+    """Write traces, learnings, decisions and the log below DIR as LLMos keeps them.
+
+    Files that are there are appended to, never replaced; repeating it adds nothing.
+    """
+    repository = open_repository(folder)
+    written = projects.export_llmos(repository, target, name or os.path.basename(repository.layout.project))
+    if as_json:
+        say_json(sorted(set(written)))
+        return
+    for file in dict.fromkeys(written):
+        say(f"{paint('written', 'green')}  {file}")
+    note(f"{count(len(written), 'memory')} exported")

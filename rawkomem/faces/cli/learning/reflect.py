@@ -1,0 +1,82 @@
+"""`rawkomem synthesize` and `rawkomem reflect`: what is made from many memories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ....git.user import user_name
+from ....learn.skills.reflect import LOOKBACK
+from ....model.record import as_dict
+from ....repository.wings import skills
+from ....text.clean import clean, one_line
+from ..commands import open_repository
+from ..terminal import note, paint, say, say_json
+
+TOPIC = click.option("--topic", default="", help="What it is to be about. Default: anything.")
+LLM = click.option("--llm", is_flag=True, help="Ask the language model of your config.yaml.")
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Write nothing.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.command("synthesize")
+@TOPIC
+@LLM
+@DRY_RUN
+@JSON
+@click.pass_obj
+def synthesize_command(folder: str, /, topic: str, llm: bool, dry_run: bool, as_json: bool) -> None:
+    """Propose skills from learnings and lessons; inert until reviewed.
+
+    In their own words; with --llm in a model's. Each proposal is a skill in quarantine: 'rawkomem review ID --activate'
+    lets it into use. What was proposed before is told again, and nothing is added.
+    """
+    found = skills.synthesize(open_repository(folder), topic, llm, dry_run, user_name())
+    if as_json:
+        first, *others = [as_dict(item) for item in found]
+        say_json({**first, "others": others})
+        return
+    for item in found:
+        if not item.skill_id:
+            note(item.analysis)
+            continue
+        done = "would propose" if dry_run else "proposed"
+        told = paint(done, "green") if item.status == "success" else item.status
+        say(f"{told}  {one_line(item.skill_name, 80)}  {item.skill_id}\n  {one_line(item.analysis)}")
+    if any(item.status == "success" for item in found) and not dry_run:
+        note("'rawkomem skill show ID' reads one, 'rawkomem review ID --activate' lets it into use")
+
+
+@click.command("reflect")
+@TOPIC
+@click.option("--lookback", default=LOOKBACK, show_default=True, type=int, help="How many memories to look at.")
+@LLM
+@DRY_RUN
+@JSON
+@click.pass_obj
+def reflect_command(folder: str, /, topic: str, lookback: int, llm: bool, dry_run: bool, as_json: bool) -> None:
+    """Say what several memories have in common, or prepare that question.
+
+    Without --llm, or where the model fails, it prints the prompt for a model of your choice. With --llm, the answer is
+    stored as a reflection that is believed no more than the least believed memory it was made from.
+    """
+    made = skills.reflect(open_repository(folder), topic, lookback, llm, dry_run, user_name())
+    if as_json:
+        say_json(made)
+        return
+    _say(made, dry_run)
+
+
+def _say(made: dict[str, Any], dry_run: bool) -> None:
+    if "prompt" in made:
+        if made["count"]:
+            say(made["prompt"])
+        else:
+            note("no memories to reflect on")
+        return
+    say(clean(made["reflection"]))
+    kept = "not stored" if dry_run else made["id"]
+    note(
+        f"{one_line(made['topic'])}: confidence {made['confidence']:.2f}, {made['sourceMemoryCount']} memories, {kept}"
+    )

@@ -1,0 +1,232 @@
+"""`rawkomem skills` and `rawkomem skill`: ways to work that agents can follow, and how they turned out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....git.user import user_name
+from ....learn.skills.export import FILE
+from ....learn.skills.skill import PRUNED_BELOW
+from ....learn.skills.text import NO_INTENT, text_in
+from ....model.clock import iso
+from ....model.errors import BadInput
+from ....model.record import as_dict
+from ....repository.wings import skills
+from ....text.clean import clean, one_line
+from ....text.count import count
+from ..commands import open_repository
+from ..terminal import note, paint, say, say_json
+
+if TYPE_CHECKING:
+    from ....learn.skills.skill import Match, Skill
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+SAID = {
+    "added": "added",
+    "amended": "amended",
+    "held": "waits for a review",
+    "known": "known already",
+}
+
+
+@click.command("skills")
+@click.argument("query", nargs=-1)
+@click.option(
+    "--limit", "-n", default=skills.LIMIT, show_default=True, type=click.IntRange(1), help="How many at most."
+)
+@click.option("--explain", is_flag=True, help="Tell what each score is made of.")
+@JSON
+@click.pass_obj
+def skills_command(folder: str, /, query: tuple[str, ...], limit: int, explain: bool, as_json: bool) -> None:
+    """List skills, or find those that fit a task.
+
+    Without QUERY all of them, the most reliable first; what waits for a review is listed, but never found. A score is
+    0.7 by words (in the name 3, the intent 2, tags 1, the description 1) and 0.3 by meaning. 'Name: X' and 'X: …' call
+    the skill X.
+    """
+    repository = open_repository(folder)
+    question = " ".join(query).strip()
+    if not question:
+        _say_list(skills.list_all(repository, limit), as_json)
+        return
+    found = skills.search(repository, question, limit)
+    if as_json:
+        say_json([_match_json(match) for match in found])
+        return
+    for match in found:
+        say(f"{match.score:.2f}  {_line(match.skill)}")
+        for name, amount, why in match.parts if explain else ():
+            say(f"      {amount:.2f} {name}: {one_line(why)}")
+    if not found:
+        note("no skill fits: 'rawkomem skills' lists them all")
+
+
+@click.group("skill")
+def skill_command() -> None:
+    """Take in, judge, prune and export skills.
+
+    A skill is a memory in memories/skills/ that says how to do something. 'rawkomem skills' lists and finds them,
+    'rawkomem review' decides on those that wait.
+    """
+
+
+@skill_command.command("add")
+@click.argument("file", metavar="FILE|-")
+@click.option("--by", default="", help="Who wrote it. Default: you.")
+@JSON
+@click.pass_obj
+def add(folder: str, /, file: str, by: str, as_json: bool) -> None:
+    """Take in a skill file: a SKILL.md or its folder, YAMO text, or plain Markdown.
+
+    The same text again adds nothing. Another text of the same name amends the skill, unless it is trusted less: then it
+    waits for a review.
+    """
+    text, source = _read(folder, file)
+    taken = skills.ingest(open_repository(folder), text, source, by or user_name())
+    if as_json:
+        say_json(as_dict(taken))
+        return
+    status = "" if taken.status == "active" else f" [{taken.status}]"
+    say(f"{paint(SAID[taken.outcome], 'green')}  {one_line(taken.name, 80)}{status}  {taken.id}  {taken.path}")
+    if taken.outcome == "held":
+        note(f"{taken.why}: 'rawkomem review {taken.id}' decides")
+    if taken.status == "archived":
+        note(f"'rawkomem restore {taken.id}' brings it back")
+    if taken.redacted:
+        note("secrets were redacted")
+
+
+@skill_command.command("show")
+@click.argument("id")
+@JSON
+@click.pass_obj
+def show(folder: str, /, id: str, as_json: bool) -> None:
+    """Show a skill: how it stands, and its text."""
+    repository = open_repository(folder)
+    skill = skills.show(repository, id)
+    trust = repository.trust(skill.memory)
+    if as_json:
+        say_json({**skill_json(skill), "trust": round(trust, 4), "text": text_in(skill.memory.body)})
+        return
+    say(_line(skill))
+    for name in ("intent", "tags", "description"):
+        if skill.field(name):
+            say(f"{name}: {one_line(skill.field(name), 1_000)}")
+    say(f"trust: {trust:.2f}\n\n{clean(text_in(skill.memory.body))}")
+
+
+@skill_command.command("feedback")
+@click.argument("id")
+@click.option("--success", "outcome", flag_value="success", help="It worked: reliability rises by 0.1.")
+@click.option("--failure", "outcome", flag_value="failure", help="It failed: reliability falls by 0.2.")
+@click.option("--reason", default="", help="Why.")
+@click.option("--by", default="", help="Who says so. Default: you.")
+@JSON
+@click.pass_obj
+def feedback(folder: str, /, id: str, outcome: str | None, reason: str, by: str, as_json: bool) -> None:
+    """Tell how a use of a skill went.
+
+    A skill starts at a reliability of 0.5; it stays between 0 and 1.
+    """
+    if not outcome:
+        raise BadInput("how did it go?", "give --success or --failure")
+    skill = skills.feedback(open_repository(folder), id, outcome == "success", reason, by or user_name())
+    if as_json:
+        say_json({"id": skill.memory.id, "reliability": skill.reliability, "use_count": skill.uses})
+        return
+    say(_line(skill))
+
+
+@skill_command.command("prune")
+@click.option("--threshold", default=PRUNED_BELOW, show_default=True, type=float, help="Archive what is less reliable.")
+@click.option("--dry-run", is_flag=True, help="Only tell what would be archived.")
+@JSON
+@click.pass_obj
+def prune(folder: str, /, threshold: float, dry_run: bool, as_json: bool) -> None:
+    """Archive the skills that proved unreliable; 'rawkomem restore' brings one back."""
+    pruned = skills.prune(open_repository(folder), threshold, dry_run, user_name())
+    if as_json:
+        ids = [skill.memory.id for skill in pruned.skills]
+        say_json({"pruned_count": len(ids), "total_remaining": pruned.remaining, "ids": ids, "dry_run": dry_run})
+        return
+    for skill in pruned.skills:
+        say(f"{'would archive' if dry_run else paint('archived', 'yellow')}  {_line(skill)}")
+    note(f"{len(pruned.skills)} pruned, {pruned.remaining} remain")
+
+
+@skill_command.command("export")
+@click.argument("id")
+@click.argument("directory", metavar="DIR")
+@JSON
+@click.pass_obj
+def export(folder: str, /, id: str, directory: str, as_json: bool) -> None:
+    """Write a skill as DIR/<name>/SKILL.md, which agent hosts load.
+
+    .claude/skills is Claude Code's folder, .agents/skills that of Codex, OpenCode and Gemini CLI. A file that rawkomem
+    did not write, or that was changed since, is never overwritten.
+    """
+    exported = skills.export(open_repository(folder), id, os.path.join(folder, directory))
+    if as_json:
+        say_json(as_dict(exported))
+        return
+    say(f"{paint('exported', 'green') if exported.changed else 'unchanged'}  {exported.path}")
+
+
+def skill_json(skill: Skill) -> dict[str, Any]:
+    """A skill for programs."""
+    memory = skill.memory
+    return {
+        "id": memory.id,
+        "name": memory.title,
+        "intent": skill.field("intent") or NO_INTENT,
+        "description": skill.field("description"),
+        "tags": list(memory.tags),
+        "status": memory.status,
+        "reliability": skill.reliability,
+        "use_count": skill.uses,
+        "injected": skill.injected,
+        "last_used": iso(skill.last_used),
+        "created_at": iso(memory.created),
+        "path": memory.path,
+    }
+
+
+def _match_json(match: Match) -> dict[str, Any]:
+    parts = [{"name": name, "amount": round(amount, 4), "why": why} for name, amount, why in match.parts]
+    return {**skill_json(match.skill), "score": round(match.score, 4), "parts": parts}
+
+
+def _say_list(found: list[Skill], as_json: bool) -> None:
+    if as_json:
+        say_json([skill_json(skill) for skill in found])
+        return
+    for skill in found:
+        say(_line(skill))
+    if not found:
+        note("no skills yet: 'rawkomem skill add FILE' takes one in")
+
+
+def _line(skill: Skill) -> str:
+    memory = skill.memory
+    status = "" if memory.status == "active" else f" [{memory.status}]"
+    told = f"reliability {skill.reliability:.1f}, {count(skill.uses, 'use')}"
+    return f"{one_line(memory.title, 80)}{status}  {told}  {paint(memory.id, 'dim')}"
+
+
+def _read(folder: str, file: str) -> tuple[str, str]:
+    """The text of a skill file, and what to call its source: never a path of somebody's machine."""
+    if file == "-":
+        return sys.stdin.read(), ""
+    path = os.path.join(folder, file)
+    path = os.path.join(path, FILE) if os.path.isdir(path) else path
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return stream.read(), os.path.basename(path)
+    except UnicodeDecodeError:
+        raise BadInput(f"{path} is not UTF-8 text", "save it as UTF-8") from None
+    except OSError as failure:
+        raise BadInput(f"cannot read {path}: {failure.strerror}", "name a skill file, its folder, or -") from None

@@ -1,0 +1,179 @@
+"""`rawkomem trace` and `log`: what was done, and how it went."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....format.compose import entry_from_text
+from ....git.user import user_name
+from ....learn.traces.record import Experienced, Told
+from ....model.clock import iso
+from ....model.errors import BadInput
+from ....recall.filters import READABLE
+from ....repository.wings import experience
+from ....state.run import OUTCOMES, TASKS, outcome_of, tools_of
+from ....text.clean import one_line
+from ..commands import open_repository
+from ..terminal import day, note, paint, say, say_json, tell_nothing, wide
+
+if TYPE_CHECKING:
+    from ....files.append import Written
+    from ....model.entry import Memory
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+STATUS = click.Choice(OUTCOMES)
+COLOURS = {"success": "green", "success_with_recovery": "green", "partial": "yellow"}
+
+
+@click.group("trace")
+def trace_command() -> None:
+    """Record what was done, and how it went.
+
+    One file for each execution, in the schema of LLMos: see 'rawkomem docs traces'. 'rawkomem brief' tells what
+    earlier ones taught, 'rawkomem consolidate' makes learnings of them.
+    """
+
+
+@trace_command.command("add")
+@click.option("--goal", required=True, help="What was to be done.")
+@click.option("--status", type=STATUS, default=OUTCOMES[0], show_default=True, help="How it went.")
+@click.option("--duration-ms", type=click.IntRange(0), default=0, help="How long it took.")
+@click.option("--tool", "tools", multiple=True, help="A tool that was used; may be repeated.")
+@click.option("--file", "files", multiple=True, help="A file that was made; may be repeated.")
+@click.option("--agent", default="", help="Who did it; you, if nobody is named.")
+@click.option("--error", default="", help="What went wrong.")
+@click.option("--plan", default="", help="How it was to be done.")
+@click.option(
+    "--step", "--steps", "steps", multiple=True, help="A step, best with ' - status' behind; may be repeated."
+)
+@click.option("--results", default="", help="What came of it.")
+@click.option("--learning", "--learnings", "learnings", multiple=True, help="What to do again, or not; repeatable.")
+@click.option("--parent", default="", help="The trace that this one is a part of.")
+@click.option("--depends-on", "depends_on", multiple=True, help="A trace that had to come first; may be repeated.")
+@JSON
+@click.pass_obj
+def trace_add(folder: str, /, as_json: bool, **given: Any) -> None:
+    """Record an execution.
+
+    The text comes from --plan, --step, --results and --learning, or, without those, from standard input.
+    """
+    repository = open_repository(folder)
+    if not any(given[name] for name in ("plan", "steps", "results", "learnings")):
+        given["body"] = _piped()
+    told = Told(**{**given, "agent": given["agent"] or user_name()})
+    _report(experience.add_trace(repository, told), as_json)
+    repository.sync()
+
+
+def _piped() -> str:
+    return "" if sys.stdin.isatty() else entry_from_text(sys.stdin.read()).body
+
+
+@trace_command.command("list")
+@click.option("--status", type=STATUS, multiple=True, help="Only those that went so; may be repeated.")
+@click.option("--archived", is_flag=True, help="Also those in the archive.")
+@click.option("--in-order", is_flag=True, help="As executed: none before its parent or what it depended on.")
+@JSON
+@click.pass_obj
+def trace_list(folder: str, /, status: tuple[str, ...], archived: bool, in_order: bool, as_json: bool) -> None:
+    """List executions, the latest first."""
+    repository = open_repository(folder)
+    statuses = (*READABLE, "archived") if archived else READABLE
+    found = experience.in_order(repository, statuses)
+    if not in_order:
+        found = sorted(found, key=lambda memory: (-memory.created, memory.id))
+    found = [memory for memory in found if not status or outcome_of(memory) in status]
+    if as_json:
+        say_json([_json(memory) for memory in found])
+        return
+    for memory in found:
+        say(_line(memory))
+    if not found:
+        tell_nothing(repository, "no such trace: 'rawkomem trace add' records one")
+
+
+def _line(memory: Memory) -> str:
+    outcome = outcome_of(memory) or "unknown"
+    away = " [archived]" if memory.status == "archived" else ""
+    title = one_line(memory.title, max(20, wide() - len(memory.id) - len(away) - 36))
+    shown = paint(f"{outcome:21}", COLOURS.get(outcome, "red"))
+    return f"{day(memory.created)}  {shown} {title}  {paint(memory.id + away, 'dim')}"
+
+
+def _json(memory: Memory) -> dict[str, Any]:
+    return {
+        "trace_id": memory.id,
+        "timestamp": iso(memory.created),
+        "goal": memory.title,
+        "agent": memory.by,
+        "status": outcome_of(memory),
+        "tools_used": list(tools_of(memory)),
+        "path": memory.path,
+        "archived": memory.status == "archived",
+    }
+
+
+@trace_command.command("show")
+@click.argument("id")
+@JSON
+@click.pass_obj
+def trace_show(folder: str, /, id: str, as_json: bool) -> None:
+    """Show one execution, and what it depended on."""
+    repository = open_repository(folder)
+    memory = repository.get(id)
+    if memory.kind not in TASKS:
+        raise BadInput(f"{memory.id} is a {memory.kind}", f"'rawkomem show {memory.id}' shows it")
+    needed = experience.needed_by(repository, memory.id)
+    if as_json:
+        say_json({**_json(memory), **memory.extra, "depended_on": list(needed), "body": memory.body})
+        return
+    say(_line(memory))
+    for name, value in memory.extra.items():
+        said = ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
+        say(f"{paint(f'{name:13}', 'dim')} {one_line(said, 400)}")
+    if needed:
+        say(f"{paint('depended on  ', 'dim')} {', '.join(needed)}")
+    say(f"{paint('file         ', 'dim')} {memory.path}:{memory.line}")
+    say()
+    say(memory.body)
+
+
+@click.group("log")
+def log_command() -> None:
+    """Keep the experience log: one entry for each task, across projects."""
+
+
+@log_command.command("add")
+@click.option("--goal", required=True, help="What was to be done.")
+@click.option("--outcome", type=STATUS, default=OUTCOMES[0], show_default=True, help="How it went.")
+@click.option("--project", default="", help="In which project.")
+@click.option("--component", "components", multiple=True, help="An agent or a tool that was used; may be repeated.")
+@click.option("--files", type=click.IntRange(0), default=0, help="How many files were made.")
+@click.option("--summary", default="", help="What came of it, in short.")
+@click.option("--duration-ms", type=click.IntRange(0), default=0, help="How long it took.")
+@click.option("--learnings", default="", help="What was learned, or went wrong; '-' reads standard input.")
+@JSON
+@click.pass_obj
+def log_add(folder: str, /, as_json: bool, **given: Any) -> None:
+    """Add an entry under the next number.
+
+    The log keeps its last 1,000 entries; older ones move to the archive, and none is deleted.
+    """
+    repository = open_repository(folder)
+    if given["learnings"] == "-":
+        given["learnings"] = sys.stdin.read().strip()
+    _report(experience.add_experience(repository, Experienced(**given), user_name()), as_json)
+    repository.sync()
+
+
+def _report(written: Written, as_json: bool) -> None:
+    entry = written.entry
+    if as_json:
+        say_json({"id": entry.id, "path": entry.path, "redacted": written.redacted})
+    else:
+        say(f"{paint('recorded', 'green')}  {entry.id}  {paint(entry.path, 'dim')}")
+    if written.redacted:
+        note("secrets in the text were redacted before it was written")

@@ -1,0 +1,1 @@
+"""Commands about memories: write, read, find, judge and connect them."""

@@ -1,0 +1,278 @@
+"""Decisions about memories: `rawkomem feedback`, `dispute`, `quarantine`, `review`, `supersede`, `evolve`, and more."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....format.compose import entry_from_text
+from ....git.user import user_name
+from ....model.errors import BadInput
+from ....model.record import replace
+from ....recall.filters import filter_of
+from ....repository.wings.review import review_all, waiting
+from ....text.clean import one_line
+from ..commands import open_repository
+from ..terminal import note, paint, say, say_json
+from .write import say_stored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ....files.append import Written
+    from ....model.entry import Memory
+    from ....repository import Repository
+    from ....state.belief.conflicts import Conflict
+
+REASON = click.option("--reason", default="", help="Why.")
+BY = click.option("--by", default="", help="Who says so. Default: you.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+SUPERSEDE = click.option("--supersede", is_flag=True, help="Put it into the place of what it contradicts.")
+KEEP_BOTH = click.option("--keep-both", is_flag=True, help="Both hold: that settles the conflict.")
+LIST = "list"
+
+
+def decision(name: str, required: bool = True) -> Callable[[Any], Any]:
+    """A command about one memory, with the options that every decision has."""
+
+    def declare(function: Any) -> Any:
+        for option in (click.pass_obj, JSON, BY, REASON, click.argument("id", required=required)):
+            function = option(function)
+        return click.command(name)(function)
+
+    return declare
+
+
+@decision("feedback")
+@click.option("--helpful", "signal", flag_value="helpful", help="It helped.")
+@click.option("--harmful", "signal", flag_value="harmful", help="It did harm: it counts for half from now on.")
+def feedback_command(folder: str, /, id: str, signal: str | None, reason: str, by: str, as_json: bool) -> None:
+    """Vote on a memory: it helped, or it did harm."""
+    if not signal:
+        raise BadInput("which way?", "give --helpful or --harmful")
+    repository = open_repository(folder)
+    _report(repository, id, [repository.feedback(id, signal, reason, _who(by))], f"counted as {signal}", as_json)
+
+
+@decision("reinforce")
+def reinforce_command(folder: str, /, id: str, reason: str, by: str, as_json: bool) -> None:
+    """Say that a memory turned out to be true."""
+    repository = open_repository(folder)
+    _report(repository, id, [repository.reinforce(id, reason, _who(by))], "reinforced", as_json)
+
+
+@decision("dispute")
+def dispute_command(folder: str, /, id: str, reason: str, by: str, as_json: bool) -> None:
+    """Say that a memory is doubtful.
+
+    Below a trust of 0.3, or after three disputes without a single 'reinforce', it is no longer used.
+    """
+    repository = open_repository(folder)
+    _report(repository, id, [repository.dispute(id, reason, _who(by))], "disputed", as_json)
+
+
+@click.command("quarantine")
+@click.argument("id", metavar="ID|list")
+@click.option("--from", "place", default="", help="List only what was imported from here: a kind, a file, a folder.")
+@REASON
+@BY
+@JSON
+@click.pass_obj
+def quarantine_command(folder: str, /, id: str, place: str, reason: str, by: str, as_json: bool) -> None:
+    """Hold a memory back until somebody reviews it, or list those.
+
+    'rawkomem quarantine list' shows what waits for 'rawkomem review'.
+    """
+    repository = open_repository(folder)
+    if id != LIST:
+        _report(repository, id, [repository.quarantine(id, reason, _who(by))], "quarantined", as_json)
+        return
+    held = waiting(repository, place) if place else _held(repository)
+    if as_json:
+        say_json([_side(memory) for memory in held])
+        return
+    for memory in held:
+        say(f"{_name(memory)}  {one_line(memory.reason, 80)}")
+    if not held:
+        note("nothing is in quarantine")
+
+
+def _held(repository: Repository) -> Sequence[Memory]:
+    only = replace(filter_of(), statuses=("quarantined",), current=False)
+    return repository.get_all([row.id for row in repository.list(only)])
+
+
+@decision("review", required=False)
+@click.option("--all-from", "place", default="", help="All that was imported from here: a kind, a file, a folder.")
+@click.option("--activate", "action", flag_value="activate", help="Use it.")
+@click.option("--reject", "action", flag_value="reject", help="Archive it.")
+@SUPERSEDE
+@KEEP_BOTH
+def review_command(
+    folder: str, /, id: str | None, action: str | None, place: str, supersede: bool, keep_both: bool, **told: Any
+) -> None:
+    """Decide on a memory in quarantine, or on one side of a conflict.
+
+    An activated claim takes the place of what it contradicts where it is trusted as much, or where you say --supersede;
+    with --keep-both both hold; else the conflict stays open.
+    """
+    if not action and not supersede and not keep_both:
+        raise BadInput("what is the verdict?", "give --activate or --reject")
+    if bool(id) == bool(place):
+        raise BadInput("which memories?", "give an ID, or --all-from with a source")
+    repository, settle = open_repository(folder), _settle(supersede, keep_both)
+    verdict, done = action or "activate", "rejected" if action == "reject" else "activated"
+    by, reason, as_json = _who(told["by"]), told["reason"], told["as_json"]
+    if id:
+        _report(repository, id, repository.review(id, verdict, settle, reason, by), done, as_json)
+        return
+    _report_all(review_all(repository, place, verdict, settle, reason, by), done, as_json)
+
+
+@decision("restore")
+@SUPERSEDE
+@KEEP_BOTH
+def restore_command(
+    folder: str, /, id: str, supersede: bool, keep_both: bool, reason: str, by: str, as_json: bool
+) -> None:
+    """Bring back a memory that was archived, disputed or superseded."""
+    repository, settle = open_repository(folder), _settle(supersede, keep_both)
+    _report(repository, id, repository.restore(id, settle, reason, _who(by)), "restored", as_json)
+
+
+@decision("archive")
+def archive_command(folder: str, /, id: str, reason: str, by: str, as_json: bool) -> None:
+    """Take a memory out of use; 'restore' brings it back."""
+    repository = open_repository(folder)
+    _report(repository, id, [repository.archive(id, reason, _who(by))], "archived", as_json)
+
+
+@click.command("supersede")
+@click.argument("old")
+@click.argument("new")
+@click.option("--anyway", is_flag=True, help="Even if the new one is trusted less.")
+@REASON
+@BY
+@JSON
+@click.pass_obj
+def supersede_command(folder: str, /, old: str, new: str, anyway: bool, reason: str, by: str, as_json: bool) -> None:
+    """Put a memory into the place of an older one."""
+    repository = open_repository(folder)
+    _report(repository, old, [repository.supersede(old, new, reason, _who(by), anyway)], "superseded", as_json)
+
+
+@decision("validity")
+@click.option("--from", "start", default="", help="A date, a time, an age like 7d; 'none' opens it.")
+@click.option("--until", "end", default="", help="The same; the window ends right before it.")
+def validity_command(folder: str, /, id: str, start: str, end: str, reason: str, by: str, as_json: bool) -> None:
+    """Say from when until when a memory holds."""
+    repository = open_repository(folder)
+    _report(repository, id, [repository.validity(id, start, end, reason, _who(by))], "window set", as_json)
+
+
+@click.command("evolve")
+@click.argument("text", nargs=-1, required=True)
+@click.option("--title", default="", help="Default: the first line.")
+@BY
+@JSON
+@click.pass_obj
+def evolve_command(folder: str, /, text: tuple[str, ...], title: str, by: str, as_json: bool) -> None:
+    """Store a text in the place of the memory that it is a newer version of.
+
+    One that says the same is confirmed; one that clearly speaks of the same is superseded, if the text is trusted as
+    much. Without one, the text is just stored. TEXT '-' reads it from standard input.
+    """
+    said = sys.stdin.read() if text == ("-",) else " ".join(text)
+    entry = entry_from_text(said)
+    body = entry.body.strip()
+    entry = replace(entry, title=title or entry.title or one_line(body.partition("\n")[0], 100), by=_who(by))
+    repository = open_repository(folder)
+    say_stored(repository, repository.evolve(entry), as_json)
+
+
+@click.command("conflicts")
+@JSON
+@click.pass_obj
+def conflicts_command(folder: str, /, as_json: bool) -> None:
+    """Show claims that contradict each other and wait for a review."""
+    repository = open_repository(folder)
+    found = repository.conflicts()
+    if as_json:
+        say_json([_conflict_json(repository, conflict) for conflict in found])
+        return
+    for conflict in found:
+        for sign, side in (("", conflict.memory), ("  against ", conflict.other)):
+            say(f"{sign}{_name(side)}  {_claim(side)}  trust {repository.trust(side):.2f}")
+    if found:
+        note("settle one with 'rawkomem review ID', --activate, --reject, --supersede or --keep-both")
+    else:
+        note("no claim contradicts another")
+
+
+def _who(by: str) -> str:
+    return by or user_name()
+
+
+def _settle(supersede: bool, keep_both: bool) -> str:
+    if supersede and keep_both:
+        raise BadInput("one takes the other's place, or both hold", "give --supersede or --keep-both")
+    return "supersede" if supersede else "keep_both" if keep_both else ""
+
+
+def _report(repository: Repository, name: str, written: Sequence[Written], done: str, as_json: bool) -> None:
+    """What was done, and how the memory stands now."""
+    memory = repository.get(name)
+    superseded = (item.entry.about for item in written if item.entry.kind == "supersede")
+    others = [id for id in superseded if id != memory.id]
+    if as_json:
+        say_json({**_side(memory), "done": done, "superseded": others, "entries": [item.entry.id for item in written]})
+        return
+    say(f"{paint(done, 'green')}  {_name(memory)}  {paint(memory.path, 'dim')}")
+    for id in others:
+        say(f"  in the place of {id}")
+    still_open = [conflict.other.id for conflict in repository.conflicts() if conflict.memory.id == memory.id]
+    if still_open and memory.status == "active":
+        note(f"still in conflict with {', '.join(still_open)}: --supersede or --keep-both settles it")
+
+
+def _report_all(reviewed: Sequence[Memory], done: str, as_json: bool) -> None:
+    if as_json:
+        say_json([{**_side(memory), "done": done} for memory in reviewed])
+        return
+    for memory in reviewed:
+        say(f"{paint(done, 'green')}  {_name(memory)}")
+
+
+def _name(memory: Memory) -> str:
+    status = "" if memory.status == "active" else f" [{memory.status}]"
+    return f"{one_line(memory.title or memory.path, 80)}{status}  {paint(memory.id, 'dim')}"
+
+
+def _claim(memory: Memory) -> str:
+    from ....state.belief.claims import claim_of
+
+    claim = claim_of(memory)
+    return one_line(f"{claim.subject} {claim.predicate} = {claim.value}", 80) if claim else ""
+
+
+def _side(memory: Memory) -> dict[str, Any]:
+    return {
+        "id": memory.id,
+        "title": memory.title,
+        "status": memory.status,
+        "reason": memory.reason,
+        "claim": memory.extra.get("claim"),
+        "conflicts_with": list(memory.conflicts_with),
+        "disputes": memory.disputes,
+        "reinforcements": memory.reinforcements,
+        "helpful": memory.helpful,
+        "harmful": memory.harmful,
+        "path": memory.path,
+    }
+
+
+def _conflict_json(repository: Repository, conflict: Conflict) -> dict[str, Any]:
+    sides = (("memory", conflict.memory), ("other", conflict.other))
+    return {name: {**_side(side), "trust": round(repository.trust(side), 4)} for name, side in sides}

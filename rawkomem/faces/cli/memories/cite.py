@@ -1,0 +1,77 @@
+"""`rawkomem cite`, and how the state of citations is shown by `show` and `check --stale`."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from ....files.check import printable
+from ....git.citations import GONE, STALE, UNKNOWN, place_from
+from ....git.user import user_name
+from ....text.clean import one_line
+from ..commands import open_repository
+from ..terminal import note, paint, say, say_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ....git.citations import Cited
+    from ....model.entry import Memory
+
+COLOURS = {"fresh": "green", STALE: "yellow", GONE: "red", UNKNOWN: "dim"}
+
+
+@click.command("cite")
+@click.argument("words", metavar="[ID] PATH[#SYMBOL]...", nargs=-1, required=True)
+@click.option("--by", default="", help="Who cites it. Default: you.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def cite_command(folder: str, words: tuple[str, ...], by: str, as_json: bool) -> None:
+    """Cite code, so that a memory is doubted when the code changes.
+
+    One PATH, PATH#SYMBOL or PATH:10-20 prints a citation of it as it is now, to put under 'cites:'. With the ID of a
+    memory before it, and as many places as you like, the citations are appended to the memory.
+    """
+    repository = open_repository(folder)
+    base = folder or os.getcwd()
+    places = [place_from(repository.layout, word, base) for word in words[1:] or words]
+    found = [repository.citation(place) for place in places]
+    for item in found:
+        if item.note:
+            note(item.note)
+    written = repository.cite(words[0], places, by or user_name()) if len(words) > 1 else None
+    if as_json:
+        told = {"id": written.entry.id, "about": written.entry.about, "path": written.entry.path} if written else {}
+        say_json({**told, "citations": [item.citation.text for item in found]})
+        return
+    for item in found:
+        say(f"{paint('cited', 'green')}  {item.citation.text}" if written else item.citation.text)
+
+
+def cited_line(item: Cited) -> str:
+    """A citation for people, with its state."""
+    told = f"  {paint(one_line(item.note, 200), 'dim')}" if item.note else ""
+    return f"{paint(f'{item.state:7}', COLOURS[item.state])} {one_line(item.citation.text, 200)}{told}"
+
+
+def cited_json(item: Cited) -> dict[str, str]:
+    """A citation for programs."""
+    return {"citation": item.citation.text, "state": item.state, "note": item.note}
+
+
+def tell_stale(cited: Sequence[tuple[Memory, Sequence[Cited]]], as_json: bool) -> int:
+    """List what is not fresh; the exit code of `check --stale`. What cannot be told is listed and fails nothing."""
+    doubtful = [(memory, item) for memory, items in cited for item in items if item.state in (STALE, GONE, UNKNOWN)]
+    if as_json:
+        say_json([{"id": memory.id, "file": memory.path, "line": memory.line, **cited_json(item)}
+                  for memory, item in doubtful])  # fmt: skip
+    else:
+        for memory, item in doubtful:
+            say(f"{printable(memory.path)}:{memory.line}: {cited_line(item)}")
+        counts = {state: sum(item.state == state for _, item in doubtful) for state in (STALE, GONE, UNKNOWN)}
+        told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+        hint = "; mend the memory, or confirm it with 'rawkomem cite ID PLACE'" if counts[STALE] or counts[GONE] else ""
+        note(f"{sum(len(items) for _, items in cited)} citations, {told or 'all fresh'}{hint}")
+    return 1 if any(item.state in (STALE, GONE) for _, item in doubtful) else 0

@@ -1,0 +1,34 @@
+"""`rawkomem entities`: who and what memories name."""
+
+from __future__ import annotations
+
+import click
+
+from ....text.entities import resolve_entity
+from ..commands import open_repository
+from ..terminal import note, paint, say, say_json
+
+
+@click.command("entities")
+@click.argument("name", required=False, default="")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def entities_command(folder: str, /, name: str, as_json: bool) -> int:
+    """List the people, projects and features that memories name.
+
+    Entities are written 'kind:slug' in a text, in tags or as 'entities' in the frontmatter (kinds: project, agent,
+    feature, person, business, chore), and are told from paths such as packages/mail/. With NAME: which ones it may
+    mean, and the memories that name them; exit code 1 when it is none or several.
+    """
+    known = open_repository(folder).entities()
+    meant = resolve_entity(name, known) if name else None
+    shown = {entity: ids for entity, ids in known.items() if meant is None or entity in meant.slugs + meant.candidates}
+    if as_json:
+        say_json([{"entity": entity, "count": len(ids), "ids": ids} for entity, ids in shown.items()])
+    for entity, ids in {} if as_json else shown.items():
+        say(f"{len(ids):5}  {entity}" + (f"  {paint(' '.join(ids), 'dim')}" if name else ""))
+    if meant is not None and meant.message:
+        note(meant.message)
+    elif not known:
+        note("no memory names an entity yet: write 'project:name' or 'person:name' into a text")
+    return 0 if meant is None or not meant.message else 1

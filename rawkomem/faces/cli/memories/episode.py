@@ -1,0 +1,224 @@
+"""`rawkomem episode`: groups of memories that belong to one stretch of work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....git.user import user_name
+from ....index.stores.documents import Filter
+from ....model.clock import iso, read_time
+from ....model.errors import BadInput
+from ....repository.wings import episodes
+from ....state.graph.episode import SUMMARY_WORDS
+from ....text.clean import one_line
+from ....text.count import count
+from ..commands import open_repository
+from ..terminal import day, note, paint, say, say_json
+from .search import as_json as found_json
+from .search import show as show_found
+
+if TYPE_CHECKING:
+    from ....state.graph.episode import Episode
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+TAG = click.option("--tag", "-t", "tags", multiple=True, help="A tag of the episode; may be repeated.")
+
+
+@click.group("episode")
+def episode_command() -> None:
+    """Group memories that belong to one stretch of work.
+
+    An episode is a file in memories/episodes/ that names its members. It is searched and listed, but never injected:
+    its members are. 'rawkomem delete' removes an episode; its members stay.
+    """
+
+
+@episode_command.command("create")
+@click.argument("name")
+@click.argument("ids", nargs=-1, required=True)
+@TAG
+@click.option("--text", default="", help="What happened; 'episode summarise --keep' can write it later.")
+@JSON
+@click.pass_obj
+def create(folder: str, /, name: str, ids: tuple[str, ...], tags: tuple[str, ...], text: str, as_json: bool) -> None:
+    """Make an episode of these memories."""
+    made = episodes.create(open_repository(folder), name, ids, tags, text, user_name())
+    _tell(made, "created", as_json)
+
+
+@episode_command.command("capture")
+@click.argument("name", required=False, default="")
+@click.option("--since", default="", help="From this time on (ISO 8601).")
+@click.option("--until", default="", help="Before this time (ISO 8601).")
+@click.option("--by", "discoverer", default="", help="Only memories that this agent or person discovered.")
+@click.option("--kind", "-k", "kinds", multiple=True, help="Only this kind; may be repeated.")
+@click.option("--with-tag", "wanted", multiple=True, help="Only memories with this tag; may be repeated.")
+@TAG
+@JSON
+@click.pass_obj
+def capture(
+    folder: str, /, name: str, since: str, until: str, discoverer: str, kinds: tuple[str, ...], wanted: tuple[str, ...],
+    tags: tuple[str, ...], as_json: bool,
+) -> None:  # fmt: skip
+    """Make an episode of what a stretch of time or a filter holds.
+
+    At least two memories must fit. Without NAME it is called by its topic and first day.
+    """
+    if not (since or until or discoverer or kinds or wanted):
+        raise BadInput("say what to capture", "give --since and --until, or --by, --kind, --with-tag")
+    only = Filter(kinds=kinds, tags=wanted, since=_time("--since", since), until=_time("--until", until))
+    made = episodes.capture(open_repository(folder), name, only, discoverer, tags, user_name())
+    _tell(made, "captured", as_json)
+
+
+@episode_command.command("add")
+@click.argument("id")
+@click.argument("ids", nargs=-1, required=True)
+@JSON
+@click.pass_obj
+def add(folder: str, /, id: str, ids: tuple[str, ...], as_json: bool) -> None:
+    """Add memories to an episode."""
+    _tell(episodes.add(open_repository(folder), id, ids, user_name()), "extended", as_json)
+
+
+@episode_command.command("remove")
+@click.argument("id")
+@click.argument("ids", nargs=-1, required=True)
+@JSON
+@click.pass_obj
+def remove(folder: str, /, id: str, ids: tuple[str, ...], as_json: bool) -> None:
+    """Take memories out of an episode; they themselves stay."""
+    _tell(episodes.remove(open_repository(folder), id, ids, user_name()), "reduced", as_json)
+
+
+@episode_command.command("list")
+@JSON
+@click.pass_obj
+def list_episodes(folder: str, /, as_json: bool) -> None:
+    """List episodes, the latest first."""
+    found = episodes.list_all(open_repository(folder))
+    if as_json:
+        say_json([_json(episode) for episode in found])
+        return
+    for episode in found:
+        say(_line(episode))
+    if not found:
+        note("no episodes yet: 'rawkomem episode capture --since 2026-01-23' makes one")
+
+
+@episode_command.command("show")
+@click.argument("id")
+@JSON
+@click.pass_obj
+def show(folder: str, /, id: str, as_json: bool) -> None:
+    """Show an episode and its members, the oldest first."""
+    episode = episodes.show(open_repository(folder), id)
+    if as_json:
+        say_json({**_json(episode), "memories": [
+            {"id": memory.id, "title": memory.title, "status": memory.status, "created": iso(memory.created),
+             "by": memory.by} for memory in episode.members]})  # fmt: skip
+        return
+    say(_line(episode))
+    if episode.memory.body:
+        say(f"\n{episode.memory.body}\n")
+    for memory in episode.members:
+        status = "" if memory.status == "active" else f" [{memory.status}]"
+        title = one_line(memory.title or memory.path, 80)
+        say(f"  {day(memory.created)}  {title}{status}  {paint(memory.id, 'dim')}")
+    for name in episode.missing:
+        note(f"member {one_line(name, 60)!r} is not there any more")
+
+
+@episode_command.command("search")
+@click.argument("id")
+@click.argument("query", nargs=-1, required=True)
+@click.option("--limit", "-n", default=10, show_default=True, type=click.IntRange(1), help="How many at most.")
+@JSON
+@click.pass_obj
+def search(folder: str, /, id: str, query: tuple[str, ...], limit: int, as_json: bool) -> None:
+    """Find the members of an episode that fit a question."""
+    found = episodes.search(open_repository(folder), id, " ".join(query), limit)
+    if as_json:
+        say_json([found_json(item) for item in found])
+        return
+    for number, item in enumerate(found, 1):
+        show_found(number, item)
+    if not found:
+        note("nothing found among its members")
+
+
+@episode_command.command("summarise")
+@click.argument("id")
+@click.option("--words", default=SUMMARY_WORDS, show_default=True, type=click.IntRange(1, 2_000), help="At most.")
+@click.option("--keep", is_flag=True, help="Make it the episode's text, by appending.")
+@JSON
+@click.pass_obj
+def summarise(folder: str, /, id: str, words: int, keep: bool, as_json: bool) -> None:
+    """Say what an episode's members say, in their own sentences.
+
+    No model is asked: the same members always give the same summary.
+    """
+    repository = open_repository(folder)
+    summary = episodes.summarise(repository, id, words)
+    if keep:
+        episodes.keep_summary(repository, id, summary, user_name())
+        repository.sync()
+    if as_json:
+        say_json({"id": episodes.show(repository, id).memory.id, "summary": summary, "kept": keep})
+        return
+    say(summary)
+    if not summary:
+        note("no active member has any text")
+
+
+@episode_command.command("compress")
+@click.argument("id")
+@click.option("--title", default="", help="Of the digest. Default: 'Digest: ' and the episode's name.")
+@click.option("--archive", is_flag=True, help="Archive the originals: readable, no longer found by default.")
+@JSON
+@click.pass_obj
+def compress(folder: str, /, id: str, title: str, archive: bool, as_json: bool) -> None:
+    """Make one memory that says what an episode's members say.
+
+    The digest names them in 'derivedFrom' and takes over their conditions and tags.
+    """
+    repository = open_repository(folder)
+    digest, *archived = episodes.compress(repository, id, title, archive, user_name())
+    repository.sync()
+    entry, sources = digest.entry, list(digest.entry.extra["derivedFrom"])
+    if as_json:
+        say_json({"id": entry.id, "path": entry.path, "summary": entry.body, "derivedFrom": sources,
+                  "archived": len(archived)})  # fmt: skip
+        return
+    say(f"{paint('stored', 'green')}  {entry.id}  {paint(entry.path, 'dim')}")
+    say(f"from {count(len(sources), 'memory')}, {len(archived)} of them archived")
+
+
+def _time(option: str, text: str) -> int:
+    at = read_time(text)[0] if text else 0
+    if at is None:
+        raise BadInput(f"{option} {text!r} is not an ISO 8601 time", "write 2026-01-23 or 2026-01-23T10:30:00Z")
+    return at
+
+
+def _json(episode: Episode) -> dict[str, Any]:
+    memory = episode.memory
+    return {"id": memory.id, "name": memory.title, "summary": memory.body, "tags": list(memory.tags),
+            "start": iso(episode.start), "end": iso(episode.end), "by": list(episode.by), "path": memory.path,
+            "members": [member.id for member in episode.members], "missing": list(episode.missing)}  # fmt: skip
+
+
+def _line(episode: Episode) -> str:
+    memory = episode.memory
+    span = day(episode.start) if day(episode.start) == day(episode.end) else f"{day(episode.start)}…{day(episode.end)}"
+    name = paint(one_line(memory.title, 80), "bold")
+    return f"{span}  {name}  {count(len(episode.members), 'memory')}  {paint(memory.id, 'dim')}"
+
+
+def _tell(episode: Episode, done: str, as_json: bool) -> None:
+    if as_json:
+        say_json(_json(episode))
+    else:
+        say(f"{paint(done, 'green')}  {_line(episode)}  {paint(episode.memory.path, 'dim')}")

@@ -1,0 +1,147 @@
+"""`rawkomem history` and `explain`: how a memory came to be what it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....model.clock import iso
+from ....state.belief.conflicts import how_settled
+from ....text.clean import one_line
+from ....text.count import count
+from ..commands import open_repository
+from ..terminal import note, paint, say, say_json
+from .read import trust_json
+
+if TYPE_CHECKING:
+    from ....repository import Repository
+    from ....state.belief.explained import Explained, Replaced
+    from ....state.history import Step
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+SHOWN = 60  # characters of a value in a line of history
+
+
+@click.command("history")
+@click.argument("id")
+@JSON
+@click.pass_obj
+def history_command(folder: str, /, id: str, as_json: bool) -> None:
+    """Tell what happened to a memory, entry by entry.
+
+    The oldest first, with what each entry changed.
+    """
+    steps = open_repository(folder).history(id)
+    if as_json:
+        say_json([_step_json(step) for step in steps])
+        return
+    for step in steps:
+        by = f"  by {one_line(step.entry.by, 64)}" if step.entry.by else ""
+        place = f"{step.entry.path}:{step.entry.line}"
+        say(f"{iso(step.entry.at) or 'at no time':20}  {paint(step.entry.kind, 'bold')}{by}  {paint(place, 'dim')}")
+        reason = step.entry.extra.get("reason")
+        if isinstance(reason, str) and reason:
+            say(f"    because {one_line(reason, 200)}")
+        for name, before, now in step.changes:
+            say(f"    {name}: {_short(before)} → {_short(now)}")
+
+
+def _short(value: object) -> str:
+    return one_line(str(value), SHOWN) or "(none)"
+
+
+def _step_json(step: Step) -> dict[str, Any]:
+    entry = step.entry
+    changes = [{"field": name, "before": before, "after": now} for name, before, now in step.changes]
+    return {"id": entry.id, "kind": entry.kind, "at": iso(entry.at), "by": entry.by, "path": entry.path,
+            "line": entry.line, "said": dict(entry.extra), "changes": changes}  # fmt: skip
+
+
+@click.command("explain")
+@click.argument("id")
+@click.option("--supersession", is_flag=True, help="Only what took its place, and why.")
+@JSON
+@click.pass_obj
+def explain_command(folder: str, /, id: str, supersession: bool, as_json: bool) -> None:
+    """Tell how far a memory is believed, and why.
+
+    The parts of its trust, where it comes from, what it is connected with, what it contradicts, and every entry about
+    it.
+    """
+    repository = open_repository(folder)
+    if supersession:
+        _supersession(repository, id, as_json)
+        return
+    explained = repository.explain_memory(id)
+    if as_json:
+        say_json(_explained_json(explained))
+    else:
+        _print_explained(explained)
+
+
+def _print_explained(explained: Explained) -> None:
+    memory = explained.memory
+    say(f"{paint(one_line(memory.title) or memory.id, 'bold')}  {memory.status}  {paint(memory.id, 'dim')}")
+    if explained.standing:
+        say(f"not in use: {one_line(explained.standing, 200)}")
+    vouched = "" if explained.trust.standing.verified else "  unverified"
+    say(f"trust {explained.trust.value:.2f}{vouched}")
+    for name, amount, why in explained.trust.parts:
+        say(f"  {name:12} {amount:+.3f}  {why}")
+    times = count(memory.times_observed, "time")
+    say(f"said {times}, first {iso(memory.first_observed)}, last {iso(memory.last_observed)}")
+    say(f"voted {memory.helpful} helpful, {memory.harmful} harmful")
+    for edge in explained.edges:
+        arrow = "→" if edge.source == memory.id else "←"
+        say(f"{arrow} {one_line(edge.type, 32)}  {edge.other(memory.id)}")
+    for other in explained.conflicts:
+        settled = how_settled(memory, other)
+        word = paint("conflicted with", "dim") if settled else paint("conflicts with", "yellow")
+        ended = f"  settled: {settled}" if settled else ""
+        say(f"{word}  {one_line(other.title, 80)}  {paint(other.id, 'dim')}{ended}")
+    for step in explained.steps:
+        changed = ", ".join(name for name, _, _ in step.changes)
+        say(f"{iso(step.entry.at) or 'at no time':20}  {step.entry.kind}  {changed}".rstrip())
+
+
+def _explained_json(explained: Explained) -> dict[str, Any]:
+    memory = explained.memory
+    edges = [{"source": edge.source, "target": edge.target, "type": edge.type} for edge in explained.edges]
+    observed = {"times": memory.times_observed, "first": iso(memory.first_observed), "last": iso(memory.last_observed)}
+    return {
+        "id": memory.id,
+        "title": memory.title,
+        "status": memory.status,
+        "reason": memory.reason,
+        "standing": explained.standing,
+        "trust": trust_json(explained.trust),
+        "claim": memory.extra.get("claim"),
+        "provenance": memory.extra.get("provenance"),
+        "observed": observed,
+        "feedback": {"helpful": memory.helpful, "harmful": memory.harmful},
+        "links": edges,
+        "conflicts": [other.id for other in explained.conflicts],
+        "settled": {other.id: how for other in explained.conflicts if (how := how_settled(memory, other))},
+        "entries": [_step_json(step) for step in explained.steps],
+    }
+
+
+def _supersession(repository: Repository, id: str, as_json: bool) -> None:
+    steps = repository.explain_supersession(id)
+    if as_json:
+        superseded = [_replaced_json(step) for step in steps]
+        say_json({"id": repository.get(id).id, "superseded": bool(steps), "chain": superseded})
+        return
+    for step in steps:
+        say(f"{one_line(step.old.title, 80)}  {paint(step.old.id, 'dim')}  trust {step.old_trust:.2f}")
+        say(f"  superseded by {one_line(step.new.title, 80)}  {paint(step.new.id, 'dim')}  trust {step.new_trust:.2f}")
+        say(f"  because {one_line(step.old.reason, 200) or 'nobody said why'}")
+    if not steps:
+        note("nothing took its place")
+
+
+def _replaced_json(step: Replaced) -> dict[str, Any]:
+    trusts = {"original": round(step.old_trust, 4), "superseding": round(step.new_trust, 4),
+              "delta": round(step.new_trust - step.old_trust, 4)}  # fmt: skip
+    return {"id": step.old.id, "superseded_by": step.new.id, "reason": step.old.reason, "trustComparison": trusts}

@@ -1,0 +1,278 @@
+"""`rawkomem links`, `traverse`, `path`, `clusters`, `orphans`, `graph`: what connects memories."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....model.errors import BadInput, NotFound
+from ....recall.filters import filter_of
+from ....state.graph import draw, walk
+from ....state.references import SIMILAR
+from ....text.clean import one_line
+from ....text.count import count
+from ..commands import open_repository
+from ..terminal import note, paint, say, say_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ....model.entry import Memory
+    from ....repository import Repository
+    from ....state.graph.graph import Edge, Graph
+    from ....state.graph.walk import Step
+
+LINKED = 0.5  # neolata's threshold for a link
+CLUSTERED = 0.6  # at 0.5 most memories of one project hang together; at 0.6 subjects come apart
+DRAWN = 200  # memories: more is a ball of wool
+SHOWN = 10  # members of a cluster that are listed
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+TYPES = click.option("--types", default="", help="Only by edges of these types, separated by commas.")
+
+
+def connections(threshold: float) -> Callable[[Any], Any]:
+    """The options that say which memories and which edges count."""
+
+    options = (
+        click.option("--similar", type=click.FloatRange(0, 1), default=threshold, show_default=True,
+                     help="Also connect memories whose cosine is at least this."),
+        click.option("--declared", is_flag=True, help="Only what files say; nothing by similarity."),
+        click.option("--include", multiple=True, help="Also with this status (superseded, …), or 'all'."),
+    )  # fmt: skip
+
+    def declare(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return declare
+
+
+def _graph(
+    repository: Repository, similar: float, declared: bool, include: tuple[str, ...], similar_to: str = ""
+) -> Graph:
+    return repository.graph(filter_of(include=include).statuses, 0.0 if declared else similar, similar_to)
+
+
+def _node(repository: Repository, graph: Graph, name: str) -> str:
+    """The id of a memory in the graph."""
+    memory = repository.get(name)
+    if memory.id not in graph.memories:
+        hint = "add --include all" if memory.status == "active" else f"add --include {memory.status}"
+        raise NotFound(f"{memory.id} is not current ({memory.status}, or outside its validity)", hint)
+    return memory.id
+
+
+def _types(graph: Graph, given: str) -> tuple[str, ...]:
+    types = tuple(part.strip() for part in given.split(",") if part.strip())
+    wrong = [type for type in types if type not in graph.types()]
+    if wrong:
+        raise BadInput(f"no edge is of type {wrong[0]!r}", f"there are: {', '.join(graph.types()) or 'none'}")
+    return types
+
+
+@click.command("links")
+@click.argument("id")
+@connections(LINKED)
+@JSON
+@click.pass_obj
+def links_command(
+    folder: str, /, id: str, similar: float, declared: bool, include: tuple[str, ...], as_json: bool
+) -> None:
+    """Show what a memory is connected with.
+
+    Links, relatedMemories, [[names]] in the text, what it supersedes or was made from, its episodes, and the few
+    memories that are most similar.
+    """
+    repository = open_repository(folder)
+    graph = _graph(repository, similar, declared, include, repository.get(id).id)
+    id = _node(repository, graph, id)
+    broken = [item for item in graph.broken if item.memory.id == id]
+    hidden = sum(id in (edge.source, edge.target) for edge in graph.hidden)
+    if as_json:
+        links = [_edge_json(graph, edge, id) for edge in graph.around[id]]
+        lost = [{"type": item.type, "name": item.name, "candidates": list(item.candidates)} for item in broken]
+        say_json({"id": id, "title": graph.memories[id].title, "links": links, "broken": lost, "hidden": hidden})
+        return
+    say(_name(graph.memories[id]))
+    for edge in graph.around[id]:
+        say(f"  {_arrow(edge, id)} {_kind(edge):14} {_name(graph.memories[edge.other(id)])}")
+    for item in broken:
+        note(f"{item.type} link to {one_line(item.name, 60)!r} leads {'to several' if item.candidates else 'nowhere'}")
+    if hidden:
+        note(f"{hidden} more to memories that are no longer current: --include all shows them")
+
+
+@click.command("traverse")
+@click.argument("id")
+@click.option("--hops", default=2, show_default=True, type=click.IntRange(1, 100), help="How far to walk.")
+@TYPES
+@connections(LINKED)
+@JSON
+@click.pass_obj
+def traverse_command(
+    folder: str, /, id: str, hops: int, types: str, similar: float, declared: bool, include: tuple[str, ...],
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Walk from a memory to what is around it.
+
+    The nearest first, each memory once, with the edge by which it was reached.
+    """
+    repository = open_repository(folder)
+    graph = _graph(repository, similar, declared, include)
+    steps = walk.traverse(graph, _node(repository, graph, id), hops, _types(graph, types))
+    if as_json:
+        nodes = [_step_json(graph, step) for step in steps]
+        say_json({"start": steps[0].id, "hops": hops, "reached": len(steps), "nodes": nodes})
+        return
+    for step in steps:
+        say(f"{'  ' * step.hop}{_how(step)}{_name(graph.memories[step.id])}")
+
+
+@click.command("path")
+@click.argument("id")
+@click.argument("other")
+@TYPES
+@connections(LINKED)
+@JSON
+@click.pass_obj
+def path_command(
+    folder: str, /, id: str, other: str, types: str, similar: float, declared: bool, include: tuple[str, ...],
+    as_json: bool,
+) -> int:  # fmt: skip
+    """Find the shortest way between two memories.
+
+    Exit code 1 when there is none.
+    """
+    repository = open_repository(folder)
+    graph = _graph(repository, similar, declared, include)
+    ends = _node(repository, graph, id), _node(repository, graph, other)
+    steps = walk.path(graph, *ends, _types(graph, types))
+    if as_json:
+        say_json({"found": bool(steps), "hops": len(steps) - 1, "path": [_step_json(graph, step) for step in steps]})
+        return 0 if steps else 1
+    for step in steps:
+        say(f"{_how(step)}{_name(graph.memories[step.id])}")
+    if not steps:
+        note("nothing connects them")
+    return 0 if steps else 1
+
+
+@click.command("clusters")
+@click.option("--min-size", default=3, show_default=True, type=click.IntRange(2), help="Only of at least this size.")
+@connections(CLUSTERED)
+@JSON
+@click.pass_obj
+def clusters_command(
+    folder: str, /, min_size: int, similar: float, declared: bool, include: tuple[str, ...], as_json: bool
+) -> None:
+    """Show groups of memories that hang together.
+
+    The largest first, each with the words that tell it from the others. A higher --similar makes smaller groups.
+    """
+    graph = _graph(open_repository(folder), similar, declared, include)
+    found = walk.clusters(graph, min_size)
+    if as_json:
+        members = [[_node_json(graph, id) for id in cluster.ids] for cluster in found]
+        say_json([{"label": cluster.label, "size": len(own), "memories": own}
+                  for cluster, own in zip(found, members, strict=True)])  # fmt: skip
+        return
+    for cluster in found:
+        say(f"{paint(cluster.label or '(no words)', 'bold')}  {count(len(cluster.ids), 'memory')}")
+        for id in cluster.ids[:SHOWN]:
+            say(f"  {_name(graph.memories[id])}")
+        if len(cluster.ids) > SHOWN:
+            say(f"  … and {len(cluster.ids) - SHOWN} more (--json lists all)")
+    if not found:
+        note(f"no {min_size} memories hang together; a lower --similar or --min-size may show some")
+
+
+@click.command("orphans")
+@connections(LINKED)
+@JSON
+@click.pass_obj
+def orphans_command(folder: str, /, similar: float, declared: bool, include: tuple[str, ...], as_json: bool) -> None:
+    """List memories that nothing connects."""
+    graph = _graph(open_repository(folder), similar, declared, include)
+    found = walk.orphans(graph)
+    if as_json:
+        say_json([_node_json(graph, id) for id in found])
+        return
+    for id in found:
+        say(_name(graph.memories[id]))
+    if not found:
+        note("every memory is connected with another")
+
+
+@click.command("graph")
+@click.option("--format", "-f", "form", type=click.Choice(("mermaid", "dot", "json")), default="mermaid",
+              show_default=True, help="How to write it.")  # fmt: skip
+@click.option("--id", "id", default="", help="Only what is around this memory.")
+@click.option("--hops", default=2, show_default=True, type=click.IntRange(1, 100), help="How far around it.")
+@click.option("--max", "most", default=DRAWN, show_default=True, type=click.IntRange(0), help="Memories; 0 for all.")
+@connections(LINKED)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.pass_obj
+def graph_command(
+    folder: str, /, form: str, id: str, hops: int, most: int, similar: float, declared: bool, include: tuple[str, ...],
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Draw memories and their connections.
+
+    The most connected memories, or those around one. mermaid: paste it into a ```mermaid block, or into
+    https://mermaid.live. dot: 'rawkomem graph -f dot | dot -Tsvg > graph.svg'. Similar memories are joined by dashes.
+    """
+    repository = open_repository(folder)
+    graph = _graph(repository, similar, declared, include)
+    picture = draw.picture(graph, _node(repository, graph, id) if id else "", hops, most)
+    if as_json or form == "json":
+        nodes = [_node_json(graph, memory.id) for memory in picture.memories]
+        edges = [_plain_edge(edge) for edge in picture.edges]
+        say_json({"nodes": nodes, "edges": edges, "left_out": picture.left_out})
+    elif form == "dot":
+        say(draw.dot(picture).rstrip("\n"))
+    else:
+        picture = draw.for_mermaid(picture)
+        say(draw.mermaid(picture).rstrip("\n"))
+    if picture.left_out:
+        note(f"{picture.left_out} more memories are not drawn: --max 0 draws all, --id draws what is around one")
+    if picture.edges_left_out:
+        note(f"{picture.edges_left_out} edges are not drawn: mermaid takes {draw.MERMAID_EDGES} at most; try -f dot")
+
+
+def _name(memory: Memory) -> str:
+    status = "" if memory.status == "active" else f" [{memory.status}]"
+    return f"{one_line(memory.title or memory.path, 80)}{status}  {paint(memory.id, 'dim')}"
+
+
+def _arrow(edge: Edge, id: str) -> str:
+    return "~" if edge.type == SIMILAR else "→" if edge.source == id else "←"
+
+
+def _kind(edge: Edge) -> str:
+    return f"{edge.type} {edge.weight:.2f}" if edge.type == SIMILAR else one_line(edge.type, 32)
+
+
+def _how(step: Step) -> str:
+    """By which edge a step was made, seen from where it came."""
+    return f"{_arrow(step.edge, step.edge.other(step.id))} {_kind(step.edge)}  " if step.edge else ""
+
+
+def _node_json(graph: Graph, id: str) -> dict[str, Any]:
+    memory = graph.memories[id]
+    return {"id": id, "title": memory.title, "kind": memory.kind, "status": memory.status, "path": memory.path}
+
+
+def _plain_edge(edge: Edge) -> dict[str, Any]:
+    return {"source": edge.source, "target": edge.target, "type": edge.type, "weight": edge.weight}
+
+
+def _edge_json(graph: Graph, edge: Edge, id: str) -> dict[str, Any]:
+    direction = "both" if edge.type == SIMILAR else "out" if edge.source == id else "in"
+    return {**_node_json(graph, edge.other(id)), "type": edge.type, "direction": direction, "weight": edge.weight}
+
+
+def _step_json(graph: Graph, step: Step) -> dict[str, Any]:
+    return {**_node_json(graph, step.id), "hop": step.hop, "edge": _plain_edge(step.edge) if step.edge else None}

@@ -1,0 +1,181 @@
+"""`rawkomem list`, `show` and `stats`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....files.local.usage import Access
+from ....model.clock import iso
+from ....model.record import as_dict
+from ....recall.filters import filter_of
+from ....state.belief.claims import claim_of
+from ....state.lifecycle.promoted import promoted
+from ....text.clean import one_line
+from ....text.count import count
+from ..commands import hot_options, open_repository
+from ..hot import FILTERS, JSON
+from ..terminal import day, draws, paint, say, say_json, sparkline, tell_nothing, wide
+from .cite import cited_json, cited_line
+
+if TYPE_CHECKING:
+    from ....index.catalogue import Row
+    from ....index.views.stats import Stats, Used
+    from ....model.entry import Memory
+    from ....repository import Repository
+    from ....state.belief.trust import Trust
+
+COLOURS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
+
+
+@click.command("list")
+@hot_options((*FILTERS, JSON))
+@click.pass_obj
+def list_command(folder: str, /, json: bool, **which: Any) -> None:
+    """List memories, the last changed first."""
+    repository = open_repository(folder)
+    rows = repository.list(filter_of(**which))
+    if json:
+        used = repository.accesses()
+        say_json([{**as_dict(row), **_times(row), **_used(used.get(row.id, Access()))} for row in rows])
+        return
+    for row in rows:
+        say(_line(row))
+    if not rows:
+        tell_nothing(repository, "no memory passes these filters")
+
+
+def _line(row: Row) -> str:
+    status = "" if row.status == "active" else f" [{row.status}]"
+    id = f"{row.id}{status}"
+    title = one_line(row.title or row.path, max(20, wide() - len(id) - 26))
+    return f"{day(row.updated)}  {paint(f'{row.importance:8}', COLOURS[row.importance])}  {title}  {paint(id, 'dim')}"
+
+
+def _times(of: Row | Memory) -> dict[str, str]:
+    return {key: iso(getattr(of, key)) for key in ("created", "updated", "valid_from", "valid_until")}
+
+
+def _used(access: Access) -> dict[str, Any]:
+    return {"accesses": access.count, "last_access": iso(access.last)}
+
+
+def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
+    from ....repository.wings.lifecycle import strength  # looks at every memory, for links: only where it is asked for
+
+    found = strength(repository, memory)
+    return {"strength": found.value, "strength_parts": [as_dict(part) for part in found.parts]}
+
+
+@click.command("show")
+@click.argument("id")
+@click.option("--as-of", default="", help="As it stood then: a date (its end), a time, or an age.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def show_command(folder: str, /, id: str, as_of: str, as_json: bool) -> None:
+    """Show one memory.
+
+    ID is an id, the start of one, or a file's stem.
+    """
+    repository = open_repository(folder)
+    memory = repository.get(id, filter_of(as_of=as_of).as_of)
+    cited = repository.cited(memory)
+    access = repository.accesses().get(memory.id, Access())
+    trust = repository.trust_parts(memory)
+    if as_json:
+        citations = {"citations": [cited_json(item) for item in cited]} if cited else {}
+        believed = {"trust": trust_json(trust)}
+        columns = {**promoted(memory, access.count, access.last), "last_accessed": iso(access.last)}
+        facts = {**columns, **_times(memory), **_used(access), **_strength(repository, memory), **believed, **citations}
+        say_json({**as_dict(memory), **facts})
+        return
+    say(paint(one_line(memory.title) or "(draft)", "bold"))
+    for name, value in _facts(memory, access):
+        say(f"{paint(f'{name:11}', 'dim')} {value}")
+    say(f"{paint('trust      ', 'dim')} {trust.value:.2f}  {trust_line(trust)}")
+    for item in cited:
+        say(f"{paint('cites      ', 'dim')} {cited_line(item)}")
+    say()
+    say(memory.body)
+
+
+def trust_line(trust: Trust) -> str:
+    """What a trust is made of."""
+    vouched = "" if trust.standing.verified else "unverified; "
+    return one_line(vouched + ", ".join(f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts), 400)
+
+
+def trust_json(trust: Trust) -> dict[str, Any]:
+    """A trust for programs."""
+    parts = [{"name": name, "amount": round(amount, 4), "why": why} for name, amount, why in trust.parts]
+    known = {"source": trust.source, "verified": trust.standing.verified, "standing": trust.standing.why}
+    return {"value": round(trust.value, 4), **known, "parts": parts}
+
+
+def _facts(memory: Memory, access: Access) -> list[tuple[str, str]]:
+    votes = f"{memory.helpful} helpful, {memory.harmful} harmful" if memory.helpful or memory.harmful else ""
+    window = " until ".join(part for part in (iso(memory.valid_from), iso(memory.valid_until)) if part)
+    facts = {
+        "id": memory.id,
+        "kind": memory.kind if memory.kind != "memory" else "",
+        "status": memory.status + (f" ({memory.reason})" if memory.reason else ""),
+        "valid": window if memory.valid_from or not window else f"until {window}",
+        "claims": _claimed(memory),
+        "importance": memory.importance,
+        "whenToUse": "; ".join(memory.when),
+        "tags": ", ".join(memory.tags),
+        "found": " ".join(part for part in (iso(memory.created), f"by {memory.by}" if memory.by else "") if part),
+        "in": memory.found_in,
+        "source": memory.source,
+        "related": ", ".join(memory.related),
+        "changed": iso(memory.updated) if memory.updated != memory.created else "",
+        "feedback": votes,
+        "used": f"{count(access.count, 'time')}, last {iso(access.last)}" if access.count else "",
+        "file": f"{memory.path}:{memory.line}",
+    }
+    return [(name, one_line(value, 400)) for name, value in facts.items() if value]
+
+
+def _claimed(memory: Memory) -> str:
+    claim = claim_of(memory)
+    return f"{claim.subject} {claim.predicate} = {claim.value}" if claim else ""
+
+
+@click.command("stats")
+@hot_options((*FILTERS, JSON))
+@click.pass_obj
+def stats_command(folder: str, /, json: bool, **which: Any) -> None:
+    """Count memories, and tell which are used.
+
+    Counts what 'rawkomem list' shows with the same filters; 'statuses' counts every memory. Uses are injections on this
+    machine.
+    """
+    repository = open_repository(folder)
+    stats = repository.stats(filter_of(**which))
+    if json:
+        used = {name: [_used_json(item) for item in getattr(stats, name)] for name in ("most_used", "least_used")}
+        say_json({**as_dict(stats), **used})
+    elif stats.memories:
+        _print_stats(stats)
+    else:
+        tell_nothing(repository, "no memory passes these filters")
+
+
+def _used_json(item: Used) -> dict[str, Any]:
+    return {"id": item.id, "title": item.title, **_used(Access(item.count, item.last))}
+
+
+def _print_stats(stats: Stats) -> None:
+    used = f"{stats.unused} of them never used; {count(stats.uses, 'use')} in all"
+    lines = [("memories", f"{stats.memories}, {used}")]
+    for name in ("kinds", "importance", "tags", "statuses"):
+        counts = ", ".join(f"{count} {value}" for value, count in getattr(stats, name).items())
+        lines.append((name, counts or "none"))
+    least = [item for item in stats.least_used if item not in stats.most_used]
+    for name, items in (("most used", stats.most_used), ("least used", least)):
+        lines += [(name, f"{item.count:4}  {one_line(item.title or item.id, wide() - 20)}") for item in items]
+    if draws():
+        lines += [("by week", sparkline(stats.weeks, "week")), ("uses by day", sparkline(stats.days, "day"))]
+    for name, text in lines:
+        say(f"{paint(f'{name:11}', 'dim')} {text}")

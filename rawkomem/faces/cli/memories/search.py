@@ -1,0 +1,69 @@
+"""`rawkomem search`: the memories that fit a question."""
+
+from __future__ import annotations
+
+from ....recall.filters import filter_of
+from ....recall.search import Found, contributions
+from ....repository import Repository
+from ....text.clean import one_line
+from ..terminal import day, paint, say, say_json, tell_nothing, wide
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def run(folder: str, arguments: list[str], limit: int, explain: bool, json: bool, **which: Any) -> None:
+    """Search and print."""
+    repository = Repository.open(folder)
+    found = repository.search(" ".join(arguments), limit, filter_of(**which))
+    repository.deepen_behind()
+    if json:
+        say_json([{**as_json(item), **(explained(item) if explain else {})} for item in found])
+        return
+    for number, item in enumerate(found, 1):
+        show(number, item)
+        if explain:
+            tell(item)
+    if not found:
+        tell_nothing(repository, "nothing found")
+
+
+def as_json(item: Found) -> dict[str, object]:
+    """A result for programs."""
+    row = item.row
+    return {
+        "id": row.id,
+        "title": row.title,
+        "kind": row.kind,
+        "status": row.status,
+        "importance": row.importance,
+        "score": round(item.score, 4),
+        "relevance": round(item.relevance, 4),
+        "path": row.path,
+        "line": row.line,
+        "text": item.text,
+    }
+
+
+def show(number: int, item: Found) -> None:
+    """A result for people: rank, title and facts on one line, then the passage that matched."""
+    row = item.row
+    title = one_line(row.title) or paint(f"(draft) {row.path}", "yellow")
+    facts = " · ".join(part for part in (row.importance, day(row.created) if row.created else "", row.id) if part)
+    say(f"{number:2} {paint(title, 'bold')}  {paint(facts, 'dim')}")
+    say(f"   {one_line(item.text, wide() - 4)}")
+
+
+def explained(item: Found) -> dict[str, object]:
+    """How a result came to its score, for programs."""
+    parts = contributions(item.signals)
+    return {"explain": [{"name": p.name, "value": p.value, "weight": p.weight, "why": p.why} for p in parts]}
+
+
+def tell(item: Found) -> None:
+    """How a result came to its score, for people."""
+    for part in contributions(item.signals):
+        share = f"{part.value * part.weight:.3f} = {part.weight:.0%} of {part.value:.2f}"
+        say(paint(f"   {share}  {part.name}: {part.why}", "dim"))
+    say(paint(f"   {item.score:.3f} in all; relevance {item.relevance:.2f}: cosine of its closest passage", "dim"))

@@ -1,0 +1,130 @@
+"""`rawkomem why`, `why-not`, `context`, `tokens`: what injection does, in the open."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....files.local.usage import uses
+from ....recall.filters import filter_of
+from ....recall.inject import Task, explain
+from ....recall.rank import votes_against
+from ....recall.render import FORMS, GROUPED, NOTHING_FOUND
+from ....text.clean import one_line
+from ..commands import hot_options, open_repository
+from ..hot import STRICT, WHICH
+from ..terminal import note, paint, say, say_json
+from .inject import tell
+from .read import trust_json, trust_line
+
+if TYPE_CHECKING:
+    from ....recall.rank import Scored
+
+PROFILE = click.option("--profile", "-p", default="", help="How to score; default: fit.")
+AS_OF = click.option("--as-of", default="", help="As memories stood then: a date (its end), a time, or an age.")
+AGENT = click.option("--agent", "-a", default="", help="Who works on it.")
+
+
+@click.command("why")
+@click.argument("id")
+@click.argument("task", nargs=-1, required=True)
+@PROFILE
+@AGENT
+@AS_OF
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def why_command(
+    folder: str, /, id: str, task: tuple[str, ...], profile: str, agent: str, as_of: str, as_json: bool
+) -> int:
+    """Tell how a memory scores for a task.
+
+    Every factor with its value, its weight and the reason. Exit code 0 when it is injected, 1 when it is not.
+    """
+    repository, only = open_repository(folder), filter_of(as_of=as_of)
+    item, inside = repository.explain(id, Task(" ".join(task), agent), profile, only)
+    trust = repository.trust_parts(item.memory)
+    if as_json:
+        factors = [{"name": f.name, "value": f.value, "weight": f.weight, "why": f.why} for f in item.factors]
+        say_json({"id": item.memory.id, "injected": inside, "score": item.score, "why_not": item.out,
+                  "relevance": item.signals.relevance, "fired": item.signals.fired, "factors": factors,
+                  "trust": trust_json(trust)})  # fmt: skip
+        return 0 if inside else 1
+    say(f"{paint(one_line(item.memory.title), 'bold')}  score {item.score:.3f}")
+    for line in explain(item):
+        say(f"  {line}")
+    say(f"  {'trust':16} {trust.value:7.3f}       {trust_line(trust)}")
+    say(paint("injected", "green") if inside else f"{paint('not injected', 'yellow')}: {item.out}")
+    _tell_next_step(item, inside)
+    return 0 if inside else 1
+
+
+@click.command("why-not")
+@click.argument("id")
+@click.argument("task", nargs=-1, required=True)
+@PROFILE
+@AGENT
+@AS_OF
+@click.pass_obj
+def why_not_command(folder: str, /, id: str, task: tuple[str, ...], profile: str, agent: str, as_of: str) -> None:
+    """Tell why a memory is not injected for a task."""
+    only = filter_of(as_of=as_of)
+    item, inside = open_repository(folder).explain(id, Task(" ".join(task), agent), profile, only)
+    say("it is injected" if inside else item.out)
+    _tell_next_step(item, inside)
+
+
+def _tell_next_step(item: Scored, inside: bool) -> None:
+    """What would bring a memory up that nobody speaks against and of which no condition fired."""
+    if inside or item.signals.fired or not item.factors or votes_against(item.memory) > 0:
+        return
+    kept = "".join(f" --when {shlex.quote(condition)}" for condition in item.memory.when)  # 'amend' replaces them all
+    note(f"to bring it up for such tasks, add a condition: rawkomem amend {item.memory.id}{kept} --when '…'")
+
+
+@click.command("context")
+@click.argument("query", nargs=-1, required=True)
+@click.option("--budget", default=2_000, show_default=True, type=click.IntRange(1), help="Tokens at most.")
+@click.option("--max", "most", default=20, show_default=True, type=click.IntRange(1), help="Memories at most.")
+@click.option("--format", "-f", "form", default="plain", show_default=True, type=click.Choice((*FORMS, GROUPED)),
+              help="How to write it; grouped: by category.")  # fmt: skip
+@click.option("--explain", "explained", is_flag=True, help="Also tell why, and what is left out, on stderr.")
+@hot_options((STRICT, *WHICH))
+@click.pass_obj
+def context_command(
+    folder: str,
+    /,
+    query: tuple[str, ...],
+    budget: int,
+    most: int,
+    form: str,
+    explained: bool,
+    strict: bool,
+    **which: Any,
+) -> None:
+    """Pack what is known about a subject into a budget."""
+    task, only = Task(" ".join(query)), filter_of(**which)
+    repository = open_repository(folder)
+    injection = repository.inject(task, form=form, most=most, budget=budget, only=only, strict=strict)
+    say(injection.text.rstrip("\n") or (NOTHING_FOUND if form == GROUPED else ""))
+    if explained:
+        tell(injection)
+
+
+@click.command("tokens")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def tokens_command(folder: str, /, as_json: bool) -> None:
+    """Tell what injection has cost, by session."""
+    totals: dict[str, list[int]] = {}
+    for use in uses(open_repository(folder).layout):
+        total = totals.setdefault(use.session or "(no session)", [0, 0, 0])
+        totals[use.session or "(no session)"] = [total[0] + 1, total[1] + len(use.ids), total[2] + use.tokens]
+    if as_json:
+        say_json([{"session": s, "injections": n, "memories": m, "tokens": t} for s, (n, m, t) in totals.items()])
+        return
+    for session, (count, memories, tokens) in totals.items():
+        say(f"{tokens:8} tokens  {count:5} injections  {memories:5} memories  {session}")
+    if not totals:
+        note("nothing was injected yet")

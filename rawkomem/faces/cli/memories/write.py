@@ -1,0 +1,240 @@
+"""`rawkomem add`, `amend`, `delete`, `purge`: what changes files."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ....files.templates import fill_template
+from ....format.compose import compose, entry_from_text
+from ....git.user import user_name
+from ....model.errors import BadInput
+from ....model.kinds import CREATES, GROUPS, IMPORTANCE
+from ....model.record import as_dict, replace
+from ....state.belief.claims import ON_CONFLICT, SCOPES
+from ....state.belief.trust import BASES
+from ..commands import open_repository
+from ..terminal import note, paint, say, say_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ....files.append import Written
+    from ....model.entry import Value
+    from ....repository import Repository, Stored
+
+KINDS = [kind for kind in CREATES if kind not in GROUPS]  # 'rawkomem episode' makes episodes
+SOURCES = [name for name in BASES if name != "unknown"]  # classes of source; other words are a place
+FIELDS = (
+    click.option("--title", default="", help="One line that says what it is about."),
+    click.option("--when", "-w", multiple=True, help="When to use it: words, a|b, a pattern, or a sentence."),
+    click.option("--tag", "-t", "tags", multiple=True, help="A tag; may be repeated."),
+    click.option("--importance", "-i", type=click.Choice(IMPORTANCE, case_sensitive=False), help="Default: medium."),
+    click.option("--by", default="", help="Who found it out. Default: you."),
+    click.option("--in", "found_in", default="", help="The task in which it was found out."),
+    click.option("--source", default="", help="Where it comes from: a link, a file; or a class like user_explicit."),
+    click.option("--related", "-r", multiple=True, help="The id of a related memory; may be repeated."),
+    click.option("--body", "-b", default="", help="The text; '-' reads it from standard input."),
+    click.option("--file", "-f", "file", type=click.File("r", encoding="utf-8"), help="Read the text from a file."),
+    click.option("--edit", "-e", is_flag=True, help="Write it in $EDITOR, on a template."),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+)
+
+
+def fields(function: Any) -> Any:
+    """The options that describe an entry."""
+    for option in reversed(FIELDS):
+        function = option(function)
+    return function
+
+
+@click.command("add")
+@click.option("--kind", "-k", type=click.Choice(KINDS), default="memory", show_default=True, help="What it is.")
+@click.option("--claim", default="", help="What it claims: subject=…,predicate=…,value=… (the value comes last).")
+@click.option(
+    "--exclusive/--no-exclusive", default=None, help="Whether the claim rules out other values. Default: yes."
+)
+@click.option("--scope", type=click.Choice(SCOPES), help="Where the claim holds. Default: global.")
+@click.option("--session", default="", help="The session of a claim of scope session.")
+@click.option("--valid-from", default="", help="When it begins to hold: a date or a time.")
+@click.option("--valid-until", default="", help="When it ceases to hold.")
+@click.option("--on-conflict", type=click.Choice(ON_CONFLICT), default=ON_CONFLICT[0], show_default=True,
+              help="What to do with a claim that is trusted less than what it contradicts.")  # fmt: skip
+@fields
+@click.pass_obj
+def add_command(folder: str, /, kind: str, on_conflict: str, **given: Any) -> None:
+    """Store a memory.
+
+    The text comes from --body, --file, standard input, or $EDITOR on a template. It may bring its own frontmatter;
+    flags win over it. Without --title, the first '# Heading' is the title. Secrets are redacted before anything is
+    written. A claim that says what another says confirms it; one that contradicts another supersedes it, or waits for a
+    review: see 'rawkomem docs belief'.
+    """
+    repository = open_repository(folder)
+    text = _text(given, lambda: fill_template(repository.layout, kind, _template_values(given)))
+    entry = compose(entry_from_text(text), kind=kind, by=given["by"] or user_name(), **_flags(given))
+    entry = replace(entry, extra={**entry.extra, **_claimed(given)})
+    stored = repository.store(entry, on_conflict)
+    say_stored(repository, stored, given["as_json"])
+    if not entry.body.strip():
+        note(f"stored without a text: add one with 'rawkomem amend {stored.outcome.id} --body …'")
+
+
+@click.command("amend")
+@click.argument("id")
+@fields
+@click.pass_obj
+def amend_command(folder: str, /, id: str, **given: Any) -> None:
+    """Change what a memory says, by appending.
+
+    Only what you give changes; the earlier text stays in the file as history.
+    """
+    repository = open_repository(folder)
+    text = _text(given, lambda: repository.get(id).body, optional=True)
+    entry = compose(entry_from_text(text), kind="amend", by=given["by"] or user_name(), **_flags(given))
+    _report(repository, repository.amend(id, entry), "amended", given["as_json"])
+
+
+@click.command("delete")
+@click.argument("id")
+@click.option("--reason", default="", help="Why.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def delete_command(folder: str, id: str, reason: str, as_json: bool) -> None:
+    """Hide a memory; its text stays in the file.
+
+    Appends a tombstone: the memory is no longer listed, found or injected.
+    """
+    repository = open_repository(folder)
+    _report(repository, repository.delete(id, reason, user_name()), "deleted", as_json)
+
+
+@click.command("purge")
+@click.argument("id")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def purge_command(folder: str, id: str, yes: bool) -> None:
+    """Remove a memory's text for good (asks; rewrites files).
+
+    For leaked secrets. This is the only command that rewrites files. Git history keeps the old text: change the secret,
+    and rewrite history if you must.
+    """
+    repository = open_repository(folder)
+    memory = repository.get(id)
+    if not yes:
+        click.confirm(
+            f"Remove every entry about {memory.title or memory.id!r} from {memory.path} for good?", abort=True
+        )
+    for path in repository.purge(memory.id):
+        say(f"{paint('rewritten', 'yellow')}  {path}")
+    note("git history still holds the text: change the secret, too")
+    if repository.settings.sinks.any:
+        note("what sinks were told before is out of reach: look into the daily log and behind the webhook")
+
+
+def _text(given: dict[str, Any], draft: Callable[[], str], optional: bool = False) -> str:
+    """The text that the user gives, by whichever way."""
+    if given["file"]:
+        return str(given["file"].read())
+    if given["body"] and given["body"] != "-":
+        return str(given["body"])
+    if given["edit"] or (not optional and given["body"] != "-" and sys.stdin.isatty()):
+        text = click.edit(draft(), extension=".md")
+        if text is None:
+            raise BadInput("nothing was saved in the editor: nothing stored", "save the file to store it")
+        return text
+    if given["body"] == "-" or (not sys.stdin.isatty() and not optional):
+        return sys.stdin.read()
+    return ""
+
+
+def _flags(given: dict[str, Any]) -> dict[str, Any]:
+    """The fields that were given as flags."""
+    flags = {
+        "title": given["title"],
+        "when": given["when"],
+        "tags": given["tags"],
+        "importance": given["importance"],
+        "found_in": given["found_in"],
+        "source": "" if given["source"] in SOURCES else given["source"],
+        "related": given["related"],
+    }
+    return {key: value for key, value in flags.items() if value}
+
+
+def _claimed(given: dict[str, Any]) -> dict[str, Value]:
+    """Claim, window and class of source, as the frontmatter holds them."""
+    window = {"validFrom": given["valid_from"], "validUntil": given["valid_until"]}
+    said: dict[str, Value] = {key: value for key, value in window.items() if value}
+    if given["source"] in SOURCES:
+        said["provenance"] = {"source": given["source"]}
+    if not given["claim"]:
+        return said
+    exclusive = given["exclusive"]
+    place = {"scope": given["scope"], "session": given["session"]}
+    claim: dict[str, Value] = {**_pairs(given["claim"]), **{key: value for key, value in place.items() if value}}
+    if exclusive is not None:
+        claim["exclusive"] = "true" if exclusive else "false"
+    return {**said, "claim": claim}
+
+
+def _pairs(text: str) -> dict[str, Value]:
+    """`subject=…,predicate=…,value=…`; whatever follows `value=` is the value, commas and all."""
+    head, found, value = text.partition("value=")
+    parts = [part.partition("=") for part in head.split(",") if part.strip()]
+    if not found or any(not sign for _, sign, _ in parts):
+        raise BadInput(f"not a claim: {text!r}", "write subject=user,predicate=timezone,value=UTC")
+    return {**{key.strip(): said.strip() for key, _, said in parts}, "value": value}
+
+
+def _template_values(given: dict[str, Any]) -> dict[str, Any]:
+    keys = {"title": "title", "when": "whenToUse", "tags": "tags", "importance": "importance"}
+    return {keys[key]: list(value) if isinstance(value, tuple) else value
+            for key, value in given.items() if key in keys and value}  # fmt: skip
+
+
+SAID = {
+    "stored": "stored",
+    "corroborated": "confirmed",
+    "superseded": "stored",
+    "quarantined": "quarantined",
+    "kept_both": "stored",
+    "conflict": "stored",
+}
+BESIDE = {
+    "superseded": "in the place of",
+    "quarantined": "conflicts with",
+    "kept_both": "beside",
+    "conflict": "in conflict with",
+}
+
+
+def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
+    """What became of a memory that was to be stored."""
+    outcome, written = stored.outcome, stored.written[0]
+    repository.sync()
+    redacted = any(item.redacted for item in stored.written)
+    if as_json:
+        say_json({**as_dict(outcome), "about": written.entry.about, "path": written.entry.path, "redacted": redacted,
+                  "why": stored.why})  # fmt: skip
+    else:
+        say(f"{paint(SAID[outcome.what], 'green')}  {outcome.id}  {paint(written.entry.path, 'dim')}")
+        if outcome.others:
+            say(f"  {BESIDE[outcome.what]} {', '.join(outcome.others)}")
+        if outcome.reason:
+            say(f"  because {outcome.reason}: 'rawkomem review {outcome.id}' decides")
+    if redacted:
+        note("secrets in the text were redacted before it was written")
+
+
+def _report(repository: Repository, written: Written, done: str, as_json: bool) -> None:
+    entry = written.entry
+    repository.sync()
+    if as_json:
+        say_json({"id": entry.id, "about": entry.about, "path": entry.path, "redacted": written.redacted})
+    else:
+        say(f"{paint(done, 'green')}  {entry.about or entry.id}  {paint(entry.path, 'dim')}")
+    if written.redacted:
+        note("secrets in the text were redacted before it was written")

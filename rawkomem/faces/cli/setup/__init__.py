@@ -1,0 +1,1 @@
+"""Commands that set up a project, an agent host or a server."""

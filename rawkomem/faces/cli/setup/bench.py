@@ -1,0 +1,145 @@
+"""`rawkomem bench`: measure on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ....model.record import as_dict
+from ..terminal import note, say, say_json
+
+if TYPE_CHECKING:
+    from ....bench.secrets import Figures
+    from ....bench.speed import Measure
+
+
+@click.group("bench")
+def bench_command() -> None:
+    """Measure speed, recall and redaction on this machine."""
+
+
+@bench_command.command("speed")
+@click.option(
+    "--files", multiple=True, default=(2_000,), show_default=True, type=click.IntRange(1, 200_000),
+    help="How many memories; repeat it to see how cost grows.",
+)  # fmt: skip
+@click.option(
+    "--changes", default=0, show_default=True, type=click.IntRange(0, 1_000_000),
+    help="How many entries that change memories: votes, amendments, links, …",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def speed_command(files: tuple[int, ...], changes: int, as_json: bool) -> None:
+    """How long the real commands take, in milliseconds and in starts.
+
+    One start is the median of 'python -c pass' in the same run.
+    """
+    from ....bench.speed import measure_speed
+
+    measured = [measure_speed(count, note, changes) for count in files]
+    if as_json:
+        rows = zip(files, measured, strict=True)
+        say_json([{"files": count, "measures": [as_dict(measure) for measure in row]} for count, row in rows])
+        return
+    say(f"{'':40}" + "".join(f"{count:>16,} files" for count in files))
+    for row in zip(*measured, strict=True):
+        say(f"{row[0].name:40}" + "".join(f"{_value(measure):>22}" for measure in row))
+
+
+def _value(measure: Measure) -> str:
+    return f"{measure.mb:.1f} MB" if measure.mb else f"{measure.ms:.0f} ms {measure.starts:7.1f} st."
+
+
+@bench_command.command("recall")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@click.option("--profile", "-p", default="", help="How to score; default: fit.")
+@click.option("--deep", is_flag=True, help="Fill in the contextual vectors first: a dozen memories a second.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def recall_command(files: tuple[str, ...], profile: str, deep: bool, as_json: bool) -> None:
+    """How well search and injection find what questions need.
+
+    Each of FILES is JSON with memories and queries; see 'rawkomem docs recall'. Figures are means with 95 % intervals.
+    """
+    from ....bench.recall import measure_recall
+
+    reports = [measure_recall(file, profile, note, deep) for file in files]
+    if as_json:
+        say_json(reports)
+        return
+    for report in reports:
+        say(f"{report['file']}, {report['questions']} questions, profile {report['profile']}, {report['embedder']}")
+        for name, value in report["all"].items():
+            say(f"  {name:10} {value['mean']:.3f}  [{value['low']:.3f}, {value['high']:.3f}]")
+        say(f"  injected within 2,000 tokens: {report['within_budget']}")
+        if "unanswerable" in report:
+            say(f"  unanswerable: {report['unanswerable']}")
+
+
+@bench_command.command("secrets")
+@click.option("--file", default="", type=click.Path(), help="A corpus of labelled texts; default: the project's own.")
+@click.option("--kinds", is_flag=True, help="Also show the recall of each kind.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def secrets_command(file: str, kinds: bool, as_json: bool) -> None:
+    """How well secrets and personal data are redacted, and how much else is.
+
+    A corpus is JSON with base64 texts; see 'rawkomem docs redaction'.
+    """
+    from ....bench.secrets import USUAL, measure_secrets, read_corpus
+
+    figures = measure_secrets(read_corpus(file or USUAL))
+    if as_json:
+        say_json(as_dict(figures))
+        return
+    _print_figures(figures)
+    for kind, rows, recall in figures.by_kind if kinds else ():
+        say(f"  {kind:44} {recall:6.3f}  of {rows:,}")
+
+
+def _print_figures(figures: Figures) -> None:
+    for name, value, rows in (
+        ("secrets: recall", f"{figures.secret_recall:.3f}", f"of {figures.secrets:,} texts"),
+        ("personal data: recall", f"{figures.personal_recall:.3f}", f"of {figures.personal:,} texts"),
+        ("false positives per 1,000", f"{figures.false_positives:.1f}", f"in {figures.benign:,} harmless texts"),
+        ("the very secret is gone", f"{figures.spans_removed:.3f}", f"of {figures.spans:,} found"),
+        ("private keys gone whole", f"{figures.pem_whole:.3f}", f"of {figures.pem_blocks:,}"),
+        ("twice is once", f"{figures.idempotent:.3f}", "of all texts"),
+        ("ms for 4 kB", f"{figures.ms_per_4kb:.2f}", "warm, one core"),
+    ):
+        say(f"{name:28} {value:>7}  {rows}")
+
+
+@bench_command.command("scale")
+@click.option(
+    "--memories", multiple=True, default=(10_000,), show_default=True, type=click.IntRange(1, 1_000_000),
+    help="How many memories of 4 kB; repeat it to see how cost grows.",
+)  # fmt: skip
+@click.option(
+    "--store", "stores", multiple=True, default=("sqlite", "lancedb", "memory"), show_default=True,
+    type=click.Choice(["sqlite", "lancedb", "postgres", "memory"]),
+    help="Which stores. The url of postgres, of a database made for this, is taken from RAWKOMEM_POSTGRES_URL.",
+)  # fmt: skip
+@click.option(
+    "--vectors", default=0, type=click.IntRange(0, 10_000_000),
+    help="Instead: so many vectors of short texts in each store, asked for their nearest.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def scale_command(memories: tuple[int, ...], stores: tuple[str, ...], vectors: int, as_json: bool) -> None:
+    """How search stores compare: time to fill them, warm searches, size.
+
+    In this process, in a temporary folder; a warm search is one of a process that stays open.
+    """
+    from ....bench.scale import measure_stores, measure_vectors
+
+    if vectors:
+        rows = [measure_vectors(vectors, store, note) for store in stores]
+    else:
+        rows = [row for count in memories for row in measure_stores(count, stores, note)]
+    if as_json:
+        say_json([as_dict(row) for row in rows])
+        return
+    say("| store | memories | passages | index, s | search p50, ms | p95, ms | size, MB | recall |")
+    say("|---|---|---|---|---|---|---|---|")
+    for row in rows:
+        recall = f"{row.recall:.3f}" if row.recall else ""
+        times = f"{row.index_s:.0f} | {row.p50_ms:.0f} | {row.p95_ms:.0f}"
+        say(f"| {row.store} | {row.memories:,} | {row.passages:,} | {times} | {row.mb:.0f} | {recall} |")

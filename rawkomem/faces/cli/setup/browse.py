@@ -1,0 +1,38 @@
+"""`rawkomem browse`: memories as a page in a browser."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import webbrowser
+
+import click
+
+from ...web.server import PageServer, open_for_page
+from ..commands import arrival
+from ..terminal import note, say
+
+
+@click.command("browse")
+@click.option("--port", default=0, type=click.IntRange(0, 65_535), help="The port to listen on. Default: a free one.")
+@click.option("--no-open", is_flag=True, help="Only print the address.")
+@click.pass_obj
+def browse_command(folder: str, /, port: int, no_open: bool) -> None:
+    """Look at memories in a browser, review and rate them.
+
+    Prints an address that works on this machine, for this run and for whoever knows it. Runs until Ctrl-C or SIGTERM.
+    """
+    repository = open_for_page(folder, arrival())
+    repository.sync()
+    with PageServer(repository, port) as server:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        say(server.door.address)
+        sys.stdout.flush()
+        note("stop with Ctrl-C")
+        if not no_open:
+            webbrowser.open(server.door.address)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            note("stopped")
+    repository.close()

@@ -1,0 +1,122 @@
+"""`rawkomem connect`: let the programs around a project know its memories; each can be taken out again."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import click
+
+from ....files.layout import find_layout
+from ....hosts.connect.plan import carry_out, is_connected, plan_connect, plan_remove, plugin_folder
+from ....model.errors import RawkoError
+from ..terminal import note, paint, say, say_json
+from .connect_git import connect_git
+
+if TYPE_CHECKING:
+    from ....hosts.connect.plan import Change
+
+HOSTS = {
+    "claude": "Claude Code: .claude/settings.json (VS Code and Copilot read it too).",
+    "codex": "Codex: .codex/config.toml, or hooks.json where there is one.",
+    "opencode": "OpenCode: a plugin in .opencode/plugins/.",
+    "cursor": "Cursor: .cursor/hooks.json.",
+    "copilot": "Copilot CLI and cloud agent: .github/hooks/rawkomem.json.",
+    "gemini": "Gemini CLI: .gemini/settings.json.",
+}
+
+
+@click.group("connect")
+def connect_command() -> None:
+    """Connect memories with git and with agents' hosts; --remove takes it back.
+
+    Everything in a settings file that is not rawkomem's stays as it is, comments and layout too; --remove gives back
+    the file as it was, to the byte. See 'rawkomem docs hosts' and 'rawkomem docs git'.
+    """
+
+
+def _host_command(name: str, help: str) -> click.Command:
+    """The command for one agent's host."""
+
+    @click.command(name, help=help, short_help=help)
+    @click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
+    @click.option("--remove", is_flag=True, help="Take out what was put in.")
+    @click.option("--user", is_flag=True, help="In your own settings, for all your projects.")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @click.pass_obj
+    def command(folder: str, /, dry_run: bool, remove: bool, user: bool, as_json: bool) -> None:
+        project = "" if user else find_layout(folder).project
+        plan = plan_remove(name, project) if remove else plan_connect(name, project)
+        changes = [change for change in plan if not change.is_none]
+        if not dry_run:
+            carry_out(changes, project)
+        if as_json:
+            say_json({"host": name, "dry_run": dry_run, "changes": [_json(change) for change in changes]})
+        else:
+            _tell(changes, dry_run)
+        kept = [change for change in plan if change.kept]
+        for change in kept:
+            note(f"{os.path.relpath(change.path)} stays as it is: {change.kept}")
+        if not changes and not kept and not as_json:
+            note(f"{name} is not connected" if remove else f"{name} is connected already")
+        if not remove:
+            _warn(name, project, user)
+
+    if name == "claude":
+        shown = "Print the folder that '/plugin marketplace add' takes; write nothing."
+        command.params.append(
+            click.Option(
+                ["--plugin"], is_flag=True, is_eager=True, expose_value=False, callback=_tell_plugin, help=shown
+            )
+        )
+    return command
+
+
+def _tell_plugin(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        say(plugin_folder())
+        context.exit()
+
+
+connect_command.add_command(connect_git)
+for _name, _help in HOSTS.items():
+    connect_command.add_command(_host_command(_name, _help))
+
+
+def _tell(changes: list[Change], dry_run: bool) -> None:
+    for change in changes:
+        say(f"{paint(_what(change), 'green')}  {os.path.relpath(change.path)}")
+        if dry_run:
+            say("".join(_difference(change)).rstrip("\n"))
+    if changes and dry_run:
+        note("nothing was written")
+
+
+def _what(change: Change) -> str:
+    return "new    " if change.before is None else "removed" if change.after is None else "changed"
+
+
+def _difference(change: Change) -> list[str]:
+    before, after = _lines(change.before), _lines(change.after)
+    return [line if line.endswith("\n") else line + "\n" for line in difflib.unified_diff(before, after, n=1)][2:]
+
+
+def _lines(data: bytes | None) -> list[str]:
+    return (data or b"").decode("utf-8", "replace").splitlines(True)
+
+
+def _json(change: Change) -> dict[str, str]:
+    return {"path": change.path, "what": _what(change).strip()}
+
+
+def _warn(name: str, project: str, user: bool) -> None:
+    """What would keep the hooks from working, or make them run twice."""
+    if not shutil.which("rawkomem"):
+        note("'rawkomem' is not on your PATH, and hosts call it by that name: try pipx or 'uv tool install'")
+    try:
+        if not user and is_connected(name, ""):
+            note(f"{name} is connected in your own settings too: one of them is enough")
+    except RawkoError:
+        pass  # the user's own settings cannot be read: that is for another day

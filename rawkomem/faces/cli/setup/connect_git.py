@@ -1,0 +1,75 @@
+"""`rawkomem connect git`: the merge driver, what git ignores, and a hook that checks what is committed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ....files.layout import find_layout
+from ....git.connect import Wanted, carry_out, plan_connect, plan_remove
+from ....git.staged_check import CHECKS
+from ..terminal import note, paint, say, say_json
+
+if TYPE_CHECKING:
+    from ....git.connect import Connection
+
+NAMES = ("rawkomem", "rawko")
+
+
+@click.command("git")
+@click.option("--dry-run", is_flag=True, help="Only tell what would change.")
+@click.option("--remove", is_flag=True, help="Take out what was put in, to the byte.")
+@click.option("--without", multiple=True, type=click.Choice(list(CHECKS)), help="A check that the hook leaves out.")
+@click.option("--post-merge", is_flag=True, help="Also bring the index up to date after each merge.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def connect_git(
+    folder: str, /, dry_run: bool, remove: bool, without: tuple[str, ...], post_merge: bool, as_json: bool
+) -> None:
+    """Have git merge memories entry by entry, and check them before each commit.
+
+    Sets the merge driver of this clone, completes .rawko/.gitattributes and .gitignore, and adds hooks that check what
+    a commit or a merge brings.
+    Hooks of pre-commit, lefthook and husky are theirs: then it says what to add. A second run changes nothing.
+    """
+    layout = find_layout(folder)
+    connection = plan_remove(layout) if remove else plan_connect(layout, Wanted(program(), without, post_merge))
+    if not dry_run:
+        carry_out(connection)
+    if as_json:
+        say_json(_as_json(connection))
+    else:
+        _tell(connection, dry_run)
+
+
+def program() -> list[str]:
+    """How git calls this program later, whatever is on its PATH then, and whatever lies in the work tree (-P)."""
+    started = shutil.which(sys.argv[0]) or ""
+    if os.path.splitext(os.path.basename(started))[0] in NAMES:
+        return [os.path.abspath(started)]
+    return [sys.executable, "-P", "-m", "rawkomem"]
+
+
+def _tell(connection: Connection, dry_run: bool) -> None:
+    for file in connection.files:
+        sign = "remove" if file.after is None else "write " if file.before is None else "change"
+        say(f"{paint(sign, 'green')}  {os.path.relpath(file.path)}  {paint(file.why, 'dim')}")
+    for setting in connection.settings:
+        value = "(unset)" if setting.after is None else setting.after
+        say(f"{paint('config', 'green')}  {setting.key} = {value}  {paint(setting.why, 'dim')}")
+    for text in connection.advice:
+        say(f"{paint('to do ', 'yellow')}  {text}")
+    if not connection.files and not connection.settings:
+        note("nothing to change")
+    elif dry_run:
+        note("nothing was changed (--dry-run)")
+
+
+def _as_json(connection: Connection) -> dict[str, object]:
+    files = [{"file": file.path, "removed": file.after is None, "why": file.why} for file in connection.files]
+    settings = [{"key": item.key, "value": item.after, "why": item.why} for item in connection.settings]
+    return {"files": files, "settings": settings, "to_do": list(connection.advice)}

@@ -1,0 +1,162 @@
+"""`rawkomem demo`: half a minute in a temporary folder, with real commands and their real output."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from ....model.record import record
+from .. import commands, main
+from ..terminal import note, paint, say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PAUSE = 1.5  # seconds after each step on a terminal, for reading
+REVIEWED = "\npredicates:\n  port:\n    conflictPolicy: require_review\n"
+WATCHED = "from rawkomem.faces.cli.setup.demo import run_watched; run_watched()"
+
+
+@record
+class Step:
+    """What a step shows, in one line, and the commands that it runs."""
+
+    shows: str
+    commands: tuple[str, ...]
+    quietly: tuple[str, ...] = ()  # run before, without a word
+    git: bool = False  # whether it needs git
+
+
+STEPS = (
+    Step("A repository is a folder of Markdown files in your project.", ("rawkomem init",)),
+    Step(
+        "Remember: a memory says what is known, and when that is of use.",
+        (
+            "rawkomem add --title 'Payments are tried three times' --when 'payment|retry' --tag payments "
+            "--body 'The provider charges twice when a fourth try comes within a minute.'",
+        ),
+    ),
+    Step("Recall: by words and by meaning.", ("rawkomem search 'how often do we charge a card again'",)),
+    Step(
+        "What an agent gets into its prompt for a task, and nothing where nothing fits.",
+        ("rawkomem inject 'make the payment retry configurable'", "rawkomem inject 'rename the logo file'"),
+    ),
+    Step("Why this one?", ("rawkomem why payments-are-tried-three-times 'make the payment retry configurable'",)),
+    Step(
+        "Conflict: a claim that contradicts another waits for a person, where the project wants that.",
+        (
+            "rawkomem add --title 'Database port' --claim subject=database,predicate=port,value=5432 "
+            "--body 'Postgres listens on 5432.'",
+            "rawkomem add --title 'Database port moved' --claim subject=database,predicate=port,value=6432 "
+            "--body 'Since the pooler came, use 6432.'",
+            "rawkomem conflicts",
+        ),
+    ),
+    Step(
+        "A person decides; the old claim stays in its file as history.",
+        ("rawkomem review database-port-moved --supersede", "rawkomem search 'which port has the database'"),
+    ),
+    Step(
+        "Merge: two branches that say more about the same memory come together, entry by entry.",
+        ("git merge --quiet --no-edit feature", "rawkomem history payments-are-tried-three-times"),
+        (
+            "git init --quiet .",
+            "rawkomem connect git",
+            "git add .rawko",
+            "git commit --quiet -m start",
+            "git switch --quiet -c feature",
+            "rawkomem reinforce payments-are-tried-three-times --reason 'seen in the logs'",
+            "git add .rawko",
+            "git commit --quiet -m logs",
+            "git switch --quiet -",
+            "rawkomem feedback payments-are-tried-three-times --helpful",
+            "git add .rawko",
+            "git commit --quiet -m vote",
+        ),
+        git=True,
+    ),
+)
+
+
+@click.command("demo")
+@click.option("--keep", is_flag=True, help="Leave the folder behind, to look around in.")
+def demo_command(keep: bool) -> None:
+    """Show in a temporary folder what it does, with real commands.
+
+    Remember, recall, why, a conflict and a merge, in half a minute. Nothing outside of that folder is read or written.
+    """
+    home = tempfile.mkdtemp(prefix="rawkomem-demo-")
+    try:
+        _play(home)
+    finally:
+        if not keep:
+            shutil.rmtree(home, ignore_errors=True)
+    note(f"look around in {os.path.join(home, 'project')}" if keep else "the folder is gone again; --keep leaves it")
+
+
+def _play(home: str) -> None:
+    project = os.path.join(home, "project")
+    os.mkdir(project)
+    around = _environment(home)
+    for number, step in enumerate(STEPS, 1):
+        if step.git and not shutil.which("git"):
+            note("git is not installed: the merge is left out")
+            continue
+        say(f"{paint(f'{number}. {step.shows}', 'bold')}")
+        for command in step.quietly:
+            _run(command, project, around)
+        for command in step.commands:
+            say(f"{paint('$', 'green')} {command}")
+            say(_run(command, project, around))
+        if number == 1:
+            with open(os.path.join(project, ".rawko", "config.yaml"), "a", encoding="utf-8") as stream:
+                stream.write(REVIEWED)
+        if sys.stdout.isatty():
+            time.sleep(PAUSE)
+
+
+def _run(command: str, project: str, around: Mapping[str, str]) -> str:
+    """A command's output, as a person would see it; one that fails ends the demo."""
+    words = shlex.split(command)
+    if words[0] == "rawkomem":
+        words[:1] = [sys.executable, "-c", WATCHED]
+    done = subprocess.run(
+        words, cwd=project, env=around, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False
+    )
+    if done.returncode:
+        raise click.ClickException(f"'{command}' failed: {done.stderr.strip()}")
+    return ((done.stdout + done.stderr).rstrip("\n") or "(nothing)") + "\n"
+
+
+def run_watched() -> None:
+    """Run the command line of a step in this process. What it writes is the word of whoever watches the demo."""
+    commands.watched = True
+    main()
+
+
+def _environment(home: str) -> dict[str, str]:
+    """An environment in which nobody's settings, caches or git identity count."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RAWKOMEM_", "GIT_"))}
+    who = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in IDENTITY.items()}
+    return {
+        **kept,
+        **who,
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_SYSTEM": os.devnull,
+        "XDG_CONFIG_HOME": os.path.join(home, "config"),
+        "XDG_CACHE_HOME": os.path.join(home, "cache"),
+        "RAWKOMEM_EMBEDDER": "static",  # no worker is left behind in a folder that goes
+        "PYTHONIOENCODING": "utf-8",
+        "PATH": os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", ""),  # git calls rawkomem
+    }
+
+
+IDENTITY = {"NAME": "Demo", "EMAIL": "demo@example.invalid"}

@@ -1,0 +1,19 @@
+"""`rawkomem docs`: the documentation, without a checkout or a network."""
+
+from __future__ import annotations
+
+import click
+
+from ....files.docs import list_pages, read_page
+from ..terminal import paint, say
+
+
+@click.command("docs")
+@click.argument("page", required=False)
+def docs_command(page: str | None) -> None:
+    """Print a page of the documentation, or list the pages."""
+    if page:
+        click.echo_via_pager(read_page(page))
+        return
+    for name, told in list_pages():
+        say(f"{paint(f'{name:13}', 'cyan')} {told}")

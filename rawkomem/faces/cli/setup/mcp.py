@@ -1,0 +1,66 @@
+"""`rawkomem mcp`: serve this project's memories to agents by the Model Context Protocol."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import click
+
+from ....model.errors import BadInput, NotFound
+from ....repository import Repository
+from ..terminal import note
+
+if TYPE_CHECKING:
+    from ...mcp.server import MemoryServer
+
+TOKEN = "RAWKOMEM_MCP_TOKEN"
+SHORTEST = 16  # characters of a token that is given: shorter ones can be guessed
+
+
+@click.command("mcp")
+@click.option("--http", "port", type=click.IntRange(0, 65535), metavar="PORT", help="Serve HTTP; 0 takes a free port.")
+@click.pass_obj
+def mcp_command(folder: str, port: int | None) -> None:
+    """Serve memories to agents by the Model Context Protocol.
+
+    Over standard input and output, or with --http over streamable HTTP on 127.0.0.1, for this machine only: a token is
+    printed once, unless RAWKOMEM_MCP_TOKEN gives one. Needs the extra: pip install 'rawkomem[mcp]'.
+    See 'rawkomem docs mcp'.
+    """
+    server = _open_server(folder)
+    if port is None:
+        import anyio
+
+        anyio.run(server.serve_stdio)
+        return
+    from ...mcp.http import PATH, listen, serve_http
+
+    token = _token()
+    listening = listen(port)
+    note(f"serving http://127.0.0.1:{listening.getsockname()[1]}{PATH}; stop with Ctrl-C")
+    if TOKEN not in os.environ:
+        note(f"token, shown only now: {token}")
+    serve_http(server, listening, token)
+
+
+def _open_server(folder: str) -> MemoryServer:
+    """The server on the repository; what it writes arrives as an agent's word, whoever starts it."""
+    repository = Repository.open(folder, via="agent")
+    try:
+        from ...mcp.server import MemoryServer
+    except ImportError as failure:
+        raise NotFound(f"the MCP server needs a package that is not here: {failure.name}",
+                       "run: pip install 'rawkomem[mcp]'") from None  # fmt: skip
+    return MemoryServer(repository, version("rawkomem"))
+
+
+def _token() -> str:
+    token = os.environ.get(TOKEN)
+    if token is None:
+        return secrets.token_urlsafe(32)
+    if len(token) < SHORTEST or not token.isascii() or not token.isprintable() or " " in token:
+        raise BadInput(f"{TOKEN} is no token", f"give at least {SHORTEST} printable characters without blanks")
+    return token

@@ -1,0 +1,47 @@
+"""`rawkomem uninstall`: leave only Markdown behind."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from ....files.layout import find_layout
+from ....files.uninstall import plan_uninstall, uninstall
+from ....hosts.connect.hosts import written_files
+from ..terminal import note, paint, say
+
+
+@click.command("uninstall")
+@click.option("--dry-run", is_flag=True, help="Only list what would be removed.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
+    """Remove what rawkomem wrote beside your Markdown.
+
+    Of this project: the index, usage counts and the ledger in .rawko/local, files of 'init' that you never changed, and
+    a generated MEMORY.md. Of this machine: the caches. Your memories and your own settings stay. Files of other
+    programs that still name rawkomem are listed: 'rawkomem connect HOST --remove' takes it out of them.
+    """
+    layout = find_layout(folder)
+    leaving = plan_uninstall(layout, written_files(layout.project))
+    for path, what in leaving.gone:
+        say(f"{paint('remove', 'red')}   {_shown(path)}  {paint(what, 'dim')}")
+    for path, what in leaving.stays:
+        say(f"{paint('stays', 'green')}    {_shown(path)}  {paint(what, 'dim')}")
+    for path in leaving.mentions:
+        say(f"{paint('mentions', 'yellow')} {_shown(path)}  {paint('rawkomem is named in it', 'dim')}")
+    if dry_run:
+        note("nothing was removed (--dry-run)")
+        return
+    if not yes:
+        click.confirm("Remove these for good? Usage counts and the ledger are in no other place", abort=True)
+    uninstall(leaving)
+    if leaving.mentions:
+        note("take it out of these with 'rawkomem connect HOST --remove', before the program itself is gone")
+    note("done; 'pip uninstall rawkomem' removes the program")
+
+
+def _shown(path: str) -> str:
+    short = os.path.relpath(path)
+    return path if short.startswith("..") else short

@@ -1,0 +1,108 @@
+"""What may stand at a place: keys, words of closed vocabularies, tags, names of memories."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from ...model.kinds import IMPORTANCE
+from ...model.record import record
+from ...state.belief.schema import KEYS, REFERRING
+from .places import KEY, fronts, key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .documents import Documents
+    from .places import Front
+    from .shelf import Shelf
+
+TYPED_LINK = re.compile(r"\[\[([^\[\]|\n]*)$")
+TYPED_VALUE = re.compile(r"""[^\s,\[\]"'{}][^,\[\]"'{}]*$""")
+TAGS = "tags"
+DRAWN = {
+    "enum": lsp.CompletionItemKind.EnumMember,
+    "key": lsp.CompletionItemKind.Property,
+    "tag": lsp.CompletionItemKind.Keyword,
+    "memory": lsp.CompletionItemKind.Reference,
+}
+
+
+@record
+class Choice:
+    """One thing to write from `start` of the line on: what, what it means, and what may be typed to find it."""
+
+    text: str
+    says: str = ""
+    start: int = 0
+    found_by: str = ""
+    sort: str = "enum"  # how the editor draws it, see DRAWN
+
+
+def complete(documents: Documents, params: lsp.CompletionParams) -> lsp.CompletionList | None:
+    """What may stand where somebody types."""
+    place = documents.place(params)
+    if place is None:
+        return None
+    lines, line, column = place.document.lines, place.line, place.column
+    items = [
+        lsp.CompletionItem(
+            label=choice.text.removesuffix(": "), kind=DRAWN[choice.sort], detail=choice.says,
+            filter_text=choice.found_by or choice.text, sort_text=f"{number:06}",
+            text_edit=lsp.TextEdit(documents.range(lines, line, choice.start, column), choice.text),
+        )
+        for number, choice in enumerate(choices(place.document.shelf, lines, line, column))
+    ]  # fmt: skip
+    return lsp.CompletionList(is_incomplete=False, items=items)
+
+
+def choices(shelf: Shelf, lines: Sequence[str], line: int, column: int) -> list[Choice]:
+    """What may stand at a position of a memory file."""
+    typed = lines[line][:column] if line < len(lines) else ""
+    front = next((front for front in fronts(lines) if front.holds(line)), None)
+    if front is None:
+        link = TYPED_LINK.search(typed)
+        return _memories(shelf, link.start(1)) if link else []
+    head = KEY.match(typed)
+    if not head and not typed.startswith((" ", "\t", "-")):
+        return _keys(lines, front, line)
+    key = key_of(lines, front, line)
+    start = _start_of_value(typed, head.end() if head else 0)
+    if key in REFERRING:
+        return _memories(shelf, start)
+    return _tags(shelf, start) if key == TAGS else _words(key, start)
+
+
+def _keys(lines: Sequence[str], front: Front, line: int) -> list[Choice]:
+    """The keys that do not stand on another line already: a second one would make the frontmatter unreadable."""
+    others = (lines[at] for at in range(front.first + 1, front.last) if at != line)
+    used = {found[1] for found in map(KEY.match, others) if found}
+    return [Choice(f"{key}: ", text, 0, key, "key") for key, (text, _) in KEYS.items() if key not in used]
+
+
+def _start_of_value(typed: str, after: int) -> int:
+    value = TYPED_VALUE.search(typed, after)
+    text = value[0] if value else ""
+    dash = len(text) - len(text.lstrip("- \t")) if not after else 0  # of an item of a list
+    return len(typed) - len(text) + dash
+
+
+def _words(key: str, start: int) -> list[Choice]:
+    """The words of a closed vocabulary, or those that a key is usually given."""
+    text, values = KEYS.get(key, ("", {}))
+    words: Iterable[str] = IMPORTANCE if key == "importance" else values.get("enum", values.get("examples", ()))
+    return [Choice(word, text, start) for word in words]
+
+
+def _tags(shelf: Shelf, start: int) -> list[Choice]:
+    counts = Counter(tag for memory in shelf.offered() for tag in memory.tags)
+    return [Choice(tag, f"{count} memories", start, sort="tag") for tag, count in counts.most_common()]
+
+
+def _memories(shelf: Shelf, start: int) -> list[Choice]:
+    """Ids, found by their titles, too."""
+    latest = sorted(shelf.offered(), key=lambda memory: (-memory.updated, memory.id))
+    return [Choice(one.id, one.title, start, f"{one.id} {one.title}", "memory") for one in latest]

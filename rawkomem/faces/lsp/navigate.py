@@ -1,0 +1,67 @@
+"""Ways between memories: to the one that is named, to all that name it, to any by its words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from .documents import line_start, uri_of
+from .lines import lines_of
+from .places import names_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...model.entry import Memory
+    from .documents import Documents
+    from .shelf import Shelf
+
+SYMBOLS = 500  # at once: whoever needs more types another letter
+
+
+def define(documents: Documents, params: lsp.DefinitionParams) -> list[lsp.Location] | None:
+    """Where the memory begins that is named here."""
+    place = documents.place(params)
+    span, memories = place.meant() if place else (None, [])
+    return [_location(place.document.shelf, memory) for memory in memories] if place and span else None
+
+
+def refer(documents: Documents, params: lsp.ReferenceParams) -> list[lsp.Location] | None:
+    """Every place that names the memory which is named here, or which this frontmatter is about."""
+    place = documents.place(params)
+    if place is None:
+        return None
+    shelf = place.document.shelf
+    _, wanted = place.meant()
+    found = [_location(shelf, memory) for memory in wanted if params.context.include_declaration]
+    return [*found, *(location for memory in wanted for location in _naming(documents, shelf, memory))]
+
+
+def symbols(documents: Documents, params: lsp.WorkspaceSymbolParams) -> list[lsp.SymbolInformation]:
+    """Memories whose title, id or tags hold every word that was typed."""
+    words = params.query.casefold().split()
+    found = [
+        (shelf, memory)
+        for shelf in documents.shelves()
+        for memory in shelf.offered()
+        if all(word in f"{memory.title} {memory.id} {' '.join(memory.tags)}".casefold() for word in words)
+    ]
+    return [
+        lsp.SymbolInformation(_location(shelf, memory), memory.title or memory.id, lsp.SymbolKind.String,
+                              container_name=memory.kind)
+        for shelf, memory in found[:SYMBOLS]
+    ]  # fmt: skip
+
+
+def _naming(documents: Documents, shelf: Shelf, memory: Memory) -> Iterator[lsp.Location]:
+    for path in shelf.files_naming(memory.id):
+        uri = uri_of(shelf, path)
+        lines = lines_of(documents.text(uri))
+        for span in names_in(lines):
+            if memory.id in shelf.names.find(span.text):
+                yield lsp.Location(uri, documents.range(lines, span.line, span.start, span.end))
+
+
+def _location(shelf: Shelf, memory: Memory) -> lsp.Location:
+    return lsp.Location(uri_of(shelf, memory.path), line_start(memory.line))

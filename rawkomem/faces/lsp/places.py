@@ -1,0 +1,139 @@
+"""What stands where in a memory file: frontmatter and its keys, names of other memories, conditions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ...format.frontmatter import Unreadable, read_frontmatter
+from ...format.mentions import WIKILINK
+from ...format.split import split
+from ...model.record import record
+from ...state.belief.schema import REFERRING
+from ...text.prose import without_code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+KEY = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|$)")
+ITEM = re.compile(r"^[ \t]*-(?:[ \t]+|$)")
+# An item of a list in brackets: quoted, or as far as the next comma or bracket.
+FLOW_ITEM = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*'|[^\s,\[\]"'{}][^,\[\]\n]*?(?=\s*(?:[,\]]|$|\s#))""")
+PLAIN = re.compile(r"[\w./-]+(?: [\w./-]+)*")  # what YAML reads as it stands
+BLOCK_SCALAR = ("|", ">")  # its text stands on the lines below
+FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
+WHEN = "whenToUse"
+
+
+@record
+class Span:
+    """A piece of one line; counted from 0, in characters."""
+
+    line: int
+    start: int
+    end: int
+    text: str
+
+    def holds(self, line: int, column: int) -> bool:
+        """Whether a position lies in it, or right behind it."""
+        return self.line == line and self.start <= column <= self.end
+
+
+@record
+class Front:
+    """The lines of one frontmatter: `first` and `last` are its --- lines (of one that is left open, the text's end)."""
+
+    first: int
+    last: int
+
+    def holds(self, line: int) -> bool:
+        """Whether a line is one between the --- lines."""
+        return self.first < line < self.last
+
+
+def fronts(lines: Sequence[str]) -> list[Front]:
+    """The frontmatters of a text, also of one that cannot be read just now: somebody is typing it."""
+    starts = [block.line - 1 for block in split("\n".join(lines).lstrip("\ufeff"))]
+    found = []
+    for start in starts:
+        if start < len(lines) and lines[start].lstrip("\ufeff").rstrip() == "---":
+            rest = range(start + 1, len(lines))
+            found.append(Front(start, next((at for at in rest if lines[at].rstrip() == "---"), len(lines))))
+    return found
+
+
+def key_of(lines: Sequence[str], front: Front, line: int) -> str:
+    """The key that a line of a frontmatter belongs to; empty where it begins none and continues none."""
+    for at in range(line, front.first, -1):
+        found = KEY.match(lines[at])
+        if found:
+            return found[1]
+        if at == line and lines[at].strip() and not lines[at].startswith((" ", "\t", "-")):
+            return ""
+    return ""
+
+
+def values_in(lines: Sequence[str], line: int) -> Iterator[Span]:
+    """The values on one line of a frontmatter: each item of a list in brackets, else the rest of the line."""
+    head = KEY.match(lines[line]) or ITEM.match(lines[line])
+    text = lines[line].rstrip()
+    start = head.end() if head else 0
+    start += len(text[start:]) - len(text[start:].lstrip())
+    if head and not text.startswith("[", start):
+        pieces = [(start, text[start:])] if not text.startswith(BLOCK_SCALAR, start) else []
+    else:
+        pieces = [(item.start(), item[0]) for item in FLOW_ITEM.finditer(text, start)]
+    for at, piece in pieces:
+        value = _value(piece)
+        if value:
+            quoted = len(piece) > 1 and piece[0] in "\"'" and piece[-1] == piece[0]
+            yield Span(line, at + quoted, at + len(piece) - quoted, value)
+
+
+def _value(piece: str) -> str:
+    """What the reader makes of a value; the piece itself while somebody is typing it."""
+    if PLAIN.fullmatch(piece):
+        return piece
+    try:
+        fields, _ = read_frontmatter(f"value:\n  {piece}")
+    except Unreadable:
+        return piece.strip("\"'")
+    value = fields["value"].value
+    if isinstance(value, dict):  # an older file's {pattern: …}
+        value = value.get("pattern", "")
+    return value.strip() if isinstance(value, str) else ""
+
+
+def names_in(lines: Sequence[str]) -> list[Span]:
+    """Every name of another memory: [[name]] in prose, and the values of keys that refer."""
+    heads = fronts(lines)
+    inside = {at: front for front in heads for at in range(front.first, min(front.last + 1, len(lines)))}
+    found: list[Span] = []
+    code = False
+    for at, text in enumerate(lines):
+        front = inside.get(at)
+        if front is None:
+            code ^= bool(FENCE.match(text))
+            found += [] if code else _links(at, text)
+        elif front.holds(at) and key_of(lines, front, at) in REFERRING:
+            found += values_in(lines, at)
+    return found
+
+
+def conditions_in(lines: Sequence[str]) -> list[Span]:
+    """Every condition of whenToUse."""
+    return [
+        span
+        for front in fronts(lines)
+        for at in range(front.first + 1, front.last)
+        if key_of(lines, front, at) == WHEN
+        for span in values_in(lines, at)
+    ]
+
+
+def _links(at: int, text: str) -> Iterator[Span]:
+    if "[[" not in text:
+        return
+    for link in WIKILINK.finditer(text):
+        if link[0] in without_code(text):  # what stands between backticks is no link
+            yield Span(at, link.start(1), link.end(1), link[1])

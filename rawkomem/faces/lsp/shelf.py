@@ -1,0 +1,84 @@
+"""The memories of one repository, as an editor's requests need them at hand: loaded once, again when files changed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ...files.layout import AREAS, Layout
+from ...files.read import read_file
+from ...index.lists import memory_of
+from ...repository import Repository
+from ...repository.wings import ledger
+from ...state.fold import fold
+from ...state.references import Names, references
+from ...text.when import match
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ...model.entry import Entry, Memory
+
+RECALLS = 200  # questions that count as lately
+DELETED = "deleted"
+
+
+def path_in(layout: Layout, file: str) -> str:
+    """How a repository names a file; empty where it is no memory file of its. Opens nothing."""
+    file = os.path.abspath(file)
+    path = layout.relative(file) if file.startswith(layout.root + os.sep) else ""
+    return path if path.endswith(".md") and path.partition("/")[0] in AREAS else ""
+
+
+class Shelf:
+    """One repository, for an editor."""
+
+    def __init__(self, layout: Layout, warn: Callable[[str], None]):
+        self.layout = layout
+        self.repository = Repository(layout, warn, via="person")  # whoever asks sits at an editor
+        self.memories: dict[str, Memory] = {}  # deleted ones among them: files still name them
+        self.names = Names(())
+        self._seen: object = None
+
+    def refresh(self) -> None:
+        """Look at the files, and load the memories again where one changed."""
+        index = self.repository.index
+
+        def look() -> tuple[object, list[Memory] | None]:
+            seen = index.catalogue.meta().get("listing")
+            known = seen is not None and seen == self._seen
+            return seen, None if known else [memory_of(doc) for doc in index.catalogue.docs()]
+
+        self._seen, memories = self.repository.read(look)
+        if memories is not None:
+            self.memories = {memory.id: memory for memory in memories}
+            self.names = Names(memories)
+
+    def offered(self) -> list[Memory]:
+        """What may be written or looked for: all but the deleted ones."""
+        return [memory for memory in self.memories.values() if memory.status != DELETED]
+
+    def meant(self, name: str) -> list[Memory]:
+        """The memories that a name in a file may mean."""
+        return [self.memories[id] for id in self.names.find(name)]
+
+    def files_naming(self, id: str) -> Iterator[str]:
+        """The paths of files that may refer to a memory."""
+        naming = (memory.path for memory in self.memories.values() if self._refers(memory, id))
+        yield from sorted({*self._files_about(id), *naming})
+
+    def _refers(self, memory: Memory, id: str) -> bool:
+        return memory.superseded_by == id or any(id in self.names.find(name) for _, name in references(memory))
+
+    def _files_about(self, id: str) -> Iterable[str]:
+        return self.repository.read(lambda: self.repository.index.catalogue.paths_about(id))
+
+    def as_edited(self, id: str, path: str, entries: Iterable[Entry]) -> Memory | None:
+        """A memory with one file's entries as an editor holds them, and the other files as they lie on disk."""
+        others = (file for file in self._files_about(id) if file != path)
+        saved = (entry for file in others for entry in read_file(self.layout.path(file), file).entries)
+        return fold(entry for entry in (*entries, *saved) if entry.target == id)
+
+    def fired_lately(self, condition: str) -> list[tuple[int, str]]:
+        """When and on which tasks a condition fired lately, as far as the ledger tells; the latest first."""
+        return [(at, task) for at, task in ledger.asked(self.repository, RECALLS) if match(condition, task)]

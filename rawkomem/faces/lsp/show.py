@@ -1,0 +1,62 @@
+"""What is shown beside a text: cards where the pointer rests, remarks above entries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from .commands import SHOW
+from .documents import line_start, uri_of
+from .places import conditions_in
+from .tell import SUPERSEDED, Teller, fired
+
+if TYPE_CHECKING:
+    from ...model.entry import Memory
+    from .documents import Documents
+    from .places import Span
+    from .shelf import Shelf
+
+
+def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
+    """On a condition, the tasks it fired on; else a card of the memory that is named here, or of this entry's."""
+    place = documents.place(params)
+    if place is None:
+        return None
+    lines, shelf = place.document.lines, place.document.shelf
+
+    def shown(text: str, span: Span | None) -> lsp.Hover:
+        where = documents.range(lines, span.line, span.start, span.end) if span else None
+        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), where)
+
+    condition = place.on(conditions_in(lines))
+    if condition:
+        return shown(fired(condition.text, shelf.fired_lately(condition.text)), condition)
+    span, memories = place.meant()
+    if not memories:
+        return None
+    teller = Teller(shelf)
+    return shown("\n\n".join(teller.card(memory) for memory in memories), span)
+
+
+def lenses(documents: Documents, params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
+    """Remarks above each memory that a document begins."""
+    document = documents.get(params.text_document.uri)
+    if document is None:
+        return None
+    shelf, teller = document.shelf, Teller(document.shelf)
+    begun = [(entry, shelf.memories[entry.id]) for entry in document.entries
+             if entry.creates and entry.id in shelf.memories]  # fmt: skip
+    return [
+        lsp.CodeLens(line_start(entry.line), _leading_on(shelf, memory, remark))
+        for entry, memory in begun
+        for remark in teller.remarks(memory)
+    ]
+
+
+def _leading_on(shelf: Shelf, memory: Memory, remark: str) -> lsp.Command:
+    """A remark that leads to what replaced a memory; any other is just text."""
+    newer = shelf.memories.get(memory.superseded_by)
+    if newer and remark.startswith(SUPERSEDED):
+        return lsp.Command(remark, SHOW, arguments=[uri_of(shelf, newer.path), newer.line])
+    return lsp.Command(remark, "")

@@ -1,0 +1,48 @@
+"""Prompts that a person picks in the host: what is known about a task, a brief for a goal, the end of a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...model.record import record
+from ...recall.brief import NOTHING
+from ...repository.wings import experience
+from .verbs import recall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...repository import Repository
+    from .verbs import Caller
+
+CLOSING = """\
+Look back over this session. For each decision, correction, convention, limit or cause of a fault that a later session
+would need, call `remember` once: a title that says it, the reason, and the tasks it is for. `search` first: what is
+there already is amended, not stored again. An amendment replaces title and text, so `get` them and send them whole,
+with the change in them. Leave out what the code or the history of the repository already tells, and every secret. Then
+call `feedback` for the recalled memories that helped or misled. If nothing is worth keeping, say so."""
+
+
+@record
+class Prompt:
+    """One prompt: what a person sees of it, the argument it takes, and what it writes."""
+
+    title: str
+    says: str
+    takes: str
+    writes: Callable[[Repository, Caller, str], str]
+
+
+def _brief(repository: Repository, caller: Caller, goal: str) -> str:
+    return f"{experience.brief(repository, goal).text or NOTHING}\nThe goal: {goal}"
+
+
+def _task(repository: Repository, caller: Caller, task: str) -> str:
+    return f"{recall(repository, caller, task)}\nThe task: {task}"
+
+
+PROMPTS = {
+    "recall": Prompt("Recall", "Start a task with what the project remembers about it", "task", _task),
+    "brief": Prompt("Brief", "Start with what earlier runs teach for a goal", "goal", _brief),
+    "keep": Prompt("Keep", "Store what this session found out", "", lambda repository, caller, _: CLOSING),
+}

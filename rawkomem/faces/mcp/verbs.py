@@ -1,0 +1,145 @@
+"""The verbs of the server: what each is called, takes and does. Few, and briefly told: every agent pays for the list.
+
+Each makes the same library call as the command of the same name; what is written arrives as an agent's word.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+from ...format.compose import compose
+from ...learn.llm.model import is_learning
+from ...learn.session.remember import Run
+from ...model.entry import Entry
+from ...model.kinds import IMPORTANCE
+from ...model.record import record
+from ...recall.inject import Task
+from ...repository.wings import learning
+from ...state.belief.decisions import SIGNALS
+from .answers import found_list, what_was_amended, what_was_learned, what_was_stored, whole_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...repository import Repository
+
+BY = "agent"  # who found it out, where the client does not say its name
+TEXT = {"type": "string"}
+TEXTS = {"type": "array", "items": TEXT}
+MOST = 50  # results of one search: a longer list is no answer
+
+
+@record
+class Caller:
+    """Who asks: the client's name as far as it gives one, and the session that uses are counted under."""
+
+    name: str = BY
+    session: str = ""
+
+
+@record
+class Verb:
+    """One tool: its words for the agent, its arguments as JSON Schema, and what it calls."""
+
+    says: str
+    takes: dict[str, Any]
+    needs: tuple[str, ...]
+    does: Callable[..., str]
+    reads: bool = True  # no memory changes; that a use is counted, in a local file, is no reason to ask a person first
+    again: bool = True  # a second call with the same words changes nothing more
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The arguments as JSON Schema."""
+        return {"type": "object", "properties": self.takes, "required": [*self.needs]}
+
+
+def recall(repository: Repository, caller: Caller, task: str) -> str:
+    """`rawkomem inject`: counted as a use."""
+    injection = repository.inject(Task(task, session=caller.session), form="xml")
+    repository.note_use(injection, caller.session)
+    repository.deepen_behind()
+    return injection.text or "Nothing relevant is remembered. 'search' looks further."
+
+
+def search(repository: Repository, caller: Caller, query: str, limit: int = 5) -> str:
+    """`rawkomem search`."""
+    found = repository.search(query, min(max(limit, 1), MOST))
+    return found_list(found) if found else "Nothing found."
+
+
+def get(repository: Repository, caller: Caller, id: str) -> str:
+    """`rawkomem show`."""
+    memory = repository.get(id)
+    return whole_memory(memory, repository.trust_parts(memory))
+
+
+def remember(repository: Repository, caller: Caller, text: str, amends: str = "", **flags: Any) -> str:
+    """`rawkomem add`, or `rawkomem amend` where it names a memory. The text is a body: it brings no frontmatter."""
+    entry = compose(Entry(body=text.strip("\n")), "amend" if amends else "memory", caller.name, **flags)
+    if amends:
+        return what_was_amended(repository.amend(amends, entry))
+    return what_was_stored(repository.store(entry))
+
+
+def feedback(repository: Repository, caller: Caller, id: str, signal: str, reason: str = "") -> str:
+    """`rawkomem feedback`."""
+    return f"noted: {signal}, for {repository.feedback(id, signal, reason, caller.name).entry.about}"
+
+
+def learn(repository: Repository, caller: Caller, text: str, task: str = "") -> str:
+    """`rawkomem learn`, offline."""
+    if is_learning():
+        return "this runs below a model that rawkomem itself asked: nothing is learned"
+    run = Run(caller.name, task)
+    return what_was_learned(learning.learn(repository, io.BytesIO(text.encode("utf-8", "replace")), run))
+
+
+VERBS = {
+    "recall": Verb(
+        "Project memories for a task. Call before non-trivial work.",
+        {"task": TEXT},
+        ("task",),
+        recall,
+    ),
+    "search": Verb(
+        "Find memories by words and meaning: ids and snippets.",
+        {"query": TEXT, "limit": {"type": "integer"}},
+        ("query",),
+        search,
+    ),
+    "get": Verb("One whole memory by id or file name.", {"id": TEXT}, ("id",), get),
+    "remember": Verb(
+        "Store a decision, correction, finding or convention under a one-line title, with its reason. "
+        "'when': the tasks it is for (words, a|b, a sentence). "
+        "'amends': id of a memory whose title and text these replace.",
+        {
+            "title": TEXT,
+            "text": TEXT,
+            "when": TEXTS,
+            "tags": TEXTS,
+            "importance": {"enum": [*IMPORTANCE]},
+            "amends": TEXT,
+        },
+        ("title", "text"),
+        remember,
+        reads=False,
+        again=False,
+    ),
+    "feedback": Verb(
+        "Vote on a memory that helped or misled.",
+        {"id": TEXT, "signal": {"enum": [*SIGNALS]}, "reason": TEXT},
+        ("id", "signal"),
+        feedback,
+        reads=False,
+        again=False,
+    ),
+    "learn": Verb(
+        "Extract and store what a transcript or a report of a run teaches.",
+        {"text": TEXT, "task": TEXT},
+        ("text",),
+        learn,
+        reads=False,
+    ),
+}

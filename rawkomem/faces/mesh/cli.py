@@ -1,0 +1,248 @@
+"""`memory-mesh`: the Zero-JSON command line of RFC-0011 §9, to the byte. Errors go to stderr, exit code 1."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ...model.errors import BadInput, NotFound, RawkoError
+from .memory_mesh import SyncMemoryMesh
+from .named_files import naming, read_text
+from .options import AGENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TAG = "[MemoryMesh]"
+EXTENSION = ".md"
+EVENT = "event"  # the type of what says none
+SHOWN = 10  # a line of progress for so many files
+
+
+class Group(click.Group):
+    """Every mistake, click's own included, as the RFC writes errors (§9.3)."""
+
+    def main(self, *arguments: Any, **named: Any) -> Any:
+        """Run; one line on stderr and exit code 1 for whatever goes wrong."""
+        try:
+            return super().main(*arguments, **{**named, "standalone_mode": False})
+        except click.Abort:
+            _tell("interrupted")
+        except Exception as failure:  # the RFC leaves no room for a traceback
+            _tell(_said(failure))
+        sys.exit(1)
+
+
+def _said(failure: Exception) -> str:
+    """What went wrong, and what to do about it."""
+    if isinstance(failure, click.ClickException):
+        return failure.format_message()
+    if isinstance(failure, RawkoError):
+        return f"{failure.message} ({failure.hint})" if failure.hint else failure.message
+    if isinstance(failure, OSError) and failure.strerror:
+        return f"{failure.strerror}: {failure.filename}" if failure.filename else failure.strerror
+    return f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
+
+
+def _tell(error: str) -> None:
+    click.echo(f"[MemoryMesh Error] {' '.join(error.split())}", err=True)
+
+
+@click.group(cls=Group, invoke_without_command=True, context_settings={"help_option_names": ["--help"]})
+@click.pass_context
+def main(context: click.Context) -> None:
+    """Semantic memory for agents: RFC-0011 over the Markdown memories of this project."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        sys.exit(1)
+    mesh = context.obj = SyncMemoryMesh(agent_id=os.environ.get("MEMORY_MESH_AGENT", AGENT))
+    context.call_on_close(mesh.close)
+
+
+@main.command()
+@click.option("--content", required=True, help="The text to remember.")
+@click.option("--type", "kind", default="", show_default=EVENT, help="What it is, in a word.")
+@click.option("--rationale", default="", help="Why it is kept.")
+@click.option("--hypothesis", default="", help="What it may be good for.")
+@click.option("--metadata", default="", help="Further metadata, as a JSON object.")
+@click.pass_obj
+def store(mesh: SyncMemoryMesh, content: str, kind: str, rationale: str, hypothesis: str, metadata: str) -> None:
+    """Store a memory."""
+    named = {"type": kind, "rationale": rationale, "hypothesis": hypothesis}
+    about = {**_metadata(metadata), **{key: value for key, value in named.items() if value}}
+    record = mesh.add(content, {**about, "type": about.get("type") or EVENT})
+    click.echo(f"{TAG} Ingested record {record.id}")
+
+
+def _metadata(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text or "{}")
+    except (ValueError, RecursionError) as failure:
+        raise BadInput(f"--metadata is no JSON: {failure}", 'such as --metadata \'{"tags": ["auth"]}\'') from None
+    if not isinstance(found, dict):
+        raise BadInput("--metadata must be a JSON object", 'such as --metadata \'{"tags": ["auth"]}\'')
+    return found
+
+
+@main.command()
+@click.argument("query")
+@click.option("--limit", type=click.IntRange(1), default=10, show_default=True, help="How many at most.")
+@click.option("--filter", "condition", default="", help="A condition: \"memory_type = 'lesson'\".")
+@click.pass_obj
+def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None:
+    """Search memories."""
+    found = mesh.search(query, limit=limit, filter=condition)
+    click.echo(f"{TAG} Found {len(found)} matches.")
+    if found:
+        click.echo(f"\n{mesh.format_results(found)}", nl=False)
+
+
+@main.command("ingest-dir")
+@click.argument("path", type=click.Path(exists=True, file_okay=False))
+@click.option("--extension", default=EXTENSION, show_default=True, help="Which files.")
+@click.option("--type", "kind", default="document", show_default=True, help="What they are, in a word.")
+@click.option("--recursive", is_flag=True, help="Folders below it, too.")
+@click.pass_obj
+def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recursive: bool) -> None:
+    """Store every file of a folder."""
+    files = list(_files(path, "." + extension.lstrip("."), recursive))
+    done = 0
+    for number, file in enumerate(files, 1):
+        try:
+            with naming(file):
+                mesh.add(read_text(file), {"type": kind, "source": os.path.relpath(file, path)})
+            done += 1
+        except BadInput as failure:
+            _tell(failure.message)
+        if sys.stderr.isatty() and (number % SHOWN == 0 or number == len(files)):
+            click.echo(f"\r{TAG} {number} of {len(files)} files", nl=number == len(files), err=True)
+    click.echo(f"{TAG} Ingested {done} of {len(files)} files from {path}")
+    if done < len(files):
+        sys.exit(1)
+
+
+def _files(path: str, extension: str, recursive: bool) -> Iterator[str]:
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(name for name in folders if recursive and not name.startswith("."))
+        yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(extension))
+
+
+@main.command()
+@click.pass_obj
+def stats(mesh: SyncMemoryMesh) -> None:
+    """Count memories and skills."""
+    found = mesh.stats()
+    click.echo(f"{TAG} Total Memories: {found.count}")
+    click.echo(f"{TAG} Total Skills: {found.total_skills}")
+    click.echo(f"{TAG} DB Path: {found.uri}")
+    click.echo(f"{TAG} Status: {'connected' if found.is_connected else 'disconnected'}")
+
+
+@main.command()
+@click.option("--topic", default="", help="What to reflect on; without one, on what is new.")
+@click.option("--lookback", type=click.IntRange(1), default=10, show_default=True, help="How many memories.")
+@click.pass_obj
+def reflect(mesh: SyncMemoryMesh, topic: str, lookback: int) -> None:
+    """Reflect on memories."""
+    made = mesh.reflect(topic=topic, lookback=lookback)
+    if made.id:
+        click.echo(f"{TAG} Reflection {made.id} (confidence {made.confidence})\n\n{made.reflection}")
+    else:
+        click.echo(f"{TAG} {made.source_memory_count} memories to reflect on.\n\n{made.prompt}")
+
+
+@main.command()
+@click.option("--id", required=True, help="Which memory.")
+@click.pass_obj
+def get(mesh: SyncMemoryMesh, id: str) -> None:
+    """Show a memory."""
+    record = mesh.get(id)
+    if record is None:
+        raise NotFound(f"Record not found: {id}", "")
+    kind, source = record.metadata.get("type", "event"), record.metadata.get("source", "unknown")
+    click.echo(
+        f"{TAG} Record {record.id}\nType: {kind} | Source: {source} | Created: {record.created_at}\n\n{record.content}"
+    )
+
+
+@main.command()
+@click.option("--id", required=True, help="Which memory.")
+@click.pass_obj
+def delete(mesh: SyncMemoryMesh, id: str) -> None:
+    """Delete a memory."""
+    try:
+        mesh.delete(id)
+    except NotFound as failure:
+        raise NotFound(failure.message, "") from None
+    click.echo(f"{TAG} Deleted record {id}")
+
+
+@main.command()
+@click.option("--topic", default="", help="What the skill is about.")
+@click.pass_obj
+def synthesize(mesh: SyncMemoryMesh, topic: str) -> None:
+    """Propose a skill from what was learned."""
+    made = mesh.synthesize(topic=topic)
+    if not made.skill_id:
+        click.echo(f"{TAG} No skill synthesized: {made.analysis}")
+        return
+    click.echo(f"{TAG} Synthesized skill {made.skill_name} ({made.skill_id}): {made.analysis}\n\n{made.yamo_text}")
+
+
+@main.command("ingest-skill")
+@click.option("--file", "path", required=True, type=click.Path(exists=True, dir_okay=False), help="The skill's file.")
+@click.option("--type", "kind", default="", help="What it is, in a word.")
+@click.pass_obj
+def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
+    """Take in a skill."""
+    with naming(path):
+        made = mesh.ingest_skill(read_text(path), {"type": kind} if kind else {}, path)
+    click.echo(f"{TAG} Ingested skill {made.name} ({made.id})")
+
+
+@main.command("search-skills")
+@click.argument("query")
+@click.option("--limit", type=click.IntRange(1), default=10, show_default=True, help="How many at most.")
+@click.pass_obj
+def search_skills(mesh: SyncMemoryMesh, query: str, limit: int) -> None:
+    """Search skills."""
+    found = mesh.search_skills(query, limit=limit)
+    click.echo(f"{TAG} Found {len(found)} skills.")
+    for skill in found:
+        click.echo(
+            f"- {skill.name} ({skill.id}) score {skill.score:.2f}, reliability {skill.reliability:.2f}: {skill.intent}"
+        )
+
+
+@main.command("list-skills")
+@click.option("--limit", type=click.IntRange(1), default=10, show_default=True, help="How many at most.")
+@click.pass_obj
+def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
+    """List skills, the most reliable first."""
+    found = mesh.list_skills(limit=limit)
+    click.echo(f"{TAG} {len(found)} skills.")
+    for skill in found:
+        click.echo(f"- {skill.name} ({skill.id}) reliability {skill.reliability:.2f}: {skill.intent}")
+
+
+@main.command("skill-feedback")
+@click.option("--id", required=True, help="Which skill.")
+@click.option("--success", required=True, type=click.Choice(["true", "false"]), help="Whether it helped.")
+@click.pass_obj
+def skill_feedback(mesh: SyncMemoryMesh, id: str, success: str) -> None:
+    """Tell whether a skill helped."""
+    made = mesh.update_skill_reliability(id, success == "true")
+    click.echo(f"{TAG} Skill {made.id} reliability: {made.reliability:.2f}")
+
+
+@main.command("skill-prune")
+@click.option("--threshold", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="Least reliability.")
+@click.pass_obj
+def skill_prune(mesh: SyncMemoryMesh, threshold: float) -> None:
+    """Put away skills that proved unreliable."""
+    made = mesh.prune_skills(threshold)
+    click.echo(f"{TAG} Pruned {made.pruned_count} skills, {made.total_remaining} remaining")

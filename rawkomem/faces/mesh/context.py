@@ -1,0 +1,135 @@
+"""MemoryContextManager (RFC-0011 §4.3): memory for a conversation loop. Captures exchanges, recalls for the next."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, cast
+
+from ...model.errors import RawkoError, Refused
+from ...recall.cache import AnswerCache
+from ...redaction.find import redact
+from ...text.clean import one_line
+from ...text.safe import safe_body
+from .awaitable import MemoryMesh
+from .options import ContextManagerConfig, FormatOptions, InteractionContext, RecallOptions, read_options
+from .types import CacheStats, HealthStatus, MemoryRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Given = Mapping[str, Any]
+
+RESPONSE = 500  # characters of an answer that are kept
+SAME = 0.9  # relevance from which an exchange is a near-duplicate
+ENTRIES, SECONDS = 100, 120.0  # the cache of recalls
+LENGTH, LONG = 1000, 0.3  # characters that would count 1; the most that length counts
+TOLD = {"tools_used": 0.1, "files_involved": 0.1}  # what an exchange gains by having done something
+
+
+def importance_of(content: str, context: InteractionContext) -> float:
+    """How much an exchange is worth keeping, from 0 to 1: its length, and whether something was done."""
+    done = sum(amount for name, amount in TOLD.items() if getattr(context, name))
+    return round(min(LONG, len(content) / LENGTH) + done, 3)
+
+
+class MemoryContextManager:
+    """Captures what was said and recalls what matters."""
+
+    def __init__(
+        self,
+        config: ContextManagerConfig | Given | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        **named: Any,
+    ):
+        self.config = read_options(ContextManagerConfig, config, named)
+        own = {"agent_id": self.config.agent_id, "db_dir": self.config.db_dir}
+        self._mesh = self.config.mesh or MemoryMesh(own)
+        self._kept = AnswerCache(clock, ENTRIES, SECONDS)
+        self._disposed = False
+
+    @property
+    def mesh(self) -> MemoryMesh:
+        """The mesh, unless this was disposed of."""
+        if self._disposed:
+            raise Refused("the context manager is disposed of", "initialize() opens it again")
+        return self._mesh
+
+    async def initialize(self) -> None:
+        """Open the mesh."""
+        self._disposed = False
+        await self.mesh.init()
+
+    async def capture_interaction(
+        self, prompt: str, response: str, context: InteractionContext | Given | None = None
+    ) -> MemoryRecord | None:
+        """Keep an exchange; None where it is too slight, or nearly the same as one that is kept."""
+        known = read_options(InteractionContext, context)
+        content = f"[USER] {redact(prompt)}\n\n[ASSISTANT] {redact(response)[:RESPONSE]}"
+        if importance_of(content, known) < self.config.min_importance:
+            return None
+        if await self.mesh.likeness(content) >= SAME:
+            return None
+        told = {"interaction_type": known.interaction_type, "tools_used": list(known.tools_used)}
+        files = {"files_involved": list(known.files_involved)}
+        about = {"type": "event", "tags": list(known.tags), "session_id": known.session_id}
+        return await self.mesh.add(content, {key: value for key, value in {**about, **told, **files}.items() if value})
+
+    async def recall_memories(self, query: str, options: RecallOptions | Given | None = None) -> list[MemoryRecord]:
+        """The memories that matter to a question; lessons too, where they are asked for."""
+        wanted = read_options(RecallOptions, options)
+        key = query, wanted, await self.mesh.version()  # an answer is as old as the memories it was found among
+        kept = self._kept.get(key)
+        if wanted.use_cache and kept is not None:
+            return [*cast("Sequence[MemoryRecord]", kept)]
+        found = await self.mesh.search(query, limit=wanted.limit, filter=_condition(wanted), use_cache=wanted.use_cache)
+        memories: list[MemoryRecord] = [*found]
+        if wanted.include_lessons:
+            memories += await self._lessons(query, wanted.limit, {memory.id for memory in memories})
+        self._kept.put(key, tuple(memories))
+        return memories
+
+    async def _lessons(self, query: str, limit: int, known: set[str]) -> list[MemoryRecord]:
+        blocks = await self.mesh.query_lessons(query, limit=limit)
+        found = [await self.mesh.get(block.memory_id) for block in blocks if block.memory_id not in known]
+        return [record for record in found if record]
+
+    def format_memories_for_prompt(
+        self, memories: Sequence[MemoryRecord], options: FormatOptions | Given | None = None
+    ) -> str:
+        """Memories as a list for a prompt: data, never instructions."""
+        longest = read_options(FormatOptions, options).max_length
+        if not memories:
+            return ""
+        lines = [
+            f"- ({one_line(memory.created_at, 10)}) {one_line(safe_body(memory.content), longest)}"
+            for memory in memories
+        ]
+        return "[MEMORY CONTEXT]\n" + "\n".join(lines) + "\n"
+
+    async def health_check(self) -> HealthStatus:
+        """Whether memories can be read. Opens nothing that was disposed of, and makes no repository."""
+        cache = CacheStats(len(self._kept), ENTRIES, int(SECONDS * 1000))
+        try:
+            stats = await self.mesh.stats()
+        except RawkoError as failure:
+            return HealthStatus("unhealthy", 0, cache, failure.message)
+        if not stats.is_connected:
+            return HealthStatus("unhealthy", 0, cache, f"no repository at {stats.uri}")
+        return HealthStatus("healthy", stats.count, cache)
+
+    def dispose(self) -> None:
+        """Forget what was recalled. A mesh that was handed in stays open: it is somebody else's."""
+        self._kept.clear()
+        self._disposed = True
+        if self.config.mesh is None:
+            self._mesh.dispose()
+
+
+def _condition(wanted: RecallOptions) -> str:
+    asked = {"memory_type": wanted.memory_type, "skill_name": wanted.skill_name}
+    return " AND ".join(f"{name} = '{_quoted(value)}'" for name, value in asked.items() if value)
+
+
+def _quoted(value: str) -> str:
+    return value.replace("'", "''")

@@ -1,0 +1,295 @@
+"""The public API of RFC-0011 §4.1, without `await`: see awaitable.py for the same with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...files.local.usage import note_use
+from ...format.lesson import LessonContext as Lesson
+from ...learn.lessons.heritage import HeritageChain as Heritage
+from ...learn.lessons.heritage import plan_heritage
+from ...model.clock import now
+from ...model.errors import BadInput, NotFound
+from ...model.record import replace
+from ...recall.cache import ENTRIES, SECONDS
+from ...recall.filters import filter_of
+from ...repository.wings import lessons, skills
+from ...state.fold import DEEPEST, created
+from . import storing
+from .opening import checked, layout_of, open_repository
+from .options import (
+    GetAllOptions,
+    MemoryMeshOptions,
+    QueryOptions,
+    ReflectOptions,
+    SearchOptions,
+    SkillOptions,
+    SynthesisOptions,
+    checked_limit,
+    read_options,
+)
+from .records import (
+    block_of,
+    checked_metadata,
+    entry_of,
+    extra_of,
+    name_of,
+    record_of,
+    reflection_of,
+    skill_record_of,
+    skill_result_of,
+)
+from .render import format_results
+from .types import (
+    CacheStats,
+    HeritageChain,
+    LessonBlock,
+    LessonContext,
+    MemoryRecord,
+    MemoryStats,
+    PruneResult,
+    ReflectionResult,
+    ReliabilityUpdate,
+    SearchResult,
+    SkillRecord,
+    SkillResult,
+    SynthesisResult,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ...model.entry import Memory
+    from ...recall.search import Found
+    from ...repository import Repository
+
+    Given = Mapping[str, Any]
+
+WIDER = 2  # RFC-0011 §5.1: twice as many candidates as results
+GRAVEST = "severity desc"  # the order of lessons that the RFC asks for (§8.2)
+
+
+class SyncMemoryMesh:
+    """A memory mesh over the repository of a project. Whatever takes options takes them in each form of options.py."""
+
+    def __init__(self, options: MemoryMeshOptions | Given | None = None, **named: Any):
+        self.options = checked(read_options(MemoryMeshOptions, options, named))
+        self._repository: Repository | None = None
+
+    # Lifecycle
+
+    def init(self) -> None:
+        """Open the repository, or make one where there is none; models are loaded when they are first needed."""
+        if self._repository is None:
+            self._repository = open_repository(self.options)
+
+    def close(self) -> None:
+        """Let go of everything; twice does no harm, and the next call opens it again."""
+        if self._repository is not None:
+            self._repository.close()
+            self._repository = None
+
+    @property
+    def repository(self) -> Repository:
+        """What this is a face of; opened on first use."""
+        self.init()
+        assert self._repository is not None
+        return self._repository
+
+    @property
+    def _by(self) -> str:
+        return name_of(self.options.agent_id)
+
+    # Memories
+
+    def add(self, content: str, metadata: Given | None = None) -> MemoryRecord:
+        """Store a memory; one that says the same already is returned instead."""
+        entry = entry_of(content, {} if metadata is None else metadata, self.options.agent_id)
+        chain = self._chain_in(metadata or {})
+        if chain:
+            plan_heritage(created(entry), chain)  # what is wrong with it is told before anything is written
+        if not self.options.enable_memory:
+            return record_of(created(replace(entry, at=now())))
+        memory, new = storing.store(self.repository, entry)
+        if new and chain:
+            lessons.inherit(self.repository, memory.id, chain, self._by)
+            memory = self.repository.get(memory.id)
+        return record_of(memory)
+
+    def ingest(self, content: str, metadata: Given | None = None) -> MemoryRecord:
+        """The same as `add`."""
+        return self.add(content, metadata)
+
+    def get(self, id: str) -> MemoryRecord | None:
+        """One memory; None where there is none of this id."""
+        memory = self._memory(id)
+        return record_of(memory) if memory else None
+
+    def get_all(self, options: GetAllOptions | Given | None = None, **named: Any) -> list[MemoryRecord]:
+        """All memories in use, the last changed first."""
+        limit = checked_limit(read_options(GetAllOptions, options, named).limit, least=0)
+        rows = self.repository.list()
+        return [record_of(memory) for memory in self.repository.get_all([row.id for row in rows[: limit or None]])]
+
+    def delete(self, id: str) -> None:
+        """Delete a memory: a tombstone is appended, its text stays in the file."""
+        memory = self._memory(id)
+        if memory is None:
+            raise NotFound(f"Record not found: {id}", "'memory-mesh search' finds ids")
+        self.repository.delete(memory.id, by=self._by)
+
+    def search(self, query: str, options: SearchOptions | Given | None = None, **named: Any) -> list[SearchResult]:
+        """The memories that fit a question best, by reciprocal ranks of words and of meaning (§5.1)."""
+        asked = read_options(SearchOptions, options, named)
+        limit = checked_limit(asked.limit)
+        only = filter_of(filter=asked.filter)
+        found = self.repository.look([query], WIDER * limit, only, cached=asked.use_cache)[0].found
+        ranked = sorted(found, key=lambda item: (-item.signals.ranks, item.row.id))[:limit]
+        best = (ranked[0].signals.ranks, ranked[0].relevance) if ranked else (0.0, 0.0)
+        self.repository.note_recalls([(query, len(ranked), *best)], limit, asked.filter)
+        if ranked and self.options.enable_memory:
+            note_use(self.repository.layout, now(), "", 0, [item.row.id for item in ranked])
+        return self._results(ranked)
+
+    def likeness(self, content: str) -> float:
+        """How close the closest memory comes to a text, from 0 to 1; asking counts as no recall."""
+        return storing.likeness(self.repository, content)
+
+    def _results(self, ranked: Sequence[Found]) -> list[SearchResult]:
+        """Scores are shares of the best one's."""
+        best = ranked[0].signals.ranks or 1.0 if ranked else 1.0
+        memories = self.repository.get_all([item.row.id for item in ranked])
+        return [
+            SearchResult(
+                **vars(record_of(memory)),
+                score=round(item.signals.ranks / best, 2),
+                relevance=round(item.relevance, 4),
+            )
+            for item, memory in zip(ranked, memories, strict=True)
+        ]
+
+    def _memory(self, id: str) -> Memory | None:
+        """The memory of exactly this id, unless it was deleted."""
+        try:
+            memory = self.repository.get(id)
+        except (NotFound, BadInput):
+            return None
+        return memory if memory.id == id and memory.status != "deleted" else None
+
+    # Reflection and synthesis
+
+    def reflect(self, options: ReflectOptions | Given | None = None, **named: Any) -> ReflectionResult:
+        """What memories say together (§3.4): with a model a reflection that is kept, else the prompt for one."""
+        asked = read_options(ReflectOptions, options, named)
+        llm = asked.generate and self.repository.settings.llm.any
+        shape = skills.reflect(self.repository, asked.topic, asked.lookback, llm, self._dry, self._by)
+        return reflection_of(shape)
+
+    def synthesize(self, options: SynthesisOptions | Given | None = None, **named: Any) -> SynthesisResult:
+        """Propose a skill from what was learned; inert until reviewed."""
+        topic = read_options(SynthesisOptions, options, named).topic
+        made = skills.synthesize(self.repository, topic, self.repository.settings.llm.any, self._dry, self._by)[0]
+        return SynthesisResult(made.status, made.analysis, made.skill_id, made.skill_name, made.yamo_text)
+
+    @property
+    def _dry(self) -> bool:
+        """Whether what could be kept is only shown."""
+        return not self.options.enable_memory
+
+    # Lessons
+
+    def distill_lesson(self, context: LessonContext | Given) -> LessonBlock:
+        """Store a lesson (§8.3); one of its pattern that is as sure is returned instead."""
+        told = Lesson(**vars(read_options(LessonContext, context)))
+        lesson, _ = lessons.learn(self.repository, told, self._by, via="agent")
+        return block_of(lesson)
+
+    def query_lessons(
+        self, query: str = "", options: QueryOptions | Given | None = None, **named: Any
+    ) -> list[LessonBlock]:
+        """Lessons in use, the gravest first."""
+        asked = read_options(QueryOptions, options, named)
+        if " ".join(asked.order_by.lower().split()) != GRAVEST:
+            raise BadInput(f"unknown order {asked.order_by!r}", f"there is one: {QueryOptions.order_by}")
+        return [block_of(lesson) for lesson in lessons.query(self.repository, query, checked_limit(asked.limit))]
+
+    def insert_heritage(self, memory_id: str, heritage: HeritageChain | Given) -> None:
+        """Give a memory the chain of intents that led to it."""
+        lessons.inherit(self.repository, memory_id, self._chain(heritage), self._by)
+
+    def get_memories_by_pattern(self, pattern_id: str) -> list[MemoryRecord]:
+        """The lessons of a pattern."""
+        ids = [lesson.id for lesson in lessons.by_pattern(self.repository, pattern_id)]
+        return [record_of(memory) for memory in self.repository.get_all(ids)]
+
+    def _chain_in(self, metadata: Given) -> Heritage | None:
+        """The chain that comes with a memory, where such are kept."""
+        chain = metadata.get("heritage_chain") if self.options.enable_heritage_tracking else None
+        return self._chain(chain) if chain else None
+
+    def _chain(self, heritage: HeritageChain | Given) -> Heritage:
+        """The last levels of a chain, as many as are kept."""
+        chain = read_options(HeritageChain, heritage)
+        deepest = min(self.options.max_heritage_depth, DEEPEST)
+        parts = (chain.intent_chain, chain.hypotheses, chain.rationales)
+        if not all(isinstance(part, tuple) and all(isinstance(text, str) for text in part) for part in parts):
+            raise BadInput("a heritage is made of lists of texts", 'such as {"intentChain": ["ship weekly"]}')
+        return Heritage(*(part[-deepest:] for part in parts))
+
+    # Skills
+
+    def ingest_skill(self, yamo_text: str, metadata: Given | None = None, source_file_path: str = "") -> SkillRecord:
+        """Take in a skill; one that says exactly this already is returned as it is."""
+        extra = extra_of(checked_metadata({} if metadata is None else metadata))
+        made = skills.ingest(self.repository, yamo_text, source_file_path, self._by, "agent", extra)
+        return skill_record_of(skills.show(self.repository, made.id))
+
+    def search_skills(self, query: str, options: SkillOptions | Given | None = None, **named: Any) -> list[SkillResult]:
+        """The skills that fit a question best (§5.3)."""
+        limit = checked_limit(read_options(SkillOptions, options, named).limit)
+        return [skill_result_of(match.skill, match.score) for match in skills.search(self.repository, query, limit)]
+
+    def list_skills(self, options: SkillOptions | Given | None = None, **named: Any) -> list[SkillResult]:
+        """Skills, the most reliable first."""
+        limit = checked_limit(read_options(SkillOptions, options, named).limit)
+        return [skill_result_of(skill) for skill in skills.list_all(self.repository, limit)]
+
+    def update_skill_reliability(self, id: str, success: bool) -> ReliabilityUpdate:
+        """Tell how a use of a skill went."""
+        skill = skills.feedback(self.repository, id, success, by=self._by)
+        return ReliabilityUpdate(skill.memory.id, skill.reliability, skill.uses)
+
+    def prune_skills(self, threshold: float = 0.3) -> PruneResult:
+        """Put away the skills that proved unreliable."""
+        pruned = skills.prune(self.repository, threshold, self._dry, self._by)
+        return PruneResult(len(pruned.skills), pruned.remaining)
+
+    # Diagnostics
+
+    def stats(self) -> MemoryStats:
+        """What there is. Where there is no repository, none is made: then the mesh is not connected."""
+        layout, there = layout_of(self.options)
+        if self._repository is None and not there:
+            return MemoryStats(0, 0, layout.root, False)
+        rows = self.repository.list()
+        skills = sum(row.kind == "skill" for row in rows)
+        return MemoryStats(len(rows) - skills, skills, self.repository.layout.root, True)
+
+    def version(self) -> object:
+        """Differs after every change of the memories, whoever made it."""
+        repository = self.repository
+        return repository.read(lambda: repository.index.catalogue.meta().get("listing"))
+
+    def clear_cache(self) -> None:
+        """Forget the answers of the last minutes."""
+        if self._repository is not None:
+            self._repository.forget_answers()
+
+    def get_cache_stats(self) -> CacheStats:
+        """How many answers are kept."""
+        kept = self._repository.kept_answers if self._repository is not None else 0
+        return CacheStats(kept, ENTRIES, int(SECONDS * 1000))
+
+    def format_results(self, results: Sequence[SearchResult]) -> str:
+        """Results for a prompt (§9.2)."""
+        return format_results(results)

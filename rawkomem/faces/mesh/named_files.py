@@ -1,0 +1,30 @@
+"""Files that a user names: read as text, and named in whatever goes wrong with one."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ...model.errors import BadInput, RawkoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def naming(file: str) -> Iterator[None]:
+    """Whatever goes wrong with a file is told with its name."""
+    try:
+        yield
+    except RawkoError as failure:
+        raise BadInput(f"{file}: {failure.message}") from failure
+    except UnicodeDecodeError as failure:
+        raise BadInput(f"{file}: not a text in UTF-8", "save it as UTF-8") from failure
+    except OSError as failure:
+        raise BadInput(f"{file}: {failure.strerror or failure}") from failure
+
+
+def read_text(file: str) -> str:
+    """The whole file."""
+    with open(file, encoding="utf-8") as stream:
+        return stream.read()

@@ -1,0 +1,121 @@
+"""From the options of a mesh to an open repository: where it lies, by whose settings, whether it may be written."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ...files.layout import FOLDER, Layout, find_layout
+from ...files.start import plan_start, write_start
+from ...learn.llm.config import LlmSettings
+from ...model.errors import BadInput, NotFound, Refused
+from ...model.record import replace
+from ...repository import Repository
+from ...repository.wings import lessons, skills
+from .named_files import naming, read_text
+from .records import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ...files.append import Written
+    from ...model.entry import Plan
+    from ...settings import Settings
+    from .options import MemoryMeshOptions
+
+# OpenAI-compatible addresses of the providers that the RFC names.
+PROVIDERS = {
+    "openai": "https://api.openai.com/v1",
+    "ollama": "http://localhost:11434/v1",
+    "cohere": "https://api.cohere.ai/compatibility/v1",
+}
+SKILL_FILES = (".yamo", ".md")
+
+
+class Unwritten(Repository):
+    """A repository that keeps nothing: for a mesh with `enable_memory` off, before every write."""
+
+    def write_decided(self, decide: Callable[[], Plan], via: str = "") -> Sequence[Written]:
+        """Refuse, whatever was decided."""
+        raise Refused("memory is switched off", "enable_memory=True keeps what is written")
+
+
+def checked(options: MemoryMeshOptions) -> MemoryMeshOptions:
+    """The options, once it is sure that they can be followed."""
+    if options.llm_provider and options.llm_provider not in PROVIDERS:
+        raise BadInput(f"unknown provider {options.llm_provider!r}", "one of " + ", ".join(PROVIDERS))
+    if options.max_heritage_depth < 1:
+        raise BadInput(f"a heritage of {options.max_heritage_depth} levels", "leave enable_heritage_tracking off")
+    return options
+
+
+def open_repository(options: MemoryMeshOptions) -> Repository:
+    """The repository with what the options want done first; where that fails, nothing stays open."""
+    folders = _skill_folders(options)
+    kind = Repository if options.enable_memory else Unwritten
+    repository = kind(_found_or_made(options), via="agent", adjust=lambda settings: _adjusted(settings, options))
+    repository.agent = name_of(options.agent_id)
+    if not options.enable_memory:
+        return repository
+    try:
+        for folder in folders:
+            _ingest_folder(repository, folder)
+        if options.enable_wisdom_distillation:
+            lessons.distill(repository, by=repository.agent)
+    except BaseException:
+        repository.close()
+        raise
+    return repository
+
+
+def layout_of(options: MemoryMeshOptions) -> tuple[Layout, bool]:
+    """Where the repository lies, or would lie, and whether it is there."""
+    start = options.db_dir or os.getcwd()
+    try:
+        return find_layout(start), True
+    except NotFound:
+        return Layout(os.path.join(os.path.abspath(start), FOLDER)), False
+
+
+def _found_or_made(options: MemoryMeshOptions) -> Layout:
+    layout, there = layout_of(options)
+    if not there:
+        write_start(plan_start(layout.project))
+    return layout
+
+
+def _skill_folders(options: MemoryMeshOptions) -> Sequence[str]:
+    given = options.skill_directories
+    folders = [given] if isinstance(given, str) and given else [*given]
+    for folder in folders:
+        if not os.path.isdir(folder):
+            raise BadInput(f"no folder {folder}", "skill_directories must be there")
+    return folders
+
+
+def _ingest_folder(repository: Repository, folder: str) -> None:
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if name.endswith(SKILL_FILES) and os.path.isfile(path):
+            with naming(path):
+                skills.ingest(repository, read_text(path), path, repository.agent, via="agent")
+
+
+def _adjusted(settings: Settings, options: MemoryMeshOptions) -> Settings:
+    """The user's settings with what the options say instead."""
+    confidence, days = settings.lessons
+    if options.lesson_min_confidence is not None:
+        confidence = options.lesson_min_confidence
+    if options.lesson_retention_days is not None:
+        days = options.lesson_retention_days
+    ledger = settings.ledger if options.enable_yamo else "off"
+    return replace(settings, ledger=ledger, lessons=(confidence, days), llm=_llm(settings.llm, options))
+
+
+def _llm(llm: LlmSettings, options: MemoryMeshOptions) -> LlmSettings:
+    if not options.enable_llm:
+        return LlmSettings()
+    if options.llm_provider:
+        llm = LlmSettings(endpoint=PROVIDERS[options.llm_provider], key_env="", timeout=llm.timeout)
+    given = {"model": options.llm_model, "key": options.llm_api_key, "max_tokens": options.llm_max_tokens}
+    return replace(llm, **{name: value for name, value in given.items() if value})

@@ -1,0 +1,194 @@
+"""What callers say: the options of RFC-0011 §4.2 and §4.3, as a dataclass, as a mapping or by keywords.
+
+Names are Python's; `NAMES` is the one table that tells what the RFC calls them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ...model.errors import BadInput
+
+if TYPE_CHECKING:
+    from .awaitable import MemoryMesh
+
+# The RFC's name → ours. Whatever takes options takes either.
+NAMES = {
+    "enableYamo": "enable_yamo",
+    "enableLLM": "enable_llm",
+    "enableMemory": "enable_memory",
+    "agentId": "agent_id",
+    "llmProvider": "llm_provider",
+    "llmModel": "llm_model",
+    "llmApiKey": "llm_api_key",
+    "llmMaxTokens": "llm_max_tokens",
+    "skill_directories": "skill_directories",
+    "dbDir": "db_dir",
+    "enableWisdomDistillation": "enable_wisdom_distillation",
+    "lessonMinConfidence": "lesson_min_confidence",
+    "lessonRetentionDays": "lesson_retention_days",
+    "enableHeritageTracking": "enable_heritage_tracking",
+    "maxHeritageDepth": "max_heritage_depth",
+    "useCache": "use_cache",
+    "orderBy": "order_by",
+    "memoryType": "memory_type",
+    "skillName": "skill_name",
+    "includeLessons": "include_lessons",
+    "errorPattern": "error_pattern",
+    "preventativeRule": "preventative_rule",
+    "applicableScope": "applicable_scope",
+    "inverseLesson": "inverse_lesson",
+    "intentChain": "intent_chain",
+    "minImportance": "min_importance",
+    "maxLength": "max_length",
+    "sessionId": "session_id",
+    "toolsUsed": "tools_used",
+    "filesInvolved": "files_involved",
+    "interactionType": "interaction_type",
+}
+AGENT = "YAMO_AGENT"  # who does not say who they are
+LIMIT = 10  # results where nobody says how many
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class MemoryMeshOptions:
+    """How a mesh behaves."""
+
+    enable_yamo: bool = True  # whether blocks are noted in the ledger
+    enable_llm: bool = True  # whether reflect and synthesize ask a model, where one is set up
+    enable_memory: bool = True  # whether anything is kept
+    agent_id: str = AGENT
+    llm_provider: str = ""  # openai, ollama or cohere; empty: as the user's config says
+    llm_model: str = ""
+    llm_api_key: str = field(default="", repr=False)
+    llm_max_tokens: int = 0
+    skill_directories: str | tuple[str, ...] = ()
+    db_dir: str = ""  # the project; empty: the one of the current folder
+    enable_wisdom_distillation: bool = False  # whether `init` runs a distillation cycle
+    lesson_min_confidence: float | None = None  # None, here and below: as the user's config says, else the RFC's 0.7
+    lesson_retention_days: int | None = None  # … and 365
+    enable_heritage_tracking: bool = False  # whether `add` keeps a chain that its metadata holds
+    max_heritage_depth: int = 5  # files keep no more
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How to search."""
+
+    limit: int = LIMIT
+    filter: str = ""  # a condition, see docs/recall.md
+    use_cache: bool = True
+
+
+@dataclass(frozen=True)
+class GetAllOptions:
+    """How many memories to list; 0: all of them."""
+
+    limit: int = 0
+
+
+@dataclass(frozen=True)
+class SkillOptions:
+    """How many skills to list or to find."""
+
+    limit: int = LIMIT
+
+
+@dataclass(frozen=True)
+class QueryOptions:
+    """Which lessons to hand out."""
+
+    limit: int = LIMIT
+    order_by: str = "severity DESC"  # the one order there is
+
+
+@dataclass(frozen=True)
+class ReflectOptions:
+    """What to reflect on."""
+
+    topic: str = ""
+    lookback: int = 10
+    generate: bool = True  # whether a model is asked, where one is set up
+
+
+@dataclass(frozen=True)
+class SynthesisOptions:
+    """What a skill is to be about."""
+
+    topic: str = ""
+
+
+@dataclass(frozen=True)
+class ContextManagerConfig:
+    """How a context manager behaves."""
+
+    min_importance: float = 0.1  # exchanges below it are not kept
+    mesh: MemoryMesh | None = None  # one to share; None: one of its own
+    agent_id: str = AGENT
+    db_dir: str = ""
+
+
+@dataclass(frozen=True)
+class InteractionContext:
+    """What is known about an exchange."""
+
+    session_id: str = ""
+    tools_used: tuple[str, ...] = ()
+    files_involved: tuple[str, ...] = ()
+    interaction_type: str = "llm_response"
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RecallOptions:
+    """What to recall."""
+
+    limit: int = 5
+    use_cache: bool = True
+    memory_type: str = ""
+    skill_name: str = ""
+    include_lessons: bool = False
+
+
+@dataclass(frozen=True)
+class FormatOptions:
+    """How memories are written into a prompt."""
+
+    max_length: int = 500  # characters of each
+
+
+def read_options(kind: type[T], given: object = None, named: Mapping[str, Any] | None = None) -> T:
+    """Options by the RFC's names or ours; what is unknown or missing is a mistake worth naming. None says nothing."""
+    known = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
+    values: dict[str, Any] = {}
+    for key, value in {**_as_mapping(kind, given), **(named or {})}.items():
+        name = NAMES.get(key, key)
+        if name not in known:
+            raise BadInput(f"{kind.__name__}: unknown option {key!r}", "one of " + ", ".join(known))
+        if value is not None:
+            values[name] = tuple(value) if isinstance(value, list) else value
+    for name, one in known.items():
+        if name not in values and one.default is MISSING:
+            raise BadInput(f"{kind.__name__}: {name!r} is missing", "see 'rawkomem docs mesh'")
+    return kind(**values)
+
+
+def _as_mapping(kind: type, given: object) -> Mapping[str, Any]:
+    if given is None:
+        return {}
+    if isinstance(given, kind):
+        return vars(given)
+    if not isinstance(given, Mapping):
+        raise BadInput(f"{kind.__name__}: {type(given).__name__} given", 'give an object, such as {"limit": 5}')
+    return given
+
+
+def checked_limit(limit: object, least: int = 1) -> int:
+    """A number of results."""
+    if not isinstance(limit, int) or limit < least:
+        raise BadInput(f"a limit of {limit!r}", f"give a whole number, at least {least}")
+    return limit

@@ -1,0 +1,359 @@
+"""What the page is told: each function asks the repository one question and gives the answer as JSON would hold it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ...index.lists import memory_of
+from ...index.stores.documents import Filter
+from ...model.clock import DAY
+from ...model.errors import BadInput, NotFound
+from ...model.kinds import CREATES, IMPORTANCE, STATUSES
+from ...model.record import replace
+from ...recall.filters import EXPIRED, READABLE, filter_of
+from ...recall.inject import Task
+from ...state.belief.claims import claim_of
+from ...state.facets import type_of
+from ...state.references import Names
+from ...text.clean import clean, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from ...git.citations import Cited
+    from ...index.catalogue import Row
+    from ...model.entry import Memory
+    from ...recall.rank import Scored
+    from ...repository import Repository
+    from ...state.belief.explained import Explained
+    from ...state.belief.trust import Trust
+    from ...state.graph.graph import Edge
+    from ...state.history import Step
+    from .markdown import Meant
+
+    Render = Callable[[str, Meant], str]
+
+LISTED = 200  # memories in a list: who wants more says what they look for
+FOUND = 40  # results of a search
+FAINT = 0.2  # share of the best result's score below which a result is noise
+DRAWN = 250  # memories in the graph, the most connected: more is a ball of wool
+MOMENTS = 1_500  # memories that the timeline tells one by one, the newest: of older ones, how many on each day
+TAGS = 60  # tags in the filter, the most frequent
+SIMILAR = 0.5  # least cosine for a line in the graph, as for `rawkomem links`
+CARDS = 50  # of a review: the next ones come as these are decided
+LONGEST = 4_000  # characters of a question
+EXCERPT = 220  # characters of a memory in a list
+EVERYTHING = "everything"  # beside statuses: also what is history
+HIDDEN = "deleted"  # a tombstone shows that something was there, never what
+
+# What a list leaves out of Markdown: marks at the beginning of a line, emphasis, code marks, brackets of links.
+MARKS = re.compile(r"^\s*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+|\*\*|__|`+|\[\[|\]\]", re.MULTILINE)
+
+Facts = dict[str, Any]
+
+
+def overview(repository: Repository) -> Facts:
+    """What there is to see, for the filters and the first glance."""
+    memories = [memory for memory in _all(repository) if memory.status != HIDDEN]
+    listed = {row.id for row in repository.list()}
+    in_use = [memory for memory in memories if memory.id in listed]
+    tags = Counter(tag for memory in memories for tag in {one_line(tag.lower(), 40) for tag in memory.tags})
+    return {
+        "project": one_line(os.path.basename(repository.layout.project), 60),
+        "memories": len(in_use),  # as many as the list shows without a filter
+        "others": _counted((_unlisted_as(memory) for memory in memories if memory.id not in listed), STATUSES),
+        "kinds": _counted((memory.kind for memory in in_use), CREATES),
+        "filters": {
+            "kind": _words((memory.kind for memory in memories), CREATES),
+            "type": _words(type_of(memory) for memory in memories if type_of(memory)),
+            "importance": [*IMPORTANCE[1:]],
+            "status": _words((memory.status for memory in memories), STATUSES),
+            "tag": sorted(tag for tag, _ in tags.most_common(TAGS)),
+        },
+        "waiting": len(_waiting(repository)),
+        "writes_as": repository.via,
+    }
+
+
+def _unlisted_as(memory: Memory) -> str:
+    """What keeps a memory out of the list: its status, or its validity window."""
+    return EXPIRED if memory.status in READABLE else memory.status
+
+
+def memories(repository: Repository, asked: Mapping[str, str]) -> Facts:
+    """The memories that pass the filters: those that fit a question, best first, or all, the last changed first."""
+    only, question = _filter(asked), _question(asked.get("q", ""))
+    every = repository.list(only)
+    found = repository.search(question, FOUND, only) if question else ()
+    texts = {item.row.id: item.text for item in found if item.score >= FAINT * found[0].score}
+    rows = _found(every, list(texts), question) if question else every
+    shown = repository.get_all([row.id for row in rows[:LISTED]])
+    return {"total": len(rows), "items": [_item(memory, texts.get(memory.id, "")) for memory in shown]}
+
+
+def _found(every: Sequence[Row], ids: Sequence[str], question: str) -> list[Row]:
+    """Titles that hold what was typed so far, which may be half a word, then what words and meaning found."""
+    named = [row.id for row in every if question.lower() in row.title.lower()]
+    known = {row.id: row for row in every}
+    best_first = sorted(named, key=lambda id: ids.index(id) if id in ids else len(ids))
+    return [known[id] for id in dict.fromkeys((*best_first, *ids)) if id in known]
+
+
+def memory(repository: Repository, name: str, render: Render) -> Facts:
+    """One memory with everything that it is judged by."""
+    explained = repository.explain_memory(_named(repository, name))
+    known = explained.memory
+    hidden = known.status == HIDDEN
+    claim = claim_of(known)
+    return {
+        **_item(known),
+        "html": "" if hidden else render(known.body, _meanings(repository)),
+        "when": [] if hidden else [one_line(part, 300) for part in known.when],
+        "found_in": one_line(known.found_in),
+        "source": one_line(known.source),
+        "path": one_line(known.path, 300),
+        "line": known.line,
+        "claim": one_line(f"{claim.subject} {claim.predicate} = {claim.value}", 200) if claim and not hidden else "",
+        "standing": one_line(explained.standing, 300),
+        "valid_from": known.valid_from,
+        "valid_until": known.valid_until,
+        "helpful": known.helpful,
+        "harmful": known.harmful,
+        "observed": known.times_observed,
+        "trust": _trust(explained.trust),
+        "citations": [_cited(item) for item in repository.cited(known)],
+        "links": _links(repository, explained),
+        "conflicts": [_item(other) for other in explained.conflicts],
+        "history": [_step(step, hidden) for step in explained.steps],
+    }
+
+
+def why(repository: Repository, name: str, task: str) -> Facts:
+    """How a memory scores for a task, whether it would be injected, and if not, why."""
+    task = _question(task)
+    if not task:
+        raise BadInput("no task given", "type what somebody would ask an agent to do")
+    try:
+        item, inside = repository.explain(name, Task(task))
+    except NotFound as failure:
+        repository.get(name)  # a name that is none is another failure
+        return {"injected": False, "why_not": failure.message, "score": 0.0, "fired": "", "factors": []}
+    return {
+        "injected": inside,
+        "why_not": one_line(item.out, 300),
+        "score": round(item.score, 4),
+        "fired": one_line(item.signals.fired, 200),
+        "factors": _factors(item),
+    }
+
+
+def graph(repository: Repository) -> Facts:
+    """Memories in use and what connects them; of very many, the most connected."""
+    known = repository.graph(similar=SIMILAR)
+    by_degree = sorted(known.memories.values(), key=lambda memory: (-len(known.around[memory.id]), memory.id))
+    drawn = {memory.id: memory for memory in by_degree[:DRAWN]}
+    return {
+        "total": len(known.memories),
+        "nodes": [_item(memory) for memory in drawn.values()],
+        "edges": [_edge(edge) for edge in known.edges if edge.source in drawn and edge.target in drawn],
+    }
+
+
+def timeline(repository: Repository) -> Facts:
+    """Memories that say when they were found, the newest first; of very many, older ones as a count for each day."""
+    rows = repository.list(Filter(statuses=tuple(status for status in STATUSES if status != HIDDEN)))
+    dated = sorted((row for row in rows if row.created), key=lambda row: (-row.created, row.id))
+    older = Counter(row.created - row.created % DAY for row in dated[MOMENTS:])
+    return {
+        "total": len(dated),
+        "undated": len(rows) - len(dated),
+        "items": [_row(row) for row in dated[:MOMENTS]],
+        "older": sorted(older.items()),
+    }
+
+
+def waiting(repository: Repository, render: Render) -> Facts:
+    """What waits for a review, and claims that contradict each other, with both sides."""
+    meant = _meanings(repository)
+    held = _waiting(repository)
+    items = [_held(repository, memory, others, lambda body: render(body, meant)) for memory, others in held[:CARDS]]
+    return {"total": len(held), "items": items}
+
+
+def _waiting(repository: Repository) -> list[tuple[Memory, list[Memory]]]:
+    """What is in quarantine or contradicts something in use, each with what it contradicts."""
+    held = repository.get_all([row.id for row in repository.list(Filter(statuses=("quarantined",)))])
+    found: dict[str, tuple[Memory, list[Memory]]] = {memory.id: (memory, []) for memory in held}
+    for conflict in repository.conflicts():
+        found.setdefault(conflict.memory.id, (conflict.memory, []))[1].append(conflict.other)
+    return [*found.values()]
+
+
+def _held(repository: Repository, memory: Memory, others: Sequence[Memory], shown: Callable[[str], str]) -> Facts:
+    return {
+        **_item(memory),
+        "html": shown(memory.body),
+        "reason": one_line(memory.reason.replace("_", " "), 200),
+        "trust": _trust(repository.trust_parts(memory)),
+        "conflicts": [{**_item(other), "trust": _trust(repository.trust_parts(other))} for other in others],
+    }
+
+
+def _named(repository: Repository, name: str) -> str:
+    """The id of a memory that an address names: as a command takes it, or as a link in a text does."""
+    if not name:
+        raise BadInput("no memory named", "give its id")
+    try:
+        return repository.get(name).id
+    except NotFound:
+        found = Names(_all(repository)).find(name)
+        if len(found) != 1:
+            raise
+        return found[0]
+
+
+def _meanings(repository: Repository) -> Meant:
+    """What the links of one answer mean. Names are read once, at the first link: a text may hold thousands, or none."""
+
+    @cache
+    def known() -> tuple[Names, dict[str, Memory]]:
+        every = _all(repository)
+        return Names(every), {memory.id: memory for memory in every}
+
+    def meant(name: str) -> tuple[str, str]:
+        names, memories = known()
+        found = names.find(name)
+        if len(found) != 1:
+            return "", ""
+        memory = memories[found[0]]
+        return memory.id, one_line(memory.title) if memory.status != HIDDEN else ""
+
+    return meant
+
+
+def _all(repository: Repository) -> list[Memory]:
+    return repository.read(lambda: [memory_of(doc) for doc in repository.index.catalogue.docs()])
+
+
+def _counted(names: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:
+    """Counts in the order of a vocabulary, what is not in it after that."""
+    counts = Counter(one_line(name, 40) for name in names)
+    return {name: counts[name] for name in (*(n for n in order if n in counts), *sorted(set(counts) - set(order)))}
+
+
+def _words(names: Iterable[str], order: Iterable[str] = ()) -> list[str]:
+    return [*_counted(names, order)]
+
+
+def _filter(asked: Mapping[str, str]) -> Filter:
+    """The filter that the page's fields ask for. A type may be any word: files say what they like."""
+    words = {key: [asked[key]] for key in ("kind", "tag") if asked.get(key)}
+    status = asked.get("status", "")
+    include = ["all"] if status == EVERYTHING else [status] if status else []
+    only = filter_of(**words, importance=asked.get("importance", ""), include=include)  # type: ignore[arg-type]
+    if status == EVERYTHING:
+        only = replace(only, statuses=tuple(name for name in STATUSES if name != HIDDEN))
+    elif status:
+        only = replace(only, statuses=(status,), current=False)
+    return replace(only, types=(asked["type"],)) if asked.get("type") else only
+
+
+def _question(text: str) -> str:
+    if len(text) > LONGEST:
+        raise BadInput(f"a question of {len(text):,} characters", f"ask in at most {LONGEST:,}")
+    return clean(text).strip()
+
+
+def _item(memory: Memory, text: str = "") -> Facts:
+    """A memory as every list shows it."""
+    hidden = memory.status == HIDDEN
+    return {
+        **_row(memory),
+        "type": one_line(type_of(memory), 40),
+        "tags": [one_line(tag, 40) for tag in memory.tags],
+        "excerpt": "" if hidden else one_line(MARKS.sub("", text or memory.body), EXCERPT),
+    }
+
+
+def _row(row: Row | Memory) -> Facts:
+    hidden = row.status == HIDDEN
+    return {
+        "id": row.id,
+        "title": "(deleted)" if hidden else one_line(row.title or row.path),
+        "kind": row.kind,
+        "status": row.status,
+        "importance": row.importance,
+        "created": row.created,
+        "updated": row.updated,
+        "by": one_line(row.by, 64),
+    }
+
+
+def _trust(trust: Trust) -> Facts:
+    parts = [{"name": name, "amount": round(amount, 4), "why": one_line(why, 200)} for name, amount, why in trust.parts]
+    return {"value": round(trust.value, 4), "verified": trust.standing.verified, "parts": parts}
+
+
+def _cited(item: Cited) -> Facts:
+    return {"text": one_line(item.citation.text, 300), "state": item.state, "note": one_line(item.note, 200)}
+
+
+def _links(repository: Repository, explained: Explained) -> list[Facts]:
+    """What it is connected with, each once for every type and direction."""
+    id = explained.memory.id
+    others = {edge.other(id) for edge in explained.edges}
+    known = {memory.id: memory for memory in repository.get_all(sorted(others))}
+    return [
+        {**_row(known[edge.other(id)]), "link": one_line(edge.type, 40), "outward": edge.source == id}
+        for edge in explained.edges
+    ]
+
+
+def _edge(edge: Edge) -> Facts:
+    return {"source": edge.source, "target": edge.target, "type": one_line(edge.type, 40), "weight": edge.weight}
+
+
+def _factors(item: Scored) -> list[Facts]:
+    return [
+        {"name": f.name, "value": round(f.value, 4), "weight": round(f.weight, 4), "why": one_line(f.why, 300)}
+        for f in item.factors
+    ]
+
+
+def _step(step: Step, hidden: bool) -> Facts:
+    """One entry of a history; of a deleted memory only that there was one."""
+    reason = step.entry.extra.get("reason")
+    changes = [] if hidden else [_change(*change) for change in _flat(step.changes)]
+    return {
+        "kind": step.entry.kind,
+        "at": step.entry.at,
+        "by": one_line(step.entry.by, 64),
+        "reason": one_line(reason, 300) if isinstance(reason, str) else "",
+        "signal": one_line(str(step.entry.extra.get("signal", "")), 20),
+        "changes": changes,
+    }
+
+
+def _flat(changes: Iterable[tuple[str, object, object]]) -> Iterable[tuple[str, object, object]]:
+    """Changes with those of further keys one by one, under their own names."""
+    for name, before, after in changes:
+        if isinstance(before, dict) and isinstance(after, dict):
+            for key in (*before, *(key for key in after if key not in before)):
+                if before.get(key, "") != after.get(key, ""):
+                    yield key, before.get(key, ""), after.get(key, "")
+        else:
+            yield name, before, after
+
+
+def _change(field: str, before: object, after: object) -> Facts:
+    return {"field": one_line(field, 40), "before": _value(before), "after": _value(after)}
+
+
+def _value(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return one_line(", ".join(_value(part) for part in value), EXCERPT)
+    return one_line(str(value), EXCERPT)

@@ -1,0 +1,42 @@
+"""What a person decides on the page: votes and reviews. Each is one call of the library, like a command's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...git.user import user_name
+from ...model.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ...repository import Repository
+
+LONGEST = 500  # characters of a reason
+
+
+def feedback(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
+    """A vote: it helped, or it did harm."""
+    id, signal, reason = (_text(said, key) for key in ("id", "signal", "reason"))
+    return _done(repository, id, [repository.feedback(id, signal, reason, user_name()).entry.id])
+
+
+def review(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Let a memory out of quarantine or put it away; `settle` says how its conflicts end."""
+    id, action, settle, reason = (_text(said, key) for key in ("id", "action", "settle", "reason"))
+    written = repository.review(id, action, settle, reason, user_name())
+    return _done(repository, id, [item.entry.id for item in written])
+
+
+def _done(repository: Repository, id: str, entries: list[str]) -> dict[str, Any]:
+    memory = repository.get(id)
+    return {"id": memory.id, "status": memory.status, "entries": entries}
+
+
+def _text(said: Mapping[str, Any], key: str) -> str:
+    value = said.get(key, "")
+    if not isinstance(value, str) or len(value) > LONGEST:
+        raise BadInput(f"{key} must be a text of at most {LONGEST} characters", "shorten it")
+    if key == "id" and not value:
+        raise BadInput("no memory named", "give its id")
+    return value.strip()

@@ -1,0 +1,86 @@
+"""Who may come in: the checks that every request passes before anything looks at what it asks for.
+
+A page in the same browser can send requests to this server, but it cannot read our token, name our host as its own
+origin, or set a header without being asked first. Other users of the machine can connect, but do not know the token.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from typing import TYPE_CHECKING
+
+from ...model.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from email.message import Message
+
+HOST = "127.0.0.1"
+NAMES = (HOST, "localhost")
+HEADER = "X-Rawkomem"  # a write must carry it: no form can, and no other origin may
+JSON = "application/json"
+MISDIRECTED, FORBIDDEN, UNAUTHORIZED, UNSUPPORTED = 421, 403, 401, 415
+
+# What every answer says to the browser, about the page and about itself.
+PROMISES: Mapping[str, str] = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'; trusted-types memory"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+@record
+class Door:
+    """The token of one run, and the port that it listens on."""
+
+    port: int
+    token: str
+
+    @property
+    def address(self) -> str:
+        """Where the page is. What follows # stays in the browser: no log and no other server sees the token."""
+        return f"http://{HOST}:{self.port}/#token={self.token}"
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """What a Host header may say; any other name is one that somebody made to lead here."""
+        return tuple(f"{name}:{self.port}" for name in NAMES)
+
+    def refusal(self, headers: Message) -> tuple[int, str] | None:
+        """Why no answer at all is given; None: come in."""
+        if headers.get_all("Host") not in [[host] for host in self.hosts]:
+            return MISDIRECTED, f"this server is {self.hosts[0]}"
+        origins = headers.get_all("Origin", [])
+        if any(origin not in [f"http://{host}" for host in self.hosts] for origin in origins):
+            return FORBIDDEN, "another page asked"
+        return None
+
+    def refusal_of_data(self, headers: Message) -> tuple[int, str] | None:
+        """Why nothing of the repository is told; None: the token is right."""
+        scheme, _, given = headers.get("Authorization", "").partition(" ")
+        right = hmac.compare_digest(given.strip().encode("utf-8", "replace"), self.token.encode())
+        if scheme != "Bearer" or not right:
+            return UNAUTHORIZED, "the token is missing or wrong: open the address that 'rawkomem browse' printed"
+        return None
+
+    def refusal_of_write(self, headers: Message) -> tuple[int, str] | None:
+        """Why nothing is written; None: the page itself asks, not a form or another page."""
+        if headers.get_content_type() != JSON or "Content-Type" not in headers:
+            return UNSUPPORTED, f"a write is {JSON}"
+        if headers.get(HEADER) != "1":
+            return FORBIDDEN, f"a write carries the header {HEADER}"
+        return None
+
+
+def new_token() -> str:
+    """A token that nobody guesses."""
+    return secrets.token_urlsafe(32)

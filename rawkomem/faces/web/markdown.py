@@ -1,0 +1,97 @@
+"""Markdown of a memory as HTML that can do nothing: no HTML of its own, no image, no address but the web's and ours.
+
+markdown-it-py makes the HTML, with raw HTML off; nh3 lets pass only what is listed here, whatever the first one did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from ...format.mentions import WIKILINK
+from ...model.errors import Refused
+from ...text.clean import clean
+
+if TYPE_CHECKING:
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+
+DEEPEST = 20  # nested quotes, lists and emphases: prose has three, a bomb thousands
+LONGEST = 40_000  # characters that are rendered, a quarter of a second at worst: longer is a dump, shown as it is
+MEMORY = "#/memory/"  # the page's own address of a memory
+WEB = ("https://", "http://", "mailto:")
+TAGS = {
+    *("a", "blockquote", "br", "code", "del", "em", "hr", "li", "ol", "p", "pre", "s", "strong", "ul"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "table", "tbody", "td", "th", "thead", "tr"),
+}
+ATTRIBUTES = {"a": {"href", "title", "target"}, "ol": {"start"}}
+
+
+Meant = Callable[[str], tuple[str, str]]  # id and title of the memory that a name means; empty where it means none
+
+
+def open_renderer() -> Callable[[str, Meant], str]:
+    """The function from Markdown to safe HTML."""
+    try:
+        import nh3
+        from markdown_it import MarkdownIt
+    except ImportError as error:
+        raise Refused(f"the page needs {error.name}", "run: pip install 'rawkomem[page]'") from None
+
+    reader = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST}).enable(["table", "strikethrough"])
+    reader.disable("image")  # what remains is a link: looking at a memory asks nobody for anything
+    reader.inline.ruler.before("link", "wikilink", _wikilink)
+    reader.add_render_rule("link_open", _link_open)
+
+    def render(text: str, meant: Meant) -> str:
+        text = clean(text)
+        html = _as_it_is(text) if len(text) > LONGEST else reader.render(text, {"meant": meant})
+        return nh3.clean(
+            html,
+            tags=TAGS,
+            attributes=ATTRIBUTES,
+            attribute_filter=_known_address,
+            url_schemes={"http", "https", "mailto"},
+            link_rel="noopener noreferrer nofollow",
+        )
+
+    return render
+
+
+def _as_it_is(text: str) -> str:
+    from html import escape
+
+    return f"<pre>{escape(text)}</pre>"
+
+
+def _known_address(tag: str, attribute: str, value: str) -> str | None:
+    """Addresses lead to the web or to a memory; a relative one would lead into this server."""
+    if attribute != "href" or value.lower().startswith(WEB) or value.startswith(MEMORY):
+        return value
+    return None
+
+
+def _wikilink(state: StateInline, silent: bool) -> bool:
+    """`[[name]]`, `[[name|label]]` and `[[name#heading]]` as links, by the grammar that finds them in files."""
+    link = WIKILINK.match(state.src, state.pos, state.posMax)
+    if not link:
+        return False
+    if not silent:
+        name, label = link[1].strip(), link[0][2:-2].partition("|")[2].strip()
+        id, title = state.env["meant"](name)
+        state.push("link_open", "a", 1).attrs = {"href": MEMORY + quote(id or name, safe="")}
+        state.push("text", "", 0).content = label or title or name
+        state.push("link_close", "a", -1)
+    state.pos = link.end()
+    return True
+
+
+def _link_open(
+    renderer: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: MutableMapping[str, Any]
+) -> str:
+    """The web opens in a tab of its own; a memory in this one."""
+    if str(tokens[at].attrGet("href") or "").lower().startswith(WEB):
+        tokens[at].attrSet("target", "_blank")
+    return renderer.renderToken(tokens, at, options, env)

@@ -1,0 +1,204 @@
+"""The server of the page: on this machine only, one question to the repository at a time.
+
+GET changes nothing. What is served are the files of `page/`, which anybody may see, and answers about the repository,
+which need the token.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socketserver
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from ...files.layout import find_layout
+from ...model.errors import BadInput, Busy, NotFound, RawkoError, Refused
+from ...model.record import record, replace
+from ...redaction.find import redact
+from ...repository import Repository
+from ...text.clean import one_line
+from . import answers, decisions
+from .door import HOST, JSON, PROMISES, Door, new_token
+from .markdown import open_renderer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ...settings import Settings
+
+PAGE = os.path.join(os.path.dirname(__file__), "page")
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+STATUSES = {BadInput: 400, NotFound: 404, Refused: 409, Busy: 503}
+LARGEST = 64 * 1024  # bytes of a decision: an id and a reason
+FIELDS = 20  # of a query
+PATIENCE = 30  # seconds that a connection may be silent
+
+
+@record
+class Reply:
+    """An answer: a status, and bytes of a type."""
+
+    status: int
+    body: bytes
+    type: str = JSON
+
+
+def open_for_page(folder: str, via: str) -> Repository:
+    """A repository whose searches leave no line in the ledger: looking around is no recall of an agent."""
+
+    def quiet(settings: Settings) -> Settings:
+        return replace(settings, ledger="writes") if settings.ledger == "on" else settings
+
+    return Repository(find_layout(folder), via=via, adjust=quiet)
+
+
+class PageServer(socketserver.ThreadingTCPServer):
+    """Listens on the loopback address; `door.address` is where a person finds it."""
+
+    daemon_threads = True
+    allow_reuse_address = os.name != "nt"  # there, it would let another program take the port over
+
+    def __init__(self, repository: Repository, port: int = 0):
+        self.repository = repository
+        self.render = open_renderer()
+        self.files = _page_files()
+        self._one_at_a_time = threading.Lock()  # a repository's connection serves one thread
+        try:
+            super().__init__((HOST, port), Handler)
+        except OSError as failure:
+            raise BadInput(
+                f"cannot listen on port {port}: {failure.strerror}", "give another --port, or none"
+            ) from None
+        self.door = Door(self.server_address[1], new_token())
+
+    def answer(self, path: str, asked: Mapping[str, str]) -> Reply:
+        """The answer to a question."""
+        repository, render = self.repository, self.render
+        questions: dict[str, Callable[[], object]] = {
+            "/api/overview": lambda: answers.overview(repository),
+            "/api/memories": lambda: answers.memories(repository, asked),
+            "/api/memory": lambda: answers.memory(repository, asked.get("id", ""), render),
+            "/api/why": lambda: answers.why(repository, asked.get("id", ""), asked.get("task", "")),
+            "/api/graph": lambda: answers.graph(repository),
+            "/api/timeline": lambda: answers.timeline(repository),
+            "/api/waiting": lambda: answers.waiting(repository, render),
+        }
+        return self._reply(questions.get(path))
+
+    def decide(self, path: str, said: Mapping[str, Any]) -> Reply:
+        """Carry out a decision."""
+        wanted = {"/api/feedback": decisions.feedback, "/api/review": decisions.review}.get(path)
+        return self._reply((lambda: wanted(self.repository, said)) if wanted else None)
+
+    def _reply(self, ask: Callable[[], object] | None) -> Reply:
+        if ask is None:
+            return told(404, "no such question")
+        try:
+            with self._one_at_a_time:
+                return Reply(200, json.dumps(ask(), ensure_ascii=False).encode("utf-8", "replace"))
+        except RawkoError as failure:
+            return told(STATUSES.get(type(failure), 500), redact(failure.message, pii=False), failure.hint)
+        except Exception as failure:
+            return told(500, _bug(failure), "the other views still work; please report it")
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection: through the door, then to the repository."""
+
+    server: PageServer
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "rawkomem", ""
+    timeout = PATIENCE
+
+    def do_GET(self) -> None:
+        """Files of the page for anybody, answers for those who know the token."""
+        path, _, query = self.path.partition("?")
+        file = self.server.files.get(path)
+        door = self.server.door
+        refused = door.refusal(self.headers) or (None if file else door.refusal_of_data(self.headers))
+        if refused:
+            self._send(told(*refused))
+            return
+        self._send(file or self._answer(path, query))
+
+    def _answer(self, path: str, query: str) -> Reply:
+        try:
+            asked = dict(parse_qsl(query, max_num_fields=FIELDS, errors="replace"))
+        except ValueError:
+            return told(400, "too many fields")
+        return self.server.answer(path, asked)
+
+    def do_POST(self) -> None:
+        """A decision of a person."""
+        door = self.server.door
+        refused = (
+            door.refusal(self.headers) or door.refusal_of_data(self.headers) or door.refusal_of_write(self.headers)
+        )
+        said = told(*refused) if refused else self._said()
+        self._send(said if isinstance(said, Reply) else self.server.decide(self.path, said))
+
+    def _said(self) -> dict[str, Any] | Reply:
+        """What the body says, or what is wrong with it."""
+        length = self.headers.get("Content-Length", "")
+        if not length.isascii() or not length.isdecimal():
+            return told(411, "a write says how long it is")
+        if int(length) > LARGEST:
+            return told(413, f"a write has at most {LARGEST:,} bytes")
+        try:
+            said = json.loads(self.rfile.read(int(length)))
+        except (ValueError, RecursionError):
+            return told(400, "this is not JSON")
+        return said if isinstance(said, dict) else told(400, "a write is a JSON object")
+
+    def _send(self, reply: Reply) -> None:
+        self.send_response(reply.status)
+        for name, value in PROMISES.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", reply.type)
+        self.send_header("Content-Length", str(len(reply.body)))
+        if reply.status >= 400:  # a body may lie unread on the line
+            self.send_header("Connection", "close")
+            self.close_connection = True
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Whatever the standard library refuses (a method, a line too long) is refused in our words and headers."""
+        self.command = getattr(self, "command", None) or ""
+        self._send(told(405 if code == 501 else code, message or "refused"))
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: questions are a person's own."""
+
+
+def told(status: int, message: str, hint: str = "") -> Reply:
+    """A failure in words."""
+    return Reply(status, json.dumps({"error": message, "hint": hint}, ensure_ascii=False).encode())
+
+
+def _bug(failure: Exception) -> str:
+    """A fault of ours: told in one line, on the page and on stderr; it must not cost the connection."""
+    said = redact(f"rawkomem failed here: {type(failure).__name__}: {one_line(str(failure), 200)}", pii=False)
+    print(said, file=sys.stderr)
+    return said
+
+
+def _page_files() -> dict[str, Reply]:
+    """The files of the page by their address: only these are ever served."""
+    found: dict[str, Reply] = {}
+    for name in sorted(os.listdir(PAGE)):
+        type = TYPES.get(os.path.splitext(name)[1])
+        if type:
+            with open(os.path.join(PAGE, name), "rb") as stream:
+                found[f"/{name}"] = Reply(200, stream.read(), type)
+    return {**found, "/": found["/index.html"]}

@@ -1,0 +1,1 @@
+"""This machine's own records below `.rawko/local/`."""

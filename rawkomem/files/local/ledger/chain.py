@@ -1,0 +1,182 @@
+"""The files of the chain, in `.rawko/local/ledger/`.
+
+blocks-000001.jsonl …  one block a line: a row of RFC-0011 §2.3 as JSON. Its first key is `block_hash`, the SHA-256 of
+                       all bytes behind it, `prev_hash` among them: no byte of a file is outside the chain
+head.json              how many blocks there are, where the last one ends and its hash, and below it the SHA-256 of that
+                       line: a tail that is cut off is missed
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from ....format.yamo_blocks import OPERATIONS
+from ....model.problem import Problem, error
+from ....model.record import as_dict, record, replace
+from ...lock import Lock
+from .spool import ledger_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ...layout import Layout
+
+GENESIS = "0" * 64  # what the first block follows
+FILE_SIZE = 4 * 2**20  # bytes: some four thousand blocks; then the next file begins
+START, HASH_END, REST = b'{"block_hash": "', 80, 83  # a line: START, 64 digits, `", `, and what is hashed
+FIELDS = ("id", "operation_type", "yamo_text")  # without which a row says nothing
+HEAD = "head.json"
+BLOCKS, BATCH = "blocks-", "batch-"  # what names of files begin with
+
+
+@record
+class Row:
+    """One operation, as the RFC's table of blocks names its columns; `timestamp` in milliseconds."""
+
+    id: str
+    agent_id: str
+    operation_type: str
+    timestamp: int
+    yamo_text: str
+    prev_hash: str = ""
+    block_hash: str = ""
+
+
+@record
+class Head:
+    """Where the chain ends. `batch`: what was sealed last. `notes`: what happened to it that nobody should miss."""
+
+    blocks: int = 0
+    file: int = 1
+    size: int = 0
+    last: str = GENESIS
+    batch: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def seal_lock(layout: Layout, wait: float = 0.0) -> Lock:
+    """Held by whoever writes here."""
+    return Lock(os.path.join(ledger_folder(layout), "seal.lock"), wait)
+
+
+def blocks_file(layout: Layout, number: int) -> str:
+    """The n-th file of blocks."""
+    return os.path.join(ledger_folder(layout), f"{BLOCKS}{number:06d}.jsonl")
+
+
+def number_of(name: str) -> int:
+    """Which file of blocks a name means."""
+    digits = name.removeprefix(BLOCKS).removesuffix(".jsonl")
+    return int(digits) if digits.isdecimal() else 0
+
+
+def names(layout: Layout, start: str) -> list[str]:
+    """The files of the ledger whose names begin so, in order."""
+    folder = ledger_folder(layout)
+    return sorted(name for name in os.listdir(folder) if name.startswith(start)) if os.path.isdir(folder) else []
+
+
+def chain(head: Head, rows: Iterable[Row]) -> tuple[Head, dict[int, list[bytes]]]:
+    """Rows as the lines that follow a head, by the number of the file they belong in, and the head after them."""
+    files: dict[int, list[bytes]] = {}
+    for row in rows:
+        if head.size >= FILE_SIZE:
+            head = replace(head, file=head.file + 1, size=0)
+        line = _line(replace(row, prev_hash=head.last))
+        files.setdefault(head.file, []).append(line)
+        head = replace(head, blocks=head.blocks + 1, size=head.size + len(line), last=stated_hash(line))
+    return head, files
+
+
+def _line(row: Row) -> bytes:
+    fields = {key: value for key, value in as_dict(row).items() if key != "block_hash"}
+    rest = json.dumps(fields, ensure_ascii=False)[1:].encode("utf-8", "replace")
+    return START + sha256(rest).hexdigest().encode() + b'", ' + rest + b"\n"
+
+
+def stated_hash(line: bytes) -> str:
+    """The hash that a line gives for itself."""
+    return line[len(START) : HASH_END].decode("ascii", "replace")
+
+
+def is_whole(line: bytes) -> bool:
+    """Whether a line, without its end, has the hash that it states."""
+    framed = line.startswith(START) and line[HASH_END:REST] == b'", '
+    return framed and sha256(line[REST:]).hexdigest().encode() == line[len(START) : HASH_END]
+
+
+def lines(layout: Layout) -> list[tuple[str, bytes]]:
+    """(file and line number, line without its end) of every block, in order."""
+    found: list[tuple[str, bytes]] = []
+    for name in names(layout, BLOCKS):
+        with open(os.path.join(ledger_folder(layout), name), "rb") as stream:
+            parts = stream.read().split(b"\n")
+        last = parts.pop()
+        if last:
+            parts.append(last + b" (torn)")  # without its end it is not what was written, so not what was hashed
+        found += [(f"{name}:{number}", line) for number, line in enumerate(parts, 1)]
+    return found
+
+
+def fields_of(line: bytes) -> dict[str, Any]:
+    """What a line says; nothing where it cannot be read."""
+    try:
+        fields = json.loads(line)
+    except ValueError:
+        return {}
+    return fields if isinstance(fields, dict) else {}
+
+
+def row_problems(fields: dict[str, Any]) -> list[Problem]:
+    """What keeps fields from being a row of the ledger."""
+    problems = [error(f"Missing required field: {name}") for name in FIELDS if not fields.get(name)]
+    operation = fields.get("operation_type")
+    if operation and operation not in OPERATIONS:
+        problems.append(error(f"Invalid operation_type: {operation}. Must be one of: {', '.join(OPERATIONS)}"))
+    return problems
+
+
+def rows(layout: Layout) -> Iterator[Row]:
+    """Every block in order, as far as it can be read; `verify` tells whether to believe it."""
+    return (row for _, line in lines(layout) if (row := row_of(line)))
+
+
+def row_of(line: bytes) -> Row | None:
+    """The block of a line; None where it cannot be read."""
+    fields = fields_of(line)
+    if row_problems(fields):
+        return None
+    known = {name: str(fields.get(name, "")) for name in Row.__annotations__ if name != "timestamp"}
+    at = fields.get("timestamp")
+    return Row(**known, timestamp=at if isinstance(at, int) else 0)
+
+
+def read_head(layout: Layout) -> Head | None:
+    """The head; None where it is missing, or not as it was written."""
+    try:
+        with open(os.path.join(ledger_folder(layout), HEAD), "rb") as stream:
+            line, _, rest = stream.read().partition(b"\n")
+        if rest != sha256(line).hexdigest().encode() + b"\n":
+            return None
+        fields = json.loads(line)
+        return Head(**{**fields, "notes": tuple(fields["notes"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def write_head(layout: Layout, head: Head) -> None:
+    """Put a head in the place of the old one, durably."""
+    line = json.dumps({**as_dict(head), "notes": list(head.notes)}).encode()
+    write_durably(os.path.join(ledger_folder(layout), HEAD), line + b"\n" + sha256(line).hexdigest().encode() + b"\n")
+
+
+def write_durably(file: str, data: bytes) -> None:
+    """Put a file in the place of the old one, in one step."""
+    with open(f"{file}.new", "wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.replace(f"{file}.new", file)

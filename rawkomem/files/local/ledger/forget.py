@@ -1,0 +1,89 @@
+"""The part of `purge` in the ledger: what blocks tell of a memory is taken out, and the chain is made anew.
+
+Questions that share a telling word with it go, too: who looked for a secret may have named it.
+
+A chain that could be changed without a trace would be worth nothing: the head notes that it was, and when.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ....format.yamo import SECTIONS, emit_block, read_block
+from ....model.clock import iso, now
+from ....model.errors import Unwritable
+from ....model.record import replace
+from ....text.stem import STOP_WORDS, words
+from .chain import BLOCKS, Head, blocks_file, chain, names, read_head, rows, seal_lock, write_durably, write_head
+from .seal import seal_locked
+from .spool import ledger_folder
+from .verify import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ....format.yamo import Block
+    from ...layout import Layout
+    from .chain import Row
+
+WAIT = 30.0  # seconds for somebody who seals
+PURGED = "[PURGED]"
+STAYS = ("memory_id", "memory_type", "memory_stored", "memory_deleted", "lesson_id", "skill_id", "reflection_id",
+         "timestamp", "content_length", "severity", "error_pattern")  # fmt: skip  # ids and numbers: no words
+
+
+def forget(layout: Layout, memory: str, texts: Iterable[str] = ()) -> int:
+    """Take the words of a memory out of the blocks that name it or ask for what its texts say; how many those are."""
+    telling = {word for text in texts for word in words(text) if word not in STOP_WORDS}
+    if not os.path.isdir(ledger_folder(layout)):
+        return 0
+    try:
+        with seal_lock(layout, WAIT):
+            seal_locked(layout)
+            return _forget(layout, memory, telling)
+    except OSError as failure:
+        raise Unwritable(f"cannot purge the ledger: {failure.strerror}", f"delete {ledger_folder(layout)}") from None
+
+
+def _forget(layout: Layout, memory: str, telling: set[str]) -> int:
+    known = list(rows(layout))
+    kept = [_without(row, memory, telling) for row in known]
+    changed = sum(old != new for old, new in zip(known, kept, strict=True))
+    if changed:
+        _replace(layout, kept, f"{iso(now())}: {changed} blocks were purged, and the chain was made anew")
+    return changed
+
+
+def _without(row: Row, memory: str, telling: set[str]) -> Row:
+    if row.operation_type != "recall" and memory not in row.yamo_text:
+        return row
+    block = read_block(row.yamo_text)[0]
+    return (
+        replace(row, yamo_text=emit_block(_purged(block, memory))) if block and _tells(block, memory, telling) else row
+    )
+
+
+def _tells(block: Block, memory: str, telling: set[str]) -> bool:
+    named = any(value == memory for name in SECTIONS for _, value in getattr(block, name))
+    return named or not telling.isdisjoint(words(block.value("context", "query")))
+
+
+def _purged(block: Block, memory: str) -> Block:
+    sections = {
+        name: tuple((key, value if key in STAYS else PURGED) for key, value in getattr(block, name))
+        for name in SECTIONS
+    }
+    return replace(block, **sections, log=(*block.log[:3], "purged", memory))
+
+
+def _replace(layout: Layout, kept: list[Row], note: str) -> None:
+    broken = len(verify(layout).problems)
+    told = f"{note}; it was broken in {broken} places before" if broken else note
+    old = read_head(layout) or Head()
+    head, files = chain(Head(batch=old.batch, notes=(*old.notes, told)), kept)
+    for name in names(layout, BLOCKS)[len(files) :]:
+        os.unlink(os.path.join(ledger_folder(layout), name))
+    for number, made in files.items():
+        write_durably(blocks_file(layout, number), b"".join(made))
+    write_head(layout, head)

@@ -1,0 +1,77 @@
+"""Whether the chain of the ledger holds, from the first block to the head; each break is told with its place."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from ....model.problem import Problem, error
+from ....model.record import record, replace
+from .chain import BATCH, GENESIS, HEAD, fields_of, is_whole, lines, names, read_head, row_problems, stated_hash
+from .spool import ledger_folder
+
+if TYPE_CHECKING:
+    from ...layout import Layout
+    from .chain import Head
+
+
+@record
+class Verdict:
+    """How long the chain is, when it begins, the hash it ends with, where it is broken, and what its head notes."""
+
+    blocks: int
+    since: int  # when its first block was made, in milliseconds since 1970; 0: there is none
+    last_hash: str
+    problems: tuple[Problem, ...]
+    notes: tuple[str, ...]
+
+
+def verify(layout: Layout) -> Verdict:
+    """Follow the chain. Writes nothing: what is broken stays as it was found."""
+    head = read_head(layout)
+    known = lines(layout)
+    if head and names(layout, BATCH) and len(known) > head.blocks:
+        known = known[: head.blocks]  # a run was killed: the next one makes the rest anew
+    problems: list[Problem] = []
+    expected, since = GENESIS, 0
+    for number, (place, line) in enumerate(known, 1):
+        fields = fields_of(line)
+        what, hint = _wrong(line, fields, expected)
+        if what:
+            id = f" ({fields['id']})" if "id" in fields else ""
+            problems.append(replace(error(f"block {number}{id}: {what}", hint), path=place))
+        since = since or int(fields.get("timestamp", 0))
+        expected = stated_hash(line)
+    problems += _against_head(layout, head, len(known), expected)
+    return Verdict(len(known), since, expected, tuple(problems), head.notes if head else ())
+
+
+def _wrong(line: bytes, fields: dict[str, Any], expected: str) -> tuple[str, str]:
+    """What is wrong with a block, and a hint; empty where it is whole and follows the one before."""
+    if not is_whole(line):
+        return "was changed: it does not have the hash that it states", "what it says is not what was written"
+    problems = row_problems(fields)
+    if problems:
+        return "; ".join(problem.message for problem in problems), "it was not written by rawkomem"
+    if fields.get("prev_hash") != expected:
+        return "does not follow the block before it", "blocks were removed, inserted or moved here"
+    return "", ""
+
+
+def _against_head(layout: Layout, head: Head | None, blocks: int, last: str) -> list[Problem]:
+    """A head that is not there, or knows of another end."""
+    if head is None:
+        if not blocks and not os.path.exists(os.path.join(ledger_folder(layout), HEAD)):
+            return []  # nothing was ever written, or everything is gone
+        what, hint = (
+            "the head is missing or damaged",
+            "blocks at the end may be missing: nobody knows how many there were",
+        )
+    elif (blocks, last) == (head.blocks, head.last):
+        return []
+    else:
+        what = f"{head.blocks} blocks were written, {blocks} are there"
+        if blocks == head.blocks:
+            what = "the last block is not the one that was written last"
+        hint = "the end of the chain was cut off or changed"
+    return [replace(error(what, hint), path=HEAD)]

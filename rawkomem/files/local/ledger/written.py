@@ -1,0 +1,105 @@
+"""What an entry that was written is in the ledger: a retain, a lesson, a reflection, a synthesis or a deletion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ....format.lesson import context_of, pattern_of, wire_values
+from ....format.yamo_blocks import PREVIEW
+from ....model.errors import Unwritable
+from ....state.facets import type_of
+from ....state.fold import created
+from ....state.lifecycle.promoted import memory_type
+from .seal import seal
+from .spool import append_lines, spool_file, spool_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ....model.entry import Entry
+    from ...layout import Layout
+
+
+def note_written(layout: Layout, entries: Iterable[Entry]) -> None:
+    """Note entries that are on disk, redacted as they are there, and seal them with what waits."""
+    lines = [line for line in map(_line, entries) if line]
+    if not lines:
+        return
+    if not append_lines(layout, lines):
+        raise Unwritable(f"cannot write {spool_file(layout)}", "check permissions and free space")
+    seal(layout)
+
+
+def _line(entry: Entry) -> str:
+    """The entry as a line for the spool; empty for those that say nothing about what is remembered, like votes."""
+    operation = _operation(entry)
+    return spool_line(operation, entry.at, entry.by, VALUES[operation](entry)) if operation else ""
+
+
+def _operation(entry: Entry) -> str:
+    if entry.kind == "lesson" and "patternId" in entry.extra:
+        return "lesson"
+    if entry.kind == "skill" and "derivedFrom" in entry.extra:
+        return "synthesize"
+    if entry.kind == "reflection":
+        return "reflect"
+    if entry.kind == "delete":
+        return "delete"
+    return "retain" if entry.creates or entry.kind == "amend" else ""
+
+
+def _retained(entry: Entry) -> dict[str, str]:
+    text = entry.body or entry.title
+    said = {"id": entry.target, "type": _type(entry), "length": str(len(text.encode())), "preview": text[: 4 * PREVIEW]}
+    hypothesis = _text(entry, "hypothesis")
+    return {**said, "hypothesis": hypothesis} if hypothesis else said
+
+
+def _type(entry: Entry) -> str:
+    """What was retained, in the RFC's words: the type that it says, else the one of five that follows."""
+    if not entry.creates:
+        return "amend"  # of a memory, whose type it need not repeat
+    memory = created(entry)
+    return type_of(memory) or memory_type(memory)
+
+
+def _learned(entry: Entry) -> dict[str, str]:
+    context = context_of(entry.title, entry.importance, entry.extra, entry.body)
+    return wire_values(entry.id, pattern_of(entry.extra), context)
+
+
+def _reflected(entry: Entry) -> dict[str, str]:
+    sources, said = str(_count(entry, "derivedFrom")), _text(entry, "confidence")
+    confidence = str(int(said) / 100) if said.isdecimal() else "0.5"  # in files from 0 to 100
+    preview = (entry.body or entry.title)[: 4 * PREVIEW]
+    topic = _text(entry, "topic") or entry.title
+    return {"id": entry.id, "topic": topic, "sources": sources, "preview": preview, "confidence": confidence}
+
+
+def _synthesized(entry: Entry) -> dict[str, str]:
+    preview = _text(entry, "intent") or entry.body or entry.title
+    sources = str(_count(entry, "derivedFrom"))
+    return {"id": entry.id, "name": entry.title, "sources": sources, "preview": preview[: 4 * PREVIEW]}
+
+
+def _deleted(entry: Entry) -> dict[str, str]:
+    return {"id": entry.about, "reason": _text(entry, "reason")}
+
+
+VALUES = {
+    "retain": _retained,
+    "lesson": _learned,
+    "reflect": _reflected,
+    "synthesize": _synthesized,
+    "delete": _deleted,
+}
+
+
+def _text(entry: Entry, key: str) -> str:
+    value = entry.extra.get(key, "")
+    return value if isinstance(value, str) else ""
+
+
+def _count(entry: Entry, key: str) -> int:
+    value = entry.extra.get(key, [])
+    return len(value) if isinstance(value, list) else 1

@@ -1,0 +1,1 @@
+"""The file format: frontmatter, entries, splitting and writing them, wire blocks."""

@@ -1,0 +1,51 @@
+"""Makes an Entry from what a person gives: a text, perhaps with frontmatter, and flags that win over it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..model.entry import Entry
+from ..model.errors import BadInput
+from ..model.problem import ERROR
+from ..model.record import replace
+from .read_entries import read_entries
+
+KEY_OF = {
+    "title": "title",
+    "when": "whenToUse",
+    "tags": "tags",
+    "importance": "importance",
+    "found_in": "discoveredIn",
+    "source": "source",
+    "related": "relatedMemories",
+}
+
+
+def entry_from_text(text: str) -> Entry:
+    """The one entry a text holds; plain text is a body. The frontmatter, if any, must be readable."""
+    text = text.lstrip("\ufeff").replace("\r\n", "\n")
+    if not text.lstrip().startswith("---\n"):
+        return Entry(body=text.strip("\n"))
+    entries, problems = read_entries(text)
+    wrong = [problem for problem in problems if problem.level == ERROR and problem.message != "no title"]
+    if wrong:
+        raise BadInput(f"line {wrong[0].line}: {wrong[0].message}", wrong[0].hint)
+    if len(entries) != 1:
+        raise BadInput(f"the text holds {len(entries)} entries", "store them one at a time")
+    return replace(entries[0], draft=False, line=0)
+
+
+def compose(entry: Entry, kind: str, by: str, **flags: Any) -> Entry:
+    """The entry with flags over its own fields; a first heading serves as title."""
+    fields = {key: tuple(value) if isinstance(value, (list, tuple)) else value for key, value in flags.items()}
+    given = tuple(dict.fromkeys([*entry.given, *(KEY_OF[key] for key in fields)]))
+    entry = replace(entry, kind=kind if entry.kind == "memory" else entry.kind, by=entry.by or by, given=given)
+    entry = replace(entry, **fields)
+    if kind != "amend" and not entry.title:
+        entry = replace(entry, title=_heading(entry.body))
+    return entry
+
+
+def _heading(body: str) -> str:
+    first = body.strip().partition("\n")[0]
+    return first.lstrip("#").strip() if first.startswith("#") else ""

@@ -1,0 +1,158 @@
+"""A lesson as an entry holds it: what is short and looked up in the frontmatter, what is told in the body.
+
+The body keeps every text exactly; the wire block (yamo_blocks.py) cannot.
+"""
+
+from __future__ import annotations
+
+import math
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ..model.errors import BadInput
+from ..model.kinds import IMPORTANCE
+from ..model.record import as_dict, record, replace
+from ..text.clean import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..model.entry import Value
+
+CONFIDENCE = 0.7  # of a lesson that gives none (RFC-0011 §4.2)
+SEVERITIES = IMPORTANCE  # the same four words
+FRONTMATTER = {  # key → field of a LessonContext
+    "errorPattern": "error_pattern",
+    "applicableScope": "applicable_scope",
+    "oversight": "oversight",
+    "preventativeRule": "preventative_rule",
+    "severity": "severity",
+}
+TOLD = {"## Situation": "situation", "## Fix": "fix", "## What works instead": "inverse_lesson"}  # heading → field
+OPTIONAL = ("inverse_lesson",)
+
+
+@record
+class LessonContext:
+    """What went wrong, and what to do about it from now on (RFC-0011 §4.2)."""
+
+    situation: str
+    error_pattern: str
+    oversight: str
+    fix: str
+    preventative_rule: str
+    severity: str
+    applicable_scope: str
+    inverse_lesson: str = ""
+    confidence: float = CONFIDENCE
+
+
+def pattern_id(error_pattern: str, applicable_scope: str) -> str:
+    """The RFC's formula. ("ab", "c") and ("a", "bc") have the same one: on a hit, both fields are compared."""
+    return sha256((error_pattern + applicable_scope).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def is_pattern_id(text: str) -> bool:
+    """Whether a text is such an id and not a readable name."""
+    return len(text) == 16 and all(c in "0123456789abcdef" for c in text)
+
+
+def checked(context: LessonContext) -> LessonContext:
+    """The context with trimmed texts; whatever is missing or impossible is told."""
+    texts = {name: _trimmed(value) for name, value in as_dict(context).items() if name != "confidence"}
+    for name, value in texts.items():
+        if not value and name not in OPTIONAL:
+            raise BadInput(f"a lesson needs {name.replace('_', ' ')}", "give all of them: see 'rawkomem docs lessons'")
+        if any(line.strip() in TOLD for line in value.split("\n")):
+            raise BadInput(f"{name.replace('_', ' ')} holds a heading of lessons", "reword it: " + ", ".join(TOLD))
+    if texts["severity"] not in SEVERITIES:
+        raise BadInput(f"unknown severity {texts['severity']!r}", "one of " + ", ".join(reversed(SEVERITIES)))
+    if not 0 <= context.confidence <= 1 or math.isnan(context.confidence):
+        raise BadInput(f"confidence {context.confidence!r} is not from 0 to 1", "0.7 means: probably right")
+    return replace(context, **texts)
+
+
+def _trimmed(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def content_of(context: LessonContext) -> str:
+    """A lesson in one line, as the RFC's own store words it."""
+    name, oversight, rule = context.error_pattern, context.oversight, context.preventative_rule
+    return " ".join(f"[LESSON:{name}] {oversight} | Rule: {rule} | Scope: {context.applicable_scope}".split())
+
+
+def keys_of(context: LessonContext, pattern: str) -> dict[str, Value]:
+    """The frontmatter of a lesson, beside the keys that every entry has."""
+    named: dict[str, Value] = {key: getattr(context, field) for key, field in FRONTMATTER.items()}
+    return {"patternId": pattern, **named, "ruleConfidence": str(context.confidence)}
+
+
+def body_of(context: LessonContext) -> str:
+    """The text of a lesson: one line that says it all, then what was told about it."""
+    told = ((heading, getattr(context, field)) for heading, field in TOLD.items())
+    return "\n\n".join([content_of(context), *(f"{heading}\n\n{text}" for heading, text in told if text)])
+
+
+def context_of(title: str, importance: str, extra: Mapping[str, Value], body: str) -> LessonContext:
+    """The lesson that an entry tells. One that a person wrote without these keys is its title and its text."""
+    given = {field: _text(extra, key) for key, field in FRONTMATTER.items()}
+    told = _told(body)
+    if "patternId" not in extra:
+        given["preventative_rule"] = given["preventative_rule"] or title
+        told["situation"] = told["situation"] or body
+    severity = given["severity"] if given["severity"] in SEVERITIES else importance
+    return LessonContext(**{**given, **told, "severity": severity}, confidence=confidence_of(extra))
+
+
+def confidence_of(extra: Mapping[str, Value]) -> float:
+    """How sure a lesson is of its rule, from 0 to 1."""
+    try:
+        value = float(_text(extra, "ruleConfidence") or CONFIDENCE)
+    except ValueError:
+        return CONFIDENCE
+    return value if 0 <= value <= 1 else CONFIDENCE
+
+
+def pattern_of(extra: Mapping[str, Value]) -> str:
+    """The pattern id of a lesson; empty for one without a pattern."""
+    known, name = _text(extra, "patternId"), _text(extra, "errorPattern")
+    return known or (pattern_id(name, _text(extra, "applicableScope")) if name else "")
+
+
+def wire_values(id: str, pattern: str, context: LessonContext) -> dict[str, str]:
+    """What the wire block of a lesson is built from (yamo_blocks.lesson_block)."""
+    return {
+        "id": id,
+        "pattern": pattern,
+        "situation": context.situation,
+        "oversight": context.oversight,
+        "fix": context.fix,
+        "rule": context.preventative_rule,
+        "severity": context.severity,
+        "scope": context.applicable_scope,
+        "inverse": context.inverse_lesson,
+        "confidence": str(context.confidence),
+    }
+
+
+def title_of(context: LessonContext) -> str:
+    """A lesson's title: its rule."""
+    return one_line(context.preventative_rule, 120)
+
+
+def _told(body: str) -> dict[str, str]:
+    """field → text below its heading."""
+    told: dict[str, list[str]] = {field: [] for field in TOLD.values()}
+    current: list[str] = []
+    for line in body.split("\n"):
+        if line.strip() in TOLD:
+            current = told[TOLD[line.strip()]]
+        else:
+            current.append(line)
+    return {field: "\n".join(lines).strip() for field, lines in told.items()}
+
+
+def _text(extra: Mapping[str, Value], key: str) -> str:
+    value = extra.get(key, "")
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,127 @@
+"""Experience logs as they are found in the wild: YAML blocks, `- **key**: value` bullets and `## [timestamp]` prose.
+
+For files of the log folder that do not start with frontmatter. They are read, never written: what is added goes to a
+file in today's format beside them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..model.problem import Problem, warning
+from .frontmatter import Field, Unreadable, read_frontmatter
+from .llmos_keys import KEYS
+from .split import Block
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MARK = "experience_id"
+FENCE = re.compile(r"```(?:ya?ml)?[ \t]*")
+RULE = re.compile(r"---[ \t]*")
+BULLET = re.compile(r"[-*][ \t]+\*\*([A-Za-z][\w ]*?):?\*\*[ \t]*:?[ \t]*(.*)")
+STAMPED = re.compile(r"(#{1,4})[ \t]+\[([^\]\n]{8,40})\][ \t]*[-–—:]?[ \t]*(.*)")
+HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
+LISTS = ("components_used", "tools_used")
+TITLE_LENGTH = 120  # characters of a first line that serves as goal
+
+
+class _Record:
+    """An experience while its lines are gathered."""
+
+    def __init__(self, line: int, level: int = 0):
+        self.line = line
+        self.level = level  # of the heading that opened it; 0: none did
+        self.fields: dict[str, Field] = {}
+        self.body: list[str] = []
+
+    def put(self, key: str, value: str, line: int) -> None:
+        listed = [part.strip() for part in value.strip("[]").split(",") if part.strip()]
+        self.fields[key] = Field(list(listed) if key in LISTS else value, line)
+
+    def block(self, last: int) -> Block:
+        body = "\n".join(self.body).strip()
+        fields = dict(self.fields)
+        goal = KEYS["experience"]["title"]
+        if goal not in fields:
+            first = next((line.strip(" #-*") for line in self.body if line.strip(" #-*")), "")
+            fields[goal] = Field(first[:TITLE_LENGTH], self.line)
+        kind = {} if MARK in fields else {"kind": Field("experience", self.line)}
+        return Block({**kind, **fields}, body, self.line, self.line, last)
+
+
+def read_log(text: str) -> tuple[list[Block], list[Problem]]:
+    """The experiences of a log, in order; none where the text is no log."""
+    blocks = [block for block in _blocks(text) if _says_something(block)]
+    odd = [warning("an older form of log: read, but not written to", "new entries go to a file beside it")]
+    return (blocks, odd) if blocks else ([], [])
+
+
+def _says_something(block: Block) -> bool:
+    return bool(block.fields and str(block.fields[KEYS["experience"]["title"]].value).strip())
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    lines = text.split("\n")
+    current: _Record | None = None
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        end, fields = _yaml(lines, number)
+        bullet, stamped, heading = BULLET.fullmatch(line.strip()), STAMPED.fullmatch(line), HEADING.fullmatch(line)
+        opened: _Record | None = None
+        if fields:
+            opened = _Record(number + 1)
+            opened.fields = fields
+        elif stamped:
+            opened = _Record(number + 1, len(stamped[1]))
+            opened.put(KEYS["experience"]["discoveredAt"], stamped[2], number + 1)
+            if stamped[3]:
+                opened.put(KEYS["experience"]["title"], stamped[3], number + 1)
+        elif bullet and _starts(current, _key(bullet[1])):
+            opened = _Record(number + 1)
+        elif heading and current and len(heading[1]) <= (current.level or len(heading[1])):
+            yield current.block(number)
+            current = None
+        if opened:
+            if current:
+                yield current.block(number)
+            current = opened
+        if current and bullet:
+            current.put(_key(bullet[1]), bullet[2].strip(), number + 1)
+        elif current and not opened and not RULE.fullmatch(line):
+            current.body.append(line)
+        number = end + 1 if fields else number + 1
+    if current:
+        yield current.block(len(lines))
+
+
+def _key(name: str) -> str:
+    return "_".join(name.lower().split())
+
+
+def _starts(current: _Record | None, key: str) -> bool:
+    """Whether a bullet begins another experience: its id, or the goal again where there are no ids."""
+    if key == MARK:
+        return current is None or bool(current.fields.keys() - {KEYS["experience"]["discoveredAt"]})
+    return key == KEYS["experience"]["title"] and (current is None or (not current.level and key in current.fields))
+
+
+def _yaml(lines: list[str], start: int) -> tuple[int, dict[str, Field]]:
+    """The mapping that a `---` line or a code fence opens here and its last line; nothing where it is no experience."""
+    fenced = FENCE.fullmatch(lines[start])
+    closing = re.compile(r"```[ \t]*") if fenced else RULE
+    if not fenced and not RULE.fullmatch(lines[start]):
+        return start, {}
+    end = next((n for n in range(start + 1, len(lines)) if closing.fullmatch(lines[n])), 0)
+    inside = lines[start + 1 : end]
+    if fenced and inside and RULE.fullmatch(inside[0]):
+        return start, {}  # a whole block with its rules inside a fence: read when its own rule comes
+    if not any(line.startswith(MARK) for line in inside):
+        return start, {}
+    try:
+        fields, _ = read_frontmatter("\n".join(inside), start + 2)
+    except Unreadable:
+        return start, {}
+    return end, dict(fields)

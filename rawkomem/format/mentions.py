@@ -1,0 +1,18 @@
+"""Wikilinks in a body: [[name]], [[name|label]], [[name#heading]]. What stands in code is no link."""
+
+from __future__ import annotations
+
+import re
+
+from ..text.prose import prose_lines, without_code
+
+# No blanks at the edges: `[[ -f file ]]` is a shell's test. As long as an id may be.
+WIKILINK = re.compile(r"\[\[(?=\S)([^\[\]|\n]{1,250})(?:\|[^\[\]\n]{0,250})?(?<=\S)\]\]")
+
+
+def mentions(body: str) -> tuple[str, ...]:
+    """The names that a body links to, in order, each once."""
+    if "[[" not in body:
+        return ()
+    found = (name for line in prose_lines(body) if "[[" in line for name in WIKILINK.findall(without_code(line)))
+    return tuple(dict.fromkeys(name.strip() for name in found))

@@ -1,0 +1,332 @@
+"""Turns a file's text into entries: what each block says, with a Problem for everything that is not as it should be."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+from ..model.clock import DAY, now, read_time
+from ..model.entry import Entry
+from ..model.kinds import CHANGES, CREATES, DEFAULT_IMPORTANCE, IMPORTANCE
+from ..model.problem import ERROR, Problem, error, style, warning
+from ..model.record import replace
+from ..redaction.find import find_secrets
+from ..text.clean import clean, confusable_with, hidden, mixed_script
+from ..text.when import problems_of
+from .frontmatter import CONFLICT, Field
+from .llmos_keys import native, told
+from .split import Block, split
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..model.entry import Value
+
+KEYS = {
+    "id", "kind", "about", "title", "whenToUse", "tags", "importance", "discoveredAt", "at", "discoveredBy", "by",
+    "discoveredIn", "source", "relatedMemories",
+}  # fmt: skip
+CLAIM = ("subject", "predicate", "value")  # what a claim needs
+DROPPED = {"__proto__", "constructor", "prototype"}  # RFC-0011: never metadata keys
+ASKED_FOR = ("memory", "lesson")  # kinds that SPEC-0009 expects to say when they are of use
+MAX_TAGS = 64  # a memory with more is a dump, not a label
+MAX_PATTERNS = 32  # each is matched against every task
+SECRET_HINT = "remove it and change the secret; the index holds a redacted copy"
+PERSONAL_HINT = "remove it where others read this repository; the index holds a redacted copy"
+LONG_VALUE = 10_000  # characters: kept, but it belongs in the body
+FUTURE_SLACK = DAY  # clocks and time zones differ
+TITLE_LENGTH = 300
+ID_LENGTH = 250  # people type and read ids; a file stem, which serves as one, is no longer
+
+
+def read_entries(text: str, advice: bool = True, log: bool = False) -> tuple[list[Entry], list[Problem]]:
+    """All entries of a text with \\n line ends, ids as written, and all Problems in order of lines.
+
+    Without `advice`, warnings that change nothing about an entry are not looked for: an index does not need them. A
+    `log` may be in an older form.
+    """
+    entries: list[Entry] = []
+    blocks, problems = _older_log(text) if log else ([], [])
+    for block in blocks or split(text):
+        entry, odd = _read_block(block, advice)
+        entries.append(entry)
+        problems.extend(odd)
+    return entries, sorted(problems, key=lambda problem: problem.line)
+
+
+def _older_log(text: str) -> tuple[list[Block], list[Problem]]:
+    """What a log says that does not start with frontmatter."""
+    if text.lstrip().startswith("---"):
+        return [], []
+    from .logbook import read_log  # few repositories hold one
+
+    return read_log(text)
+
+
+def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
+    problems = list(block.problems)
+    body = clean(block.body).strip("\n").rstrip()  # what goes may leave blanks at the edges
+    conflicted = bool(CONFLICT.search(body))
+    problems += _body_problems(block, conflicted) if advice else []
+    secrets = _secrets(block)
+    if block.fields is None:
+        entry = Entry(body=body, draft=True, line=block.line)
+    else:
+        entry = told(_FieldReader(native(block.fields), block.line, problems, advice).entry(body))
+    return replace(entry, conflicted=conflicted, leaks=bool(secrets)), problems + secrets
+
+
+def _body_problems(block: Block, conflicted: bool) -> list[Problem]:
+    line = block.body_line
+    problems = [
+        warning(f"{what} in the text", "remove it; it is stripped before matching and prompts", line + at - 1)
+        for at, what in hidden(block.body)
+        if not what.startswith("non-character")  # means nothing to anyone, so it can smuggle nothing
+    ]
+    if conflicted:
+        problems.append(warning("merge conflict markers in the body", "resolve it; not injected until then", line))
+    comment = block.body.find("<!--")
+    if comment >= 0 and "\n---" in block.body[comment:]:
+        at = line + block.body.count("\n", 0, comment)
+        problems.append(warning("hidden content: an HTML comment holds a rule or an entry", "remove or show it", at))
+    return problems
+
+
+def _secrets(block: Block) -> list[Problem]:
+    """Secrets and personal data in frontmatter and body, looked for in one go."""
+    fields = block.fields or {}
+    front = [f"{key}: {' '.join(str(field.value).split())}" for key, field in fields.items()]
+    lines = [field.line for field in fields.values()]
+    problems = []
+    for secret in find_secrets("\n".join([*front, block.body])):
+        inside = secret.line <= len(front)
+        line = lines[secret.line - 1] if inside else block.body_line + secret.line - len(front) - 1
+        where = "frontmatter" if inside else "body"
+        if secret.pii:
+            problems.append(style(f"personal data in the {where}: {secret.rule}", PERSONAL_HINT, line))
+        else:
+            problems.append(warning(f"a secret in the {where}: {secret.rule}", SECRET_HINT, line))
+    return problems
+
+
+class _FieldReader:
+    """Reads the known keys of one frontmatter, collecting Problems."""
+
+    def __init__(self, fields: Mapping[str, Field], line: int, problems: list[Problem], advice: bool):
+        self.fields = fields
+        self.advice = advice
+        self.line = line
+        self.problems = problems
+
+    def entry(self, body: str) -> Entry:
+        kind = self._kind()
+        about = self._id("about")
+        creates = kind not in CHANGES
+        title = self._title(required=kind in CREATES)
+        if not creates and not about:
+            self._add(error, "about", f"a {kind} entry needs 'about: <id>'", "name the memory it is about")
+        entry = Entry(
+            kind=kind,
+            id=self._id("id"),
+            about=about,
+            title=title,
+            when=self._when(),
+            tags=self._tags(),
+            importance=self._importance(),
+            at=self._time("discoveredAt") or self._time("at"),
+            by=self._text("discoveredBy") or self._text("by"),
+            found_in=self._text("discoveredIn"),
+            source=self._text("source"),
+            related=self._related(),
+            extra=self._extra(),
+            body=body,
+            given=tuple(key for key, field in self.fields.items() if not field.missing),
+            line=self.line,
+        )
+        if self.advice and kind in ASKED_FOR and not entry.when and not entry.draft:
+            self._add(warning, "whenToUse", "no whenToUse: found by its content only", "say which tasks need it")
+        failed = any(problem.level == ERROR for problem in self.problems)
+        return replace(entry, draft=failed)
+
+    def _add(self, level: object, key: str, message: str, hint: str = "") -> None:
+        line = self.fields[key].line if key in self.fields else self.line
+        self.problems.append(level(message, hint, line))  # type: ignore[operator]
+
+    def _present(self, key: str) -> Field | None:
+        field = self.fields.get(key)
+        return None if field is None or field.missing else field
+
+    def _text(self, key: str) -> str:
+        field = self._present(key)
+        if field is None:
+            return ""
+        if not isinstance(field.value, str):
+            self._add(error, key, f"{key} must be text", "write it as one value, in quotes if need be")
+            return ""
+        self._refuse_nul(key, field.value)
+        text = clean(field.value)
+        if text != field.value:
+            self._add(warning, key, f"invisible or control characters in {key}", "remove them; \\b in double "
+                      "quotes is a backspace: use single quotes")  # fmt: skip
+        return " ".join(text.split())
+
+    def _id(self, key: str) -> str:
+        id = unicodedata.normalize("NFC", self._text(key))
+        if len(id) > ID_LENGTH:
+            self._add(error, key, f"{key} is longer than {ID_LENGTH} characters", "shorten it")
+            return ""
+        return id
+
+    def _title(self, required: bool) -> str:
+        field = self._present("title")
+        title = self._text("title")
+        if not title:
+            if required and (field is None or isinstance(field.value, str)):  # otherwise it has been told already
+                self._add(error, "title", "no title", "add 'title: …'")
+            return ""
+        assert field is not None
+        if "\n" in str(field.value).strip():
+            self._add(warning, "title", "a title is one line: line breaks read as spaces", "write it on one line")
+        if len(title) > TITLE_LENGTH:
+            self._add(warning, "title", f"title is longer than {TITLE_LENGTH} characters", "shorten it")
+        mix = mixed_script(title)
+        if mix:
+            self._add(warning, "title", f"title mixes look-alike letters ({mix})", "retype it in one script")
+        return title
+
+    def _kind(self) -> str:
+        kind = self._text("kind") or "memory"
+        if kind not in CREATES and kind not in CHANGES:
+            self._add(warning, "kind", f"unknown kind {kind!r}: kept, but ignored",
+                      "one of: " + ", ".join([*CREATES, *CHANGES]))  # fmt: skip
+        return kind
+
+    def _importance(self) -> str:
+        word = self._text("importance").lower()
+        if word in IMPORTANCE or not word:
+            return word or DEFAULT_IMPORTANCE
+        self._add(warning, "importance", f"unknown importance {word!r}: taken as low", "low, medium, high or critical")
+        return "low"
+
+    def _time(self, key: str) -> int:
+        text = self._text(key)
+        if not text:
+            return 0
+        at, odd = read_time(text)
+        if odd:
+            self._add(warning, key, f"{key} {text[:40]!r} {odd}", "write 2026-01-23T10:30:00Z")
+        if at is not None and at > now() + FUTURE_SLACK:
+            self._add(warning, key, f"{key} lies in the future: counts as now", "correct the date")
+        return at or 0
+
+    def _items(self, key: str) -> list[str]:
+        field = self._present(key)
+        if field is None:
+            return []
+        value = field.value if isinstance(field.value, list) else [field.value]
+        if not all(isinstance(item, str) for item in value):
+            self._add(error, key, f"{key} must be a flat list of texts", "remove the inner brackets")
+            return []
+        return [str(item) for item in value]
+
+    def _tags(self) -> tuple[str, ...]:
+        items = self._items("tags")
+        if len(items) > MAX_TAGS:
+            self._add(error, "tags", f"{len(items)} tags: at most {MAX_TAGS}", "keep the few that help")
+            return ()
+        tags = [" ".join(clean(item).split()) for item in items]
+        if not all(tags):
+            self._add(warning, "tags", "empty tag dropped", "remove it")
+        if any(clean(item) != item for item in items):
+            self._add(warning, "tags", "invisible or control characters in tags", "remove them")
+        self._refuse_nul("tags", items)
+        return tuple(dict.fromkeys(tag for tag in tags if tag))
+
+    def _when(self) -> tuple[str, ...]:
+        patterns = self._patterns()
+        if len(patterns) > MAX_PATTERNS:
+            self._add(
+                error, "whenToUse", f"{len(patterns)} conditions: at most {MAX_PATTERNS}", "keep the telling ones"
+            )
+            return ()
+        self._refuse_nul("whenToUse", patterns)
+        stripped = [pattern.strip() for pattern in patterns]
+        if any("\n" in pattern[len(pattern.rstrip("\n")) :] for pattern in patterns):
+            self._add(warning, "whenToUse", "line break at the end of a condition dropped", "use '|-' or quotes")
+        cleaned = [clean(pattern) for pattern in stripped]
+        if cleaned != stripped:
+            self._add(warning, "whenToUse", "control or invisible characters in a condition",
+                      "\\b in double quotes is a backspace: use single quotes")  # fmt: skip
+        line = self.fields["whenToUse"].line if "whenToUse" in self.fields else self.line
+        self.problems.extend(problems_of(cleaned, line) if self.advice else ())
+        return tuple(pattern for pattern in cleaned if pattern)
+
+    def _patterns(self) -> list[str]:
+        """Conditions as text; objects `{pattern: …}` of older files are accepted."""
+        field = self._present("whenToUse")
+        if field is None:
+            return []
+        value = field.value if isinstance(field.value, list) else [field.value]
+        items = [item.get("pattern", item) if isinstance(item, dict) else item for item in value]
+        if not all(isinstance(item, str) for item in items):
+            self._add(error, "whenToUse", "whenToUse must be text or a list of texts", "put each condition in quotes")
+            return []
+        return [str(item) for item in items]
+
+    def _related(self) -> tuple[str, ...]:
+        items = self._items("relatedMemories")
+        inside = [item for item in items if is_inside(item)]
+        if len(inside) < len(items):
+            self._add(warning, "relatedMemories", "a related memory outside the memories folder is ignored",
+                      "name a memory by its id or file stem")  # fmt: skip
+        return tuple(dict.fromkeys(inside))
+
+    def _extra(self) -> dict[str, Value]:
+        extra: dict[str, Value] = {}
+        for key, field in self.fields.items():
+            if key in KEYS:
+                continue
+            if key in DROPPED:
+                self._add(warning, key, f"key {key!r} is not allowed: dropped", "rename it")
+                continue
+            self._check_key(key, field)
+            extra[key] = field.value
+        return extra
+
+    def _check_key(self, key: str, field: Field) -> None:
+        if key == "claim" and not _is_claim(field.value):
+            self._add(warning, key, "a claim that cannot be used", "give it subject, predicate and value, each as text")
+        imitated = confusable_with(key, KEYS)
+        if imitated:
+            self._add(warning, key, f"key {clean(key)!r} looks like {imitated!r} but is not", f"write {imitated}")
+        elif not (key[:1].isalpha() or key.startswith(("_", "-", "."))) or key in ("true", "false", "null"):
+            self._add(warning, key, f"key {clean(key)[:40]!r} is not a name", "start keys with a letter")
+        if len(str(field.value)) > LONG_VALUE:
+            self._add(warning, key, f"value of {clean(key)[:40]!r} is very long", "move it into the body")
+        self._refuse_nul(key, field.value)
+
+    def _refuse_nul(self, key: str, value: object) -> None:
+        if _holds_nul(value):
+            self._add(error, key, f"NUL character in {clean(key)[:40]!r}", "remove it")
+
+
+def _is_claim(value: object) -> bool:
+    said = [value.get(key) for key in CLAIM] if isinstance(value, dict) else []
+    return bool(said) and all(isinstance(part, str) for part in said)
+
+
+def _holds_nul(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(_holds_nul(part) for pair in value.items() for part in pair)
+    if isinstance(value, list):
+        return any(_holds_nul(part) for part in value)
+    return "\0" in str(value)
+
+
+def is_inside(reference: str) -> bool:
+    """Whether a reference to another memory is a plain name: no way out of the folder, no scheme, no escapes."""
+    if not reference or any(unicodedata.category(c) == "Cc" for c in reference):
+        return False
+    if reference.startswith(("/", "\\")) or any(c in reference for c in ("\\", "%", ":")):
+        return False
+    return ".." not in reference.split("/")

@@ -1,0 +1,215 @@
+"""Splits a file into blocks: one frontmatter and its body each.
+
+A new entry starts only where a `---` line outside code fences and HTML comments opens a YAML mapping that has a
+`title`, a `kind`, a `trace_id` or an `experience_id`, and closes with another `---` line. Any other `---` is a
+horizontal rule or a separator.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..model.problem import Problem, error, warning
+from ..model.record import record
+from .frontmatter import MAX_BYTES, Field, Unreadable, read_frontmatter
+from .llmos_keys import MARKS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# The only lines that can change the state: delimiters, code fences, HTML comment starts.
+TELLING = re.compile(r"^(?:(---)[ \t]*$| {0,3}(`{3,}|~{3,})([^\n]*)$| {0,3}(<!--))", re.MULTILINE)
+DELIMITER = re.compile(r"^---[ \t]*$", re.MULTILINE)
+TELLING_KEYS = ("title", "kind", *MARKS)
+KEY = "|".join(TELLING_KEYS)
+LOOKS_LIKE_ENTRY = re.compile(rf"^(?:{KEY})[ \t]*:|\A\s*\{{[^\n]*\"(?:{KEY})\"", re.MULTILINE)
+TRAILING_SEPARATOR = re.compile(r"(?:\A|\n)[ \t]*\n?---[ \t]*\n*\Z")
+RULE = error("a rule, not an entry")  # what `_open` answers for any other `---`
+SEPARATOR = "\n---\n\n"  # SPEC-0009: entries are appended below a rule
+MAX_ENTRIES = 5_000  # ten times what a file holds where the writer starts another; bounds the work on hostile ones
+
+
+@record
+class Block:
+    """A frontmatter (None where there is none to read) and a body, with the lines they start on."""
+
+    fields: Mapping[str, Field] | None
+    body: str
+    line: int
+    body_line: int
+    last_line: int
+    problems: tuple[Problem, ...] = ()
+
+
+def split(text: str) -> list[Block]:
+    """The blocks of a text with \\n line ends. A text that does not start with frontmatter is one block without."""
+    start = len(text) - len(text.lstrip(" \t\n"))
+    opening = DELIMITER.match(text, _line_start(text, start))
+    if not opening:
+        return [_draft(text, _missing_frontmatter(text))] if text.strip() else []
+    blank = [] if start == 0 else [warning("blank lines before the frontmatter", "start the file with ---")]
+    lines = _Lines(text)
+    first = _open(text, lines, opening, blank, first=True)
+    if isinstance(first, Problem):
+        return [_draft(text, first)]
+    return _split_rest(text, lines, first)
+
+
+def append_holds(text: str, entry: str) -> bool:
+    """The append law, proven for this very text: split(text + entry) == split(text) + split(entry).
+
+    Only the last block is split again: what stands above it neither sees nor shapes what is appended.
+    """
+    tail = _last_block(text)
+    return tail is not None and _said(split(join(tail, entry))) == _said(split(tail)) + _said(split(entry))
+
+
+def _last_block(text: str) -> str | None:
+    """The text from where its last block starts; None where no further block would be read."""
+    lines = _Lines(text)
+    opening = DELIMITER.match(text)
+    following = _open(text, lines, opening, [], first=True) if opening else None
+    start = count = 0
+    while isinstance(following, _Opened):
+        start, count = following.start, count + 1
+        _, following = _body_end(text, lines, following.body)
+    return text[start:] if count < MAX_ENTRIES else None
+
+
+def _said(blocks: list[Block]) -> list[tuple[object, str]]:
+    return [(block.fields and {k: f.value for k, f in block.fields.items()}, block.body) for block in blocks]
+
+
+def join(text: str, entry: str) -> str:
+    """The text with an entry appended below a separator; not a character before it changes."""
+    if not text.strip():
+        return text + entry
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if text.endswith(("\n", "\r")) else newline
+    return text + gap + (SEPARATOR + entry).replace("\n", newline)
+
+
+class _Lines:
+    """Line numbers of positions. Counts from the position asked for last, so that a whole file is counted once."""
+
+    def __init__(self, text: str):
+        self.text, self.position, self.line = text, 0, 1
+
+    def at(self, position: int) -> int:
+        if position < self.position:
+            self.line -= self.text.count("\n", position, self.position)
+        else:
+            self.line += self.text.count("\n", self.position, position)
+        self.position = position
+        return self.line
+
+
+class _Opened:
+    """A frontmatter that was found: its fields and where its body starts."""
+
+    def __init__(self, fields: Mapping[str, Field] | None, start: int, body: int, line: int, problems: list[Problem]):
+        self.fields, self.start, self.body, self.line, self.problems = fields, start, body, line, problems
+
+
+def _open(text: str, lines: _Lines, opening: re.Match[str], problems: list[Problem], first: bool) -> _Opened | Problem:
+    """Read the frontmatter that a `---` line opens. For later blocks a Problem means: not an entry after all."""
+    begin = min(opening.end() + 1, len(text))
+    closing = DELIMITER.search(text, begin, begin + 4 * MAX_BYTES)
+    if not closing:
+        return error("frontmatter is never closed", "close it with a --- line", lines.at(opening.start()))
+    inside = text[begin : closing.start()]
+    if not first and not LOOKS_LIKE_ENTRY.search(inside):
+        return RULE
+    line = lines.at(opening.start())
+    body = min(closing.end() + 1, len(text))
+    try:
+        fields, odd = read_frontmatter(inside, line + 1)
+    except Unreadable as failure:
+        return _Opened(None, opening.start(), body, line, [*problems, failure.problem])
+    if not first and not any(key in fields for key in TELLING_KEYS):
+        return RULE
+    return _Opened(fields, opening.start(), body, line, [*problems, *odd, *_second_document(text, lines, body)])
+
+
+def _second_document(text: str, lines: _Lines, body: int) -> list[Problem]:
+    """An error where the text right below a frontmatter is a mapping that closes with `---` too."""
+    if not LOOKS_LIKE_ENTRY.match(text, body):
+        return []
+    closing = DELIMITER.search(text, body, body + MAX_BYTES)
+    if not closing:
+        return []
+    try:
+        read_frontmatter(text[body : closing.start()])
+    except Unreadable:
+        return []
+    hint = "keep one, or separate the entries"
+    return [error("a second YAML document right below the frontmatter", hint, lines.at(body))]
+
+
+def _split_rest(text: str, lines: _Lines, opened: _Opened) -> list[Block]:
+    blocks: list[Block] = []
+    while True:
+        end, following = _body_end(text, lines, opened.body)
+        blocks.append(_block(text, lines, opened, end, last=following is None))
+        if following is None:
+            return blocks
+        if len(blocks) == MAX_ENTRIES:
+            excess = error(f"more than {MAX_ENTRIES:,} entries: the rest is not read", "split the file", following.line)
+            return [*blocks, Block(None, "", following.line, following.line, following.line, (excess,))]
+        opened = following
+
+
+def _body_end(text: str, lines: _Lines, position: int) -> tuple[int, _Opened | None]:
+    """Where the body that starts here ends, and the entry that follows."""
+    fence = ""
+    while match := TELLING.search(text, position):
+        position = match.end()
+        delimiter, marks, info, comment = match.groups()
+        if fence:
+            if marks and marks[0] == fence[0] and len(marks) >= len(fence) and not info.strip():
+                fence = ""
+        elif delimiter:
+            found = _open(text, lines, match, [], first=False)
+            if isinstance(found, _Opened):
+                return match.start(), found
+        elif marks:
+            fence = "" if marks[0] == "`" and "`" in info else marks
+        elif comment:
+            close = text.find("-->", match.end())
+            if close < 0:
+                return len(text), None
+            position = close + 3
+    return len(text), None
+
+
+def _block(text: str, lines: _Lines, opened: _Opened, end: int, last: bool) -> Block:
+    body = text[opened.body : end]
+    if not last:
+        body = TRAILING_SEPARATOR.sub("", body)
+    lead = len(body) - len(body.lstrip("\n"))
+    first_line = lines.at(opened.body)
+    return Block(
+        opened.fields,
+        body.strip("\n").rstrip(),
+        opened.line,
+        first_line + lead,
+        lines.at(end) - (1 if end and text[end - 1] == "\n" else 0),
+        tuple(opened.problems),
+    )
+
+
+def _draft(text: str, problem: Problem) -> Block:
+    return Block(None, text.strip(), 1, 1, text.count("\n") + 1, (problem,))
+
+
+def _missing_frontmatter(text: str) -> Problem:
+    if text.lstrip().startswith("+++"):
+        return error("TOML frontmatter is not supported", "use YAML between --- lines")
+    if DELIMITER.search(text):
+        return error("text before the frontmatter", "start the file with ---")
+    return error("no frontmatter", "start the file with --- and a title")
+
+
+def _line_start(text: str, position: int) -> int:
+    return text.rfind("\n", 0, position) + 1

@@ -1,0 +1,177 @@
+"""Who committed an entry: a person, an agent, or nobody yet.
+
+Entries are told apart by what they say, not by where they stand: a file may be renamed, and more be appended to it. An
+entry counts as committed when HEAD holds it word for word; its author is that of the first commit that brought it. What
+git knows changes only when HEAD moves, so that it is read then, once, and kept under a stamp that needs no git process.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ..files.contents import read_bytes
+from ..files.layout import AREAS
+from ..files.read import decode, read_data
+from ..files.scan import is_text, stamps, sweep
+from ..format.split import split
+from ..model.record import record
+from ..state.belief.committer import AGENTS, HIDDEN, state_of
+from .citations import blob_ids
+from .head import cut_off_at, find_git, git_stamp
+from .run import Git, GitFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ..files.layout import Layout
+    from ..format.split import Block
+
+NOTHING: Mapping[str, tuple[str, ...]] = {}  # shared, never changed
+AT_ONCE = 500  # blobs asked of one git process: bounds the memory its answer takes
+
+
+@record
+class History:
+    """What git knows of memory files, as of one HEAD."""
+
+    head: str = ""  # the commit; empty while there is none
+    authors: Mapping[str, str] = {}  # digest of an entry → who first committed it, `Name <e-mail>`, in all of history
+    blobs: Mapping[str, tuple[str, ...]] = {}  # blob of a file in HEAD → digests of its entries
+    ignored: tuple[str, ...] = ()  # areas that git ignores: they will never be committed
+    why: str = ""  # why git has no answer; empty when it has
+
+
+def provenance_of(layout: Layout, agents: Sequence[str] = AGENTS) -> tuple[dict[str, str], str]:
+    """entry id → who committed it, for every entry of a repository, and the stamp for which this holds."""
+    stamp = git_stamp(layout.root)
+    history = read_history(layout) if stamp else History(why="no git")
+    committed = {digest for digests in history.blobs.values() for digest in digests}
+    found: dict[str, str] = {}
+    for path in filter(is_text, stamps(sweep(layout).listing)):
+        try:
+            data = read_bytes(layout.path(path))
+        except OSError:
+            continue
+        authors = _authors(digests_in(data, history.blobs), path, history, committed)
+        entries = read_data(data, path, advice=False).entries
+        authors += [HIDDEN] * (len(entries) - len(authors))  # an older log is one block, and several experiences
+        found |= {entry.id: state_of(author, agents) for entry, author in zip(entries, authors, strict=True)}
+    return found, stamp
+
+
+def _authors(digests: Sequence[str], path: str, history: History, committed: set[str]) -> list[str]:
+    absent = HIDDEN if history.why or path.partition("/")[0] in history.ignored else ""
+    return [history.authors.get(digest, HIDDEN) if digest in committed else absent for digest in digests]
+
+
+def read_history(layout: Layout, known: History | None = None) -> History:
+    """Ask git. From what is `known`, only the commits since are read, unless HEAD left them behind (amend, rebase)."""
+    try:
+        git = Git(layout.root)
+        if git.run("rev-parse", "--is-inside-work-tree").strip() != b"true":
+            return History(why="not in a work tree")
+        head = git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", fine=(0, 1)).decode().strip()
+        ignored = tuple(git.run("check-ignore", *AREAS, fine=(0, 1)).decode().split())
+        if not head:
+            return History(ignored=ignored)
+        base = known if known and _is_ancestor(git, known, head) else History()
+        read = dict(base.blobs)
+        authors = {**base.authors, **_new_authors(git, base, head, read)}
+        return History(head, authors, _blobs_in_head(git, head, read), ignored)
+    except GitFailed as failure:
+        return History(why=str(failure))
+
+
+def _is_ancestor(git: Git, known: History, head: str) -> bool:
+    if not known.head or HIDDEN in known.authors.values():
+        return False
+    try:
+        git.run("merge-base", "--is-ancestor", known.head, head)
+        return True
+    except GitFailed:
+        return False
+
+
+def _new_authors(git: Git, base: History, head: str, read: dict[str, tuple[str, ...]]) -> dict[str, str]:
+    """digest → author of what commits after the base brought. Parents come first: who was first, counts.
+
+    `read` takes the digests of every blob on the way.
+    """
+    span = f"{base.head}..{head}" if base.head else head
+    changes = list(_changes(git, span))
+    found: dict[str, str] = {}
+    for start in range(0, len(changes), AT_ONCE):
+        part = changes[start : start + AT_ONCE]
+        contents = dict(read_blobs(git, dict.fromkeys(blob for blob, _ in part)))
+        if len(contents) < len({blob for blob, _ in part}):
+            return _all_hidden(git, head, read)
+        read |= {blob: digests_in(data) for blob, data in contents.items() if blob not in read}
+        for blob, author in part:
+            for digest in read[blob]:
+                if digest not in base.authors:
+                    found.setdefault(digest, author)
+    return found
+
+
+def _all_hidden(git: Git, head: str, read: dict[str, tuple[str, ...]]) -> dict[str, str]:
+    """In a partial clone, blobs are missing: who was first cannot be told, only what is there now."""
+    return {digest: HIDDEN for digests in _blobs_in_head(git, head, read).values() for digest in digests}
+
+
+def _changes(git: Git, span: str) -> Iterator[tuple[str, str]]:
+    """(blob, author) for every version of a memory file, oldest first. Merges count for what no parent has."""
+    own = find_git(git.folder)
+    boundary = cut_off_at(own) if own else set()  # a shallow clone's first commits seem to bring all that was there
+    words = ("log", "--reverse", "--topo-order", "--raw", "-c", "--no-abbrev", "--no-renames", "--no-mailmap")
+    log = git.run(*words, "--format=commit %H %an <%ae>", span, "--", *AREAS).decode("utf-8", "replace")
+    author = ""
+    for line in log.split("\n"):
+        if line.startswith("commit "):
+            _, commit, author = line.split(" ", 2)
+            author = HIDDEN if commit in boundary else author
+        elif line.startswith(":") and line.rstrip('"').endswith(".md"):
+            blob = line.partition("\t")[0].split(" ")[-2]
+            if blob.strip("0"):
+                yield blob, author
+
+
+def _blobs_in_head(git: Git, head: str, read: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    listed = git.run("ls-tree", "-r", "-z", head).decode("utf-8", "surrogateescape").split("\0")
+    files = [line.split("\t", 1) for line in listed if line.endswith(".md") and line.startswith("100")]
+    blobs = [facts.split(" ")[2] for facts, path in files if path.partition("/")[0] in AREAS]
+    unread = dict.fromkeys(blob for blob in blobs if blob not in read)
+    fresh = {blob: digests_in(data) for blob, data in read_blobs(git, unread)}
+    return {blob: read[blob] if blob in read else fresh[blob] for blob in blobs if blob in read or blob in fresh}
+
+
+def read_blobs(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """The bytes of each blob that is there."""
+    wanted = list(blobs)
+    for start in range(0, len(wanted), AT_ONCE):
+        asked = "".join(f"{blob}\n" for blob in wanted[start : start + AT_ONCE])
+        answer = git.run("cat-file", "--batch", given=asked.encode())
+        at = 0
+        while at < len(answer):
+            end = answer.index(b"\n", at)
+            blob, *facts = answer[at:end].decode().split(" ")
+            if len(facts) < 2:  # `<blob> missing`
+                at = end + 1
+                continue
+            size = int(facts[1])
+            yield blob, answer[end + 1 : end + 1 + size]
+            at = end + 2 + size
+
+
+def digests_in(data: bytes, known: Mapping[str, tuple[str, ...]] = NOTHING) -> tuple[str, ...]:
+    """A digest of what each entry of a file says, whatever its line ends and its place; `known`: of some blobs."""
+    for blob in blob_ids(data) if known else ():
+        if blob in known:
+            return known[blob]
+    text, refused, _ = decode(data)
+    return () if refused else tuple(_digest(block) for block in split(text))
+
+
+def _digest(block: Block) -> str:
+    fields = None if block.fields is None else {key: field.value for key, field in block.fields.items()}
+    return sha256(repr((fields, block.body)).encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,290 @@
+"""Connects a repository's git with its memories: the merge driver, what git ignores, and a hook that checks commits.
+
+A plan first: every file and setting that would change, with what it was. Removing is a plan too, and takes out only
+what was put in. Hooks that another program manages are its own: then the plan says what to add there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from typing import TYPE_CHECKING, TypeVar
+
+from ..files.whole import replace_whole
+from ..model.errors import NotFound, Unwritable
+from ..model.record import record
+from ..text.marked import cut_block, put_block
+from .hook_advice import advice, find_manager
+from .merge.driver import CONFLICT
+from .run import GitFailed, what_to_do
+from .worktree import WorkTree, work_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ..files.layout import Layout
+
+T = TypeVar("T")
+
+DRIVER = "merge.rawkomem"
+ATTRIBUTE = "*.md merge=rawkomem"
+IGNORED = "/local/"
+CONFIG_HOOKS = (2, 54)  # the first git that takes hooks from its settings, several for one event
+CHECK, MERGE, SYNC = "pre-commit", "pre-merge-commit", "post-merge"  # git checks a merge without conflicts by MERGE
+EVENTS = (CHECK, MERGE, SYNC)
+SHELL = re.compile(rb"\A#![^\n]*\b(?:ba|da|k|z)?sh\b[^\n]*\n")
+START = "#!/bin/sh\n"
+
+
+@record
+class FileChange:
+    """A file that is written, changed or (after: None) removed."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    why: str
+    executable: bool = False
+
+
+@record
+class SettingChange:
+    """A setting of this clone's git; None is unset."""
+
+    key: str
+    before: str | None
+    after: str | None
+    why: str
+
+
+@record
+class Connection:
+    """What would change, and what a person has to do."""
+
+    tree: WorkTree
+    files: tuple[FileChange, ...]
+    settings: tuple[SettingChange, ...]
+    advice: tuple[str, ...] = ()
+
+
+@record
+class Wanted:
+    """How to connect: the program to run, checks to leave out, and whether the index follows merges at once."""
+
+    program: Sequence[str]
+    skip: Sequence[str] = ()
+    sync: bool = False
+
+
+def plan_connect(layout: Layout, wanted: Wanted) -> Connection:
+    """What connecting changes; nothing where it is done already."""
+    return _asked(lambda: _Connecting(layout).plan(wanted))
+
+
+def plan_remove(layout: Layout) -> Connection:
+    """What takes all of it out again."""
+    return _asked(lambda: _Connecting(layout).removal())
+
+
+def carry_out(connection: Connection) -> None:
+    """Write the files, then the settings."""
+    for change in connection.files:
+        try:
+            _write(change)
+        except OSError as failure:
+            raise Unwritable(f"cannot write {change.path}: {failure.strerror}", "check permissions") from None
+    _asked(lambda: _set_all(connection))
+
+
+def _asked(ask: Callable[[], T]) -> T:
+    """What git answers; where it cannot, that is the user's to know."""
+    try:
+        return ask()
+    except GitFailed as failure:
+        raise NotFound(f"git: {failure}", what_to_do(failure)) from None
+
+
+def _set_all(connection: Connection) -> None:
+    git = connection.tree.git
+    for setting in connection.settings:
+        if setting.after is not None:
+            git.run("config", "--local", setting.key, setting.after)
+        else:
+            git.run("config", "--local", "--unset-all", setting.key)
+
+
+def _write(change: FileChange) -> None:
+    if change.after is None:
+        os.unlink(change.path)
+        return
+    replace_whole(change.path, change.after, change.executable)
+
+
+class _Connecting:
+    """One repository, its work tree and its hooks."""
+
+    def __init__(self, layout: Layout):
+        self.tree = work_tree(layout.project)
+        self.layout = layout
+        inside = self.tree.path(layout.project)
+        self.inside = "" if inside == "." else inside
+        self.name = f"rawkomem {self.inside}".strip()
+
+    def plan(self, wanted: Wanted) -> Connection:
+        """Hooks go to one place: where a newer git takes them from its settings, those of before leave the files."""
+        settings = [*self._driver(wanted)]
+        manager = find_manager(self.tree.top)
+        if manager:
+            return self._connection(self._attributes(), settings, (advice(manager, self._commands(wanted)),))
+        if self._git_version() >= CONFIG_HOOKS:
+            settings += self._config_hooks(wanted)
+            return self._connection((*self._attributes(), *self._without(self._hook_paths())), settings)
+        hooks, to_do = self._hook_files(wanted)
+        return self._connection((*self._attributes(), *hooks), [*settings, *self._unset(self._hook_sections())], to_do)
+
+    def removal(self) -> Connection:
+        files = self._without([self._own(".gitattributes"), self._own(".gitignore"), *self._hook_paths()])
+        return self._connection(files, self._unset([DRIVER, *self._hook_sections()]))
+
+    def _connection(
+        self, files: Iterable[FileChange], settings: Iterable[SettingChange], to_do: tuple[str, ...] = ()
+    ) -> Connection:
+        return Connection(self.tree, tuple(files), tuple(settings), to_do)
+
+    def _without(self, paths: Iterable[str]) -> Iterator[FileChange]:
+        for path in paths:
+            before = _read(path)
+            after = None if before is None else cut_block(before, self.name)
+            if before != after:
+                yield FileChange(path, before, after, "without our lines")
+
+    def _hook_paths(self) -> list[str]:
+        return [os.path.join(self._hook_folder(), event) for event in EVENTS]
+
+    def _hook_sections(self) -> list[str]:
+        return [f"hook.{self._hook_name(event)}" for event in EVENTS]
+
+    def _unset(self, sections: Iterable[str]) -> Iterator[SettingChange]:
+        for section in sections:
+            for key in ("name", "driver", "command", "event"):
+                before = self._setting(f"{section}.{key}")
+                if before is not None:
+                    yield SettingChange(f"{section}.{key}", before, None, "set by 'connect git'")
+
+    def _attributes(self) -> Iterator[FileChange]:
+        """The committed part: what a clone needs to know that memories are merged in their own way."""
+        attributes, ignore = self._own(".gitattributes"), self._own(".gitignore")
+        known = _read(attributes)
+        if ATTRIBUTE.encode() not in (known or b""):
+            after = put_block(known, self.name, f"{ATTRIBUTE}\n")
+            yield FileChange(attributes, known, after, "memories are merged entry by entry")
+        probe = os.path.join(self.layout.local, "index.db")
+        if not self.tree.git.run("check-ignore", "--", self.tree.path(probe), fine=(0, 1)):
+            known = _read(ignore)
+            yield FileChange(ignore, known, put_block(known, self.name, f"{IGNORED}\n"), "the index is not committed")
+
+    def _driver(self, wanted: Wanted) -> Iterator[SettingChange]:
+        """Whatever keeps the program from merging (it is gone, it crashes), git merges by lines instead.
+
+        Left as they are, our lines would pass for the result: the other side's memories would be lost without a word.
+        """
+        ours = f"{shlex.join(wanted.program).replace('%', '%%')} merge-driver --marker-size %L %O %A %B %P"
+        lines = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
+        values = {
+            "name": "rawkomem: memory files, entry by entry",
+            "driver": f"{ours}; case $? in 0) ;; {CONFLICT}) exit 1 ;; *) {lines} ;; esac",
+        }
+        for key, value in values.items():
+            yield from self._set(f"{DRIVER}.{key}", value, "merges memory files")
+
+    def _config_hooks(self, wanted: Wanted) -> Iterator[SettingChange]:
+        for event, script in self._scripts(wanted.program, wanted).items():
+            why = f"runs on {event}"
+            yield from self._set(f"hook.{self._hook_name(event)}.event", event, why)
+            yield from self._set(f"hook.{self._hook_name(event)}.command", script, why)
+
+    def _hook_files(self, wanted: Wanted) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
+        folder = self._hook_folder()
+        shared = _is_below(folder, self.tree.top) and not _is_below(folder, self._git_folder())
+        commands = self._commands(wanted)
+        if not shared and not _is_below(folder, self._git_folder()):
+            told = "; ".join(f"'{command}' in its {event}" for event, command in commands.items())
+            return (), (f"core.hooksPath leads to {folder}, which other projects use: call {told}",)
+        program = ["rawkomem"] if shared else wanted.program  # a committed hook runs on every machine
+        files, to_do = [], []
+        for event, script in self._scripts(program, wanted).items():
+            path = os.path.join(folder, event)
+            before = _read(path)
+            if before is not None and not SHELL.match(before):
+                to_do.append(f"{path} is no shell script: have it run '{commands[event]}'")
+                continue
+            after = put_block(before, self.name, f"{script}\n", START, below_first_line=True)
+            if after != before:
+                files.append(FileChange(path, before, after, f"runs on {event}", executable=before is None))
+            if before is not None and not os.access(path, os.X_OK):
+                to_do.append(f"git does not run {path}: make it executable")
+        return tuple(files), tuple(to_do)
+
+    def _scripts(self, program: Sequence[str], wanted: Wanted) -> dict[str, str]:
+        """event → shell code, from the top of the work tree. A missing program, or no memories here, stops nobody."""
+        folder = shlex.quote(f"{self.inside}/.rawko".lstrip("/"))
+        found = f"{_is_there(program)} >/dev/null 2>&1"
+        absent = "echo 'rawkomem is not installed here: memories are not checked' >&2"
+        scripts = {}
+        for event, command in self._commands(wanted, program).items():
+            check = f"if {found}; then {command} || exit $?; else {absent}; fi"
+            run = f"{command} >/dev/null 2>&1 || :" if event == SYNC else check
+            scripts[event] = f"if [ -d {folder} ]; then {run}; fi"
+        return scripts
+
+    def _commands(self, wanted: Wanted, program: Sequence[str] = ("rawkomem",)) -> dict[str, str]:
+        """event → the command line that runs on it."""
+        where = ["-C", self.inside] if self.inside else []
+        check = shlex.join([*program, *where, "check", "--staged", *(f"--no-{name}" for name in wanted.skip)])
+        sync = {SYNC: shlex.join([*program, *where, "sync"])} if wanted.sync else {}
+        return {CHECK: check, MERGE: check, **sync}
+
+    def _hook_folder(self) -> str:
+        return os.path.normpath(os.path.join(self.tree.top, self.tree.ask("rev-parse", "--git-path", "hooks")))
+
+    def _git_folder(self) -> str:
+        return os.path.normpath(os.path.join(self.tree.top, self.tree.ask("rev-parse", "--git-common-dir")))
+
+    def _git_version(self) -> tuple[int, ...]:
+        numbers = re.search(r"(\d+)\.(\d+)", self.tree.ask("version"))
+        return tuple(map(int, numbers.groups())) if numbers else (0, 0)
+
+    def _hook_name(self, event: str) -> str:
+        return self.name.replace(" ", "-") + ("" if event == CHECK else f"-{event}")
+
+    def _own(self, name: str) -> str:
+        return os.path.join(self.layout.root, name)
+
+    def _set(self, key: str, value: str, why: str) -> Iterator[SettingChange]:
+        before = self._setting(key)
+        if before != value:
+            yield SettingChange(key, before, value, why)
+
+    def _setting(self, key: str) -> str | None:
+        return self.tree.ask("config", "--local", "--get", key) or None
+
+
+def _is_there(program: Sequence[str]) -> str:
+    """Shell code that succeeds where a program is there: a Python may well be there without the module."""
+    python, module = program[:-2], program[-1]
+    return shlex.join([*python, "-c", f"import {module}"] if python else ["command", "-v", program[0]])
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return os.path.realpath(path).startswith(os.path.realpath(folder).rstrip(os.sep) + os.sep)
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return None
+    except OSError as failure:
+        raise Unwritable(f"cannot read {path}: {failure.strerror}", "check permissions") from None

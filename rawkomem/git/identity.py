@@ -1,0 +1,56 @@
+"""What a repository and a clone of it are called in a store that many share.
+
+A repository: its first commit and where in the project `.rawko` lies, which every full clone agrees on; without
+history, this clone's own name. A clone: a random name in its local folder, bound to the file's inode, so that a copied
+folder is another clone.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from secrets import token_hex
+
+from ..files.layout import Layout
+from .run import Git, GitFailed
+
+LENGTH = 16  # hexadecimal digits: enough that no two repositories of a team share a name
+
+
+def repository_id(layout: Layout) -> str:
+    """The same in every full clone. A shallow one does not know its first commit: see `store.repository`."""
+    try:
+        git = Git(layout.project)
+        if git.run("rev-parse", "--is-shallow-repository").strip() == b"true":
+            return clone_id(layout)
+        roots = sorted(git.run("rev-list", "--max-parents=0", "HEAD").split())
+        top = git.run("rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape").rstrip("\n")
+    except GitFailed:
+        return clone_id(layout)
+    inside = os.path.relpath(os.path.realpath(layout.root), os.path.realpath(top)).replace(os.sep, "/")
+    said = b"\0".join([*roots[:1], inside.encode("utf-8", "surrogateescape")])
+    return sha256(said).hexdigest()[:LENGTH]
+
+
+def clone_id(layout: Layout) -> str:
+    """The name of this clone; made on the first question."""
+    file = os.path.join(layout.local, "clone")
+    return _known(file) or _named(file)
+
+
+def _known(file: str) -> str:
+    try:
+        with open(file, encoding="ascii") as stream:
+            inode, _, name = stream.read(100).strip().partition(" ")
+            return name if inode == str(os.fstat(stream.fileno()).st_ino) and not os.path.islink(file) else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _named(file: str) -> str:
+    os.makedirs(os.path.dirname(file), exist_ok=True)
+    temporary, name = f"{file}.{os.getpid()}", token_hex(LENGTH // 2)
+    with open(temporary, "w", encoding="ascii") as stream:
+        stream.write(f"{os.fstat(stream.fileno()).st_ino} {name}\n")
+    os.replace(temporary, file)
+    return name

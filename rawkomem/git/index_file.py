@@ -1,0 +1,108 @@
+"""Reads git's index file: which paths are tracked, with which blobs, and which of them are not checked out.
+
+No git process: this runs while a prompt waits. Whoever follows a path from here makes sure of it by hashing the file.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..model.record import record
+from .head import find_git
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LARGEST = 16 * 1024 * 1024  # bytes of an index, about 150,000 files: reading a larger one would keep a prompt waiting
+FIXED = 62  # bytes of an entry before its path: times, device, mode, owner, size (40), blob (20), flags (2)
+EXTENDED, SKIPPED = 0x4000, 0x40  # flag: two more bytes of flags; in the first of those: not checked out (sparse)
+FOLDER, SUBMODULE = 0o040000, 0o160000  # modes of entries that stand for more than a file
+TYPE = 0o170000
+
+
+@record
+class Tracked:
+    """One entry of the index; its path is relative to the work tree."""
+
+    path: str
+    blob: str
+    mode: int
+    skipped: bool
+
+
+class TrackedFiles:
+    """The files of a project that git tracks, by paths below the project. Empty without git."""
+
+    def __init__(self, project: str):
+        self.project = project
+        self.entries: list[Tracked] = []
+        git = find_git(project)
+        if git:
+            inside = os.path.relpath(os.path.realpath(project), os.path.realpath(git.tree)).replace(os.sep, "/")
+            prefix = "" if inside == "." else inside + "/"
+            self.entries = [
+                Tracked(entry.path[len(prefix) :], entry.blob, entry.mode, entry.skipped)
+                for entry in _read(os.path.join(git.own, "index"))
+                if entry.path.startswith(prefix)
+            ]
+
+    def holding(self, blob: str) -> list[str]:
+        """The paths whose blob starts like this."""
+        return [entry.path for entry in self.entries if entry.blob.startswith(blob)]
+
+    def named(self, name: str) -> list[str]:
+        """The paths that end in this file name."""
+        return [entry.path for entry in self.entries if entry.path.rpartition("/")[2] == name]
+
+    def why_absent(self, path: str) -> str:
+        """Why a tracked file is not on disk although nobody removed it; empty where there is no such reason."""
+        for entry in self.entries:
+            around = path.startswith(entry.path.rstrip("/") + "/")
+            if around and entry.mode & TYPE == SUBMODULE and not self._is_checked_out(entry.path):
+                return f"the submodule {entry.path} is not checked out"
+            if (entry.path == path or (around and entry.mode & TYPE == FOLDER)) and entry.skipped:
+                return "not checked out here (sparse checkout)"
+        return ""
+
+    def _is_checked_out(self, submodule: str) -> bool:
+        return os.path.lexists(os.path.join(self.project, *submodule.split("/"), ".git"))
+
+
+def _read(file: str) -> list[Tracked]:
+    try:
+        with open(file, "rb") as stream:
+            data = stream.read(LARGEST + 1)
+        return list(_entries(data)) if len(data) <= LARGEST and data[:4] == b"DIRC" else []
+    except (OSError, ValueError, IndexError):  # none yet, or of a repository with other hashes
+        return []
+
+
+def _entries(data: bytes) -> Iterator[Tracked]:
+    """The entries of an index of version 2, 3 or 4 (which writes of a path only what differs from the one before)."""
+    version, count = int.from_bytes(data[4:8]), int.from_bytes(data[8:12])
+    at, path = 12, b""
+    for _ in range(count):
+        more = 2 if int.from_bytes(data[at + 60 : at + 62]) & EXTENDED else 0
+        start = at + FIXED + more
+        kept = b""
+        if version == 4:
+            strip, start = _number(data, start)
+            kept = path[: len(path) - strip]
+        end = data.index(b"\0", start)
+        path = kept + data[start:end]
+        skipped = bool(more and data[at + FIXED] & SKIPPED)
+        mode = int.from_bytes(data[at + 24 : at + 28])
+        yield Tracked(os.fsdecode(path), data[at + 40 : at + 60].hex(), mode, skipped)
+        at = end + 1 if version == 4 else at + ((end - at + 8) & ~7)
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """A number of seven bits a byte, as pack files write offsets, and where it ends."""
+    byte = data[at]
+    value = byte & 127
+    while byte & 128:
+        at += 1
+        byte = data[at]
+        value = ((value + 1) << 7) | (byte & 127)
+    return value, at + 1

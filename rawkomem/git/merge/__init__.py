@@ -1,0 +1,1 @@
+"""The merge driver: merge memory files entry by entry."""

@@ -1,0 +1,62 @@
+"""What git runs to merge one memory file: entry by entry where that is possible, else git's own merge of lines."""
+
+from __future__ import annotations
+
+import subprocess
+
+from ...files.contents import MAX_FILE
+from ...files.whole import replace_whole
+from ...model.errors import Refused, Unwritable
+from .entries import MARKER, Merged, merge
+
+CONFLICT = 3  # exit code: unlike 1 and 127, none that a program gives which could not even start
+NAMES = ("ours", "base", "theirs")  # in the order in which `git merge-file` takes them
+
+
+class Conflicting(Refused):
+    """Both sides changed the same, and the file has marks around it."""
+
+    exit_code = CONFLICT
+
+
+def merge_files(base: str, ours: str, theirs: str, path: str = "", marker: int = MARKER) -> None:
+    """Merge three files into `ours`; raises Conflicting where both sides changed the same, which is marked in it."""
+    name = path or ours
+    merged = _merged((_read(base), _read(ours), _read(theirs)), name, marker)
+    if merged is None:
+        return _merge_lines(base, ours, theirs, name, marker)
+    try:
+        replace_whole(ours, merged.data)
+    except OSError as failure:
+        raise Unwritable(f"cannot write {ours}: {failure.strerror}", "check permissions and free space") from None
+    if merged.conflicts:
+        changed = ", ".join(merged.conflicts)
+        raise Conflicting(f"{name}: both sides changed {changed}", "keep one side between the markers, then git add")
+    return None
+
+
+def _merged(versions: tuple[bytes, bytes, bytes], name: str, marker: int) -> Merged | None:
+    """The merge entry by entry; None where that is not possible, for whatever reason: lines can always be merged."""
+    try:
+        return merge(*versions, name, marker)
+    except Exception:
+        return None
+
+
+def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> None:
+    labels = [word for label in NAMES for word in ("-L", label)]
+    command = ["git", "merge-file", f"--marker-size={marker}", *labels, ours, base, theirs]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        told = done.stderr.strip().partition("\n")[0]
+        why = f": {told}" if told and "conflict" not in told else ""
+        raise Conflicting(f"{name} cannot be merged entry by entry{why}", "mend it by hand, then git add")
+
+
+def _read(file: str) -> bytes:
+    """A whole file, but no more than the reader takes: it refuses what is longer."""
+    try:
+        with open(file, "rb") as stream:
+            return stream.read(MAX_FILE + 1)
+    except OSError as failure:
+        raise Unwritable(f"cannot read {file}: {failure.strerror}", "git gives three files to a merge driver") from None

@@ -1,0 +1,185 @@
+"""Merges three versions of a memory file: entries are a set keyed by id, so that both sides' entries are united.
+
+What one side changed or cut out is taken; what both changed is a conflict, told by the usual markers. The result does
+not depend on which side is ours. Pure: bytes in, bytes out. What cannot be read entry by entry is not merged here
+(None): a merge of lines would be a guess about YAML.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
+
+from ...files.read import decode, read_data
+from ...format.pieces import Piece, cut, glue
+from ...model.record import record
+from .numbers import renumbered
+from .tags import unite_tags
+from .version import BOM, Version, below_root, read_version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ...model.entry import Entry
+    from .version import Item, Rank
+
+T = TypeVar("T", str, bool)
+
+MARKER = 7  # characters of a conflict marker, unless git asks for more
+
+
+@record
+class Merged:
+    """A merged file; `conflicts` names the entries that both sides changed, marked in the text."""
+
+    data: bytes
+    conflicts: tuple[str, ...] = ()
+
+
+def merge(base: bytes, ours: bytes, theirs: bytes, path: str, marker: int = MARKER) -> Merged | None:
+    """The merge of two versions that come from `base` (empty where both are new); None: not entry by entry."""
+    path = below_root(path)
+    origin = read_version(base, path, Version())
+    sides = [origin and read_version(data, path, origin) for data in (ours, theirs)]
+    if origin is None or sides[0] is None or sides[1] is None:
+        return None
+    return _Merge(origin, *renumbered(origin, sides[0], sides[1])).result(path, marker)
+
+
+class _Merge:
+    """Three versions, and what becomes of each entry."""
+
+    def __init__(self, base: Version, ours: Version, theirs: Version):
+        self.base, self.ours, self.theirs = base, ours, theirs
+        self.pieces: dict[str, Piece] = {}
+        self.conflicts: list[str] = []
+
+    def result(self, path: str, marker: int) -> Merged | None:
+        """The merged file; None where it would not read as the entries it was made of."""
+        for key in dict.fromkeys([*self.ours.items, *self.theirs.items]):
+            self._decide(key, marker)
+        order = _ordered(self._sequence(self.ours), self._sequence(self.theirs), self._rank)
+        lead = _pick(self.base.lead, self.ours.lead, self.theirs.lead)
+        text = glue(lead, [self.pieces[key] for key in order])
+        newline = _pick(self.base.newline, self.ours.newline, self.theirs.newline)
+        data = text.replace("\n", newline or "\n").encode()
+        if _pick(self.base.bom, self.ours.bom, self.theirs.bom):
+            data = BOM + data
+        if not self.conflicts and not self._holds(data, path, order):
+            return None
+        return Merged(data, tuple(self.conflicts))
+
+    def _decide(self, key: str, marker: int) -> None:
+        base, ours, theirs = self.base.text(key), self.ours.text(key), self.theirs.text(key)
+        if ours == theirs or theirs == base:
+            text = ours
+        elif ours == base:
+            text = theirs
+        else:
+            text = self._united(key)
+            if text is None:
+                text = _marked(ours or "", theirs or "", marker)
+                self.conflicts.append(self._item(key).entry.id)
+        if text is not None:
+            self.pieces[key] = self._surrounded(key, text)
+
+    def _united(self, key: str) -> str | None:
+        """What both sides changed, where it is only that they added or removed tags."""
+        ours, theirs = self.ours.items.get(key), self.theirs.items.get(key)
+        if ours is None or theirs is None:
+            return None
+        known = self.base.items.get(key)
+        base = (known.text, known.entry.tags) if known else None
+        return unite_tags(base, (ours.text, ours.entry.tags), (theirs.text, theirs.entry.tags))
+
+    def _surrounded(self, key: str, text: str) -> Piece:
+        """The text with what stands behind it; a place inside a file tells more than one at its end."""
+        for last in (False, True):
+            base, ours, theirs = (_rest(side, key, last) for side in (self.base, self.ours, self.theirs))
+            rest = _pick(base, ours or theirs, theirs or ours)
+            if rest:
+                return Piece(text, rest, last)
+        return Piece(text, "", last=True)
+
+    def _item(self, key: str) -> Item:
+        return self.ours.items.get(key) or self.theirs.items[key]
+
+    def _rank(self, key: str) -> Rank:
+        return min(side.items[key].rank for side in (self.ours, self.theirs) if key in side.items)
+
+    def _sequence(self, version: Version) -> list[str]:
+        return [key for key in version.items if key in self.pieces]
+
+    def _holds(self, data: bytes, path: str, order: Sequence[str]) -> bool:
+        """Whether the merged file reads as these entries, each under its name and time, in this order."""
+        read = read_data(data, path, advice=False).entries
+        if len(read) != len(order):
+            return False
+        _, pieces = cut(decode(data)[0], [entry.line for entry in read])
+        abouts = {item.entry.about for side in (self.ours, self.theirs) for item in side.items.values()}
+        return all(
+            piece.text == self.pieces[key].text and self._is_same(key, entry, abouts)
+            for key, entry, piece in zip(order, read, pieces, strict=True)
+        )
+
+    def _is_same(self, key: str, entry: Entry, abouts: set[str]) -> bool:
+        """A time that an entry takes from the one above stays; so does a name from its place, where others use it."""
+        known = [side.items[key] for side in (self.ours, self.theirs) if key in side.items]
+        names = {item.entry.id for item in known}
+        return entry.at in {item.entry.at for item in known} and (names == {entry.id} or not names & abouts)
+
+
+def _rest(version: Version, key: str, last: bool) -> str:
+    item = version.items.get(key)
+    return item.piece.rest if item and item.piece.last == last else ""
+
+
+def _pick(base: T, ours: T, theirs: T) -> T:
+    """What changed; where both sides differ, one of them whichever is ours."""
+    if ours in (base, theirs):
+        return theirs
+    return ours if theirs == base else min(ours, theirs)
+
+
+def _ordered(ours: Sequence[str], theirs: Sequence[str], rank: Callable[[str], Rank]) -> list[str]:
+    """All keys, each behind what stands above it on either side, else by rank; where the sides disagree, by rank."""
+    above: dict[str, set[str]] = {key: set() for key in (*ours, *theirs)}
+    below: dict[str, set[str]] = {key: set() for key in above}
+    for first, second in (*pairwise(ours), *pairwise(theirs)):
+        above[second].add(first)
+        below[first].add(second)
+    ready = [(rank(key), key) for key, waits in above.items() if not waits]
+    heapify(ready)
+    order: list[str] = []
+    while above:
+        _, key = heappop(ready) if ready else min((rank(key), key) for key in above)
+        del above[key]
+        order.append(key)
+        for other in below[key]:
+            if other in above:
+                above[other].discard(key)
+                if not above[other]:
+                    heappush(ready, (rank(other), other))
+    return order
+
+
+def _marked(ours: str, theirs: str, size: int) -> str:
+    """Both texts with conflict markers around the lines in which they differ."""
+    mine, other = ours.split("\n") if ours else [], theirs.split("\n") if theirs else []
+    head = _alike(mine, other)
+    tail = _alike(mine[head:][::-1], other[head:][::-1])
+    middle = [
+        "<" * size + " ours", *mine[head : len(mine) - tail],
+        "=" * size, *other[head : len(other) - tail],
+        ">" * size + " theirs",
+    ]  # fmt: skip
+    return "\n".join([*mine[:head], *middle, *mine[len(mine) - tail :]])
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many lines are the same from the start."""
+    same = 0
+    while same < min(len(one), len(other)) and one[same] == other[same]:
+        same += 1
+    return same

@@ -1,0 +1,62 @@
+"""Experiences that two branches logged under one number: the later one takes the next that is free.
+
+A number is a counter and no name that anybody chose. One that another new entry of its side speaks of stays what it is,
+and is a conflict: who reads `exp_5` there must not be led to another task.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ...model.ids import holds_id
+from ...model.record import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .version import Item, Version
+
+NUMBERED = re.compile(r"exp_(\d{1,12})")
+OWN = r"^((?:experience_)?id:[ \t]*\"?){}(\"?[ \t]*)$"
+
+
+def renumbered(base: Version, ours: Version, theirs: Version) -> tuple[Version, Version]:
+    """Both sides without numbers that each gave to another experience, as far as that is safe."""
+    free = max((_number(item) for side in (base, ours, theirs) for item in side.items.values()), default=0)
+    new: dict[int, dict[str, Item]] = {0: {}, 1: {}}
+    twice = [key for key in ours.items if key not in base.items and _collide(ours.items[key], theirs.items.get(key))]
+    for key in sorted(twice, key=lambda key: _number(ours.items[key])):
+        late = int(theirs.items[key].rank > ours.items[key].rank)
+        side = (ours, theirs)[late]
+        if not _is_spoken_of(key, side, base):
+            free += 1
+            new[late][key] = _with_number(side.items[key], free)
+    return _replaced(ours, new[0]), _replaced(theirs, new[1])
+
+
+def _collide(ours: Item, theirs: Item | None) -> bool:
+    return theirs is not None and ours.text != theirs.text and ours.entry.kind == "experience" and _number(ours) > 0
+
+
+def _number(item: Item) -> int:
+    found = NUMBERED.fullmatch(item.entry.id)
+    return int(found[1]) if found else 0
+
+
+def _is_spoken_of(key: str, side: Version, base: Version) -> bool:
+    id = side.items[key].entry.id
+    others = (item.text for other, item in side.items.items() if other != key and other not in base.items)
+    return any(holds_id(text, id) for text in others)
+
+
+def _with_number(item: Item, number: int) -> Item:
+    id = f"exp_{number}"
+    own = re.compile(OWN.format(re.escape(item.entry.id)), re.MULTILINE)
+    text = own.sub(lambda match: f"{match[1]}{id}{match[2]}", item.text, count=1)
+    return replace(item, entry=replace(item.entry, id=id), piece=replace(item.piece, text=text))
+
+
+def _replaced(side: Version, new: Mapping[str, Item]) -> Version:
+    items = {f"id {new[key].entry.id}" if key in new else key: new.get(key, item) for key, item in side.items.items()}
+    return replace(side, items=items)

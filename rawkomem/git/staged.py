@@ -1,0 +1,132 @@
+"""What is about to be committed: the files of git's index beside those of its parents, whatever the work tree holds."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ..files.layout import AREAS, FOLDER, Layout
+from .authorship import read_blobs
+from .run import GitFailed
+from .worktree import work_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+LITERAL = "--literal-pathspecs"  # a folder named `[x]` is that folder
+MERGED = "GITHEAD_"  # what git's names of merged commits start with, in the environment of hooks
+FILE = "100"  # what modes of regular files start with
+
+
+class Staged:
+    """The index and its parents, as blobs by path below `.rawko`; contents are read once, when asked for.
+
+    Raises GitFailed where there is no work tree.
+    """
+
+    def __init__(self, layout: Layout):
+        self.tree = work_tree(layout.project)
+        self._root = self.tree.path(layout.root) + "/"
+        self._project = self.tree.path(layout.project)
+        self.now, self.unmerged = self._index()
+        self._names = [name for name in ("HEAD", self._other_side()) if name and self._is_there(name)]
+        self.parents = [self._commit(name) for name in self._names]
+        self.base = self._merge_base() if len(self.parents) > 1 else {}
+        self.code = self._changed_code()
+        self._known: dict[str, bytes] = {}
+
+    @property
+    def head(self) -> Mapping[str, str]:
+        """The files of the commit that this one follows; none for the first."""
+        return self.parents[0] if self.parents else {}
+
+    def changed(self, since: Mapping[str, str] | None = None) -> list[str]:
+        """The staged paths that another version, HEAD if none is named, does not hold or holds otherwise."""
+        return _differing(self.now, self.head if since is None else since)
+
+    def left(self, version: Mapping[str, str]) -> list[str]:
+        """The paths of a version that are no longer what they were."""
+        return _differing(version, self.now)
+
+    def name(self, path: str) -> str:
+        """A path as git and people name it: from the top of the work tree."""
+        return self._root + path
+
+    def read(self, blobs: Iterable[str]) -> dict[str, bytes]:
+        """The bytes of each blob."""
+        wanted = [blob for blob in dict.fromkeys(blobs) if blob not in self._known]
+        self._known |= dict(read_blobs(self.tree.git, wanted)) if wanted else {}
+        return self._known
+
+    def code_file(self, path: str) -> bytes | None:
+        """A staged file of the project, by its path below it; None where there is none."""
+        name = path if self._project == "." else f"{self._project}/{path}"
+        listed = self._lines(LITERAL, "ls-files", "-s", "-z", "--", name)
+        exact = [line.split(" ")[1] for line in listed if line.endswith(f"\t{name}") and line.startswith(FILE)]
+        return self.read(exact[:1]).get(exact[0]) if exact else None
+
+    def _index(self) -> tuple[dict[str, str], list[str]]:
+        found: dict[str, str] = {}
+        unmerged: dict[str, None] = {}
+        for facts, path in self._listed(LITERAL, "ls-files", "-s", "-z", "--", self._root):
+            mode, blob, stage = facts.split(" ")
+            if stage != "0":
+                unmerged[path] = None
+            elif mode.startswith(FILE):
+                found[path] = blob
+        return found, list(unmerged)
+
+    def _commit(self, name: str) -> dict[str, str]:
+        listed = self._listed("ls-tree", "-r", "-z", "--full-tree", name, "--", self._root)
+        return {path: facts.split(" ")[2] for facts, path in listed if facts.startswith(FILE)}
+
+    def _other_side(self) -> str:
+        """What is merged. Before git asks `pre-merge-commit`, only its environment names that, as GITHEAD_<commit>."""
+        named = [name.removeprefix(MERGED) for name in os.environ if name.startswith(MERGED)]
+        return "MERGE_HEAD" if self._is_there("MERGE_HEAD") else named[0] if len(named) == 1 else ""
+
+    def _merge_base(self) -> dict[str, str]:
+        commit = self.tree.ask("merge-base", *self._names)
+        return self._commit(commit) if commit else {}
+
+    def _listed(self, *words: str) -> list[tuple[str, str]]:
+        """(facts, path below .rawko) of each line that git lists."""
+        pairs = (line.split("\t", 1) for line in self._lines(*words) if line)
+        return [(facts, path.removeprefix(self._root)) for facts, path in pairs]
+
+    def _lines(self, *words: str) -> list[str]:
+        return self.tree.git.run(*words).decode("utf-8", "surrogateescape").split("\0")
+
+    def _is_there(self, name: str) -> bool:
+        return bool(self.tree.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fine=(0, 1)))
+
+    def _changed_code(self) -> set[str]:
+        """Staged paths of the project outside `.rawko`, as citations name them."""
+        names = self._lines("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z")
+        below = "" if self._project == "." else f"{self._project}/"
+        return {name[len(below) :] for name in names if name.startswith(below) and not name.startswith(self._root)}
+
+
+def staged_layouts(folder: str) -> list[Layout]:
+    """The repositories in the work tree around a folder that git has files of; none where there is no work tree.
+
+    A hook runs at the top of the work tree, from where no way leads to repositories below it.
+    """
+    try:
+        tree = work_tree(os.path.abspath(folder))
+        names = tree.git.run("ls-files", "-z", "--", f":(glob)**/{FOLDER}/**").decode("utf-8", "surrogateescape")
+    except GitFailed:
+        return []
+    paths = [name.split("/") for name in names.split("\0") if name]
+    roots = {os.path.join(tree.top, *parts[: parts.index(FOLDER) + 1]) for parts in paths}
+    return [Layout(root) for root in sorted(roots) if os.path.isdir(root)]
+
+
+def _differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+    return [path for path, blob in one.items() if other.get(path) != blob]
+
+
+def is_memory(path: str) -> bool:
+    """Whether a path below `.rawko` is a memory file."""
+    name = path.rpartition("/")[2]
+    return path.partition("/")[0] in AREAS and name.endswith(".md") and not name.startswith(".")

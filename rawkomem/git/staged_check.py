@@ -1,0 +1,226 @@
+"""What must not be committed: secrets, what cannot be read, rewritten history, contradictions, stale citations.
+
+Each check looks at what this commit changes, and each can be left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..files.read import read_data
+from ..format.citation import cited_in, read_citation
+from ..model.errors import NotFound
+from ..model.kinds import ACTIVE
+from ..model.problem import ERROR, Problem, error
+from ..model.record import replace
+from ..state.belief.claims import KEEP_BOTH, UNREGISTERED, claim_of, read_claim, rivals_of
+from ..state.fold import fold
+from ..state.references import KEPT_BOTH
+from .authorship import digests_in
+from .citations import GONE, STALE, Citations
+from .leaks import leaks_of
+from .run import GitFailed, what_to_do
+from .staged import Staged, is_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from ..files.layout import Layout
+    from ..model.entry import Entry, Memory
+    from ..state.belief.claims import Predicate
+
+    Registry = Mapping[str, Predicate]
+
+SKIP = "RAWKOMEM_SKIP"  # environment: checks to leave out for once, where a hook runs and nobody can give options
+APPEND = f"append an entry instead ('rawkomem amend'); after a purge: {SKIP}=history git commit …"
+MARKERS = "keep one side, then git add"
+SETTLE = "settle it with 'rawkomem consolidate' or 'rawkomem supersede', then git add"
+CONFIRM = "mend the memory, or confirm it with 'rawkomem cite', then git add"
+
+
+def check_staged(layout: Layout, registry: Registry, skip: Sequence[str] = ()) -> dict[str, list[Problem]]:
+    """check → its Problems, with paths from the top of the work tree; checks in `skip` are left out."""
+    try:
+        staged = Staged(layout)
+        commit = _Commit(layout, staged, registry)
+        found = {name: check(commit) for name, check in CHECKS.items() if name not in skip}
+    except GitFailed as failure:
+        raise NotFound(f"git cannot tell what is staged: {failure}", what_to_do(failure)) from None
+    return {
+        name: sorted(
+            (replace(problem, path=staged.name(problem.path)) for problem in problems),
+            key=lambda problem: (problem.path, problem.line),
+        )
+        for name, problems in found.items()
+    }
+
+
+class _Commit:
+    """A commit to be, as the checks look at it."""
+
+    def __init__(self, layout: Layout, staged: Staged, registry: Registry):
+        self.layout, self.staged, self.registry = layout, staged, registry
+
+    def texts(self, paths: Iterable[str], of: Mapping[str, str] | None = None) -> dict[str, bytes]:
+        """Path → bytes, staged or in another version."""
+        blobs = {path: (self.staged.now if of is None else of)[path] for path in paths}
+        contents = self.staged.read(blobs.values())
+        return {path: contents[blob] for path, blob in blobs.items() if blob in contents}
+
+    def changed(self) -> dict[str, bytes]:
+        """The memory files that this commit brings or changes."""
+        return self.texts(filter(is_memory, self.staged.changed()))
+
+    def digests(self, version: Mapping[str, str]) -> dict[str, Entry]:
+        """What each entry says in the files of a version that are no longer what they were."""
+        return _digests(self.texts(filter(is_memory, self.staged.left(version)), version))
+
+    def memories(self, files: Iterable[str]) -> list[Memory]:
+        """The memories that some staged files speak of, folded from all files that do."""
+        everything = self.texts(filter(is_memory, self.staged.now))
+        entries = [entry for path in files for entry in _entries(everything[path], path)]
+        ids = {entry.target for entry in entries}
+        names = [id.encode() for id in ids]
+        others = [path for path, data in everything.items() if path not in files and any(n in data for n in names)]
+        about: dict[str, list[Entry]] = {}
+        for entry in (*entries, *(entry for path in others for entry in _entries(everything[path], path))):
+            if entry.target in ids:
+                about.setdefault(entry.target, []).append(entry)
+        return [memory for memory in map(fold, about.values()) if memory and memory.status == ACTIVE]
+
+
+def _secrets(commit: _Commit) -> list[Problem]:
+    files = commit.texts(commit.staged.changed())
+    return [problem for path, data in files.items() for problem in leaks_of(data.decode("utf-8", "replace"), path)]
+
+
+def _frontmatter(commit: _Commit) -> list[Problem]:
+    """What cannot be used as a memory, and what is still half merged."""
+    found = [replace(error("not merged yet", MARKERS), path=path) for path in commit.staged.unmerged]
+    for path, data in commit.changed().items():
+        reading = read_data(data, path, advice=False)
+        found += [problem for problem in reading.problems if problem.level == ERROR]
+        found += [
+            replace(error("merge conflict markers", MARKERS, entry.line), path=path)
+            for entry in reading.entries
+            if entry.conflicted
+        ]
+    return found
+
+
+def _history(commit: _Commit) -> list[Problem]:
+    """Entries that this commit changes or drops.
+
+    In a merge, what one side changed or cut out is no rewriting, nor is how people settled what both sides changed.
+    """
+    staged = commit.staged
+    base = commit.digests(staged.base)
+    parents = [commit.digests(parent) for parent in staged.parents]
+    settled = _ids_that_differ(*parents) if len(parents) > 1 else set()
+    found: dict[str, Problem] = {}
+    for version, entries in zip(staged.parents, parents, strict=True):
+        now = _digests(commit.texts(filter(is_memory, staged.changed(version))))
+        there = {entry.id: entry for entry in now.values()}
+        for digest, entry in entries.items():
+            taken = digest in base and any(digest not in parent for parent in parents)
+            if digest not in now and not taken and not (entry.id in settled and entry.id in there):
+                found.setdefault(digest, _rewritten(entry, there.get(entry.id)))
+    return list(found.values())
+
+
+def _rewritten(entry: Entry, there: Entry | None) -> Problem:
+    if there is None:
+        return replace(error(f"{entry.id} is gone", APPEND), path=entry.path)
+    return replace(error(f"{entry.id} was rewritten", APPEND, there.line), path=there.path)
+
+
+def _ids_that_differ(ours: Mapping[str, Entry], theirs: Mapping[str, Entry]) -> set[str]:
+    mine = {entry.id for digest, entry in ours.items() if digest not in theirs}
+    return mine & {entry.id for digest, entry in theirs.items() if digest not in ours}
+
+
+def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
+    """A digest of what each entry says → the entry. An older log counts as one: who rewrites it changes its form."""
+    return {
+        digest: entry
+        for path, data in files.items()
+        for digest, entry in zip(digests_in(data), _entries(data, path), strict=False)
+    }
+
+
+def _contradictions(commit: _Commit) -> list[Problem]:
+    """Claims that this commit brings and that contradict another one which is in use."""
+    changed = commit.changed()
+    memories = _claiming(commit, changed)
+    told: dict[frozenset[str], Problem] = {}
+    for memory in memories:
+        claim = claim_of(memory) if memory.path in changed else None
+        if claim is None or commit.registry.get(claim.predicate, UNREGISTERED).conflict_policy == KEEP_BOTH:
+            continue
+        for rival in rivals_of(memory, memories, commit.registry):
+            if (KEPT_BOTH, rival.id) not in memory.links and (KEPT_BOTH, memory.id) not in rival.links:
+                what = f"{memory.id} contradicts {rival.id}: {claim.subject} {claim.predicate} {claim.value}"
+                place = replace(error(what, SETTLE, memory.line), path=memory.path)
+                told.setdefault(frozenset((memory.id, rival.id)), place)
+    return list(told.values())
+
+
+def _claiming(commit: _Commit, changed: Mapping[str, bytes]) -> list[Memory]:
+    """The memories with claims about what claims in some files are about; only files that name it are read."""
+    entries = [entry for path, data in changed.items() if b"claim" in data for entry in _entries(data, path)]
+    claims = [claim for entry in entries if (claim := read_claim(entry.extra))]
+    if not claims:
+        return []
+    words = {max(claim.subject.split(), key=len).encode() for claim in claims}  # a subject may be folded over lines
+    everything = commit.texts(filter(is_memory, commit.staged.now))
+    return commit.memories(
+        [path for path, data in everything.items() if b"claim" in data and any(word in data for word in words)]
+    )
+
+
+def _citations(commit: _Commit) -> list[Problem]:
+    """Citations that are stale in memories of this commit, or that the code of this commit makes stale."""
+    changed, code = commit.changed(), commit.staged.code
+    names = [path.encode("utf-8", "surrogateescape") for path in code]
+    everything = commit.texts(filter(is_memory, commit.staged.now))
+    citing = [
+        path
+        for path, data in everything.items()
+        if b"cites" in data and (path in changed or any(name in data for name in names))
+    ]
+    looking = _StagedCitations(commit)
+    found = []
+    for memory in commit.memories(citing) if citing else ():
+        for text in cited_in(memory.extra):
+            citation = read_citation(text)
+            if memory.path in changed or citation.path in code:
+                cited = looking.check(citation)
+                if cited.state in (STALE, GONE):
+                    what = f"{memory.id} cites {citation.place}: {cited.note or cited.state}"
+                    found.append(replace(error(what, CONFIRM, memory.line), path=memory.path))
+    return found
+
+
+class _StagedCitations(Citations):
+    """Looks at code as it is staged."""
+
+    def __init__(self, commit: _Commit):
+        super().__init__(commit.layout)
+        self.staged = commit.staged
+
+    def _read_once(self, path: str) -> bytes | None:
+        self._file(path)  # refuses what leads out of the project
+        return self.staged.code_file(path)
+
+
+def _entries(data: bytes, path: str) -> Sequence[Entry]:
+    return read_data(data, path, advice=False).entries
+
+
+CHECKS: dict[str, Callable[[_Commit], list[Problem]]] = {
+    "secrets": _secrets,
+    "frontmatter": _frontmatter,
+    "history": _history,
+    "contradictions": _contradictions,
+    "citations": _citations,
+}

@@ -1,0 +1,68 @@
+"""Git as a hook hands it over: the work tree, the index and the objects that its environment names.
+
+A hook may run with another index (`git commit FILE`), in a linked work tree, in a submodule, or for a bare repository
+whose files lie elsewhere. Names in the environment are relative to where the hook was started, so they are made whole.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ..model.record import record
+from .head import find_git
+from .run import Git
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
+LISTS = ("GIT_ALTERNATE_OBJECT_DIRECTORIES",)
+
+
+@record
+class WorkTree:
+    """A work tree, and git for it."""
+
+    top: str
+    git: Git
+
+    def path(self, file: str) -> str:
+        """How git names a file or a folder of this work tree."""
+        return os.path.relpath(os.path.realpath(file), os.path.realpath(self.top)).replace(os.sep, "/")
+
+    def ask(self, *words: str) -> str:
+        """The first line that git prints; empty where it has no answer."""
+        return self.git.run(*words, fine=(0, 1, 128)).decode("utf-8", "surrogateescape").partition("\n")[0]
+
+
+def work_tree(folder: str) -> WorkTree:
+    """The work tree around a folder. Raises GitFailed where there is none."""
+    given = _given()
+    if "GIT_DIR" in given:
+        top = _top(Git(os.getcwd(), given=given))
+        if _is_of(folder, top):
+            return WorkTree(top, Git(top, given={**given, "GIT_WORK_TREE": top}))
+        given = {}  # the hook of another repository
+    elif given and find_git(os.getcwd()) != find_git(folder):
+        given = {}
+    top = _top(Git(folder, given=given))
+    return WorkTree(top, Git(top, given=given))
+
+
+def _given() -> Mapping[str, str]:
+    found = {name: os.path.abspath(os.environ[name]) for name in PLACES if os.environ.get(name)}
+    return {**found, **{name: os.environ[name] for name in LISTS if os.environ.get(name)}}
+
+
+def _top(git: Git) -> str:
+    return os.fsdecode(git.run("rev-parse", "--show-toplevel")).rstrip("\n")
+
+
+def _is_of(folder: str, top: str) -> bool:
+    """Whether a folder lies in a work tree, and not in another one inside it: a submodule, say."""
+    inside, around = os.path.realpath(folder), os.path.realpath(top)
+    innermost = find_git(inside)
+    below = around.rstrip(os.sep) + os.sep
+    nested = innermost is not None and innermost.tree.startswith(below)
+    return (inside == around or inside.startswith(below)) and not nested

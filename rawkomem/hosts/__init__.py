@@ -1,0 +1,1 @@
+"""Agent hosts: connecting them, and answering their hooks."""

@@ -1,0 +1,141 @@
+"""JSON as people keep it, with comments and trailing commas: where each value stands in the text.
+
+Settings are edited as text, so that comments, indentation and order of what is not ours stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from ...model.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BLANKS = " \t\r\n\ufeff"
+CLOSING = {"{": "}", "[": "]"}
+DEEPEST = 100  # of nested values: no settings file comes near
+
+
+@record
+class Node:
+    """A value: where it begins and ends, and what is in it."""
+
+    start: int
+    end: int
+    value: object  # as Python knows it
+    items: tuple[Item, ...] = ()  # of an object or a list
+
+
+@record
+class Item:
+    """A member of an object, or an item of a list: where it begins, and where the comma after it is (-1: none)."""
+
+    key: str
+    start: int
+    node: Node
+    comma: int
+
+
+def parse(text: str) -> Node:
+    """The value of a whole text; ValueError, with the line, where it is none."""
+    at = _skip(text, 0)
+    node = _value(text, at, 0)
+    rest = _skip(text, node.end)
+    if rest < len(text):
+        raise _wrong(text, rest, "more after the end")
+    return node
+
+
+def member(node: Node, key: str) -> Item | None:
+    """A member of an object by its key: of several, the last, as hosts see it."""
+    return next((item for item in reversed(node.items) if item.key == key), None)
+
+
+def _value(text: str, at: int, depth: int) -> Node:
+    if depth > DEEPEST:
+        raise _wrong(text, at, "nested too deeply")
+    sign = text[at : at + 1]
+    if sign in ("{", "["):
+        return _container(text, at, depth)
+    end = _end_of_text(text, at) if sign == '"' else _end_of_word(text, at)
+    try:
+        return Node(at, end, json.loads(text[at:end]))
+    except ValueError:
+        raise _wrong(text, at, "no value") from None
+
+
+def _container(text: str, at: int, depth: int) -> Node:
+    close = CLOSING[text[at]]
+    items: list[Item] = []
+    position = _skip(text, at + 1)
+    while text[position : position + 1] != close:
+        item = _item(text, position, close == "}", depth)
+        items.append(item)
+        position = _skip(text, item.comma + 1 if item.comma >= 0 else item.node.end)
+        if item.comma < 0 and text[position : position + 1] != close:
+            raise _wrong(text, position, f"a comma or {close} is missing")
+    named = {item.key: item.node.value for item in items}
+    return Node(at, position + 1, named if close == "}" else [item.node.value for item in items], tuple(items))
+
+
+def _item(text: str, at: int, named: bool, depth: int) -> Item:
+    key, position = "", at
+    if named:
+        name = _value(text, at, depth + 1)
+        colon = _skip(text, name.end)
+        if not isinstance(name.value, str) or text[colon : colon + 1] != ":":
+            raise _wrong(text, at, "a name and a colon are missing")
+        key, position = name.value, _skip(text, colon + 1)
+    node = _value(text, position, depth + 1)
+    comma = _skip(text, node.end)
+    return Item(key, at, node, comma if text[comma : comma + 1] == "," else -1)
+
+
+def _end_of_text(text: str, at: int) -> int:
+    position = at + 1
+    while position < len(text) and text[position] != '"':
+        position += 2 if text[position] == "\\" else 1
+    return position + 1
+
+
+def _end_of_word(text: str, at: int) -> int:
+    position = at
+    while position < len(text) and text[position] not in ',]}/:"' + BLANKS:
+        position += 1
+    return position
+
+
+def _skip(text: str, at: int) -> int:
+    """Past blanks and comments."""
+    for end in _gaps(text, at):
+        at = end
+    return at
+
+
+def _gaps(text: str, at: int) -> Iterator[int]:
+    while at < len(text):
+        if text[at] in BLANKS:
+            at += 1
+        elif text.startswith(("//", "/*"), at):
+            at = end_of_comment(text, at)
+        else:
+            return
+        yield at
+
+
+def end_of_comment(text: str, at: int) -> int:
+    """Where the comment that begins here ends: one of a line before the end of the line."""
+    if text.startswith("//", at):
+        ends = [end for end in (text.find("\r", at), text.find("\n", at)) if end >= 0]
+        return min(ends, default=len(text))
+    end = text.find("*/", at)
+    if end < 0:
+        raise _wrong(text, at, "a comment does not end")
+    return end + 2
+
+
+def _wrong(text: str, at: int, why: str) -> ValueError:
+    line = text.count("\n", 0, at) + 1
+    return ValueError(f"line {line}: {why}")

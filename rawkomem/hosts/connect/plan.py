@@ -1,0 +1,173 @@
+"""What connecting a host changes: files, before and after. All of it is known before any of it is written."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ...files.templates import SHIPPED
+from ...files.whole import replace_whole
+from ...model.errors import BadInput, Refused, Unwritable
+from ...model.record import record
+from . import merge, toml_block
+from .hosts import HOSTS, SKILL, handlers, hooks_file, items, settings_file, skill_file
+from .seal import is_as_written, sealed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MARK = "rawkomem connect"  # in files that are ours as a whole
+
+
+@record
+class Change:
+    """A file before and after; None: there is none."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    kept: str = ""  # why it stays as it is, where a person should know
+
+    @property
+    def is_none(self) -> bool:
+        """Whether it stays as it is."""
+        return self.before == self.after
+
+
+def plan_connect(name: str, project: str) -> list[Change]:
+    """What connecting a host changes in a project, or for the user where no project is given."""
+    return [*_settings(name, project, True), *_skill(name, project, True)]
+
+
+def plan_remove(name: str, project: str) -> list[Change]:
+    """What taking everything out again changes."""
+    return [*_settings(name, project, False), *_skill(name, project, False)]
+
+
+def is_connected(name: str, project: str) -> bool:
+    """Whether a host's settings call us."""
+    return any(not change.is_none or change.kept for change in _settings(name, project, False))
+
+
+def carry_out(changes: list[Change], project: str) -> None:
+    """Write the files; folders that are empty then go too, as far as they are the project's."""
+    for change in changes:
+        if not change.is_none:
+            _write(change)
+            if change.after is None and project:
+                _remove_empty(os.path.dirname(change.path), project)
+
+
+def _settings(name: str, project: str, connect: bool) -> list[Change]:
+    file = settings_file(name, project)
+    if name == "opencode":
+        return [_owned(file, _template("opencode/rawkomem.js"), connect)]
+    wanted, version = items(name), HOSTS[name].version
+    if name != "codex":
+        return [_edited(file, (lambda text: merge.merged(text, wanted, version)) if connect else merge.without)]
+    beside = hooks_file(project)  # where it is, hooks go there: Codex warns about both
+    apart = os.path.exists(beside)
+    return [
+        _edited(file, (lambda text: toml_block.merged(text, handlers(name))) if connect and not apart else _no_block),
+        _edited(beside, (lambda text: merge.merged(text, wanted)) if connect and apart else merge.without),
+    ]
+
+
+def _no_block(text: str | None) -> str | None:
+    """A file that has nothing of ours needs no look: it may be broken, and that is not our affair."""
+    return toml_block.without(text) if text and toml_block.BEGIN in text else text
+
+
+def _skill(name: str, project: str, connect: bool) -> list[Change]:
+    """The skill that tells how to search and keep memories; several hosts share a folder, the last one clears it."""
+    folder = HOSTS[name].skills
+    if not folder or not project:
+        return []
+    sharing = [other for other, host in HOSTS.items() if host.skills == folder and other != name]
+    if not connect and any(_may_be_connected(other, project) for other in sharing):
+        return []
+    return [_owned(skill_file(name, project), _template("skills/" + SKILL), connect)]
+
+
+def _may_be_connected(name: str, project: str) -> bool:
+    """Settings that cannot be read may call us, and are no reason to leave another host's as they are."""
+    try:
+        return is_connected(name, project)
+    except BadInput:
+        return True
+
+
+def _edited(file: str, edit: Callable[[str | None], str | None]) -> Change:
+    """A settings file that others have a say in; one that cannot be read is left alone."""
+    before = _read(file)
+    try:
+        after = edit(None if before is None else before.decode("utf-8"))
+    except ValueError as failure:
+        what = "it is not UTF-8" if isinstance(failure, UnicodeDecodeError) else str(failure)
+        raise BadInput(f"cannot edit {file}: {what}", "mend it first; nothing was changed") from None
+    return Change(file, before, None if after is None else after.encode("utf-8"))
+
+
+def _owned(file: str, text: bytes, connect: bool) -> Change:
+    """A file that is ours as a whole; one of this name that is not is left alone, as is what a person made of ours."""
+    before = _read(file)
+    if before is None:
+        return Change(file, None, sealed(text) if connect else None)
+    if MARK.encode() not in before:
+        if connect:
+            raise Refused(f"{file} is not rawkomem's", "move it away first; nothing was changed")
+        return Change(file, before, before)
+    if not is_as_written(before, text):
+        return Change(file, before, before, "it was edited since: delete it yourself if it is not wanted")
+    return Change(file, before, sealed(text) if connect else None)
+
+
+def plugin_folder() -> str:
+    """Where the marketplace lies that offers our plugin to Claude Code, in this installation."""
+    return os.path.dirname(os.path.dirname(_shipped("claude/.claude-plugin/marketplace.json")))
+
+
+def _template(name: str) -> bytes:
+    with open(_shipped(name), "rb") as stream:
+        return stream.read()
+
+
+def _shipped(name: str) -> str:
+    for folder in SHIPPED:
+        file = os.path.join(folder, "agents", *name.split("/"))
+        if os.path.isfile(file):
+            return file
+    raise BadInput(f"no template {name}", "install rawkomem anew")
+
+
+def _read(file: str) -> bytes | None:
+    try:
+        with open(file, "rb") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return None
+    except OSError as failure:
+        raise BadInput(f"cannot read {file}: {failure.strerror}", "nothing was changed") from None
+
+
+def _write(change: Change) -> None:
+    """A link is followed, and whoever saved meanwhile wins."""
+    file = os.path.realpath(change.path)
+    if _read(file) != change.before:
+        raise Refused(f"{change.path} was changed a moment ago", "run it again")
+    try:
+        if change.after is None:
+            os.unlink(file)
+        else:
+            replace_whole(file, change.after)
+    except OSError as failure:
+        raise Unwritable(f"cannot write {change.path}: {failure.strerror}", "check permissions") from None
+
+
+def _remove_empty(folder: str, project: str) -> None:
+    while folder.startswith(project + os.sep):
+        try:
+            os.rmdir(folder)
+        except OSError:
+            return  # somebody keeps something there
+        folder = os.path.dirname(folder)

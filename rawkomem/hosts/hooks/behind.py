@@ -1,0 +1,94 @@
+"""At the end of a turn: a process is left behind that learns from it, so that no host waits for that or kills it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from typing import IO, TYPE_CHECKING, Any
+
+from ...files.lock import Lock
+from ...learn.session.remember import Run
+from ...model.errors import BadInput
+from ...repository.wings import learning
+from .call import END, LEARN
+from .heard import news_of, note_heard, note_transcript, transcript_of
+
+if TYPE_CHECKING:
+    from ...files.layout import Layout
+    from ...repository import Repository
+    from .call import Call
+
+SETTLE = 1.0  # seconds: hosts write transcripts a little later than they call
+WAIT = 300.0  # seconds for another that learns
+MESSAGES = 40  # of a session, told with the call: a turn is shorter
+# -P: no module is taken from the current folder, which is a project that nobody vouches for.
+WORK = "import os, sys; getattr(os, 'nice', int)(15); from rawkomem.faces.cli import run; sys.exit(run(sys.argv[1:]))"
+DETACHED = 0x00000008 | 0x00000200  # Windows: DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
+
+
+def leave_learner(layout: Layout, call: Call) -> None:
+    """Start the process, with the transcript's name or with what was told, and forget about it."""
+    command = [sys.executable, "-P", "-c", WORK, "-C", layout.root, "hook", call.host, LEARN]
+    apart: dict[str, Any] = {"creationflags": DETACHED} if os.name == "nt" else {"start_new_session": True}
+    transcript = _transcript(layout, call)
+    with tempfile.TemporaryFile() as talk:
+        if not transcript:
+            _tell(call, talk)
+        subprocess.Popen(
+            [*command, transcript] if transcript else command,
+            stdin=talk,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=layout.root,
+            **apart,
+        ).returncode = 0  # nobody waits for it
+
+
+def _transcript(layout: Layout, call: Call) -> str:
+    """The file that a session is written down in, as the host says now or, at the session's end, said before."""
+    said = call.transcript
+    if said:
+        note_transcript(layout, call.session, said)
+    elif call.event == END:
+        said = transcript_of(layout, call.session)
+    return said if said and os.path.isfile(said) else ""
+
+
+def _tell(call: Call, talk: IO[bytes]) -> None:
+    """Write what was said into a file without a name: a transcript by itself, for `learn`. Nothing said is nothing."""
+    messages = call.fields.get("messages")
+    if not isinstance(messages, list):
+        said = [("user", call.prompt), ("assistant", call.reply)]
+        messages = [{"role": role, "content": text} for role, text in said if text]
+    if messages:
+        talk.write(json.dumps({"sessionId": call.session, "messages": messages[-MESSAGES:]}).encode())
+        talk.seek(0)
+
+
+def learn_behind(repository: Repository, host: str, transcript: str, talk: IO[bytes]) -> None:
+    """What the process does: learn what is new, bring the index up to date, and have sinks told."""
+    if transcript:
+        time.sleep(SETTLE)
+    with Lock(os.path.join(repository.layout.local, "heard.lock"), WAIT):
+        if transcript:
+            _learn_news(repository, transcript)
+        else:
+            learning.learn(repository, talk, Run(agent=host))
+    repository.sync()
+    repository.wake_sinks()
+
+
+def _learn_news(repository: Repository, transcript: str) -> None:
+    """What cannot be learned from now cannot be later; whatever else goes wrong may pass, and is tried again."""
+    news, end = news_of(repository.layout, transcript)
+    try:
+        with news:
+            learning.learn(repository, news, Run())
+    except BadInput:
+        note_heard(repository.layout, transcript, end)
+        raise
+    note_heard(repository.layout, transcript, end)

@@ -1,0 +1,28 @@
+"""At a prompt: the memories that belong in it, fenced, within what the host takes."""
+
+from __future__ import annotations
+
+from ...model.record import replace
+from ...recall.inject import Injection, Task
+from ...recall.render import render
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...repository import Repository
+    from .call import Call
+
+FORM = "xml"  # the one that says where it ends: what a person says below it is theirs
+HEAD, TAIL = 4_000, 2_000  # characters of a long prompt that are looked at: people ask before or after what they paste
+
+
+def recalled(repository: Repository, call: Call, room: int) -> Injection:
+    """What is injected for a prompt, and fits."""
+    injection = repository.inject(Task(_asked(call.prompt), session=call.session), form=FORM)
+    while len(injection.text.encode()) > room:
+        items = injection.items[:-1]
+        injection = replace(injection, items=items, text=render(items, FORM))
+    return injection
+
+
+def _asked(prompt: str) -> str:
+    return prompt if len(prompt) <= HEAD + TAIL else f"{prompt[:HEAD]}\n{prompt[-TAIL:]}"

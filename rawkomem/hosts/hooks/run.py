@@ -1,0 +1,145 @@
+"""`rawkomem hook HOST EVENT`: read what the host says on stdin, answer in its dialect.
+
+A hook never breaks its host: whatever goes wrong is no output, exit code 0, and one line in a local log. What could
+fail to load is therefore imported where it can be caught.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ...files.layout import Layout, find_layout
+from ...learn.llm.config import GUARD
+from ...model.errors import NotFound, RawkoError
+from .call import END, LEARN, PROMPT, START, TURN, Call, folders, read_call, read_stdin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...repository import Repository
+
+
+def run(folder: str, arguments: list[str]) -> None:
+    """Answer one call. Below a model that rawkomem itself asked there is nothing to say, or it would never end."""
+    host, event, *rest = *arguments, "", ""
+    layout: Layout | None = None
+    try:
+        if event == LEARN:
+            layout = find_layout(folder)
+            _learn(layout, host, rest[0])
+            return
+        data = read_stdin()
+        if os.environ.get(GUARD):
+            return
+        layout = _layout(folder, None)
+        call = read_call(host, event, data)
+        layout = _layout(folder, call)
+        if layout:
+            _answer(layout, call)
+    except Exception as failure:  # the host goes on, whatever it was
+        if layout:
+            _note(layout, host, event, failure)
+
+
+def _layout(folder: str, call: Call | None) -> Layout | None:
+    """The repository that the call is about; most folders on a machine have none, and that is nothing to tell."""
+    for start in [folder] if folder else folders(call):
+        try:
+            return find_layout(start)
+        except NotFound:
+            continue
+    return None
+
+
+def _answer(layout: Layout, call: Call) -> None:
+    """A host that drops what is said to a call is left alone: the call that it listens to is still to come."""
+    if call.event in (PROMPT, START):
+        from .dialect import is_heard
+
+        if is_heard(call) and (call.event == START or call.prompt.strip()) and _is_first(layout, call):
+            (_inject if call.event == PROMPT else _open_session)(_open(layout, call), call)
+    elif call.event in (TURN, END) and _is_first(layout, call):
+        from .behind import leave_learner
+
+        leave_learner(layout, call)
+
+
+def _is_first(layout: Layout, call: Call) -> bool:
+    """Whether nobody told of the same moment of a session before.
+
+    Copilot runs Claude Code's hooks besides its own, and drops what they say: its own way of telling counts apart.
+    """
+    from .dialect import is_copilots
+    from .once import is_first
+
+    if call.event in (PROMPT, START):
+        said = call.prompt if call.event == PROMPT else call.why
+        return is_first(layout, call.event, call.session, said, call.host if is_copilots(call) else "")
+    return is_first(layout, call.event, call.session, call.prompt, call.reply, _state(call.transcript), _last(call))
+
+
+def _inject(repository: Repository, call: Call) -> None:
+    from .dialect import ROOM, answer
+    from .prompt import recalled
+
+    injection = recalled(repository, call, ROOM[call.host])
+    _say(answer(call, injection.text))
+    repository.note_use(injection, call.session)
+    repository.deepen_behind()
+
+
+def _open_session(repository: Repository, call: Call) -> None:
+    from .dialect import answer
+    from .start import opening
+
+    _say(answer(call, opening(repository)))
+    repository.wake_sinks()
+
+
+def _learn(layout: Layout, host: str, transcript: str) -> None:
+    import sys
+
+    from .behind import learn_behind
+
+    learn_behind(_open(layout, Call(host, LEARN, {})), host, transcript, sys.stdin.buffer)
+
+
+def _open(layout: Layout, call: Call) -> Repository:
+    from ...repository import Repository
+
+    return Repository(layout, lambda message: _warn(layout, call, message), via="agent")
+
+
+def _warn(layout: Layout, call: Call, message: str) -> None:
+    from .log import note
+
+    note(layout, call.host, call.event, message)
+
+
+def _say(data: bytes) -> None:
+    """All of it, past Python's buffers: what a full disk or a closed pipe left in them would fail again at the end."""
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def _last(call: Call) -> str:
+    """The last of the messages that are told with a call: with another one, the end of a turn is another one."""
+    messages = call.fields.get("messages")
+    return repr(messages[-1]) if isinstance(messages, list) and messages else ""
+
+
+def _state(transcript: str) -> str:
+    """A transcript as it is now: with more in it, the end of a turn is another one."""
+    try:
+        return f"{transcript} {os.stat(transcript).st_size}" if transcript else ""
+    except OSError:
+        return transcript
+
+
+def _note(layout: Layout, host: str, event: str, failure: Exception) -> None:
+    try:
+        from .log import note
+
+        said = failure.message if isinstance(failure, RawkoError) else f"{type(failure).__name__}: {failure}"
+        note(layout, host, event, said)
+    except Exception:  # the log itself cannot be loaded: there is nobody left to tell
+        pass

@@ -1,0 +1,1 @@
+"""The second tier of vectors, filled in the background."""

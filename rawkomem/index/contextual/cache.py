@@ -1,0 +1,85 @@
+"""Vectors that were dear to make, kept beside the index by the hash of their text: a rebuild need not make them again.
+
+int8, as the store keeps them; a text's vector is the same whether it was made now or kept, so that an index made anew
+answers like the old one.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import apsw
+import numpy as np
+
+from ..stores.database import first, remove_database
+from ..stores.sqlite import SCALE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+    from ...embed.protocol import Embedder
+
+MOST = 400_000  # vectors, some 170 MB: beyond it those kept first are dropped
+
+
+class Kept:
+    """An embedder that asks another one only for texts whose vectors are not in a file. One process at a time."""
+
+    def __init__(self, inner: Embedder, path: str):
+        self.name = inner.name
+        self.dims = inner.dims
+        self.inner = inner
+        self.path = path
+        self._db = self._open()
+
+    def __enter__(self) -> Kept:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._db.close()
+
+    def _open(self) -> apsw.Connection:
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        try:
+            return self._connect()
+        except apsw.Error:  # not ours, or broken: what it held can be made again
+            remove_database(self.path)
+            return self._connect()
+
+    def _connect(self) -> apsw.Connection:
+        connection = apsw.Connection(self.path)
+        connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF")
+        connection.execute("CREATE TABLE IF NOT EXISTS vectors (n INTEGER PRIMARY KEY, key BLOB UNIQUE, vector BLOB)")
+        connection.execute(
+            "DELETE FROM vectors WHERE n <= (SELECT n FROM vectors ORDER BY n DESC LIMIT 1 OFFSET ?)", (MOST,)
+        )
+        return connection
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """As Embedder.embed."""
+        keys = {text: sha256(f"{self.name}\0{text}".encode("utf-8", "surrogatepass")).digest()[:16] for text in texts}
+        known = {text: row[0] for text, key in keys.items() if (row := self._find(key))}
+        missing = [text for text in keys if text not in known]
+        made = {text: _pack(vector) for text, vector in zip(missing, self.inner.embed(missing), strict=True)}
+        with self._db:
+            rows = [(keys[text], vector) for text, vector in made.items()]
+            self._db.executemany("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)", rows)
+        return [_unpack(known.get(text) or made[text]) for text in texts]
+
+    def _find(self, key: bytes) -> tuple[bytes] | None:
+        row = first(self._db, "SELECT vector FROM vectors WHERE key = ?", (key,))
+        return row if row and len(row[0]) == self.dims else None
+
+
+def _pack(vector: bytes) -> bytes:
+    numbers = np.frombuffer(vector, "<f4").astype(np.float64) * SCALE
+    return np.clip(np.rint(numbers), -127, 127).astype(np.int8).tobytes()
+
+
+def _unpack(packed: bytes) -> bytes:
+    return (np.frombuffer(packed, np.int8) / SCALE).astype("<f4").tobytes()

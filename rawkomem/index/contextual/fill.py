@@ -1,0 +1,116 @@
+"""The second tier: contextual vectors, filled in behind the static ones that every sync makes at once.
+
+They are better at meaning and a hundred times slower to make, so no command waits for them: `sync --deep`, the watcher
+and a worker that a recall leaves behind fill them in, one at a time, in small transactions. Until nearly all memories
+have theirs, questions are answered from the first tier; vectors of the two are never compared with each other.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ...files.lock import Lock
+from ...model.errors import Busy, Unwritable
+from ..catalogue import Catalogue
+from ..index import BROKEN, Index
+from ..lists import memory_of
+from ..passages import pieces_of, vectors_of
+from ..stores.database import open_database, remove_database
+from .cache import Kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ...embed.protocol import Embedder
+    from ...model.entry import Memory
+    from ..stores.protocol import SearchStore
+
+BATCH = 16  # memories: seconds of work, which is what an interruption costs
+
+Wanted = list[tuple[str, str, "Memory"]]  # id, digest of what the store holds of it, the memory
+
+
+def deepen(index: Index, progress: Callable[[int, int], None] | None = None) -> int:
+    """Fill in what is missing; returns how many memories that were. Another process at it means: nothing to do."""
+    if index.open_deep is None or (embedder := index.open_deep()) is None:
+        return 0
+    lock = Lock(working(index), wait=0)
+    try:
+        with lock, Kept(embedder, _kept(index)) as kept:
+            return sum(_fill(index, kept, progress))
+    except Busy:
+        return 0
+    finally:
+        index.release()
+
+
+def forget_vectors(index: Index) -> None:
+    """Remove the vectors that were kept: some may be those of a text that must be gone."""
+    with Lock(working(index), wait=60):
+        remove_database(_kept(index))
+
+
+def _kept(index: Index) -> str:
+    return os.path.join(os.path.dirname(index.path), "vectors.db")
+
+
+def working(index: Index) -> str:
+    """The file that is locked, and touched, by whoever fills in the second tier."""
+    return os.path.join(os.path.dirname(index.path), "deep.lock")
+
+
+def _fill(index: Index, embedder: Embedder, progress: Callable[[int, int], None] | None) -> Iterator[int]:
+    index.refresh()
+    _write(index, embedder.name, {})
+    held, count = index.store.depth()
+    done, total = 0, count - held
+    while wanted := _wanted(index):
+        os.utime(working(index))
+        vectors = vectors_of(embedder, [(memory, pieces_of(memory)) for _, _, memory in wanted])
+        found = {id: (digest, own) for (id, digest, _), own in zip(wanted, vectors, strict=True)}
+        written = _write(index, embedder.name, found)
+        done += written
+        if progress:
+            progress(min(done, total), total)
+        yield written
+
+
+def _wanted(index: Index) -> Wanted:
+    """Some memories without vectors in the second tier, as the files say them now."""
+    index.refresh()
+    database = index.reading()
+    database.execute("BEGIN")
+    try:
+        catalogue = index.catalogue
+        ids = index.store.shallow(BATCH)
+        return [(id, catalogue.digest(id), memory_of(catalogue.doc(id))) for id in ids]
+    finally:
+        database.execute("ROLLBACK")
+
+
+def _write(index: Index, name: str, found: dict[str, tuple[str, list[bytes]]]) -> int:
+    """Store the vectors of those memories that still say what they said when the vectors were made."""
+    index.release()
+    try:
+        with Lock(os.path.join(os.path.dirname(index.path), "index.lock"), wait=600):
+            writer = open_database(index.path)
+            try:
+                writer.execute("BEGIN IMMEDIATE")  # closing without COMMIT takes it all back
+                count = _put(Catalogue(writer), index.open_store(writer), name, found)
+                index.commit_outside()
+                writer.execute("COMMIT")
+                return count
+            finally:
+                writer.close()
+    except BROKEN as failure:
+        raise Unwritable(f"cannot write {index.path}: {failure}", "run 'rawkomem doctor'") from None
+
+
+def _put(catalogue: Catalogue, store: SearchStore, name: str, found: dict[str, tuple[str, list[bytes]]]) -> int:
+    if catalogue.meta().get("deep") != name:  # vectors of another model, or an index made anew meanwhile
+        store.flatten()
+        catalogue.set_meta("deep", name)
+    same = {id: vectors for id, (digest, vectors) in found.items() if catalogue.digest(id) == digest}
+    store.deepen(same)
+    return len(same)

@@ -1,0 +1,1 @@
+"""Search stores and the protocol that they implement."""

@@ -1,0 +1,83 @@
+"""The additive migration of memory_entries from V1 to V2, and the way back (RFC-0011 §11).
+
+The RFC makes a new table and renames two. Here the old rows are copied to the backup first, and then one commit adds
+the nullable columns: whoever is killed at whatever step leaves V1 or V2 with the same rows, and a second try mends it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from ....model.errors import NotFound, Refused
+from ....model.record import record
+from .rfc import ENTRIES, PROMOTED, is_schema_v1, table_names
+from .tables import COMMITS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BACKUP = "memory_entries_v1_backup"
+KEPT = timedelta(days=30)  # §11: how long a backup stays
+
+
+@record
+class Migrated:
+    """What a migration did."""
+
+    rows: int
+    done: bool  # False: it was V2 already
+    removed_backup: bool = False
+
+
+def migrate(db: Any, now: datetime, at_step: Callable[[str], None] = lambda step: None) -> Migrated:
+    """Bring memory_entries from V1 to V2; `at_step` is told where it stands. Also removes a backup that is too old."""
+    if ENTRIES not in table_names(db):
+        raise NotFound(f"there is no table {ENTRIES}", "name the folder or url of a LanceDB that has one")
+    table = db.open_table(ENTRIES)
+    if not is_schema_v1(table.schema):
+        return Migrated(table.count_rows(), False, remove_old_backup(db, now))
+    at_step("begin")
+    if BACKUP in table_names(db):
+        db.drop_table(BACKUP)  # of a try that was cut short: the rows may have changed since
+    at_step("clean")
+    db.create_table(BACKUP, table.to_arrow())
+    at_step("backup")
+    table.add_columns(list(PROMOTED))
+    at_step("columns")
+    return Migrated(table.count_rows(), True)
+
+
+def rollback(db: Any, anyway: bool, at_step: Callable[[str], None] = lambda step: None) -> int:
+    """Bring memory_entries back to what it was before the migration; returns how many rows it then has.
+
+    Rows that came since are not in the backup: that they go, somebody must want.
+    """
+    if BACKUP not in table_names(db):
+        raise NotFound("there is no backup to go back to", "it is kept for 30 days after a migration")
+    backup, table = db.open_table(BACKUP), db.open_table(ENTRIES)
+    if not is_schema_v1(table.schema):
+        kept = set(backup.to_arrow()["id"].to_pylist())
+        since = [id for id in table.to_arrow()["id"].to_pylist() if id not in kept]
+        if since and not anyway:
+            raise Refused(f"{len(since)} memories came since the migration and would be lost", "--anyway to lose them")
+        at_step("begin")
+        if COMMITS in table_names(db):
+            db.drop_table(COMMITS)  # a search store that stood here lost its rows: it begins anew
+        at_step("forgotten")
+        db.create_table(ENTRIES, backup.to_arrow(), mode="overwrite")  # one commit
+        at_step("restored")
+    db.drop_table(BACKUP)
+    at_step("clean")
+    return int(db.open_table(ENTRIES).count_rows())
+
+
+def remove_old_backup(db: Any, now: datetime) -> bool:
+    """Remove the backup once it is older than 30 days; whether it was. Where there is none, this is one listing."""
+    if BACKUP not in table_names(db):
+        return False
+    (made, *_) = (version["timestamp"] for version in db.open_table(BACKUP).list_versions())
+    if now - made.replace(tzinfo=now.tzinfo) < KEPT:
+        return False
+    db.drop_table(BACKUP)
+    return True

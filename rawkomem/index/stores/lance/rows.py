@@ -1,0 +1,100 @@
+"""Rows out of memories: of our own passages, and of the RFC's memory_entries."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ....state.lifecycle.promoted import memory_type_of
+from ....state.lifecycle.strength import IMPORTANCES
+from ..documents import BODY, Document, Passage
+from ..sqlite import head_of, lined
+from .rfc import entries_v2
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+STORE = {"store": "rawkomem"}  # in the metadata of each row that we write to the tables of the RFC
+OURS = f"metadata LIKE '%{json.dumps(STORE)[1:-1]}%'"
+
+
+def passage_row(n: int, document: Document, at: int, passage: Passage) -> dict[str, Any]:
+    """A row of `passages`, as far as the document tells."""
+    return {
+        "n": n,
+        "id": document.id,
+        "number": at,
+        "field": passage.field,
+        "alone": not passage.around,
+        "head": head_of(document, passage),
+        "text": passage.text,
+        "around": passage.around,
+        "heading": passage.heading,
+        "line": passage.line,
+        "kind": document.kind,
+        "status": document.status,
+        "importance": document.importance,
+        "created": document.created,
+        "agent": document.by.lower(),
+        "tags": lined(document.tags),
+        "type_name": document.type.lower(),
+        "category": document.category.lower(),
+        "entities": lined(document.entities),
+        "session": document.session,
+    }
+
+
+def entry_rows(documents: Sequence[Document], dims: int) -> pa.Table:
+    """The rows of memory_entries: what is not known here is null."""
+    scores = list(IMPORTANCES.values())
+    schema = entries_v2(dims)
+    rows = [
+        {
+            "id": document.id,
+            "content": "\n\n".join(passage.text for passage in document.passages if passage.field == BODY),
+            "metadata": json.dumps(_metadata(document), ensure_ascii=False),
+            "created_at": document.created,
+            "session_id": document.session or None,
+            "agent_id": document.by or None,
+            "memory_type": memory_type_of(document.kind, document.type, document.session),
+            "importance_score": scores[document.importance],
+        }
+        for document in documents
+    ]
+    vectors = np.concatenate([_whole(document, dims) for document in documents])
+    columns = {"vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors), dims)}
+    columns |= {
+        field.name: pa.array([row.get(field.name) for row in rows], type=field.type)
+        for field in schema
+        if field.name not in columns
+    }
+    return pa.table([columns[name] for name in schema.names], schema=schema)
+
+
+def _metadata(document: Document) -> dict[str, Any]:
+    said = {
+        **STORE,
+        "type": document.type or document.kind,
+        "source": document.by,
+        "tags": list(document.tags),
+        "title": document.title,
+        "status": document.status,
+        "category": document.category,
+        "entities": list(document.entities),
+    }
+    return {key: value for key, value in said.items() if value}
+
+
+def _whole(document: Document, dims: int) -> NDArray[np.float32]:
+    """A memory's own vector: that of its passages together."""
+    total = np.zeros(dims, dtype=np.float32)
+    for passage in document.passages:
+        if passage.field == BODY:
+            total += np.frombuffer(passage.vector, dtype="<f4")
+    size = float(np.linalg.norm(total))
+    return total / np.float32(size) if size else total

@@ -1,0 +1,381 @@
+"""The tables of the LanceDB store, and which versions of them belong together.
+
+memory_entries   RFC-0011's table of memories: a row for each one held here, beside rows that other programs write
+yamo_blocks, synthesized_skills   the RFC's other tables, which a search does not need: see publish.py
+held       the memories held here: digest, and whether the second tier has them
+passages   their pieces, with the columns that filters look at; vectors are whole numbers as the SQLite store packs them
+deep       the second tier's vectors, with the same columns
+postings, beside   which passages hold a term, and which stand beside one: see words.py
+commits    one row that says which versions of all these belong together
+
+LanceDB has versions of each table, and no transactions over several. So writing is done at the end of the tables, a
+reader looks at the versions that `commits` names, and replacing that one row is the commit. Who writes first goes back
+to what `commits` names: whatever a process that was killed left behind is gone.
+
+memory_entries cannot go back: others write to it, too. It is written last of all, and before that `commits` says which
+rows will be. Who finds that still said puts those rows back as they were in the version before, and leaves the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import timedelta
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+os.environ.setdefault("LANCEDB_LOG", "error")  # its engine tells of merged partitions on stderr, which harm nobody
+
+import lancedb
+import pyarrow as pa
+from lancedb.index import Bitmap, BTree, IvfRq
+
+from ....files.lock import Lock
+from ....model.errors import Busy, IndexBroken, Refused
+from ....model.record import as_dict, record, replace
+from ..documents import BATCH
+from .conditions import among
+from .rfc import BLOCKS, ENTRIES, SKILLS, blocks, entries_v2, is_schema_v2, skills, table_names
+from .rows import OURS, entry_rows
+from .told import is_url, told
+from .words import SCHEMA as POSTINGS_SCHEMA
+from .words import Levels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ..documents import Document
+
+PASSAGES, DEEP_VECTORS, HELD, COMMITS = "passages", "deep", "held", "commits"
+WORDS, BESIDE = "postings", "beside"
+VERSIONED = (PASSAGES, DEEP_VECTORS, HELD, WORDS, BESIDE)
+IDS = 500  # in one condition
+SETTLED = 20_000  # passages more than when indexes were last made, or half as many more: they are made again
+WAITING = 5_000  # passages that no index holds, at the end of a sync: comparing them takes some milliseconds
+LOOSE = 64  # commits, each of which leaves a small file in every table that it wrote to
+EXACT_UP_TO = 20_000  # passages; an exact scan of more takes longer than an index, which is a copy of one bit a number
+PARTITION = 10_000  # passages in a partition of that index
+ROUNDS = 3  # of clustering: since all partitions are looked at, better ones find no more
+LINGERS = timedelta(minutes=10)  # how long versions stay for readers that still look at them
+AT_ONCE = timedelta(milliseconds=1)
+FOREVER = timedelta(days=36_500)
+LOCK_WAIT = 600  # seconds
+
+FILTERED = (
+    pa.field("kind", pa.utf8()),
+    pa.field("status", pa.utf8()),
+    pa.field("importance", pa.int32()),
+    pa.field("created", pa.int64()),
+    pa.field("agent", pa.utf8()),
+    pa.field("tags", pa.utf8()),
+    pa.field("type_name", pa.utf8()),
+    pa.field("category", pa.utf8()),
+    pa.field("entities", pa.utf8()),
+    pa.field("session", pa.utf8()),
+)
+PLACE = (
+    pa.field("n", pa.int32(), nullable=False),
+    pa.field("id", pa.utf8(), nullable=False),
+    pa.field("number", pa.int32(), nullable=False),
+    pa.field("field", pa.utf8(), nullable=False),
+    pa.field("alone", pa.bool_(), nullable=False),
+)
+TEXTS = (
+    pa.field("head", pa.utf8()),
+    pa.field("text", pa.utf8()),
+    pa.field("around", pa.utf8()),
+    pa.field("heading", pa.utf8()),
+    pa.field("line", pa.int32()),
+    pa.field("words", pa.int32()),  # tokens
+    pa.field("beside", pa.int32()),  # tokens with surroundings; -1 where it stands alone
+)
+HELD_SCHEMA = pa.schema(
+    [pa.field("id", pa.utf8(), nullable=False), pa.field("digest", pa.utf8()), pa.field("deep", pa.bool_())]
+)
+INDEXED = (
+    (PASSAGES, "n", BTree),
+    (PASSAGES, "id", BTree),
+    (PASSAGES, "status", Bitmap),
+    (PASSAGES, "kind", Bitmap),
+    (WORDS, "term", BTree),
+    (BESIDE, "term", BTree),
+)
+
+
+def schemas(dims: int) -> dict[str, pa.Schema]:
+    """Of our own tables. A vector is null where nothing is known of a passage: it is close to nothing."""
+    vector = pa.field("vector", pa.list_(pa.float16(), dims))
+    return {
+        PASSAGES: pa.schema([*PLACE, *TEXTS, *FILTERED, vector]),
+        DEEP_VECTORS: pa.schema([*PLACE, *FILTERED, vector]),
+        HELD: HELD_SCHEMA,
+        WORDS: POSTINGS_SCHEMA,
+        BESIDE: POSTINGS_SCHEMA,
+    }
+
+
+@record
+class State:
+    """What `commits` says."""
+
+    generation: str
+    dims: int
+    versions: Mapping[str, int]
+    next: int = 0  # row number of the next passage
+    segment: int = 0  # number of the next segment
+    words: Levels = []
+    beside: Levels = []
+    settled: int = 0  # passages when indexes were last made
+    tidy: int = 0  # passages when the tables were last put in order, and all of them in the indexes
+    loose: int = 0  # commits since then
+    touched: Sequence[str] = ()  # memories whose rows in memory_entries are being written
+    before: int = 0  # the version of memory_entries before that
+
+
+class Tables:
+    """All tables as the last commit left them, or with what was written since `begin`."""
+
+    def __init__(self, place: str, dims: int):
+        self.place = place
+        self.dims = dims
+        self.writing = False
+        self._erased = False
+        self._local = not is_url(place)
+        self._lock = Lock(os.path.join(place, "writing.lock")) if self._local else None
+        self._open()
+
+    def __getitem__(self, name: str) -> Any:
+        return self._tables[name]
+
+    def rows(self, table: str, where: str, columns: list[str], limit: int | None = None) -> list[dict[str, Any]]:
+        """These columns of the rows for which a condition holds."""
+        found: list[dict[str, Any]] = (
+            self._tables[table].search().where(where).select(columns).limit(limit).to_arrow().to_pylist()
+        )
+        return found
+
+    def delete(self, table: str, ids: Sequence[str]) -> None:
+        """Remove the rows of these memories."""
+        for piece in _pieces(ids):
+            self._tables[table].delete(among("id", piece))
+
+    # Opening, and which versions belong together
+
+    def _open(self) -> None:
+        try:
+            self.db = lancedb.connect(self.place)
+            names = table_names(self.db)
+            if COMMITS in names:
+                try:
+                    self._open_tables()
+                    return
+                except (ValueError, OSError, RuntimeError):
+                    if not self._local:
+                        raise
+            self._make(names)
+        except (ValueError, OSError, RuntimeError) as failure:
+            said = told(failure, self.place)
+            raise IndexBroken(f"the lancedb store cannot be opened: {said}", "check its folder or url") from None
+
+    def _open_tables(self) -> None:
+        self._commits = self.db.open_table(COMMITS)
+        self._tables = {name: self.db.open_table(name) for name in (*VERSIONED, ENTRIES)}
+        self._refuse_v1()
+        self._look()
+
+    def _make(self, names: set[str]) -> None:
+        """Make what is missing; `commits` last, since it says that the others are there."""
+        if ENTRIES in names:
+            self._tables = {ENTRIES: self.db.open_table(ENTRIES)}
+            self._refuse_v1()
+        for name, schema in ((ENTRIES, entries_v2(self.dims)), (BLOCKS, blocks()), (SKILLS, skills(self.dims))):
+            self.db.create_table(name, schema=schema, exist_ok=True)
+        self._tables = {ENTRIES: self.db.open_table(ENTRIES)}
+        self._tables[ENTRIES].delete(OURS)  # of a life that was lost
+        for name, schema in schemas(self.dims).items():
+            self._tables[name] = self.db.create_table(name, schema=schema, mode=_mode(name, names))
+        self.state = State(token_hex(8), self.dims, self._versions())
+        self._commits = self.db.create_table(COMMITS, _row(self.state), mode=_mode(COMMITS, names))
+        self._look()
+
+    def _refuse_v1(self) -> None:
+        """Others may have brought memory_entries back to V1: it is theirs to bring it forward again."""
+        self._tables[ENTRIES].checkout_latest()
+        if not is_schema_v2(self._tables[ENTRIES].schema):
+            where = "your url" if is_url(self.place) else self.place
+            raise Refused(f"{ENTRIES} in {where} has the schema V1", "run 'rawkomem store migrate'")
+
+    def refresh(self) -> bool:
+        """See what others committed; whether there is anything new to see."""
+        if self.writing:
+            return False
+        self._commits.checkout_latest()
+        if self._commits.version == self.seen:
+            return False
+        self._look()
+        return True
+
+    def _look(self) -> None:
+        """See the tables as the last commit left them."""
+        self.seen = self._commits.version  # the commit that is looked at
+        self.state = self._committed = State(**json.loads(self._commits.to_arrow()["state"][0].as_py()))
+        for name in VERSIONED:
+            self._tables[name].checkout(self.state.versions[name])
+
+    def _versions(self) -> dict[str, int]:
+        return {name: self._tables[name].version for name in VERSIONED}
+
+    # Writing
+
+    def begin(self) -> None:
+        """Go to the end of the tables, which is where the last commit left them, or is made so."""
+        if self._lock and not self._lock.acquire(LOCK_WAIT):
+            raise Busy("another process writes to the lancedb store", "try again, or end the process that hangs")
+        try:
+            self._commits.checkout_latest()
+            self._look()
+            self._refuse_v1()
+            for name in VERSIONED:
+                self._tables[name].checkout_latest()
+                if self._tables[name].version != self.state.versions[name]:
+                    self._tables[name].restore(self.state.versions[name])
+            self._mend_entries()
+        except BaseException:
+            self._release()
+            raise
+        self.writing = True
+
+    def _mend_entries(self) -> None:
+        """After a writer that was killed: its rows in memory_entries, and no others, are again as they were."""
+        if not self.state.touched:
+            return
+        rows = self._entries_before()
+        self.delete(ENTRIES, self.state.touched)
+        if rows:
+            self._tables[ENTRIES].add(rows)
+        self.state = replace(self.state, versions=self._versions(), touched=())
+        self._say(self.state)
+
+    def _entries_before(self) -> pa.Table | None:
+        """The rows as that writer found them; None where that version is gone, or had vectors of another length."""
+        table = self.db.open_table(ENTRIES)
+        try:
+            table.checkout(self.state.before)
+        except (ValueError, OSError, RuntimeError):
+            return None  # somebody cleaned up: they come back when they are put again
+        if table.schema != self._tables[ENTRIES].schema:
+            return None
+        found = [table.search().where(among("id", ids)).limit(None) for ids in _pieces(self.state.touched)]
+        return pa.concat_tables([query.to_arrow() for query in found])
+
+    def commit(self, changed: Mapping[str, Document | None]) -> None:
+        """Make all that was written what readers see. `changed`: the memories that were put, or dropped, since."""
+        self._commits.checkout_latest()
+        if self._commits.version != self.seen:
+            raise Busy("another program wrote to the lancedb store", "run 'rawkomem sync' again")
+        if changed:
+            self._write_entries(changed)
+        if self._erased:
+            self._forget_published()
+        last = sum(document is not None for document in changed.values()) < BATCH
+        settled = self._settle(last)
+        self._say(replace(self.state, versions=self._versions()))
+        if settled:  # what was erased may be a text that must be gone: then no old version stays
+            self._tidy(AT_ONCE if self._erased else LINGERS)
+            self._say(replace(self.state, versions=self._versions()))
+        self.stop()
+
+    def _write_entries(self, changed: Mapping[str, Document | None]) -> None:
+        """Bring our rows in memory_entries up to date, having said which. Deleted whether there or not: a row is never
+        doubled, whoever left it."""
+        self._refuse_v1()
+        self._say(replace(self._committed, touched=[*changed], before=self._tables[ENTRIES].version))
+        self.delete(ENTRIES, [*changed])
+        if not self._fits_entries():
+            self._tables[ENTRIES] = self.db.create_table(ENTRIES, schema=entries_v2(self.dims), mode="overwrite")
+        documents = [document for document in changed.values() if document]
+        if documents:
+            self._tables[ENTRIES].add(entry_rows(documents, self.dims))
+
+    def _forget_published(self) -> None:
+        """What was published of memories goes with them; a table that is empty then gets vectors of today's length."""
+        for name, schema in ((BLOCKS, blocks()), (SKILLS, skills(self.dims))):
+            table = self.db.open_table(name)
+            table.delete(OURS)
+            if not table.count_rows():
+                self.db.create_table(name, schema=schema, mode="overwrite")
+
+    def stop(self) -> None:
+        """Let go; what was not committed is at the end of the tables, where no reader looks."""
+        self.writing = self._erased = False
+        self._release()
+        self._commits.checkout_latest()
+        self._look()
+
+    def _release(self) -> None:
+        if self._lock and self._lock.descriptor >= 0:
+            self._lock.release()
+
+    def erase(self) -> None:
+        """Forget everything in our own tables."""
+        if not self._fits_entries() and self._tables[ENTRIES].count_rows(f"metadata IS NULL OR NOT ({OURS})"):
+            raise Refused(f"{ENTRIES} holds vectors of another length", "choose another folder or url")
+        for name, schema in schemas(self.dims).items():
+            self._tables[name] = self.db.create_table(name, schema=schema, mode="overwrite")
+        self.state = State(token_hex(8), self.dims, {})
+        self._erased = True
+
+    def _fits_entries(self) -> bool:
+        """Whether our vectors have the length of those in memory_entries."""
+        return bool(self._tables[ENTRIES].schema.field("vector").type.list_size == self.dims)
+
+    def _say(self, state: State) -> None:
+        """Replace the one row of `commits`."""
+        self._commits.add(_row(state), mode="overwrite")
+        self.seen = self._commits.version
+
+    def _settle(self, last: bool) -> bool:
+        """Put the tables in order after many commits, and make indexes anew once much was put; whether it was done.
+
+        Passages that came since are compared one by one, so that few of them may be left when a sync has ended. All
+        versions stay for now: until the commit, readers look at older ones."""
+        passages = self._tables[PASSAGES].count_rows()
+        grown = passages - self.state.settled >= max(SETTLED, self.state.settled // 2)
+        self.state = replace(self.state, loose=self.state.loose + 1)
+        waiting = last and self.state.settled and passages - self.state.tidy >= WAITING
+        if not grown and not waiting and not self._erased and self.state.loose < LOOSE:
+            return False
+        self._tidy(FOREVER)
+        self.state = replace(self.state, loose=0, tidy=passages)
+        if grown:
+            self._make_indexes()
+            self.state = replace(self.state, settled=passages)
+        return True
+
+    def _tidy(self, lingers: timedelta) -> None:
+        """Few large files instead of many small ones, indexes that hold all rows, and no versions older than this."""
+        published = [self.db.open_table(name) for name in (BLOCKS, SKILLS)]
+        for table in (*self._tables.values(), *published, self._commits):
+            table.optimize(cleanup_older_than=lingers, delete_unverified=lingers == AT_ONCE)
+
+    def _make_indexes(self) -> None:
+        for name, column, kind in INDEXED:
+            self._tables[name].create_index(column, config=kind(), replace=True)
+        for name in (PASSAGES, DEEP_VECTORS):
+            rows = self._tables[name].count_rows("vector IS NOT NULL")
+            if rows > EXACT_UP_TO:
+                bits = IvfRq(distance_type="l2", num_partitions=1 + rows // PARTITION, max_iterations=ROUNDS)
+                self._tables[name].create_index("vector", config=bits, replace=True)
+
+
+def _row(state: State) -> pa.Table:
+    return pa.table({"state": [json.dumps(as_dict(state))]})
+
+
+def _pieces(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """As many ids at a time as one condition names."""
+    return (ids[start : start + IDS] for start in range(0, len(ids), IDS))
+
+
+def _mode(name: str, names: set[str]) -> str:
+    return "overwrite" if name in names else "create"

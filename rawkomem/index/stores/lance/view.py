@@ -1,0 +1,185 @@
+"""What the LanceDB store answers: of the tables as they are now, with what was read of them once kept for the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..bm25 import phrases, row_terms
+from ..documents import BODY, DEEP, REST, Filter, Hit
+from ..ranked import best, phrase_postings, score_rows
+from ..sqlite import SCALE, pack, with_ties
+from .conditions import among, inside, quoted
+from .tables import BESIDE, DEEP_VECTORS, HELD, PASSAGES, PLACE, WORDS
+from .words import look_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from .tables import Tables
+
+ALL = 100_000  # more partitions than there are: all are looked at, so that next to nothing is missed
+REFINED = 4  # candidates for each passage asked for that get an exact distance
+UNIT = 128  # what the whole numbers are divided by: LanceDB's clustering adds float16 up, which ends at 65,504
+FOUND = 600  # passages, somewhat more than one question finds: older ones are no longer asked for
+TEXTS_KEPT = 5_000  # passages
+
+
+def halves(packed: bytes) -> NDArray[np.float16]:
+    """Packed vectors as float16, which holds them exactly."""
+    return np.frombuffer(packed, dtype=np.int8).astype(np.float16) / np.float16(UNIT)
+
+
+class View:
+    """Answers for as long as the tables stay as they are."""
+
+    def __init__(self, tables: Tables):
+        self._tables = tables
+        self._conditions: dict[Filter, str] = {}
+        self._masks: dict[Filter, NDArray[np.bool_]] = {}  # of a filter, which row numbers are inside it
+        self._all: _Rows | None = None
+        self._depth: tuple[int, int] | None = None
+        self._found: dict[tuple[str, int], int] = {}  # passages that were found lately, with their row numbers
+        self._texts: dict[tuple[str, int], str] = {}
+
+    def depth(self) -> tuple[int, int]:
+        """How many memories the second tier holds, and how many there are."""
+        if self._depth is None:
+            held = self._tables[HELD]
+            self._depth = (held.count_rows("deep = true"), held.count_rows())
+        return self._depth
+
+    def shallow(self, limit: int) -> list[str]:
+        """Some memories that the second tier does not hold."""
+        return [row["id"] for row in self._tables.rows(HELD, "deep = false", ["id"], limit)]
+
+    def nearest(self, vector: bytes, limit: int, only: Filter, tier: str) -> list[Hit]:
+        """The passages closest to a vector of this tier, best first, with their cosine."""
+        fine, _ = pack(vector)
+        table = self._tables[DEEP_VECTORS if tier == DEEP else PASSAGES]
+        if not limit or not any(fine) or not table.count_rows():
+            return []
+        conditions = [self._inside(only)]
+        if tier == REST:
+            conditions.append(among("id", self.shallow(self.depth()[1])))
+        where = " AND ".join(filter(None, conditions))
+        seen: dict[int, dict[str, Any]] = {}
+
+        def ask(most: int) -> list[tuple[int, float]]:
+            asked = table.search(halves(fine), vector_column_name="vector").distance_type("l2")
+            asked = asked.where(where, prefilter=True) if where else asked
+            asked = asked.nprobes(ALL).refine_factor(REFINED).limit(most)
+            found = asked.select([*(field.name for field in PLACE), "_distance"]).to_arrow().to_pylist()
+            seen.update({row["n"]: row for row in found if row["_distance"] is not None})
+            return sorted(((row["n"], row["_distance"]) for row in found if row["n"] in seen), key=lambda row: row[1])
+
+        found = with_ties(ask, limit)
+        scores = {n: 1 - distance * UNIT * UNIT / (2 * SCALE * SCALE) for n, distance in found}
+        return self._hits([seen[n] for n in scores], scores, limit)
+
+    def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool) -> list[Hit]:
+        """The passages that hold any of these words, or stand beside them with `around`; best first by BM25."""
+        wanted = phrases(words)
+        rows = self.rows()
+        lengths = rows.beside if around else rows.words
+        if not wanted or not limit or not len(lengths):
+            return []
+        table = self._tables[BESIDE if around else WORDS]
+        postings = look_up(table, {term for phrase in wanted for term in phrase}, lengths >= 0)
+        found = [
+            phrase_postings(phrase, lambda term: postings[term], lambda n: self._row_terms(n, around))
+            for phrase in wanted
+        ]
+        known = lengths[lengths >= 0]
+        scores = score_rows([own for own in found if len(own[0])], lengths, len(known), int(known.sum()))
+        if self._inside(only):
+            scores[~self._mask(only)] = 0
+        numbers = best(scores, limit)
+        return self._hits(rows.places(numbers), {n: float(scores[n]) for n in numbers.tolist()}, limit)
+
+    def rows(self) -> _Rows:
+        """What stands where: read in full, once."""
+        if self._all is None:
+            columns = [*(field.name for field in PLACE), "words", "beside"]
+            found = self._tables[PASSAGES].search().select(columns).limit(None).to_arrow()
+            self._all = _Rows(found, self._tables.state.next)
+        return self._all
+
+    def alive(self) -> NDArray[np.bool_]:
+        """Which row numbers are not gone."""
+        return self._where("")
+
+    def _inside(self, only: Filter) -> str:
+        """A condition that keeps a question inside the filter; empty where nothing stands outside of it."""
+        if only not in self._conditions:
+            where = inside(only)
+            outside = bool(where) and self._tables[PASSAGES].count_rows(f"NOT ({where})")
+            self._conditions[only] = where if outside else ""
+        return self._conditions[only]
+
+    def _mask(self, only: Filter) -> NDArray[np.bool_]:
+        if only not in self._masks:
+            self._masks[only] = self._where(self._inside(only))
+        return self._masks[only]
+
+    def _where(self, condition: str) -> NDArray[np.bool_]:
+        """For which row numbers a condition holds."""
+        asked = self._tables[PASSAGES].search()
+        found = (asked.where(condition) if condition else asked).select(["n"]).limit(None).to_arrow()
+        mask = np.zeros(self._tables.state.next, dtype=np.bool_)
+        mask[found["n"].to_numpy()] = True
+        return mask
+
+    def _row_terms(self, n: int, around: bool) -> list[str]:
+        (row,) = self._tables.rows(PASSAGES, f"n = {n}", ["head", "text", "around"])
+        return row_terms(row["head"], row["around"] if around else row["text"])
+
+    def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
+        """(id, vector) of every body passage, by id and place, in the SQLite store's scale."""
+        where = " AND ".join([f"field = '{BODY}' AND vector IS NOT NULL", *filter(None, [self._inside(only)])])
+        found = self._tables[PASSAGES].search().where(where).select(["id", "number", "vector"]).limit(None).to_arrow()
+        found = found.sort_by([("id", "ascending"), ("number", "ascending")])
+        numbers = found["vector"].combine_chunks().flatten().to_numpy() * UNIT
+        vectors = numbers.astype(np.int8).reshape(len(found), -1)
+        return list(zip(found["id"].to_pylist(), [vector.tobytes() for vector in vectors], strict=True))
+
+    def passage(self, id: str, number: int) -> str:
+        """The text of one passage. Who asks for one found asks for more of them: all are read at once."""
+        if (id, number) not in self._texts:
+            one = f"id = {quoted(id)} AND number = {number}"
+            where = among("n", self._found.values()) if (id, number) in self._found else one
+            rows = self._tables.rows(PASSAGES, where, ["id", "number", "text"])
+            kept = self._texts if len(self._texts) < TEXTS_KEPT else {}
+            told = {(row["id"], row["number"]): row["text"] for row in rows}
+            self._texts = {**kept, (id, number): "", **told}
+        return self._texts[id, number]
+
+    def _hits(self, rows: Iterable[Mapping[str, Any]], scores: Mapping[int, float], limit: int) -> list[Hit]:
+        rows = sorted(rows, key=lambda row: (-scores[row["n"]], row["id"], row["number"]))[:limit]
+        found = {**self._found, **{(row["id"], row["number"]): row["n"] for row in rows}}
+        self._found = dict([*found.items()][-FOUND:])
+        return [Hit(row["id"], row["number"], scores[row["n"]], row["field"], row["alone"]) for row in rows]
+
+
+class _Rows:
+    """The places and lengths of all passages, by row number."""
+
+    def __init__(self, table: pa.Table, count: int):
+        numbers = table["n"].to_numpy()
+        self._table = table
+        self._at = np.full(count, -1, dtype=np.int32)  # row number → where it stands in the table
+        self._at[numbers] = np.arange(len(numbers), dtype=np.int32)
+        self.words, self.beside = (self._by_number(table[name].to_numpy()) for name in ("words", "beside"))
+
+    def _by_number(self, lengths: NDArray[np.int32]) -> NDArray[np.int32]:
+        """How many tokens each row number has; -1 where there is no such row."""
+        return np.where(self._at >= 0, np.append(lengths, np.int32(-1))[self._at], np.int32(-1))
+
+    def places(self, numbers: NDArray[np.int64]) -> list[dict[str, Any]]:
+        """What stands at these row numbers."""
+        rows: list[dict[str, Any]] = self._table.take(self._at[numbers]).to_pylist()
+        return rows

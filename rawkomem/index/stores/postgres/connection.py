@@ -1,0 +1,187 @@
+"""Connections to PostgreSQL: a pool, work that is done again when a connection is lost, and errors people can act on.
+
+No message of the driver is passed on where it could quote the URL: a mistyped URL makes libpq take a part of the
+password for a port or a host, and say so.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from ....model.errors import BadInput, Busy, RawkoError, Unwritable
+
+if TYPE_CHECKING:
+    Connection = psycopg.Connection[Any]
+    Work = Callable[[Connection], Any]
+
+T = TypeVar("T")
+
+POOL = 4  # connections a process uses at most: few questions are asked at once, and servers count connections
+WAIT = 3.0  # seconds for a connection of the pool, before we look why there is none
+REACH = 10  # seconds to reach a server, where the URL has no connect_timeout
+PAUSES = (0.2, 0.8, 3.2)  # seconds between tries: a server that restarts is back after a few
+LOST = (
+    errors.SerializationFailure,
+    errors.DeadlockDetected,
+    errors.AdminShutdown,
+    errors.CrashShutdown,
+    errors.CannotConnectNow,
+    errors.IdleInTransactionSessionTimeout,
+    errors.UndefinedTable,  # the database was made anew under us
+    errors.InvalidSchemaName,
+    psycopg.InterfaceError,
+)
+FILES_ARE_FINE = "the files are untouched; the next sync brings the index up to date"
+
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # else its retries are printed beside our one line
+
+
+class StoreFailed(RawkoError):
+    """The database did not do what was asked."""
+
+
+class Connections:
+    """The way to one database. `prepare` makes a fresh connection's database usable, `configure` sets a session up."""
+
+    def __init__(self, url: str, prepare: Work, configure: Work):
+        self.url = url
+        self.place = place_of(url)
+        self._prepare = prepare
+        self._options: dict[str, Any] = {
+            "autocommit": True,
+            "prepare_threshold": None,  # a plan made for one filter does not fit the next
+            "fallback_application_name": "rawkomem",
+        }
+        if "connect_timeout" not in conninfo_to_dict(url):
+            self._options["connect_timeout"] = REACH
+        self._pool: ConnectionPool[Connection] = ConnectionPool(
+            url, kwargs=self._options, min_size=0, max_size=POOL, open=False, configure=configure, num_workers=1
+        )
+        self.probe()
+        self._pool.open()
+
+    def probe(self) -> None:
+        """Reach the server and make the database usable; says clearly why not."""
+        self.alone(self._prepare)
+
+    def run(self, work: Callable[[Connection], T]) -> T:
+        """What `work` returns, on a connection of the pool; done again where a connection was lost."""
+
+        def once() -> T:
+            connection = self.take()
+            try:
+                return work(connection)
+            finally:
+                self.give_back(connection)
+
+        return self.retried(once)
+
+    def retried(self, work: Callable[[], T], undo: Callable[[], None] | None = None) -> T:
+        """What `work` returns; tried again, after a while and `undo`, where the connection or a race was lost."""
+        for pause in (*PAUSES, None):
+            try:
+                return work()
+            except (psycopg.Error, PoolTimeout) as failure:
+                if undo:
+                    undo()
+                if pause is None or not _is_lost(failure):
+                    raise told(failure, self.place) from None
+            time.sleep(pause * random.uniform(0.8, 1.2))  # clones that lost the same server do not come back as one
+            self._reach_again(pause == PAUSES[-1])
+        raise AssertionError("the last pause is None")
+
+    def _reach_again(self, is_last: bool) -> None:
+        try:
+            self.probe()
+            self._pool.check()
+        except RawkoError:
+            if is_last:
+                raise
+
+    def take(self) -> Connection:
+        """A connection of the pool; `give_back` it."""
+        return self._pool.getconn(WAIT)
+
+    def give_back(self, connection: Connection) -> None:
+        """Return a connection; what it did not commit is taken back."""
+        try:
+            connection.rollback()
+        except psycopg.Error:
+            connection.close()  # it is lost: the pool replaces it
+        self._pool.putconn(connection)
+
+    def alone(self, work: Callable[[Connection], T]) -> T:
+        """What `work` returns, on a connection of its own, which may take its time."""
+        try:
+            with psycopg.connect(self.url, **self._options) as connection:
+                return work(connection)
+        except psycopg.Error as failure:
+            raise told(failure, self.place) from None
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._pool.close()
+
+
+def place_of(url: str) -> str:
+    """Where a URL leads, without anything secret: `database on host:port`."""
+    hint = "it looks like postgresql://user:password@host:5432/database; percent-encode @ : / ? # % in the password"
+    if _is_ambiguous(url):
+        raise BadInput("the database URL cannot be read", hint)
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.Error:
+        raise BadInput("the database URL cannot be read", hint) from None
+    port = str(parts.get("port") or "")
+    if port and not port.replace(",", "").isdecimal():  # a password whose host was forgotten
+        raise BadInput("the database URL cannot be read", hint)
+    port = f":{port}" if port else ""
+    return f"{parts.get('dbname') or 'the default database'} on {parts.get('host') or 'this machine'}{port}"
+
+
+def _is_ambiguous(url: str) -> bool:
+    """Whether a part of the password could be taken for a host, a port or a database."""
+    _, found, rest = url.partition("://")
+    if not found:
+        return False
+    server = rest.partition("?")[0].partition("/")[0]
+    return server.count("@") > 1 or ("@" not in server and ":" in server and "@" in rest)
+
+
+def _is_lost(failure: Exception) -> bool:
+    if isinstance(failure, (*LOST, PoolTimeout)):
+        return True
+    return isinstance(failure, psycopg.OperationalError) and (failure.sqlstate or "08")[:2] == "08"
+
+
+def told(failure: Exception, place: str) -> RawkoError:
+    """A failure of the driver as one line that says what to do."""
+    state = getattr(failure, "sqlstate", None) or ""
+    said = str(failure) if not state else ""  # what libpq says of a connection that was never made
+    database = f"PostgreSQL ({place})"
+    if state in ("28P01", "28000") or "authentication failed" in said or "no password supplied" in said:
+        return StoreFailed(f"{database} refuses this user or password", "check both in the URL")
+    if state == "3D000" or ("database" in said and "does not exist" in said):
+        return StoreFailed(f"{database}: there is no such database", "create it, or name another in the URL")
+    if "SSL" in said or "certificate" in said:
+        return StoreFailed(f"no secure connection to {database}", "check sslmode and sslrootcert in the URL")
+    if state in ("55P03", "57014", "53300", "40001", "40P01"):
+        return Busy(f"{database} is busy: it did not answer in time", "try again in a moment")
+    if _is_lost(failure):
+        return StoreFailed(f"cannot reach {database}", f"start it, or check host and port; {FILES_ARE_FINE}")
+    if state == "42501":
+        hint = "let the owner of the schema rawkomem connect first, and grant this user membership in that role"
+        return StoreFailed(f"{database}: this user lacks rights", hint)
+    if state in ("53100", "53200"):
+        return Unwritable(f"{database}: the server is out of space or memory", f"give it some; {FILES_ARE_FINE}")
+    why = failure.diag.message_primary if isinstance(failure, psycopg.Error) else ""
+    return StoreFailed(f"{database}: {why or type(failure).__name__}", FILES_ARE_FINE)

@@ -1,0 +1,139 @@
+"""From documents to the rows that PostgreSQL keeps: hashes, words as numbers, vectors as whole numbers."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import blake2b, sha256
+from struct import pack as packed
+from struct import unpack
+from typing import TYPE_CHECKING, Any
+
+from psycopg import Connection
+from psycopg.adapt import Buffer, Dumper, Loader
+from psycopg.pq import Format
+
+from ..bm25 import BREAK, length, row_terms
+from ..sqlite import head_of, pack_all
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..documents import Document, Passage
+
+BIGINT, BIGINTS = 20, 1016  # oids
+HALVES = [packed(">e", number) for number in (*range(128), *range(-128, 0))]  # by the byte of an int8
+HIGH, LOW = (bytes(half[at] for half in HALVES) for at in (0, 1))
+
+
+class Vector(bytes):
+    """Whole numbers from -127 to 127, a byte for each dimension, as the SQLite store packs them."""
+
+
+class Tokens(bytes):
+    """A bigint[] as the server reads it."""
+
+
+class _TokensDumper(Dumper):
+    format = Format.BINARY
+    oid = BIGINTS
+
+    def dump(self, obj: Tokens) -> Buffer:
+        return obj
+
+
+class _VectorDumper(Dumper):
+    format = Format.BINARY
+
+    def dump(self, obj: Vector) -> Buffer:
+        halves = bytearray(2 * len(obj))
+        halves[0::2], halves[1::2] = obj.translate(HIGH), obj.translate(LOW)
+        return packed(">hh", len(obj), 0) + halves
+
+
+class _VectorLoader(Loader):
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> bytes:
+        numbers = unpack(f">{(len(data) - 4) // 2}e", bytes(data)[4:])
+        return packed(f"{len(numbers)}b", *map(int, numbers))
+
+
+def speak_vectors(connection: Connection[Any], oid: int) -> None:
+    """Teach a connection to send and read `halfvec`, whose oid is another in every database."""
+    connection.adapters.register_dumper(Vector, type("VectorDumper", (_VectorDumper,), {"oid": oid}))
+    connection.adapters.register_dumper(Tokens, _TokensDumper)
+    connection.adapters.register_loader(oid, _VectorLoader)
+
+
+class Version:
+    """What one clone's files say of a memory. Words are taken apart only when asked for: most versions are known."""
+
+    def __init__(self, document: Document, vectors: Sequence[Vector]):
+        self.document = document
+        self.vectors = vectors
+        self.hash = _hash(document, vectors)
+
+    def columns(self, words: Sequence[Sequence[str]], arounds: Sequence[Sequence[str]]) -> tuple[object, ...]:
+        """The row of `versions` behind number and repository, given the terms of its passages."""
+        d = self.document
+        sizes = (len(words), sum(map(length, words)), len(arounds), sum(map(length, arounds)))
+        plain = (d.kind, d.status, storable(d.title), d.importance, d.created)
+        lower = (*names([d.by]), names(d.tags), *names([d.type, d.category]), names(d.entities), storable(d.session))
+        said = (storable(d.by), [storable(tag) for tag in d.tags], storable(d.category))
+        return (storable(d.id), self.hash, *plain, *lower, *said, *sizes)
+
+
+def versions_of(documents: Sequence[Document]) -> list[Version]:
+    """Documents with their vectors packed, all in one go."""
+    fine = iter(pack_all([passage.vector for document in documents for passage in document.passages]))
+    return [Version(document, [Vector(next(fine)[0]) for _ in document.passages]) for document in documents]
+
+
+def _hash(document: Document, vectors: Sequence[Vector]) -> bytes:
+    """Over all that a version is. With its vectors: clones with another model must not be answered with ours."""
+    passages = [(p.text, p.field, p.heading, p.line, p.around) for p in document.passages]
+    d = document
+    columns = (d.id, d.kind, d.status, d.title, d.importance, d.created, d.tags, d.by)
+    facets = (d.type, d.category, d.entities, d.session)
+    return sha256(repr((columns, facets, passages)).encode() + b"".join(vectors)).digest()
+
+
+def hash_of_vectors(vectors: Sequence[Vector]) -> bytes:
+    """What tells one set of vectors from another."""
+    return sha256(b"".join(vectors)).digest()
+
+
+def terms_of(document: Document, passage: Passage) -> tuple[list[str], list[str]]:
+    """The terms of a passage, and of its surroundings, which are none where it stands alone."""
+    head = head_of(document, passage)
+    return row_terms(head, passage.text), row_terms(head, passage.around) if passage.around else []
+
+
+def tokens_of(repository: int, terms: Sequence[str]) -> Tokens:
+    """Terms as numbers, as an array for the server."""
+    head = packed(">iiIii", 1, 0, BIGINT, len(terms), 1)
+    return Tokens(head + b"".join([_token(repository, term) for term in terms]))
+
+
+def number_of(repository: int, term: str) -> int:
+    """The number that stands for a term."""
+    return int.from_bytes(_token(repository, term)[4:], "big", signed=True)
+
+
+@lru_cache(200_000)  # more than the words of most repositories
+def _token(repository: int, term: str) -> bytes:
+    """As an element of an array. Each repository has numbers of its own, so that in the one index over all words it
+    finds only its own passages; 64 bits, so that two terms share one in no lifetime."""
+    if term == BREAK:
+        return packed(">iq", 8, 0)
+    return packed(">i", 8) + blake2b(term.encode(), digest_size=8, key=repository.to_bytes(8, "big")).digest()
+
+
+def names(given: Sequence[str]) -> list[str]:
+    """Names as filters compare them."""
+    return [storable(name.lower()) for name in given]
+
+
+def storable(text: str) -> str:
+    """PostgreSQL's text holds every character but one."""
+    return text.replace("\0", "\ufffd")

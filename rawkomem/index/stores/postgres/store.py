@@ -1,0 +1,245 @@
+"""The PostgreSQL search store: one index for a team, fed from many clones of many repositories.
+
+Every version of a memory is kept once, whoever puts it, and a clone holds the versions that its own files say
+(sql/0001_index.sql). So each clone is answered exactly from its files, what a colleague put already costs next
+to nothing, and no clone can take anything away from another. See docs/postgres.md.
+
+What is put is kept here until it is asked about or committed, and then written in one transaction. A connection that is
+lost on the way costs nothing but time: the same is written again on the next.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..documents import BATCH, DEEP, FIRST, REST
+from ..sqlite import HUGE
+from . import asking, writing
+from .ann import has_index, make_index, missing_index
+from .rows import storable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import psycopg
+
+    from ..documents import Document, Filter, Hit
+    from .asking import Place
+    from .connection import Connections
+    from .writing import Clone
+
+    Connection = psycopg.Connection[Any]
+    Change = Callable[[Connection, Clone], None]
+
+T = TypeVar("T")
+
+EXACT_UP_TO = 10_000  # passages; comparing them all takes some 20 ms, and is never wrong
+MANY = 1_000  # changed memories after which the planner's statistics are taken anew
+ANALYSED = "holdings, versions, passages, vectors, deep_vectors, words, arounds"
+
+
+class PostgresStore:
+    """Implements OutsideStore for one clone of a repository, for vectors of `dims` dimensions."""
+
+    def __init__(self, connections: Connections, repository: str, clone: str, dims: int):
+        self.dims = dims
+        self._connections = connections
+        self._names = repository, clone
+        self._changes: list[Change] = []  # since the last commit
+        self._applied = 0  # how many of them the writer has seen
+        self._writer: Connection | None = None  # in a transaction that holds the repository's lock
+        self._small: dict[tuple[Filter, str], bool] = {}  # of a filter and a tier, whether all inside it are compared
+        self._hits: set[Place] = set()  # found since the generation was asked for
+        self._texts: dict[Place, str] = {}
+        self._put = self._unsettled = 0  # memories put since the last commit; since statistics were taken
+        try:
+            self._us = connections.run(self._join)
+        except BaseException:
+            connections.close()
+            raise
+
+    def _join(self, connection: Connection) -> Clone:
+        """This clone, made known to the database where it is not."""
+        found = writing.find_clone(connection, *self._names)
+        if found and found.recent:
+            return found
+        with connection.transaction():
+            return writing.lock_clone(connection, *self._names)
+
+    # Writing
+
+    def put(self, documents: Sequence[Document]) -> None:
+        """Store these memories, replacing what was held of them."""
+        if documents:
+            self._put += len(documents)
+            self._change(partial(writing.put, documents=documents))
+
+    def drop(self, ids: Sequence[str]) -> None:
+        """Forget these memories; unknown ids are fine."""
+        if ids:
+            self._change(partial(writing.drop, ids=ids))
+
+    def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
+        """Put the second tier's vectors of these memories' passages, in order; unknown ids are fine."""
+        if vectors:
+            self._put += len(vectors)
+            self._change(partial(writing.deepen, vectors=vectors))
+
+    def flatten(self) -> None:
+        """Forget the second tier."""
+        self._change(writing.flatten)
+
+    def erase(self) -> None:
+        """Forget everything that this clone holds."""
+        self._changes.clear()
+        self._abandon()
+        self._put = 0
+        self._change(writing.erase)
+
+    def commit(self) -> None:
+        """Have all that was put and dropped on disk: the catalogue is about to say so."""
+        if not self._changes:
+            return
+        self._retried(self._commit)
+        put, self._put = self._put, 0
+        self._unsettled += put
+        if put < BATCH:
+            self._settle()
+
+    def _commit(self) -> None:
+        writer = self._written()
+        writer.execute("COMMIT")
+        self._changes.clear()
+        self._abandon()
+
+    def _change(self, change: Change) -> None:
+        self._small.clear()
+        self._forget_texts()
+        self._changes.append(change)
+
+    def _written(self) -> Connection:
+        """The writer, when it has seen every change."""
+        if self._writer is None:
+            self._writer = self._connections.take()
+            self._writer.execute("BEGIN")
+            self._writer.execute(f"SET LOCAL statement_timeout = {writing.WRITING}")
+            self._us = writing.lock_clone(self._writer, *self._names)
+        while self._applied < len(self._changes):
+            self._changes[self._applied](self._writer, self._us)
+            self._applied += 1
+        return self._writer
+
+    def _abandon(self) -> None:
+        """Let go of the writer; what it did not commit is taken back, and written again by the next."""
+        if self._writer is not None:
+            self._connections.give_back(self._writer)
+        self._writer, self._applied = None, 0
+
+    def _retried(self, work: Callable[[], T]) -> T:
+        """Write, or ask within a transaction. What cannot be written after all is as if it had never been put."""
+        try:
+            return self._connections.retried(work, undo=self._abandon)
+        except BaseException:
+            self._abandon()
+            self._changes.clear()
+            self._put = 0
+            raise
+
+    def _settle(self) -> None:
+        """When a sync has ended: fresh statistics after many changes, an index over vectors where there are many."""
+        if self._unsettled >= MANY:
+            self._unsettled = 0
+            self._connections.run(lambda connection: connection.execute(f"ANALYZE {ANALYSED}"))
+            self.generation()
+        if self._us.passages > EXACT_UP_TO:
+            for tier in (FIRST, DEEP):
+                if missing := self._ask(partial(missing_index, tier=tier)):
+                    self._connections.alone(partial(make_index, us=self._us, wanted=missing))
+                    self._small.clear()
+
+    def close(self) -> None:
+        """Let go of all connections; what was not committed is as if it had never been put."""
+        self._changes.clear()
+        self._abandon()
+        self._connections.close()
+
+    # Asking
+
+    def _ask(self, question: Callable[[Connection, Clone], T]) -> T:
+        """What a question says, of what was put and not committed too."""
+        if self._changes:
+            return self._retried(lambda: question(self._written(), self._us))
+        return self._connections.run(lambda connection: question(connection, self._us))
+
+    def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
+        """The passages closest to a vector of this tier, best first, with their cosine."""
+        if not limit:
+            return []
+        exact = tier == REST or self._compares_all(only, tier, len(vector) // 4)
+        ask = asking.nearest
+        return self._found(partial(ask, vector=vector, limit=limit, only=only, tier=tier, exact=exact))
+
+    def _compares_all(self, only: Filter, tier: str, dims: int) -> bool:
+        """Whether few are inside the filter, which HNSW would search long for, or there is no index to ask."""
+        if self._us.passages <= EXACT_UP_TO:
+            return True
+        if (only, tier) not in self._small:
+            few = self._ask(partial(asking.count_inside, only=only, most=EXACT_UP_TO + 1)) <= EXACT_UP_TO
+            self._small[only, tier] = few or not self._ask(partial(has_index, tier=tier, dims=dims))
+        return self._small[only, tier]
+
+    def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
+        """The passages that hold any of these words, or stand beside them with `around`; best first by BM25."""
+        huge = self._us.passages > HUGE
+        ask = asking.matching
+        return self._found(partial(ask, words=words, limit=limit, only=only, around=around, huge=huge))
+
+    def _found(self, question: Callable[[Connection, Clone], list[Hit]]) -> list[Hit]:
+        """What a question finds; some of the passages will be asked for next."""
+        found = self._ask(question)
+        self._hits.update((hit.id, hit.passage) for hit in found)
+        return found
+
+    def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
+        """(id, vector) of every body passage, by id and place; as int8 in the SQLite store's scale."""
+        return self._ask(partial(asking.vectors, only=only))
+
+    def passage(self, id: str, number: int) -> str:
+        """The text of one passage. The first one asked for brings those of all hits along: servers may be far away."""
+        place = (storable(id), number)
+        if place not in self._texts:
+            self._texts |= self._ask(partial(asking.texts, places={*self._hits, place}))
+            self._hits.clear()
+        return self._texts.get(place, "")
+
+    def shallow(self, limit: int) -> list[str]:
+        """Some memories that the second tier does not hold."""
+        return self._ask(partial(asking.shallow, limit=limit))
+
+    def depth(self) -> tuple[int, int]:
+        """How many memories the second tier holds, and how many there are."""
+        return self._ask(asking.depth)
+
+    def held(self) -> dict[str, str]:
+        """The memories that this clone holds, with the digests they were put with."""
+        return self._ask(asking.held)
+
+    def served(self) -> int:
+        """Bytes of all tables and their indexes, whoever filled them."""
+        return self._ask(asking.size)
+
+    def _forget_texts(self) -> None:
+        self._hits.clear()
+        self._texts.clear()
+
+    def generation(self) -> str:
+        """Which of its lives the clone's part is in: another after `erase`, and after the database was lost.
+
+        Whoever answers a question asks this first, so that what was remembered of the last one is forgotten."""
+        self._forget_texts()
+        if self._changes:
+            self._us = self._retried(lambda: self._join(self._written()))
+        else:
+            self._us = self._connections.run(self._join)
+        return f"postgres {self._us.generation}"

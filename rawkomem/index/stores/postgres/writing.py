@@ -1,0 +1,215 @@
+"""What the PostgreSQL store writes. Each function runs in a transaction that holds the repository's lock.
+
+The lock is a row of `repositories`: writers of one repository take turns, a batch at a time. So nobody meets a version
+half-written or about to be removed, locks are taken in one order, and there is nothing to retry or to double.
+"""
+
+from __future__ import annotations
+
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from ....model.record import record
+from ..sqlite import pack_all
+from .rows import (
+    Vector,
+    Version,
+    hash_of_vectors,
+    storable,
+    terms_of,
+    tokens_of,
+    versions_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from psycopg import Connection
+
+    from ..documents import Document
+
+    Row = tuple[object, ...]
+
+STALE = "90 days"  # a clone that was not seen for so long is forgotten; should it come back, its index is made anew
+WRITING = 600_000  # milliseconds for one statement: erasing a million memories takes minutes
+COLUMNS = {
+    "versions": "n int8, repository int4, id text, hash bytea, kind text, status text, title text, importance int2,"
+    " created int8, agent text, tags text[], type text, category text, entities text[], session text, said_by text,"
+    " said_tags text[], said_category text, passages int4, tokens int4, arounds int4, around_tokens int4",
+    "passages": "version int8, number int4, field text, alone bool, heading text, line int4, text text",
+    "vectors": "owner int8, number int4, repository int4, dims int4, vector halfvec",
+    "deep_vectors": "owner int8, number int4, repository int4, dims int4, vector halfvec",
+    "words": "owner int8, number int4, tokens int8[]",
+    "arounds": "owner int8, number int4, tokens int8[]",
+    "depths": "n int8, version int8, hash bytea",
+}
+
+
+@record
+class Clone:
+    """A clone as the database knows it."""
+
+    repository: int
+    clone: int
+    generation: str
+    passages: int
+    recent: bool  # seen within a day
+
+
+def find_clone(connection: Connection[Any], repository: str, clone: str, lock: bool = False) -> Clone | None:
+    """The clone of these names; with `lock`, its repository is ours until the transaction ends."""
+    found = connection.execute(
+        "SELECT r.n, c.n, c.generation, c.passages, c.seen > now() - interval '1 day'"
+        " FROM repositories r JOIN clones c ON c.repository = r.n"
+        f" WHERE r.name = %s AND c.name = %s {'FOR UPDATE OF r' if lock else ''}".encode(),
+        (storable(repository), storable(clone)),
+    ).fetchone()
+    return Clone(*found) if found else None
+
+
+def lock_clone(connection: Connection[Any], repository: str, clone: str) -> Clone:
+    """The clone of these names, made known where it is not. Its repository is ours until the transaction ends."""
+    us = find_clone(connection, repository, clone, lock=True)
+    if us is None:
+        _add_clone(connection, repository, clone)
+        us = find_clone(connection, repository, clone, lock=True)
+        assert us is not None
+    if not us.recent:
+        _see_clone(connection, us)
+    return us
+
+
+def _add_clone(connection: Connection[Any], repository: str, clone: str) -> None:
+    """The repository is locked before its clone is added: adding takes a share of the lock, and two who both hold a
+    share would wait for each other to have it alone."""
+    run = connection.execute
+    run("INSERT INTO repositories (name) VALUES (%s) ON CONFLICT DO NOTHING", (storable(repository),))
+    run("SELECT FROM repositories WHERE name = %s FOR UPDATE", (storable(repository),))
+    run(
+        "INSERT INTO clones (repository, name, generation) SELECT n, %s, %s FROM repositories WHERE name = %s"
+        " ON CONFLICT DO NOTHING",
+        (storable(clone), token_hex(8), storable(repository)),
+    )
+
+
+def _see_clone(connection: Connection[Any], us: Clone) -> None:
+    """Note that this clone is in use, and forget those of its repository that no longer are."""
+    connection.execute("UPDATE clones SET seen = now() WHERE n = %s", (us.clone,))
+    stale = f"DELETE FROM clones WHERE repository = %s AND seen < now() - interval '{STALE}'"
+    connection.execute(stale.encode(), (us.repository,))
+
+
+def put(connection: Connection[Any], us: Clone, documents: Sequence[Document]) -> None:
+    """Hold these memories, and add those versions of them that nobody has put yet."""
+    latest = {document.id: document for document in documents}
+    versions = versions_of(list(latest.values()))
+    known = _known(connection, us, versions)
+    fresh = [version for version in versions if version.hash not in known]
+    numbered = list(zip(_numbers(connection, "versions", len(fresh)), fresh, strict=True))
+    _add(connection, us, numbered)
+    known |= {version.hash: n for n, version in numbered}
+    held = [(storable(v.document.id), known[v.hash], v.document.digest) for v in versions]
+    connection.execute(
+        "INSERT INTO holdings (clone, id, version, digest) SELECT %s, * FROM unnest(%s::text[], %s::int8[], %s::text[])"
+        " ON CONFLICT (clone, id) DO UPDATE SET version = excluded.version, digest = excluded.digest,"
+        " deep = CASE WHEN holdings.version = excluded.version THEN holdings.deep END",
+        (us.clone, *map(list, zip(*held, strict=True))),
+    )
+
+
+def _known(connection: Connection[Any], us: Clone, versions: Sequence[Version]) -> dict[bytes, int]:
+    """hash → number of those versions that are there already."""
+    sql = "SELECT hash, n FROM versions WHERE repository = %s AND hash = ANY(%s)"
+    return dict(connection.execute(sql, (us.repository, [version.hash for version in versions])).fetchall())
+
+
+def _numbers(connection: Connection[Any], table: str, count: int) -> list[int]:
+    """So many new row numbers."""
+    sql = "SELECT nextval(pg_get_serial_sequence(%s, 'n')) FROM generate_series(1, %s)"
+    return [n for (n,) in connection.execute(sql, (table, count)).fetchall()]
+
+
+def _add(connection: Connection[Any], us: Clone, numbered: Sequence[tuple[int, Version]]) -> None:
+    rows: dict[str, list[Row]] = {table: [] for table in ("versions", "passages", "vectors", "words", "arounds")}
+    for n, version in numbered:
+        document = version.document
+        terms = [terms_of(document, passage) for passage in document.passages]
+        words, arounds = [own for own, _ in terms], [around for _, around in terms if around]
+        rows["versions"].append((n, us.repository, *version.columns(words, arounds)))
+        for number, (passage, (own, around)) in enumerate(zip(document.passages, terms, strict=True)):
+            heading, text = storable(passage.heading), storable(passage.text)
+            rows["passages"].append((n, number, passage.field, not around, heading, passage.line, text))
+            rows["words"].append((n, number, tokens_of(us.repository, own)))
+            if around:
+                rows["arounds"].append((n, number, tokens_of(us.repository, around)))
+        rows["vectors"] += _vector_rows(us, n, version.vectors)
+    for table, own_rows in rows.items():
+        _copy(connection, table, own_rows)
+
+
+def _vector_rows(us: Clone, owner: int, vectors: Sequence[Vector]) -> Iterable[Row]:
+    """One for each vector that is not all zeros: nothing is known of those, and nothing is close to them."""
+    numbered = enumerate(vectors)
+    return ((owner, number, us.repository, len(vector), vector) for number, vector in numbered if any(vector))
+
+
+def _copy(connection: Connection[Any], table: str, rows: Iterable[Row]) -> None:
+    columns = [column.rsplit(" ", 1) for column in COLUMNS[table].split(", ")]
+    names = ", ".join(name for name, _ in columns)
+    sql = f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)"
+    with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
+        copy.set_types([_type(connection, name) for _, name in columns])
+        for row in rows:
+            copy.write_row(row)
+
+
+def _type(connection: Connection[Any], name: str) -> str | int:
+    """A type as `set_types` wants it; that of vectors is known by the number the session was set up with."""
+    return connection.adapters.get_dumper(Vector, "b").oid if name == "halfvec" else name  # type: ignore[arg-type]
+
+
+def drop(connection: Connection[Any], us: Clone, ids: Sequence[str]) -> None:
+    """Hold these memories no longer."""
+    wanted = [storable(id) for id in ids]
+    connection.execute("DELETE FROM holdings WHERE clone = %s AND id = ANY(%s)", (us.clone, wanted))
+
+
+def erase(connection: Connection[Any], us: Clone) -> None:
+    """Hold nothing, in another life."""
+    connection.execute("DELETE FROM holdings WHERE clone = %s", (us.clone,))
+    connection.execute("UPDATE clones SET generation = %s WHERE n = %s", (token_hex(8), us.clone))
+
+
+def deepen(connection: Connection[Any], us: Clone, vectors: Mapping[str, Sequence[bytes]]) -> None:
+    """Hold these vectors in the second tier, where there is one for each passage of the memory."""
+    sql = "SELECT h.id, h.version FROM holdings h JOIN versions v ON v.n = h.version"
+    sql += " JOIN unnest(%s::text[], %s::int[]) AS given (id, passages) ON given.id = h.id"
+    sql += " WHERE h.clone = %s AND v.passages = given.passages"
+    ids = {storable(id): own for id, own in vectors.items()}
+    found = connection.execute(sql.encode(), (list(ids), [len(own) for own in ids.values()], us.clone)).fetchall()
+    fine = iter(pack_all([vector for id, _ in found for vector in ids[id]]))
+    sets = {(id, version): [Vector(next(fine)[0]) for _ in ids[id]] for id, version in found}
+    hashes = {version: hash_of_vectors(own) for (_, version), own in sets.items()}
+    known = _known_depths(connection, hashes)
+    fresh = [(version, own) for (_, version), own in sets.items() if version not in known]
+    numbered = list(zip(_numbers(connection, "depths", len(fresh)), fresh, strict=True))
+    _copy(connection, "depths", ((n, version, hashes[version]) for n, (version, _) in numbered))
+    _copy(connection, "deep_vectors", (row for n, (_, own) in numbered for row in _vector_rows(us, n, own)))
+    known |= {version: n for n, (version, _) in numbered}
+    connection.execute(
+        "UPDATE holdings h SET deep = given.deep FROM unnest(%s::int8[], %s::int8[]) AS given (version, deep)"
+        " WHERE h.clone = %s AND h.version = given.version",
+        (list(known), list(known.values()), us.clone),
+    )
+
+
+def _known_depths(connection: Connection[Any], hashes: Mapping[int, bytes]) -> dict[int, int]:
+    """version → number of those sets of vectors that are there already."""
+    sql = "SELECT version, n FROM depths JOIN unnest(%s::int8[], %s::bytea[]) AS given (version, hash)"
+    sql += " USING (version, hash)"
+    return dict(connection.execute(sql.encode(), (list(hashes), list(hashes.values()))).fetchall())
+
+
+def flatten(connection: Connection[Any], us: Clone) -> None:
+    """Hold nothing in the second tier."""
+    connection.execute("UPDATE holdings SET deep = NULL WHERE clone = %s AND deep IS NOT NULL", (us.clone,))

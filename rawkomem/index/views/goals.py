@@ -1,0 +1,37 @@
+"""Which goals are one: texts grouped by the first one that they resemble, by the bundled vectors on every machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...embed.chain import bundled
+from ...text.stem import words
+from .neighbors import Neighbours
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def leaders(texts: Sequence[str], least: float) -> list[int]:
+    """For each text the place of the first before it that is at least that similar and a leader itself, else its own.
+
+    Going by the order, a text that is added at the end changes nothing for those before it.
+    """
+    first: dict[str, int] = {}
+    same = [first.setdefault(" ".join(words(text)), place) for place, text in enumerate(texts)]
+    names = {str(place): place for place in first.values()}
+    vectors = bundled().embed([texts[place] for place in names.values()]) if names else []
+    near = Neighbours([(name, _whole(vector)) for name, vector in zip(names, vectors, strict=True)])
+    lead: dict[str, int] = {}
+    for name, close in near.later(list(names), least, lead):
+        lead[name] = names[name]
+        for other, _ in close:
+            lead.setdefault(other, names[name])
+    return [lead[str(place)] for place in same]
+
+
+def _whole(vector: bytes) -> bytes:
+    numbers = np.frombuffer(vector, "<f4")
+    return np.rint(numbers / (np.abs(numbers).max() or 1) * 127).astype(np.int8).tobytes()

@@ -1,0 +1,56 @@
+"""Loads the graph: every memory of the catalogue, and from the store who is similar to whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...model.clock import now
+from ...model.kinds import GROUPS
+from ...state.graph.graph import Graph, build
+from ..lists import memory_of
+from ..stores.documents import Filter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...model.entry import Memory
+    from ..catalogue import Catalogue
+    from ..stores.protocol import SearchStore
+
+SIMILAR_UP_TO = 20_000  # memories; comparing all with all takes four times as long for twice as many
+
+
+def load_graph(
+    catalogue: Catalogue,
+    store: SearchStore,
+    statuses: tuple[str, ...],
+    similar: float,
+    warn: Callable[[str], None],
+    similar_to: str = "",
+) -> Graph:
+    """The graph of the memories that have one of these statuses and are valid now; no statuses: of all.
+
+    With `similar` above zero, memories at least that similar are connected, too: all, or only those with `similar_to`.
+    """
+    memories = [memory_of(doc) for doc in catalogue.docs()]
+    at = now()
+
+    def is_current(memory: Memory) -> bool:
+        return not statuses or _is_current(memory, statuses, at)
+
+    pairs = []
+    if similar > 0 and (similar_to or len(memories) <= SIMILAR_UP_TO):
+        from .neighbors import similar_pairs  # numpy: only where vectors are compared
+
+        compared = {memory.id for memory in memories if memory.kind not in GROUPS and is_current(memory)}
+        vectors = [pair for pair in store.vectors(Filter(statuses=statuses)) if pair[0] in compared]
+        pairs = similar_pairs(vectors, similar, similar_to)
+    elif similar > 0:
+        warn(f"more than {SIMILAR_UP_TO:,} memories: shown is what files declare, not what is similar")
+    return build(memories, is_current, pairs)
+
+
+def _is_current(memory: Memory, statuses: tuple[str, ...], at: int) -> bool:
+    """Of a wanted status and valid now: history must not leak in through a link."""
+    valid = memory.valid_from <= at and (not memory.valid_until or at < memory.valid_until)
+    return memory.status in statuses and valid

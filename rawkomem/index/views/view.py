@@ -1,0 +1,139 @@
+"""Memories through a filter: as they stand now, or as they stood at a time.
+
+A store checks what a memory says. What depends on the clock (validity, trust) or on history (as of) is checked here,
+for searches, lists and injections alike.
+"""
+
+from __future__ import annotations
+
+from ...model.clock import now
+from ...model.record import replace
+from ...state.facets import is_valid
+from ..stores.documents import Filter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...files.layout import Layout
+    from ...model.entry import Memory
+    from ..catalogue import Catalogue, Row
+    from .authors import Authors
+    from .believed import Believed
+    from .past import Past
+
+
+class View:
+    """The memories of an index that are inside a filter."""
+
+    def __init__(self, layout: Layout, catalogue: Catalogue, only: Filter, open_authors: Callable[[], Authors | None]):
+        self.layout = layout
+        self.catalogue = catalogue
+        self.only = replace(only, current=only.current or bool(only.as_of))
+        self.at = only.as_of or now()
+        self._open_authors = open_authors
+        self._believed: Believed | None = None
+        self._past: Past | None = None
+        self._condition: Callable[[Memory], bool] | None = None
+
+    @property
+    def authors(self) -> Authors | None:
+        """Who committed what; None: nobody knows."""
+        return self._open_authors()
+
+    @property
+    def believed(self) -> Believed:
+        """How far memories are believed at the time of this view."""
+        if self._believed is None:
+            from .believed import Believed  # most answers ask for no trust
+
+            self._believed = Believed(self.layout, self.catalogue, self.authors, self.at)
+        return self._believed
+
+    def _trust(self, memory: Memory) -> float:
+        return self.believed.trust(memory).value
+
+    @property
+    def stored(self) -> Filter:
+        """The part of the filter that a store can check; of the past it knows only what never changes."""
+        only = self.only
+        if not only.as_of:
+            ids = self._ids() if only.where else only.ids
+            return replace(only, trust=0.0, current=False, where="", ids=ids)
+        until = min(only.until or self.at + 1, self.at + 1)
+        return Filter(kinds=only.kinds, agents=only.agents, since=only.since, until=until)
+
+    def row(self, id: str) -> Row | None:
+        """The columns of a memory that the store found; None where it is outside the filter after all."""
+        if self.only.as_of or self.only.trust or self.only.where:
+            from ..lists import row_of
+
+            memory = self.memory(id)
+            return row_of(memory) if memory else None
+        row = self.catalogue.row(id)
+        return row if row and (not self.only.current or is_valid(row, self.at)) else None
+
+    def memory(self, id: str) -> Memory | None:
+        """A memory, whole; None where it is unknown or outside the filter."""
+        from ..lists import memory_of, passes
+
+        if self.only.as_of:
+            memory = self._then(id)
+        else:
+            doc = self.catalogue.doc(id)
+            memory = memory_of(doc) if doc else None
+        if memory is None or not passes(memory, self.only, self.at, self._trust):
+            return None
+        return memory if not self.only.where or self._where(memory) else None
+
+    @property
+    def _where(self) -> Callable[[Memory], bool]:
+        """The condition of the filter."""
+        if self._condition is None:
+            from ...files.local.usage import Access, accesses
+            from ...state.lifecycle.promoted import FIELDS, columns
+            from ...text.expression import parse_expression
+
+            test, used = parse_expression(self.only.where, FIELDS), accesses(self.layout)
+
+            def condition(memory: Memory) -> bool:
+                access = used.get(memory.id, Access())
+                return test(columns(memory, access.count, access.last)) is True
+
+            self._condition = condition
+        return self._condition
+
+    def _ids(self) -> tuple[str, ...]:
+        """The memories that the condition lets pass, which no store can check; none: a name that no memory has."""
+        from ..lists import memory_of
+
+        found = [memory.id for memory in map(memory_of, self.catalogue.docs()) if self._where(memory)]
+        return tuple(id for id in found if not self.only.ids or id in self.only.ids) or ("",)
+
+    def _then(self, id: str) -> Memory | None:
+        """What is deleted today stays hidden, as in a store, unless the filter asks for what is deleted."""
+        row = self.catalogue.row(id)
+        statuses = self.only.statuses
+        if row is None or (row.status == "deleted" and statuses and "deleted" not in statuses):
+            return None
+        return self.past.memory(id)
+
+    def rows(self) -> list[Row]:
+        """All memories inside the filter, the last changed first."""
+        from ..lists import asks_for_facts, passes_columns
+
+        every = self.catalogue.all()
+        if self.only.as_of:
+            rows = [row for row in (self.row(known.id) for known in every) if row]
+            return sorted(rows, key=lambda row: (-row.updated, row.id))
+        rows = [row for row in every if passes_columns(row, self.only, self.at)]
+        return [row for row in rows if self.memory(row.id)] if asks_for_facts(self.only) else rows
+
+    @property
+    def past(self) -> Past:
+        """The moment that `as_of` names."""
+        if self._past is None:
+            from .past import Past  # reads and folds files: only for questions about the past
+
+            self._past = Past(self.layout, self.catalogue, self.at)
+        return self._past

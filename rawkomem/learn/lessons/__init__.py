@@ -1,0 +1,1 @@
+"""Lessons: from failures, from wire blocks, with their heritage."""

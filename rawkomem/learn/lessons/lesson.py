@@ -1,0 +1,223 @@
+"""Lessons (RFC-0011 §3.5, §4.2): deciding whether one is new, better, or known; and their wire blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...format.lesson import (
+    SEVERITIES,
+    LessonContext,
+    body_of,
+    checked,
+    context_of,
+    is_pattern_id,
+    keys_of,
+    pattern_id,
+    pattern_of,
+    title_of,
+    wire_values,
+)
+from ...format.yamo import Block, emit_block, escaped, name_of, read_block
+from ...format.yamo_blocks import AGENT, PREFIX, lesson_block
+from ...model.clock import now, read_time
+from ...model.entry import Entry, Plan
+from ...model.errors import BadInput
+from ...model.ids import new_id
+from ...model.kinds import ACTIVE
+from ...model.record import record, replace
+from ...state.belief.claims import TRUST_INSUFFICIENT, outweighs, superseding
+from ...state.decide import plan_about, plan_add
+from ...state.fold import created
+from ...text.clean import one_line
+from ...text.condition import REFUSED, read_condition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ...model.entry import Memory, Value
+
+TAG = "#lesson_learned"
+SCOPE_LENGTH = 200  # characters of a scope that make a condition; longer is a text
+STORED, KNOWN, BETTER, HELD = "stored", "known", "superseded", "quarantined"
+
+
+@record
+class Lesson:
+    """A lesson as it stands: the RFC's LessonBlock, with where it comes from."""
+
+    id: str
+    pattern_id: str
+    context: LessonContext
+    by: str
+    at: int
+    status: str
+    path: str
+
+    @property
+    def wire(self) -> str:
+        """Its block, for other programs."""
+        return emit_block(lesson_block(self.by, self.at, **wire_values(self.id, self.pattern_id, self.context)))
+
+
+@record
+class Learned:
+    """What became of a lesson: its id, or that of the one which says the same, and what to write."""
+
+    id: str
+    what: str  # STORED, KNOWN, BETTER or HELD
+    plan: Plan
+
+
+@record
+class Wire:
+    """A lesson that came as a block: what it says, and the id, pattern, time and agent it came with."""
+
+    context: LessonContext
+    id: str
+    pattern_id: str
+    at: int
+    by: str
+
+
+def lesson_of(memory: Memory) -> Lesson:
+    """The lesson that a memory is."""
+    context = context_of(memory.title, memory.importance, memory.extra, memory.body)
+    pattern = pattern_of(memory.extra)
+    return Lesson(memory.id, pattern, context, memory.by, memory.created, memory.status, memory.path)
+
+
+def by_severity(lessons: Sequence[Lesson]) -> list[Lesson]:
+    """The gravest first; of equals the surest, then the latest."""
+    order = {severity: -place for place, severity in enumerate(SEVERITIES)}
+    return sorted(lessons, key=lambda one: (order[one.context.severity], -one.context.confidence, -one.at, one.id))
+
+
+def same_pattern(lesson: Lesson, pattern: str, context: LessonContext) -> bool:
+    """Whether a lesson is about this pattern: ids collide, so the fields are compared; a wire block has no name."""
+    known = lesson.context
+    names = known.error_pattern == context.error_pattern or pattern in (known.error_pattern, context.error_pattern)
+    return lesson.pattern_id == pattern and names and _same_text(known.applicable_scope, context.applicable_scope)
+
+
+def _same_text(ours: str, theirs: str) -> bool:
+    return escaped(ours) == escaped(theirs)  # a wire block carries no semicolon and no line end
+
+
+def plan_lesson(
+    context: LessonContext,
+    known: Sequence[Memory],
+    trust: Callable[[Memory], float],
+    by: str = "",
+    sources: Sequence[str] = (),
+    wire: Wire | None = None,
+) -> Learned:
+    """Store a lesson, unless one of its pattern is as sure. A surer one supersedes, or waits where it is trusted less.
+
+    `known`: lessons of the repository that count; `sources`: ids of the memories that it was distilled from.
+    """
+    context = checked(context)
+    pattern = wire.pattern_id if wire else pattern_id(context.error_pattern, context.applicable_scope)
+    same = [memory for memory in known if same_pattern(lesson_of(memory), pattern, context)]
+    best = max(same, key=lambda memory: lesson_of(memory).context.confidence, default=None)
+    if best and lesson_of(best).context.confidence >= context.confidence:
+        return Learned(best.id, KNOWN, Plan((), f"{best.id} says so already"))
+    entry = _entry(context, pattern, by, sources, wire)
+    first = plan_add(entry).entries[0]
+    older = [memory for memory in same if memory.status == ACTIVE]
+    if not older:
+        return Learned(first.id, STORED, Plan((first,), f"lesson {pattern}"))
+    if not outweighs(created(first), older, trust):
+        return _held(first, older)
+    taken = [superseding(memory, first.id, "a surer lesson of the same pattern", by).entries[0] for memory in older]
+    why = f"lesson {pattern}, in the place of {', '.join(memory.id for memory in older)}"
+    return Learned(first.id, BETTER, Plan((first, *taken), why))
+
+
+def _held(first: Entry, older: Sequence[Memory]) -> Learned:
+    ids: list[Value] = [memory.id for memory in older]
+    extra: dict[str, Value] = {"reason": TRUST_INSUFFICIENT, "conflictsWith": ids}
+    held = plan_about(created(first), Entry(kind="quarantine", by=first.by, extra=extra), "quarantine").entries[0]
+    return Learned(first.id, HELD, Plan((first, held), f"lesson {first.id} waits for a review: it is trusted less"))
+
+
+def _entry(context: LessonContext, pattern: str, by: str, sources: Sequence[str], wire: Wire | None) -> Entry:
+    at = wire.at if wire and wire.at else now()
+    derived: dict[str, Value] = {"derivedFrom": list(sources)} if sources else {}
+    return Entry(
+        kind="lesson",
+        id=wire.id if wire and wire.id else new_id("lesson", at),
+        at=at,
+        by=by,
+        title=title_of(context),
+        when=tuple(_conditions(context)),
+        tags=(TAG,),
+        importance=context.severity,
+        extra={**keys_of(context, pattern), **derived},
+        body=body_of(context),
+    )
+
+
+def _conditions(context: LessonContext) -> list[str]:
+    """When to use it: where its rule applies, and where its pattern is named."""
+    name = "" if is_pattern_id(context.error_pattern) else context.error_pattern
+    scope = one_line(context.applicable_scope, SCOPE_LENGTH)
+    proposed = (f"When working on {scope}", " ".join(name.replace("_", " ").split()))
+    return [text for text in proposed if text and read_condition(text).form != REFUSED]
+
+
+def read_wire(text: str) -> Wire:
+    """The lesson of a wire block, in either form; what is wrong with the block is told with its line."""
+    block, problems = read_block(text)
+    wrong = next((problem for problem in problems if problem.level == "error"), None)
+    if block is None or wrong:
+        told = f"line {wrong.line}: {wrong.message}" if wrong else "no block"
+        raise BadInput(f"not a lesson block: {told}", wrong.hint if wrong else "see 'rawkomem docs yamo'")
+    return _wire_of(block)
+
+
+def _wire_of(block: Block) -> Wire:
+    name, scope = block.value("context", "error_pattern"), block.value("meta", "applicability_scope")
+    context = LessonContext(
+        situation=block.value("context", "original_context"),
+        error_pattern=name,
+        oversight=block.value("output", "oversight_description"),
+        fix=block.value("meta", "rationale"),
+        preventative_rule=block.value("output", "preventative_rule"),
+        severity=block.value("context", "severity").lower(),
+        applicable_scope=scope,
+        inverse_lesson=block.value("meta", "inverse_lesson"),
+        confidence=_number(block.value("output", "rule_confidence")),
+    )
+    pattern = name if is_pattern_id(name) else pattern_id(name, scope)
+    at = read_time(block.value("context", "timestamp"))[0] or 0
+    agent = block.agent.removeprefix(PREFIX)
+    return Wire(checked(context), _lesson_id(block), pattern, at, "" if agent == AGENT else agent)
+
+
+def _lesson_id(block: Block) -> str:
+    """The id that a block gives, where it is one of ours; a name of another shape could pass for another memory."""
+    id = block.value("output", "lesson_id")
+    parts = id.split("_")
+    ours = len(parts) == 3 and parts[0] == "lesson" and parts[1].isdecimal() and name_of(id) == id and len(id) < 60
+    return id if ours else ""
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise BadInput(f"rule_confidence {text!r} is no number", "give one from 0 to 1") from None
+
+
+def with_name(lesson: Lesson, name: str) -> bool:
+    """Whether a lesson is meant by the id or the readable name of a pattern."""
+    return name in (lesson.pattern_id, lesson.context.error_pattern)
+
+
+def renamed(wire: Wire, known: Sequence[Memory]) -> Wire:
+    """The lesson with the readable name of its pattern, where the repository knows that."""
+    for memory in known:
+        lesson = lesson_of(memory)
+        if same_pattern(lesson, wire.pattern_id, wire.context):
+            return replace(wire, context=replace(wire.context, error_pattern=lesson.context.error_pattern))
+    return wire

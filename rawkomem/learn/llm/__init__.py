@@ -1,0 +1,1 @@
+"""The optional language model: settings, transports, prompts."""

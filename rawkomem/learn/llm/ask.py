@@ -1,0 +1,123 @@
+"""A question to a language model whose answer is one JSON object, wherever in the answer that stands.
+
+Models write prose around JSON, put it into a fence, or quote triple backticks inside of it. So an object is looked for
+where a brace opens, and read as far as that brace closes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ...redaction.find import redact
+from ...text.clean import one_line
+from .model import LlmFailure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from .model import Llm
+
+    Schema = Mapping[str, Any]
+
+READ = 1_000_000  # characters of an answer
+TRIES = 500  # braces at which an object may begin: each costs a look at the rest
+SHOWN = 4_000  # characters of a bad answer that the model is shown again
+TYPES = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "number": (int, float),
+    "null": type(None),
+}
+DECODER = json.JSONDecoder(strict=False)  # models leave line breaks in strings as they are
+
+
+class Unfit(ValueError):
+    """What is wrong with an answer, in words that its author understands."""
+
+
+def ask(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str, Any]:
+    """The model's answer as an object that fits the schema. A bad answer is sent back once; the second is a failure."""
+    system = f"{system}\n\n{wanted(schema)}".strip()
+    answer = llm.complete(prompt, system, schema)
+    try:
+        return read_object(answer, schema)
+    except Unfit as problem:
+        again = llm.complete(repair(prompt, answer, str(problem)), system, schema)
+    try:
+        return read_object(again, schema)
+    except Unfit as problem:
+        words = one_line(redact(again), 120)
+        hint = f"Its answer began: {words}" if words else "Try another model."
+        raise LlmFailure(f"{llm.name} gave no usable answer, twice: {problem}", hint) from None
+
+
+def wanted(schema: Schema) -> str:
+    """The words that ask for JSON."""
+    return f"Answer with one JSON object and nothing else. Its JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
+
+
+def repair(prompt: str, answer: str, problem: str) -> str:
+    """The prompt once more, with the answer that was no good."""
+    complaint = f"Your last answer could not be used ({problem}). It was:"
+    return f"{prompt}\n\n{complaint}\n\n{answer[:SHOWN]}\n\nGive it again, as one JSON object and nothing else."
+
+
+def read_object(text: str, schema: Schema) -> dict[str, Any]:
+    """The first object in a text that fits; Unfit says what is wrong with the largest one otherwise."""
+    problem = Unfit("there is no JSON object in it")
+    largest = 0
+    for found, length in objects(text[:READ]):
+        try:
+            check(found, schema)
+        except Unfit as unfit:
+            if length > largest:
+                problem, largest = unfit, length
+        else:
+            return found
+    raise problem
+
+
+def objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """Every outermost JSON object in a text, with its length."""
+    at = text.find("{")
+    for _ in range(TRIES):
+        if at < 0:
+            return
+        try:
+            found, end = DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            yield found, end - at
+        at = text.find("{", end)
+
+
+def check(value: Any, schema: Schema, path: str = "the answer") -> None:
+    """The few words of JSON Schema that we use: type, enum, required, properties, items."""
+    allowed = schema.get("type", ())
+    names = (allowed,) if isinstance(allowed, str) else tuple(allowed)
+    if names and not any(_is(value, name) for name in names):
+        raise Unfit(f"{path} must be {' or '.join(names)}")
+    if "enum" in schema and value not in schema["enum"]:
+        raise Unfit(f"{path} must be one of {', '.join(map(str, schema['enum']))}")
+    if isinstance(value, dict):
+        for name in schema.get("required", ()):
+            if name not in value:
+                raise Unfit(f"{path} lacks {name!r}")
+        for name, part in schema.get("properties", {}).items():
+            if name in value:
+                check(value[name], part, name)
+    if isinstance(value, list) and "items" in schema:
+        for item in value:
+            check(item, schema["items"], f"an item of {path}")
+
+
+def _is(value: Any, name: str) -> bool:
+    """Whether a value is of a JSON type; to Python, true is a number too."""
+    if isinstance(value, bool):
+        return name == "boolean"
+    return isinstance(value, TYPES[name])  # type: ignore[arg-type]

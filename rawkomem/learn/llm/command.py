@@ -1,0 +1,98 @@
+"""A language model behind a command that reads a prompt on stdin and prints an answer: `claude -p`, `codex exec`.
+
+It runs without a shell, in an empty folder (an agent that follows words of a transcript finds nothing to change there),
+in a process group of its own that ends with its time, and with a mark in its environment that keeps us from learning
+from our own question.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+from typing import TYPE_CHECKING
+
+from ...redaction.find import redact
+from ...text.clean import one_line
+from .config import GUARD
+from .model import LlmFailure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .config import LlmSettings
+
+SHOWN = 200  # characters of a command's own words in an error
+
+
+class CommandLlm:
+    """Asks by running a command. Only its first word is ever shown: the others may hold a secret."""
+
+    def __init__(self, settings: LlmSettings):
+        try:
+            self._words = shlex.split(settings.command, posix=os.name == "posix")
+        except ValueError:
+            self._words = []
+        if not self._words:
+            raise LlmFailure("llm.command is empty or has an open quote", "Write it as in a terminal.")
+        self._seconds = settings.timeout
+        self.name = os.path.basename(self._words[0])
+
+    def complete(self, prompt: str, system: str = "", schema: Mapping[str, object] | None = None) -> str:
+        """As Llm.complete. A command knows no schema but the one that the prompt tells it."""
+        given = "\n\n".join(part for part in (system, prompt) if part)
+        with tempfile.TemporaryDirectory(prefix="rawkomem-") as empty:
+            process = self._start(empty)
+            out, err = self._talk(process, given)
+        text = out.decode("utf-8", "replace").strip()
+        if process.returncode:
+            raise LlmFailure(complaint(self.name, process.returncode, err), "Try llm.command by hand.")
+        if not text:
+            raise LlmFailure(
+                f"{self.name} printed nothing", "It must read the prompt on stdin: for example `claude -p`."
+            )
+        return text
+
+    def _talk(self, process: subprocess.Popen[bytes], given: str) -> tuple[bytes, bytes]:
+        """What the command prints; however the talk ends early, nothing of it keeps running."""
+        try:
+            return process.communicate(given.encode("utf-8", "replace"), timeout=self._seconds)
+        except subprocess.TimeoutExpired:
+            end_group(process)
+            said = f"{self.name} did not answer within {self._seconds:g} s"
+            raise LlmFailure(said, "Raise llm.timeout, or try the command by hand.") from None
+        except BaseException:
+            end_group(process)
+            raise
+
+    def _start(self, folder: str) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        environment = {**os.environ, GUARD: "1"}
+        try:
+            return subprocess.Popen(
+                self._words, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=environment, start_new_session=True
+            )
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise LlmFailure(f"cannot run {self.name}: {reason}", "Is it installed? Give a full path.") from None
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End the command and all that it started."""
+    try:
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    except (ProcessLookupError, PermissionError):
+        pass
+    process.communicate()
+
+
+def complaint(name: str, code: int, err: bytes) -> str:
+    """What a command that failed has to say: the last line of its errors, without secrets."""
+    lines = err.decode("utf-8", "replace").strip().splitlines()
+    words = one_line(redact(lines[-1]), SHOWN) if lines else ""
+    return f"{name} ended with code {code}" + (f": {words}" if words else "")

@@ -1,0 +1,189 @@
+"""The records of each host's transcripts, as turns. A record tells by its own shape whose it is.
+
+Hosts call these formats internal and change them at will: what is unknown is passed over, never an error.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...model.clock import read_time
+from .turns import ASSISTANT, SYSTEM, TOOL, USER, Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Record = dict[str, Any]
+
+ROLES = {
+    "user": USER,
+    "human": USER,
+    "assistant": ASSISTANT,
+    "ai": ASSISTANT,
+    "model": ASSISTANT,
+    "gemini": ASSISTANT,
+    "tool": TOOL,
+    "function": TOOL,
+}  # every other role is the host's own: system, developer, info
+TEXTS = ("text", "input_text", "output_text")  # types of content parts that hold words
+MILLISECONDS = 10_000_000_000  # a time above this is in milliseconds: in seconds it would be the year 2286
+
+
+def host_of(record: Record) -> str:
+    """Whose record it is; empty for one of no known shape."""
+    return next((name for name, (knows, _) in HOSTS.items() if knows(record)), "")
+
+
+def turns_of(record: Record, host: str) -> Iterator[Turn]:
+    """What was said in a record of a host."""
+    return HOSTS[host][1](record)
+
+
+def _is_claude(record: Record) -> bool:
+    return "type" in record and ("sessionId" in record or "uuid" in record or "leafUuid" in record)
+
+
+def _claude(record: Record) -> Iterator[Turn]:
+    """Claude Code. What is marked as meta, as a summary, or as said to a sub-agent, is not a person's."""
+    message = record.get("message")
+    role = record.get("type")
+    if not isinstance(message, dict) or role not in (USER, ASSISTANT):
+        return
+    at, session = _time(record.get("timestamp")), _text(record.get("sessionId"))
+    own = record.get("isMeta") or record.get("isCompactSummary") or (role == USER and record.get("isSidechain"))
+    for part in _parts(message.get("content")):
+        if part.get("type") in TEXTS:
+            yield Turn(SYSTEM if own else role, _text(part.get("text")), at, "", session)
+        elif part.get("type") in ("tool_result", "tool_use"):
+            yield Turn(TOOL, _joined(part.get("content")), at, _text(part.get("name")), session)
+
+
+def _is_codex(record: Record) -> bool:
+    return isinstance(record.get("payload"), dict) and "type" in record
+
+
+def _codex(record: Record) -> Iterator[Turn]:
+    """A rollout of Codex. Messages come twice, as items and as events; who reads turns drops what was just said."""
+    payload, at = record["payload"], _time(record.get("timestamp"))
+    kind = payload.get("type")
+    if record["type"] == "session_meta":
+        yield Turn(SYSTEM, "", at, "", _text(payload.get("id") or payload.get("session_id")))
+    elif kind == "message":
+        yield Turn(_role(payload.get("role")), _joined(payload.get("content")), at)
+    elif kind in ("user_message", "agent_message"):
+        yield Turn(USER if kind == "user_message" else ASSISTANT, _text(payload.get("message")), at)
+    elif kind in ("function_call_output", "custom_tool_call_output"):
+        yield Turn(TOOL, _joined(payload.get("output")), at)
+    elif kind == "exec_command_end":
+        yield Turn(TOOL, _text(payload.get("aggregated_output")), at)
+
+
+def _is_opencode(record: Record) -> bool:
+    return isinstance(record.get("info"), dict) and isinstance(record.get("parts"), list)
+
+
+def _opencode(record: Record) -> Iterator[Turn]:
+    """A message of OpenCode. Parts that a plugin or the host put in are synthetic: nobody said them."""
+    info = record["info"]
+    times = info.get("time")
+    at = _time(times.get("created")) if isinstance(times, dict) else 0
+    session = _text(info.get("sessionID"))
+    for part in _parts(record["parts"]):
+        if part.get("type") == "tool":
+            state = part.get("state")
+            output = state.get("output") if isinstance(state, dict) else ""
+            yield Turn(TOOL, _text(output), at, _text(part.get("tool")), session)
+        elif part.get("type") == "text":
+            own = part.get("synthetic") or part.get("ignored")
+            yield Turn(SYSTEM if own else _role(info.get("role")), _text(part.get("text")), at, "", session)
+
+
+def _is_gemini(record: Record) -> bool:
+    named = record.get("type") in ("user", "gemini", "info", "error", "warning") and "content" in record
+    return named or "projectHash" in record or "$set" in record
+
+
+def _gemini(record: Record) -> Iterator[Turn]:
+    """Gemini CLI: messages of type user or gemini; tool calls hang on the message that made them."""
+    at, session = _time(record.get("timestamp")), _text(record.get("sessionId"))
+    yield Turn(_role(record.get("type")), _joined(record.get("content")), at, "", session)
+    for call in _parts(record.get("toolCalls")):
+        yield Turn(TOOL, _joined(call.get("resultDisplay")), at, _text(call.get("name")))
+
+
+def _is_cursor(record: Record) -> bool:
+    return isinstance(record.get("role"), str) and isinstance(record.get("message"), dict)
+
+
+def _cursor(record: Record) -> Iterator[Turn]:
+    """Cursor's agent: a person's words stand in a tag of their own, beside what the host adds."""
+    text = _joined(record["message"].get("content"))
+    _, tag, asked = text.partition("<user_query>")
+    yield Turn(_role(record["role"]), asked.partition("</user_query>")[0] if tag else text)
+
+
+def _is_copilot(record: Record) -> bool:
+    return isinstance(record.get("data"), dict) and "parentId" in record and "type" in record
+
+
+def _copilot(record: Record) -> Iterator[Turn]:
+    """Events of Copilot CLI: those of people and of the agent are messages, the rest is about tools and the session."""
+    data, at = record["data"], _time(record.get("timestamp"))
+    who, _, what = str(record["type"]).partition(".")
+    if what == "message" and who in (USER, ASSISTANT):
+        yield Turn(who, _text(data.get("content")), at)
+    else:
+        yield Turn(SYSTEM, "", at, "", _text(data.get("sessionId")))
+
+
+def _is_generic(record: Record) -> bool:
+    return isinstance(record.get("role", record.get("from")), str) and bool({"content", "text", "value"} & set(record))
+
+
+def _generic(record: Record) -> Iterator[Turn]:
+    """A chat list as most programs write it: role and content."""
+    said = next(record[key] for key in ("content", "text", "value") if key in record)
+    at = _time(record.get("timestamp") or record.get("created_at"))
+    yield Turn(_role(record.get("role", record.get("from"))), _joined(said), at)
+
+
+HOSTS: dict[str, tuple[Callable[[Record], bool], Callable[[Record], Iterator[Turn]]]] = {
+    "claude-code": (_is_claude, _claude),
+    "codex": (_is_codex, _codex),
+    "opencode": (_is_opencode, _opencode),
+    "gemini": (_is_gemini, _gemini),
+    "cursor": (_is_cursor, _cursor),
+    "copilot": (_is_copilot, _copilot),
+    "chat": (_is_generic, _generic),
+}
+
+
+def _role(name: object) -> str:
+    return ROLES.get(str(name).lower(), SYSTEM)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _parts(content: object) -> list[Record]:
+    """The parts of a content, which may be plain text."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+
+
+def _joined(content: object) -> str:
+    """The words of a content; parts without a type are words too."""
+    if isinstance(content, dict):
+        content = [content]
+    return "\n".join(_text(part.get("text")) for part in _parts(content) if part.get("type", "text") in TEXTS)
+
+
+def _time(value: object) -> int:
+    """Milliseconds of a time as hosts write it; 0 for what is none."""
+    if isinstance(value, str):
+        return read_time(value)[0] or 0
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e15:
+        return 0
+    return int(value if value > MILLISECONDS else value * 1000)

@@ -1,0 +1,114 @@
+"""What rawkomem itself put into a prompt, and what the host did: cut out, so that nothing is learned twice.
+
+Only the fenced format says where it ends. Of the others, a block runs to the next heading that no memory can hold
+(memories' own headings are defused), else to the end of the text: what people say below it is lost rather than taken
+for theirs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from ...text.chunk import fence_after
+from ...text.frame import DIRECTIVE, FENCE, GROUPED_HEADING, HEADING, JSON_KEYS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Ends = Callable[[str, bool], bool]
+
+OPENING = re.compile(rf"<{FENCE}([0-9a-f]{{4,64}})[ >]")
+PLAIN_ITEM = re.compile(r"^.{1,200} \((?:low|medium|high|critical), .{1,200}\.md:\d+(?:, .*)?\)$", re.MULTILINE)
+LIST = re.compile(r"\[\s*\{")
+DECODER = json.JSONDecoder(strict=False)
+TRIES = 50  # places at which a JSON list may begin
+# What hosts wrap around or put beside a person's words, as <tag>…</tag>.
+SCAFFOLDING = (
+    "system-reminder", "environment_context", "user_instructions", "INSTRUCTIONS", "command-name", "command-message",
+    "command-args", "local-command-stdout", "local-command-stderr", "bash-input", "bash-stdout", "bash-stderr",
+    "ide_selection", "ide_opened_file", "permissions instructions", "turn_aborted", "skill", "task-notification",
+)  # fmt: skip
+
+
+def without_injected(text: str) -> tuple[str, int]:
+    """A text without blocks of injected memories, and how many there were."""
+    blocks = 0
+    for cut in (_fenced, _headed, _grouped, _mesh, _plain, _listed):
+        text, found = cut(text)
+        blocks += found
+    return text, blocks
+
+
+def without_scaffolding(text: str) -> str:
+    """A text without what its host put in; a block that is left open runs to the end."""
+    for tag in SCAFFOLDING:
+        begin, end = f"<{tag}>", f"</{tag}>"
+        while begin in text:
+            before, _, rest = text.partition(begin)
+            text = f"{before.rstrip()}\n{rest.partition(end)[2].lstrip()}"
+    return text
+
+
+def _fenced(text: str) -> tuple[str, int]:
+    blocks = 0
+    while opening := OPENING.search(text):
+        _, _, after = text[opening.end() :].partition(f"</{FENCE}{opening[1]}>")
+        text, blocks = text[: opening.start()] + after, blocks + 1
+    return text, blocks
+
+
+def _headed(text: str) -> tuple[str, int]:
+    """From our heading to the next one that is none of an item's: `###` opens items, memories hold none unescaped."""
+    return _cut(text, HEADING, lambda line, first: not first and line.startswith(("# ", "## ")))
+
+
+def _grouped(text: str) -> tuple[str, int]:
+    """Each item is one line, so the block ends with its list."""
+    return _cut(text, GROUPED_HEADING, lambda line, first: not first and bool(line) and line[:2] not in ("- ", "##"))
+
+
+def _mesh(text: str) -> tuple[str, int]:
+    return _cut(text, DIRECTIVE.partition("\n")[0], lambda line, first: False)
+
+
+def _plain(text: str) -> tuple[str, int]:
+    item = PLAIN_ITEM.search(text)
+    return (text[: item.start()], 1) if item else (text, 0)
+
+
+def _cut(text: str, opening: str, ends: Ends) -> tuple[str, int]:
+    """A text without the blocks that begin with a line; `ends` tells whether a line is the first beyond the block."""
+    if opening not in text:
+        return text, 0
+    kept: list[str] = []
+    blocks, inside, fence = 0, False, ""
+    for line in text.split("\n"):
+        before, fence = fence, fence_after(fence, line)
+        first = line.startswith(opening)
+        if first and not inside:
+            inside, blocks, fence = True, blocks + 1, ""
+        elif inside and not before and ends(line, first):
+            inside = False
+        if not inside:
+            kept.append(line)
+    return "\n".join(kept), blocks
+
+
+def _listed(text: str) -> tuple[str, int]:
+    """The format for programs: a JSON list of items."""
+    blocks = at = 0
+    for _ in range(TRIES):
+        opening = LIST.search(text, at)
+        if opening is None:
+            break
+        try:
+            items, end = DECODER.raw_decode(text, opening.start())
+        except (ValueError, RecursionError):
+            at = opening.end()
+            continue
+        at = end
+        if all(isinstance(item, dict) and set(JSON_KEYS) <= set(item) for item in items):
+            text, at, blocks = text[: opening.start()] + text[end:], opening.start(), blocks + 1
+    return text, blocks

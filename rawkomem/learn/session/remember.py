@@ -1,0 +1,100 @@
+"""Makes an Entry of a moment: a title, conditions, and where it comes from. Nothing is written here."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ...model.clock import now
+from ...model.entry import Entry
+from ...model.record import record
+from ...text.clean import one_line
+from .cues import KINDS
+from .propose import propose
+
+if TYPE_CHECKING:
+    from ...model.entry import Value
+    from .moments import Moment
+
+TITLE = 90  # characters
+LEAST_WORDS = 4  # of a title: a shorter one is no subject
+LEARNED = "learned"  # a tag: nobody wrote this by hand
+RESULTS = ("success", "failure", "partial")
+MARKERS = re.compile(
+    r"^(?:(?:actually|please|and|but|so|it turned out that|it turns out that|turns out|from now on"
+    r"|going forward|as agreed)[,:\s]+"
+    r"|(?:ok(?:ay)?|agreed|final call|(?:final )?decision|decided|no|nope|wrong|fixed|root cause|that's wrong"
+    r"|todo[^:]{0,20})"
+    r"(?:[,:;.]| [–—-])\s*"
+    r"|(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
+    r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))"
+    r"(?:[:,]? that\b|[:,]| to\b)\s*)+",
+    re.IGNORECASE,
+)
+CHOOSING = re.compile(
+    r"^(?:after [^,]{3,40}, )?(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to"
+    r"| on| for| that)? "
+    r"|^(?:let's|we'll|we will|we are going to|we're going to) ",
+    re.IGNORECASE,
+)
+REASONS = re.compile(r" because | since | so that |, so |, which |; | - | – ")
+ASIDES = re.compile(r"; | - | – ")  # of a fault, its cause is the news
+
+
+@record
+class Run:
+    """The run that a transcript or an output is of."""
+
+    agent: str = ""
+    task: str = ""
+    result: str = ""  # one of RESULTS, or unknown
+    error: str = ""
+    source: str = ""  # which session of which host
+
+
+def entry_of(moment: Moment, run: Run) -> Entry:
+    """The memory that a moment becomes."""
+    kind = KINDS[moment.kind]
+    extra: dict[str, Value] = {
+        "type": kind.type,
+        "category": kind.category,
+        "confidence": str(round(100 * moment.score)),
+    }
+    if moment.turn and moment.turn.role:
+        extra["saidBy"] = moment.turn.role
+    return Entry(
+        title=title_of(moment.text, moment.kind),
+        when=propose(moment.text),
+        tags=(kind.tag, LEARNED),
+        importance=kind.importance,
+        at=_time(moment),
+        by=run.agent,
+        found_in=run.task,
+        source=run.source,
+        extra=extra,
+        body=body_of(moment, run),
+    )
+
+
+def title_of(text: str, kind: str = "") -> str:
+    """A sentence as a title: without what announces it, as far as its reasons."""
+    text = one_line(text, 2 * len(text) + 1)
+    bare = CHOOSING.sub("", MARKERS.sub("", text)).strip()
+    head = (ASIDES if kind == "fix" else REASONS).split(bare, maxsplit=1)[0].rstrip(".,:;! ")
+    title = head if len(head.split()) >= LEAST_WORDS else bare.rstrip(".,:;! ")
+    return one_line(title[:1].upper() + title[1:], TITLE)
+
+
+def body_of(moment: Moment, run: Run) -> str:
+    """What was said, what it answered, and how the run ended where that went wrong."""
+    parts = [moment.text]
+    if moment.before:
+        parts.append(f"Said after: “{moment.before}”")
+    if run.error and moment.kind == "fix":
+        parts.append(f"The run ended in {run.result or 'failure'}: {one_line(run.error, 300)}")
+    return "\n\n".join(parts)
+
+
+def _time(moment: Moment) -> int:
+    """When it was said, as far as that is known and not in the future."""
+    return moment.turn.at if moment.turn and 0 < moment.turn.at <= now() else now()

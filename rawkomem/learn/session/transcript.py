@@ -1,0 +1,163 @@
+"""Reads a session's transcript as a stream of turns, whichever host wrote it. What it is, its content tells.
+
+A broken line, a record of an unknown kind or one of absurd length costs itself only: it is counted and told.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, deque
+from itertools import chain, islice
+from typing import IO, TYPE_CHECKING, Any
+
+from ...model.errors import BadInput
+from ...model.record import replace
+from ...text.clean import clean
+from .chatlog import turns_in
+from .hosts import host_of, turns_of
+from .injected import without_injected, without_scaffolding
+from .turns import PEOPLE, Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Record = dict[str, Any]
+
+LINE = 8 * 2**20  # bytes of one line: a record with a screenshot in it is longer, and says nothing
+LINES = 15  # looked at before it is decided that none is a record by itself
+DOCUMENT = 128 * 2**20  # bytes of a transcript that is one JSON document: it cannot be read in pieces
+TURN = 200_000  # characters of one turn: nobody says more at once
+BLANKS = b"\xef\xbb\xbf \t\r\n"  # before a first record, with the mark of UTF-8
+PEEK = 4096  # bytes that tell what a file is
+AGAIN = 8  # turns within which the same words of the same speaker are one turn, written twice
+LISTS = ("messages", "turns", "conversation", "history", "items")  # where a document keeps its records
+MARKDOWN = "text"
+PACKED = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gunzip"}
+
+
+class Transcript:
+    """Turns of one session, and what was met while reading them. The counts are complete once the turns are read."""
+
+    def __init__(self, stream: IO[bytes]):
+        self._stream = stream
+        self._ahead: list[bytes] = []
+        self._hosts: Counter[str] = Counter()
+        self.session = ""
+        self.counts: Counter[str] = Counter()  # broken, unknown, too long, injected
+
+    @property
+    def host(self) -> str:
+        """Whose transcript it is: that of most of its records."""
+        return self._hosts.most_common(1)[0][0] if self._hosts else MARKDOWN
+
+    def turns(self) -> Iterator[Turn]:
+        """Every turn in order; people's words without what was injected into them."""
+        recent: deque[tuple[str, str]] = deque(maxlen=AGAIN)
+        for turn in self._raw():
+            self.session = self.session or turn.session
+            said = turn.role, turn.text[:TURN]
+            if turn.text and said not in recent:
+                recent.append(said)
+                turn = replace(turn, text=self._spoken(*said))
+                if turn.text:
+                    yield turn
+
+    def _spoken(self, role: str, text: str) -> str:
+        if role in PEOPLE:
+            text, blocks = without_injected(without_scaffolding(clean(text)))
+            self.counts["injected"] += blocks
+        return text.strip()
+
+    def _raw(self) -> Iterator[Turn]:
+        start = self._look_ahead().lstrip(BLANKS)[:1]
+        if start not in (b"{", b"["):
+            return turns_in(line.decode("utf-8", "replace").rstrip("\r\n") for line in self._lines())
+        spread = start == b"[" or not any(_read_record(line) for line in self._ahead)
+        records = self._document() if spread else self._records()
+        return chain.from_iterable(self._turns_of(record) for record in records)
+
+    def _look_ahead(self) -> bytes:
+        """The first line that is not blank. A few more are kept: the first record of a file may be torn."""
+        line = self._stream.readline(LINE)
+        _refuse_binary(line)
+        while line and not line.strip(BLANKS):
+            line = self._stream.readline(LINE)
+        self._ahead = [line, *islice(iter(lambda: self._stream.readline(LINE), b""), LINES)]
+        return line
+
+    def _lines(self) -> Iterator[bytes]:
+        """Lines; of one that is too long only the fact is kept."""
+        for line in chain(self._ahead, iter(lambda: self._stream.readline(LINE), b"")):
+            if len(line) < LINE or line.endswith(b"\n"):
+                yield line
+                continue
+            self.counts["too long"] += 1
+            while line and not line.endswith(b"\n"):
+                line = self._stream.readline(LINE)
+
+    def _records(self) -> Iterator[Record]:
+        for line in self._lines():
+            if not line.strip():
+                continue
+            record = _read_record(line)
+            if record is None:
+                self.counts["broken"] += 1
+            else:
+                yield from self._listed(record)
+
+    def _document(self) -> Iterator[Record]:
+        data = b"".join(self._ahead) + self._stream.read(DOCUMENT)
+        if len(data) > DOCUMENT:
+            raise BadInput(f"the transcript is one JSON document of more than {DOCUMENT >> 20} MB", "split it")
+        try:
+            value = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
+        except (ValueError, RecursionError) as failure:
+            raise BadInput(f"the transcript is no JSON that can be read: {failure}", "is it complete?") from None
+        return self._listed(value)
+
+    def _listed(self, value: Any) -> Iterator[Record]:
+        """The records in a value: itself, or those of the list that it is or holds."""
+        if isinstance(value, dict):
+            within = next((value[name] for name in LISTS if isinstance(value.get(name), list)), None)
+            if within is None:
+                yield value
+                return
+            self.session = self.session or _session(value)
+            value = within
+        for record in value:
+            if isinstance(record, dict):
+                yield record
+            else:
+                self.counts["unknown"] += 1
+
+    def _turns_of(self, record: Record) -> Iterator[Turn]:
+        host = host_of(record)
+        if not host:
+            self.counts["unknown"] += 1
+            return iter(())
+        self._hosts[host] += 1
+        return turns_of(record, host)
+
+
+def _refuse_binary(data: bytes) -> None:
+    for magic, command in PACKED.items():
+        if data.startswith(magic):
+            raise BadInput("the transcript is compressed", f"unpack it first: {command}")
+    if b"\0" in data[:PEEK]:
+        raise BadInput("the transcript is a binary file", "give a .jsonl, .json, .md or .txt file")
+
+
+def _read_record(line: bytes) -> Record | None:
+    try:
+        record = json.loads(line.decode("utf-8-sig", "replace"), strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _session(document: Record) -> str:
+    info = document.get("info")
+    named = (
+        (info.get("id") if isinstance(info, dict) else None) or document.get("sessionId") or document.get("session_id")
+    )
+    return named if isinstance(named, str) else ""

@@ -1,0 +1,19 @@
+"""A turn: what somebody said in a session, whoever kept the record of it."""
+
+from __future__ import annotations
+
+from ...model.record import record
+
+USER, ASSISTANT, TOOL, SYSTEM, NOBODY = "user", "assistant", "tool", "system", ""
+PEOPLE = (USER, ASSISTANT, NOBODY)  # whose words may be learned from; a text without roles is somebody's
+
+
+@record
+class Turn:
+    """One turn. Tools and the host's own scaffolding speak too; what they say is never taken for what people said."""
+
+    role: str
+    text: str
+    at: int = 0  # milliseconds since 1970; 0: the record does not say
+    tool: str = ""  # which tool speaks
+    session: str = ""  # as far as the record names it

@@ -1,0 +1,1 @@
+"""Skills: reading, judging, exporting and proposing them."""

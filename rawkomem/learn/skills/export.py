@@ -1,0 +1,117 @@
+"""A skill as a folder that agent hosts load: `<name>/SKILL.md` with frontmatter and body, as Agent Skills asks.
+
+A file that we wrote carries a stamp over its own text. One without it, or one that somebody changed since, is theirs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ...format.emit import emit_fields
+from ...model.errors import Refused, Unwritable
+from ...model.ids import slug
+from ...model.kinds import ACTIVE
+from ...model.record import record
+from ...text.clean import clean, one_line
+from ...text.summary import summarise
+from .text import DESCRIPTION_LENGTH, split_front, text_in
+
+if TYPE_CHECKING:
+    from ...model.entry import Memory, Value
+
+FILE = "SKILL.md"
+KEPT = ("license", "compatibility")  # portable, and harmless: what tools a skill may use is for a person to allow
+COMPATIBILITY_LENGTH = 500  # characters (Agent Skills)
+DESCRIPTION_WORDS = 40  # of a description that is made from the text
+STAMP = re.compile(r"^  rawkomem: (\S+) ([0-9a-f]{16})\n", re.MULTILINE)
+
+
+@record
+class Exported:
+    """Where a skill was written, and whether that changed anything."""
+
+    path: str
+    changed: bool
+
+
+def export_skill(memory: Memory, folder: str, inside: str) -> Exported:
+    """Write a skill's folder below `folder`, which must not lie in the repository `inside`."""
+    if memory.status != ACTIVE:
+        raise Refused(f"{memory.id} is {memory.status}: only active skills are exported", "review or restore it first")
+    name = portable_name(memory.title)
+    target = os.path.join(folder, name)
+    if (os.path.realpath(target) + os.sep).startswith(os.path.realpath(inside) + os.sep):
+        raise Refused("a skill is not exported into the memories", "name a folder like .claude/skills")
+    file, text = os.path.join(target, FILE), portable(memory, name)
+    before = _read_own(file, target, memory.id)
+    if before != text:
+        _write(file, text)
+    return Exported(file, before != text)
+
+
+def portable_name(title: str) -> str:
+    """A name that every host takes: small letters, digits and single hyphens, at most 64; the folder's name too."""
+    return slug(title.replace("_", " ").replace("/", " ").replace(".", " ").replace(":", " "))
+
+
+def portable(memory: Memory, name: str) -> str:
+    """The SKILL.md of a skill, stamped."""
+    front, body = split_front(text_in(memory.body))
+    fields: dict[str, Value] = {"name": name, "description": _description(memory, body)}
+    fields |= {key: one_line(str(front[key]), COMPATIBILITY_LENGTH) for key in KEPT if isinstance(front.get(key), str)}
+    head = f"---\n{emit_fields(fields)}metadata:\n"
+    rest = f"---\n\n{_body(memory, body)}\n"
+    return f"{head}  rawkomem: {memory.id} {_sum(head + rest)}\n{rest}"
+
+
+def _description(memory: Memory, body: str) -> str:
+    said = str(memory.extra.get("description", "")) or summarise([(body, 1.0)], DESCRIPTION_WORDS) or memory.title
+    return one_line(said, DESCRIPTION_LENGTH)
+
+
+def _body(memory: Memory, body: str) -> str:
+    """The text below its frontmatter; YAMO, which is no Markdown, in a fence."""
+    if not body:
+        return f"# {one_line(memory.title)}"
+    first = body.split("\n", 1)[0]
+    return f"# {one_line(memory.title)}\n\n```yamo\n{body}\n```" if first.rstrip().endswith(";") else body
+
+
+def _sum(text: str) -> str:
+    return sha256(clean(text).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _read_own(file: str, folder: str, id: str) -> str:
+    """What we wrote there before; empty where nothing is. Whatever else is there is not ours to replace."""
+    if os.path.islink(folder) or os.path.islink(file):
+        raise Refused(f"{file} is a link", "name another folder, or remove the link")
+    try:
+        with open(file, encoding="utf-8", newline="") as stream:
+            text = stream.read()
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    stamp = STAMP.search(text)
+    if not stamp:
+        raise Refused(f"{file} was not written by rawkomem", "name another folder, or move that file away")
+    if stamp[2] != _sum(STAMP.sub("", text, count=1)):
+        raise Refused(f"{file} was changed since it was exported", "take it in with 'rawkomem skill add', or move it")
+    if stamp[1] != id:
+        raise Refused(f"{file} is an export of {stamp[1]}", "rename one of the two skills, or name another folder")
+    return text
+
+
+def _write(file: str, text: str) -> None:
+    """In one step, so that a host never loads half a skill."""
+    temporary = os.path.join(os.path.dirname(file), f".{FILE}.{os.getpid()}")
+    try:
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        with open(temporary, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+        os.replace(temporary, file)
+    except OSError as failure:
+        raise Unwritable(f"cannot write {file}: {failure.strerror}", "check permissions and free space") from None

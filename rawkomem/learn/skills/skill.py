@@ -1,0 +1,197 @@
+"""Skills: how reliable each turned out, which fits a task, and the decisions to take one in or to put it away. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...index.passages import searchable_title
+from ...model.entry import NOTHING, Entry, Plan
+from ...model.errors import BadInput
+from ...model.kinds import ACTIVE
+from ...model.record import record, replace
+from ...state.belief.decisions import plan_archive
+from ...state.decide import plan_about, plan_add, plan_amend
+from ...state.fold import created
+from ...text.stem import STOP_WORDS, stem, words
+from .text import NO_INTENT, as_read, body_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ...model.entry import Memory, Value
+    from .text import SkillText
+
+    Trust = Callable[[Memory], float]
+
+KIND = "skill"
+# RFC-0011, in tenths, so that sums are exact: where reliability starts, and what a use adds.
+START, SUCCESS, FAILURE, MOST = 5, 1, -2, 10
+PRUNED_BELOW = 0.3  # RFC-0011
+KEYWORDS, MEANING = 0.7, 0.3  # RFC-0011: shares of a skill's score
+FIELDS = {"name": 3, "intent": 2, "tags": 1, "description": 1}  # RFC-0011: what a word counts where it stands
+LEAST_MEANING = 0.3  # cosine from which a skill that shares no word with a question may still be meant
+REPLACED = "trusted less than the skill of this name"
+
+
+@record
+class Skill:
+    """A skill as it stands: its memory, how reliable it is, and how often it was used.
+
+    `uses` are the votes on it, the same on every machine; `injected` and `last_used` are what this machine saw.
+    """
+
+    memory: Memory
+    reliability: float
+    uses: int
+    injected: int = 0
+    last_used: int = 0
+
+    def field(self, name: str) -> str:
+        """What it says of itself: name, intent, tags or description, as text."""
+        if name == "name":
+            return self.memory.title
+        return " ".join(self.memory.tags) if name == "tags" else str(self.memory.extra.get(name, ""))
+
+
+@record
+class Match:
+    """A skill that fits a question, its score, and the parts (name, amount, why) that add up to it."""
+
+    skill: Skill
+    score: float
+    parts: tuple[tuple[str, float, str], ...]
+
+
+def reliability(votes: str) -> float:
+    """How reliable a skill is after these votes (`+`, `-`) in their order, from 0 to 1."""
+    tenths = START
+    for vote in votes:
+        tenths = max(0, min(MOST, tenths + (SUCCESS if vote == "+" else FAILURE)))
+    return tenths / MOST
+
+
+def skill_of(memory: Memory, injected: int = 0, last_used: int = 0) -> Skill:
+    """A memory of kind `skill` with what follows from its votes."""
+    return Skill(memory, reliability(memory.votes), len(memory.votes), injected, last_used)
+
+
+# Search
+
+
+def rank(question: str, skills: Sequence[Skill], cosine: Mapping[str, float]) -> list[Match]:
+    """The skills that fit a question, best first; `cosine`: how close each is in meaning, by id."""
+    named = called(question, skills)
+    if named:
+        return [Match(named, 1.0, (("called", 1.0, "the question calls it by its name"),))]
+    matches = [_match(_stems(question), skill, max(0.0, cosine.get(skill.memory.id, 0.0))) for skill in skills]
+    fitting = [match for match in matches if match.parts]
+    return sorted(fitting, key=lambda match: (-match.score, -match.skill.reliability, match.skill.memory.id))
+
+
+def called(question: str, skills: Sequence[Skill]) -> Skill | None:
+    """The skill that a question names outright: `Name: X` or `X: do this`; of namesakes the more reliable."""
+    head, colon, rest = question.strip().partition(":")
+    name = rest if head.strip().casefold() == "name" else head
+    wanted = name.strip().casefold() if colon else ""
+    found = [skill for skill in skills if wanted and skill.memory.title.casefold() == wanted]
+    return max(found, key=lambda skill: (skill.reliability, skill.memory.id), default=None)
+
+
+def _match(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
+    """A word counts by the fields that hold it, at most as in a name: so a name that says it all is a full match."""
+    held = {name: _stems(skill.field(name)) for name in FIELDS}
+    parts: list[tuple[str, float, str]] = []
+    shared = [(word, [name for name in FIELDS if root in held[name]]) for root, word in asked.items()]
+    most = max(FIELDS.values())
+    points = sum(min(most, sum(FIELDS[name] for name in names)) for _, names in shared)
+    if points:
+        said = "; ".join(f"{word} in {', '.join(names)}" for word, names in shared if names)
+        parts.append(("keywords", KEYWORDS * points / (most * len(asked)), said))
+    if cosine >= LEAST_MEANING or (points and cosine):
+        parts.append(("meaning", MEANING * cosine, f"cosine {cosine:.2f}"))
+    return Match(skill, sum(amount for _, amount, _ in parts), tuple(parts))
+
+
+def _stems(text: str) -> dict[str, str]:
+    """What a text is about: stem → word, with the parts of compound names; all words where it has no telling ones."""
+    every = words(searchable_title(text))
+    return {stem(word): word for word in [word for word in every if word not in STOP_WORDS] or every}
+
+
+# Taking in
+
+
+def known_as(skill: SkillText, known: Sequence[Memory]) -> Memory | None:
+    """The skill that says exactly this already, whatever became of it; a deleted one is not known."""
+    body = as_read(body_of(skill.text))
+    return next((memory for memory in known if memory.status != "deleted" and memory.body == body), None)
+
+
+def plan_ingest(
+    skill: SkillText,
+    source: str,
+    by: str,
+    known: Sequence[Memory],
+    trust: Trust,
+    extra: Mapping[str, Value] = NOTHING,
+) -> Plan:
+    """Take a skill in: as an amendment of the active skill of that name, or as a new one.
+
+    What is trusted less than the skill it would change waits for a review instead, as a skill of its own.
+    """
+    entry = _entry(skill, source, by, extra)
+    (new,) = plan_add(entry).entries
+    old = next((memory for memory in known if memory.status == ACTIVE and _is_named(memory, skill.name)), None)
+    if old is None:
+        return Plan((new,), f"add skill {skill.name!r}")
+    if trust(created(new)) >= trust(old):
+        return _amending(old, entry)
+    return plan_held(new, f"{REPLACED}: {old.id}", by, (old.id,))
+
+
+def plan_held(new: Entry, reason: str, by: str, rivals: Sequence[str] = ()) -> Plan:
+    """A new memory that is inert until somebody reviews it: both entries are one write."""
+    extra: dict[str, Value] = {"reason": reason, **({"conflictsWith": [*rivals]} if rivals else {})}
+    held = plan_about(created(new), Entry(kind="quarantine", by=by, extra=extra), "").entries
+    return Plan((new, *held), f"hold {new.title!r} for a review")
+
+
+def _entry(skill: SkillText, source: str, by: str, extra: Mapping[str, Value]) -> Entry:
+    intent = "" if skill.intent == NO_INTENT else skill.intent  # it says nothing, and its words would be searched
+    said = {"intent": intent, "description": skill.description}
+    return Entry(
+        kind=KIND,
+        title=skill.name,
+        when=skill.when,
+        tags=skill.tags,
+        source=source,
+        by=by,
+        body=body_of(skill.text),
+        extra={**extra, **{key: value for key, value in said.items() if value}},
+    )
+
+
+def _amending(old: Memory, entry: Entry) -> Plan:
+    given = {"title": entry.title, "whenToUse": entry.when, "tags": entry.tags, "source": entry.source}
+    extra = {"intent": "", "description": "", **entry.extra}
+    changed = replace(entry, kind="amend", given=tuple(key for key, value in given.items() if value), extra=extra)
+    return plan_amend(old, changed)
+
+
+def _is_named(memory: Memory, name: str) -> bool:
+    return memory.title.casefold() == name.casefold()
+
+
+# Putting away
+
+
+def plan_prune(skills: Sequence[Skill], threshold: float, by: str) -> Plan:
+    """Archive the active skills below a reliability; `restore` brings one back."""
+    if not 0 <= threshold <= 1:
+        raise BadInput(f"{threshold:g} is no reliability", "give a number from 0 to 1, like 0.3")
+    weak = [skill for skill in skills if skill.memory.status == ACTIVE and skill.reliability < threshold]
+    plans = [
+        plan_archive(skill.memory, f"pruned: reliability {skill.reliability:g} is below {threshold:g}", by)
+        for skill in weak
+    ]
+    return Plan(tuple(entry for plan in plans for entry in plan.entries), f"prune {len(plans)} skills")

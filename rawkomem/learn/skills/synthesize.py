@@ -1,0 +1,262 @@
+"""Synthesis: a skill proposed from consolidated learnings and lessons, in their own words. Pure.
+
+A learning is Markdown as consolidation writes it: Context, Key Insights, Recommended Approach, Anti-Patterns. The
+proposal is a skill in quarantine: inert until a person reviews it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ...format.lesson import context_of
+from ...format.read_entries import MAX_PATTERNS, MAX_TAGS
+from ...model.entry import Entry, Plan
+from ...model.kinds import ACTIVE
+from ...model.record import record, replace
+from ...state.belief.trust import derived_from
+from ...state.decide import plan_add
+from ...state.graph.graph import build
+from ...state.graph.walk import clusters
+from ...state.references import DERIVED
+from ...text.clean import clean, one_line
+from ...text.overlap import enough, root_of, specific
+from ...text.prose import BULLET, prose_lines, sentences
+from ...text.stem import STOP_WORDS, stem, words
+from ...text.summary import summarise
+from ..llm.ask import ask
+from ..llm.sources import WARNING, fenced
+from .skill import KIND, plan_held
+from .text import DESCRIPTION_LENGTH, NAME_LENGTH, body_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from ...model.entry import Memory
+    from ..llm.model import Llm
+
+LEARNING, LESSON = "learning", "lesson"
+SOURCE = "synthesize"  # of the skills made here
+ALIKE = 0.6  # cosine of what belongs together, as in state/lifecycle/compress.py
+LEAST_LESSONS = 3  # without a learning: one lesson is a lesson, several are a way to work
+MOST_ITEMS = 12  # of a list: longer is a manual
+DESCRIPTION_WORDS = 40
+SECTIONS = {"insights": "Key Insights", "steps": "Recommended Approach", "avoid": "Anti-Patterns"}
+APPROACH, AVOID, RULES = "Approach", "Avoid", "Rules"  # headings of a proposed skill
+HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t#]*$")
+PREFIX = re.compile(r"^(?:learning|lesson)\s*:\s*", re.IGNORECASE)
+RULE = re.compile(r"\bRule:[ \t]*([^|\n]+)")
+SYSTEM = f"You turn the notes of a software project into one skill that an agent can follow. {WARNING}"
+LIST = {"type": "array", "items": {"type": "string"}}
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "description": {"type": "string"}, "steps": LIST, "avoid": LIST},
+    "required": ["name", "description", "steps", "avoid"],
+}
+
+
+@record
+class Draft:
+    """A skill that might be: what it is called, what it says, and the memories that say so."""
+
+    name: str
+    description: str
+    steps: tuple[str, ...]
+    insights: tuple[str, ...]
+    avoid: tuple[str, ...]
+    rules: tuple[str, ...]
+    sources: tuple[Memory, ...]
+
+    @property
+    def analysis(self) -> str:
+        """What it was made from, in one line."""
+        lessons = sum(memory.kind == LESSON for memory in self.sources)
+        made = ((len(self.sources) - lessons, LEARNING), (lessons, LESSON))
+        said = ((len(self.steps), "step"), (len(self.insights), "insight"), (len(self.avoid), "thing to avoid"),
+                (len(self.rules), "rule"))  # fmt: skip
+        return f"{_counted(made)}: {_counted(said)}"
+
+    @property
+    def text(self) -> str:
+        """The skill as Markdown."""
+        parts = [f"# {self.name}", self.description, _list(APPROACH, self.steps, numbered=True)]
+        parts += [_list("What to know", self.insights), _list(AVOID, self.avoid), _list(RULES, self.rules)]
+        parts.append(_list("Made from", [f"{one_line(_subject(memory))} ({memory.id})" for memory in self.sources]))
+        return "\n\n".join(part for part in parts if part)
+
+
+# Choosing sources
+
+
+def candidates(memories: Iterable[Memory], topic: str) -> list[Memory]:
+    """The learnings and lessons in use, about a topic or about anything; the oldest first."""
+    asked = set(specific(topic))
+    found = [memory for memory in memories if memory.kind in (LEARNING, LESSON) and memory.status == ACTIVE]
+    about = [memory for memory in found if not topic or len(asked & _roots(memory)) >= max(1, enough(len(asked)))]
+    return sorted(about, key=lambda memory: (memory.created, memory.id))
+
+
+def covered(memories: Iterable[Memory]) -> dict[str, Memory]:
+    """Source → the skill that was made from it. A rejected proposal is not made again; deleting it takes it back."""
+    skills = (memory for memory in memories if memory.kind == KIND and memory.status != "deleted")
+    return {id: skill for skill in skills for id in derived_from(skill)}
+
+
+def groups(sources: Sequence[Memory], pairs: Iterable[tuple[str, str, float]]) -> list[tuple[str, list[Memory]]]:
+    """(name, memories) of what belongs together, by links and by similar pairs, the largest first."""
+    found = clusters(build(sources, lambda memory: True, pairs), 1)
+    grouped = [(cluster.label, [memory for memory in sources if memory.id in cluster.ids]) for cluster in found]
+    return [(_name(label, members), members) for label, members in grouped]
+
+
+def _name(label: str, members: Sequence[Memory]) -> str:
+    """What a group is called: as its only learning is, else by the words that tell it from the others."""
+    learnings = [memory for memory in members if memory.kind == LEARNING]
+    return _subject((learnings or members)[0]) if len(learnings) == 1 or not label else label.replace(",", "")
+
+
+def is_enough(sources: Collection[Memory]) -> bool:
+    """Whether a skill can be made of these: a learning stands for many runs, a lesson for one."""
+    return any(memory.kind == LEARNING for memory in sources) or len(sources) >= LEAST_LESSONS
+
+
+# Drafting
+
+
+def draft_of(name: str, sources: Sequence[Memory]) -> Draft:
+    """What these memories say, as a skill of that name in their own words; each thing once."""
+    learnings = [memory for memory in sources if memory.kind == LEARNING]
+    lists = {field: _each_once(_section_items(learnings, heading)) for field, heading in SECTIONS.items()}
+    rules = _each_once(_rule(memory) for memory in sources if memory.kind == LESSON)
+    told = [(". ".join(lists[field]), 1.0) for field in ("insights", "steps")] + [(". ".join(rules), 0.5)]
+    description = summarise([text for text in told if text[0]], DESCRIPTION_WORDS)
+    return Draft(
+        one_line(name, NAME_LENGTH),
+        one_line(description, DESCRIPTION_LENGTH),
+        lists["steps"],
+        lists["insights"],
+        lists["avoid"],
+        rules,
+        tuple(sources),
+    )
+
+
+def reworded(llm: Llm, draft: Draft) -> Draft:
+    """The draft in a model's words; rules of lessons stay as they are. LlmFailure where it gives no usable answer."""
+    prompt = (
+        f"Write a skill from these {len(draft.sources)} memories. {WARNING}\n\n{fenced(draft.sources)}\n\n"
+        f"A draft in their own words:\n\n{fenced_draft(draft)}\n\n"
+        "Give a short name, one sentence that says what the skill does and when to use it, the steps in order, and what"
+        " to avoid. Add nothing that the memories do not say."
+    )
+    answer = ask(llm, prompt, SYSTEM, SCHEMA)
+    return replace(
+        draft,
+        name=one_line(answer["name"], NAME_LENGTH) or draft.name,
+        description=one_line(answer["description"], DESCRIPTION_LENGTH) or draft.description,
+        steps=_each_once(answer["steps"]) or draft.steps,
+        avoid=_each_once(answer["avoid"]) or draft.avoid,
+    )
+
+
+def fenced_draft(draft: Draft) -> str:
+    """The draft like one more memory: it is made of their words, so it is data as they are."""
+    return fenced([replace(draft.sources[0], id="draft", title=draft.name, body=draft.text)])
+
+
+def plan_proposal(draft: Draft, by: str) -> Plan:
+    """The skill, held for a review; it names its sources, so it is believed no more than the least of them."""
+    entry = Entry(
+        kind=KIND,
+        title=draft.name,
+        when=_first(MAX_PATTERNS, (condition for memory in draft.sources for condition in memory.when)),
+        tags=_first(MAX_TAGS, ("synthesized", *(tag for memory in draft.sources for tag in memory.tags))),
+        source=SOURCE,
+        by=by,
+        body=body_of(draft.text),
+        extra={
+            "intent": draft.name,
+            "description": draft.description,
+            DERIVED: [memory.id for memory in draft.sources],
+        },
+    )
+    (new,) = plan_add(entry).entries
+    return replace(plan_held(new, f"proposed from {draft.analysis}", by), why=f"propose skill {draft.name!r}")
+
+
+# Reading learnings
+
+
+def section(body: str, heading: str) -> str:
+    """What stands below a heading (in any case) and outside code, as far as the next heading."""
+    inside, kept = False, []
+    for line in prose_lines(body):
+        found = HEADING.match(line)
+        if found:
+            inside = found[1].strip().lower() == heading.lower()
+        elif inside:
+            kept.append(line)
+    return "\n".join(kept).strip()
+
+
+def items(text: str) -> list[str]:
+    """The items of a list, or the sentences of a text without one."""
+    listed: list[str] = []
+    for line in text.split("\n"):
+        bullet = BULLET.match(line)
+        if bullet:
+            listed.append(line[bullet.end() :].strip())
+        elif listed and line.startswith((" ", "\t")) and line.strip():
+            listed[-1] += f" {line.strip()}"
+    return listed or sentences(text)
+
+
+def _section_items(learnings: Iterable[Memory], heading: str) -> Iterable[str]:
+    return (item for memory in learnings for item in items(section(memory.body, heading)))
+
+
+def _rule(memory: Memory) -> str:
+    """The rule of a lesson; of one that a person wrote without our keys, what follows `Rule:`, or its title."""
+    found = RULE.search(memory.body)
+    said = context_of(memory.title, memory.importance, memory.extra, memory.body).preventative_rule
+    return found[1].strip() if found and "preventativeRule" not in memory.extra else said
+
+
+def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
+    """Texts without those that only repeat the words of an earlier one."""
+    kept: dict[frozenset[str], str] = {}
+    for text in texts:
+        line = " ".join(clean(text).split())
+        said = frozenset(stem(word) for word in words(line) if word not in STOP_WORDS)
+        if said:
+            kept.setdefault(said, line)
+    return tuple(kept.values())[:MOST_ITEMS]
+
+
+def _subject(memory: Memory) -> str:
+    return PREFIX.sub("", memory.title) or memory.id
+
+
+def _roots(memory: Memory) -> set[str]:
+    return {root_of(word) for word in words(" ".join((memory.title, *memory.tags, memory.body)))}
+
+
+def _first(most: int, texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))[:most]
+
+
+def _counted(counts: Iterable[tuple[int, str]]) -> str:
+    told = [f"{count} {name if count == 1 else _plural(name)}" for count, name in counts if count]
+    return ", ".join(told) or "nothing"
+
+
+def _plural(name: str) -> str:
+    first, _, rest = name.partition(" ")
+    return f"{first}s {rest}".strip()
+
+
+def _list(heading: str, lines: Sequence[str], numbered: bool = False) -> str:
+    if not lines:
+        return ""
+    marks = (f"{number}." if numbered else "-" for number in range(1, len(lines) + 1))
+    return f"## {heading}\n\n" + "\n".join(f"{mark} {line}" for mark, line in zip(marks, lines, strict=True))

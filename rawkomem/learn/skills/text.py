@@ -1,0 +1,133 @@
+"""The text of a skill file, whatever its form: what it is called, what it is for, and how a memory holds it.
+
+Three forms are read: a `SKILL.md` with frontmatter, YAMO text (`name: X;` lines), and plain Markdown under a heading.
+Only identity is read. What a skill tells to do is for whoever uses it.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ...format.frontmatter import Unreadable, read_frontmatter
+from ...format.read_entries import read_entries
+from ...model.record import record
+from ...redaction.find import redact
+from ...text.clean import clean, one_line
+from ...text.prose import prose_lines, sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ...model.entry import Value
+
+NO_INTENT = "general_procedure"  # RFC-0011: of a skill that names none
+NAME_LENGTH = 120  # characters: a name is called, not read
+DESCRIPTION_LENGTH = 1_024  # characters: what agent hosts read of it
+CONDITION_LENGTH = 256  # characters of a condition, as text/when.py takes them
+FRONT = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+FLAT = re.compile(r"^[ \t]*([A-Za-z][\w-]*)[ \t]*[:;][ \t]*(.*?);?[ \t]*$", re.MULTILINE)
+DECLARED = re.compile(r"^(name|agent|intent|description)[ \t]*[:;][ \t]*([^;\n]+)", re.MULTILINE)
+REMARK = " ---"  # what follows it is no part of a name
+FENCE = re.compile(r"\A(`{3,})skill\n(.*)\n\1\Z", re.DOTALL)
+TICKS = re.compile(r"`{3,}")
+
+
+@record
+class SkillText:
+    """What a skill file says about itself, and its whole text."""
+
+    name: str
+    intent: str
+    description: str
+    tags: tuple[str, ...]
+    when: tuple[str, ...]
+    text: str
+
+
+def read_skill(text: str) -> SkillText:
+    """The skill that a file's text is. One without any name is called by the hash of its text, so always the same."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").strip("\n").rstrip()
+    fields, body = split_front(text)
+    said = {**_declared(text), **{key: value for key, value in fields.items() if value}}
+    heading = "" if said.get("name") else _heading(body)
+    name = _line(said.get("name")).partition(REMARK)[0] or heading or _line(said.get("agent"))
+    description = _line(said.get("description")) or (_opening(body) if heading else "")
+    return SkillText(
+        one_line(name, NAME_LENGTH) or f"Unnamed_{sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}",
+        _line(said.get("intent")) or NO_INTENT,
+        one_line(description, DESCRIPTION_LENGTH),
+        _tags(fields.get("tags")),
+        tuple(condition for condition in _conditions(fields) if 0 < len(condition) <= CONDITION_LENGTH),
+        text,
+    )
+
+
+def split_front(text: str) -> tuple[dict[str, Value], str]:
+    """The frontmatter of a skill file and what stands below it.
+
+    People write `description: Use when: …` without quotes, which is no YAML: such a block is read line by line.
+    """
+    found = FRONT.match(text)
+    if not found:
+        return {}, text
+    try:
+        fields: dict[str, Value] = {key: field.value for key, field in read_frontmatter(found[1])[0].items()}
+    except Unreadable:
+        fields = {key: value.strip().strip("\"'") for key, value in FLAT.findall(found[1])}
+    return fields, text[found.end() :].strip("\n")
+
+
+def body_of(text: str) -> str:
+    """A skill's text as a memory's body: as it is, or in a fence where it would not read back as one entry."""
+    entries, _ = read_entries(f"---\nkind: skill\ntitle: x\n---\n\n{text}\n", advice=False)
+    if len(entries) == 1 and entries[0].body == clean(text).strip("\n").rstrip():
+        return text
+    longest = max((len(run) for run in TICKS.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}skill\n{text}\n{fence}"
+
+
+def text_in(body: str) -> str:
+    """The skill's text that a memory's body holds."""
+    fenced = FENCE.match(body)
+    return fenced[2] if fenced else body
+
+
+def as_read(text: str) -> str:
+    """A text as it comes back from a file: redacted, without what no reader can see."""
+    return clean(redact(text)).strip("\n").rstrip()
+
+
+def _declared(text: str) -> dict[str, str]:
+    """What YAMO text declares at the start of a line; of two declarations the first."""
+    found: dict[str, str] = {}
+    for key, value in DECLARED.findall("\n".join(prose_lines(text))):
+        found.setdefault(key, value.strip())
+    return found
+
+
+def _line(value: Value | None) -> str:
+    return " ".join(clean(value).split()) if isinstance(value, str) else ""
+
+
+def _heading(body: str) -> str:
+    """The first heading; only a text that begins with one is called by it."""
+    first = next((line for line in body.split("\n") if line.strip()), "")
+    return _line(first.lstrip("#")) if first.startswith("#") else ""
+
+
+def _opening(body: str) -> str:
+    return next(iter(sentences(body)), "")
+
+
+def _tags(value: Value | None) -> tuple[str, ...]:
+    items = value if isinstance(value, list) else str(value or "").strip("[]").split(",")
+    return tuple(dict.fromkeys(tag for item in items if (tag := _line(str(item).strip(" \"'")))))
+
+
+def _conditions(fields: Mapping[str, Value]) -> list[str]:
+    """When to use it: our own key, or the one that Claude Code reads."""
+    value = fields.get("whenToUse") or fields.get("when_to_use") or []
+    return [_line(item) for item in (value if isinstance(value, list) else [value])]

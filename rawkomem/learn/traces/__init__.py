@@ -1,0 +1,1 @@
+"""Execution traces and the learnings that are made of them."""

@@ -1,0 +1,214 @@
+"""Consolidating traces: which belong to one goal, and the learning that is made of them. Pure: decides by a Plan.
+
+A trace joins the learning whose goal its own resembles; the others are grouped by the earliest goal that they resemble,
+which stays the learning's `goal` whatever it is called: so traces are grouped alike in one run and in several.
+What a learning was made of is never counted again, so a second run finds nothing to do, and one that was killed is
+continued. A learning that more traces join is amended: it stays one memory.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...model.clock import DAY
+from ...model.entry import Entry, Plan
+from ...model.kinds import ACTIVE
+from ...model.record import record
+from ...state.decide import plan_about, plan_add
+from ...state.references import DERIVED, derived_from
+from ...state.run import TRACE, Run, goal_of, listed, run_of
+from ...text.clean import one_line
+from ...text.overlap import specific
+from ...text.stem import words
+from .learning_text import Learned, earlier_runs, learning_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ...model.entry import Memory, Value
+    from ...state.lifecycle.census import Census
+
+    # (texts in order, least cosine) → for each the place of the first text that it resembles, or its own
+    Leaders = Callable[[Sequence[str], float], list[int]]
+    Wording = Callable[[Learned], str]
+
+SOURCE = "consolidate"  # of the learnings made here
+KIND = "learning"
+PREFIX = "Learning: "
+FAILED = "failed"  # key: those of the sources that did not reach their goal
+LEAST = 2  # traces of a new learning: one alone says what it says, and stays
+ALIKE = (
+    0.7  # cosine of goals that are one (static vectors): "create an FFT plot" and "plot the spectrum of an audio file"
+)
+OLD_ALIKE = 0.6  # … of learnings that nobody has changed for half a year
+OLD_DAYS = 182  # LLMos: long-term memory is consolidated after six months
+MOST_SOURCES = 1_000  # of a learning; the list still fits a frontmatter of 64 KiB
+MOST_CONDITIONS = 5
+NAME_LENGTH = 160  # characters of a goal in a title
+CONDITION_WORDS = 24
+
+
+@record
+class Group:
+    """Traces of one goal: the learning they join, if there is one, and those that are new to it."""
+
+    learning: Memory | None
+    new: tuple[Memory, ...]
+
+
+def plan_learnings(census: Census, leaders: Leaders, by: str = "", wording: Wording = learning_text) -> Plan:
+    """Learnings for all traces that are in none yet, and one learning for old ones that resemble each other.
+
+    `wording` writes the text of a learning from what is known.
+    """
+    learnings = made_learnings(census)
+    groups = _groups(learnings, unlearned(census), leaders)
+    entries: list[Entry] = []
+    for group in groups:
+        if group.learning:
+            entries += _amended(census, group.learning, group.new, (), by, wording)
+        elif len(group.new) >= LEAST:
+            entries.append(_new(group.new, by, wording))
+    changed = {entry.target for entry in entries}
+    old = [learning for learning in learnings if learning.id not in changed and _is_old(learning, census)]
+    entries += _merged(census, old, leaders, by, wording)
+    made, amended = (sum(entry.kind == kind for entry in entries) for kind in (KIND, "amend"))
+    return Plan(tuple(entries), f"{made} new learnings, {amended} amended")
+
+
+def made_learnings(census: Census) -> list[Memory]:
+    """The learnings in use that were made of traces, the oldest first."""
+    found = (memory for memory in census.memories.values() if memory.kind == KIND and memory.source == SOURCE)
+    return _by_time(memory for memory in found if memory.status == ACTIVE and derived_from(memory))
+
+
+def unlearned(census: Census) -> list[Memory]:
+    """The traces in use that no learning was made of, the oldest first; a deleted learning gives its own back."""
+    learnings = (m for m in census.memories.values() if m.kind == KIND and m.status != "deleted")
+    known = {id for learning in learnings for id in derived_from(learning)}
+    traces = (memory for memory in census.memories.values() if memory.kind == TRACE and memory.status == ACTIVE)
+    return _by_time(memory for memory in traces if memory.id not in known)
+
+
+def is_due(count: int, oldest: int, last: int, now: int, least: int, days: int = 7) -> bool:
+    """Whether consolidating is due: enough new traces, or any after a week without a run (LLMos)."""
+    return count >= least or (count > 0 and now - max(oldest, last) >= days * DAY)
+
+
+def _groups(learnings: Sequence[Memory], new: Sequence[Memory], leaders: Leaders) -> list[Group]:
+    room = [learning for learning in learnings if len(derived_from(learning)) < MOST_SOURCES]
+    leads = leaders([goal_of(memory) for memory in (*room, *new)], ALIKE)
+    members: dict[int, list[Memory]] = {}
+    for place, trace in enumerate(new, len(room)):
+        members.setdefault(leads[place], []).append(trace)
+    groups: list[Group] = []
+    for lead, traces in sorted(members.items()):
+        learning = room[lead] if lead < len(room) else None
+        free = MOST_SOURCES - (len(derived_from(learning)) if learning else 0)
+        groups.append(Group(learning, tuple(traces[:free])))
+        for start in range(free, len(traces), MOST_SOURCES):
+            groups.append(Group(None, tuple(traces[start : start + MOST_SOURCES])))
+    return groups
+
+
+def _new(traces: Sequence[Memory], by: str, wording: Wording) -> Entry:
+    runs = [run_of(trace) for trace in traces]
+    learned = Learned(_most_common_goal(runs), len(runs), sum(not run.succeeded for run in runs), tuple(runs))
+    entry = Entry(
+        kind=KIND,
+        title=PREFIX + learned.name,
+        when=conditions(run.goal for run in runs),
+        tags=(KIND,),
+        source=SOURCE,
+        by=by,
+        body=wording(learned),
+        extra={"goal": runs[0].goal, **_sources([r.id for r in runs], [r.id for r in runs if not r.succeeded])},
+    )
+    return plan_add(entry).entries[0]
+
+
+def _amended(
+    census: Census, learning: Memory, new: Sequence[Memory], others: Sequence[Memory], by: str, wording: Wording
+) -> Sequence[Entry]:
+    """The entry that makes a learning say what all its traces say: its own, new ones, and those of other learnings."""
+    whole = (learning, *others)
+    ids = list(dict.fromkeys([*(id for one in whole for id in derived_from(one)), *(trace.id for trace in new)]))
+    runs = [run_of(census.memories[id]) for id in ids if id in census.memories]
+    known = {run.id for run in runs}
+    gone = [one for one in whole if any(id not in known for id in derived_from(one))]
+    runs += [run for one in gone for run in earlier_runs(one)]
+    failed = [id for one in whole for id in listed(one, (FAILED,))]
+    failed = list(dict.fromkeys([*failed, *(trace.id for trace in new if not run_of(trace).succeeded)]))
+    learned = Learned(_name(learning), len(ids), len(failed), tuple(runs))
+    when = dict.fromkeys(
+        [*learning.when, *(one for other in others for one in other.when), *conditions(map(goal_of, new))]
+    )
+    change = Entry(
+        kind="amend",
+        by=by,
+        body=wording(learned),
+        when=tuple(when)[:MOST_CONDITIONS],
+        given=("whenToUse",),
+        extra=_sources(ids, failed),
+    )
+    return plan_about(learning, change, "").entries
+
+
+def _merged(census: Census, old: Sequence[Memory], leaders: Leaders, by: str, wording: Wording) -> list[Entry]:
+    """Old learnings that resemble each other become one: the first takes in the others' traces and supersedes them."""
+    groups: dict[int, list[Memory]] = {}
+    for place, lead in enumerate(leaders([goal_of(learning) for learning in old], OLD_ALIKE)):
+        groups.setdefault(lead, []).append(old[place])
+    entries: list[Entry] = []
+    for first, *others in groups.values():
+        if others and sum(len(derived_from(one)) for one in (first, *others)) <= MOST_SOURCES:
+            entries += _amended(census, first, (), others, by, wording)
+            reason: dict[str, Value] = {"supersededBy": first.id, "reason": f"consolidated into {first.id}"}
+            for other in others:
+                entries += plan_about(other, Entry(kind="supersede", by=by, extra=reason), "").entries
+    return entries
+
+
+def _is_old(learning: Memory, census: Census) -> bool:
+    return bool(learning.updated) and census.now - learning.updated >= OLD_DAYS * DAY
+
+
+def _sources(ids: Sequence[str], failed: Sequence[str]) -> dict[str, Value]:
+    return {DERIVED: list(ids), FAILED: list(failed)}
+
+
+def _most_common_goal(runs: Sequence[Run]) -> str:
+    """The goal in the words that were used most often; of equals, first."""
+    counts: dict[str, int] = {}
+    for run in runs:
+        counts[_plain(run.goal)] = counts.get(_plain(run.goal), 0) + 1
+    chosen = max(counts, key=lambda goal: counts[goal])
+    return one_line(next(run.goal for run in runs if _plain(run.goal) == chosen), NAME_LENGTH)
+
+
+def _plain(goal: str) -> str:
+    return " ".join(words(goal))
+
+
+def _name(learning: Memory) -> str:
+    return learning.title.removeprefix(PREFIX)
+
+
+def conditions(goals: Iterable[str]) -> tuple[str, ...]:
+    """When a learning is of use: for tasks that share the telling words of one of its goals."""
+    found: dict[tuple[str, ...], str] = {}
+    for goal in goals:
+        plain = " ".join(_plain(goal).split()[:CONDITION_WORDS])
+        subject = tuple(sorted(set(specific(plain))))
+        if subject and len(found) < MOST_CONDITIONS:
+            found.setdefault(subject, f"When the task is to {plain}")
+    return tuple(found.values())
+
+
+def _by_time(memories: Iterable[Memory]) -> list[Memory]:
+    return sorted(memories, key=lambda memory: (memory.created, memory.id))
+
+
+def learning_of(census: Census) -> dict[str, Memory]:
+    """trace → the learning in use that was made of it."""
+    return {id: learning for learning in made_learnings(census) for id in derived_from(learning)}

@@ -1,0 +1,170 @@
+"""What several runs of the same goal teach, in the learning format of LLMos. Extractive and deterministic: no model.
+
+Insights are what runs say they learned, the most common first. The approach is the steps of the successful run that has
+most in common with the other successful ones. Anti-patterns are the errors, failed steps and warnings.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...format.sections import items, sections
+from ...model.record import record
+from ...state.run import Run, step_of
+from ...text.clean import one_line
+from ...text.stem import STOP_WORDS, stem, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ...model.entry import Memory
+
+MOST = 7  # items of a list: more is a log, not a learning
+MOST_STEPS = 12
+MOST_TOOLS = 6
+LOOKED_AT = 60  # distinct items compared with each other; the rest is said less often than these
+SAME = 0.75  # share of common stems from which two items say the same
+ITEM_LENGTH = 300  # characters; what is longer is a paragraph
+AVOID = ("avoid", "never", "do not", "don't", "dont ", "must not", "should not", "stop using", "beware")
+NOTHING_WORKED = "No execution has succeeded yet: there is nothing to recommend."
+NOTHING_SAID = "The executions do not say how they went about it."
+
+
+@record
+class Learned:
+    """What is known about one goal: how often it was tried, how often in vain, and the runs that can still be read."""
+
+    name: str
+    executions: int
+    failures: int
+    runs: tuple[Run, ...]
+
+    @property
+    def rate(self) -> int:
+        """The success rate in percent."""
+        return round(100 * (self.executions - self.failures) / max(1, self.executions))
+
+
+def learning_text(learned: Learned) -> str:
+    """The learning as Markdown: Context, Key Insights, Recommended Approach, Anti-Patterns."""
+    insights = _numbered(key_insights(learned.runs)) or "None were recorded."
+    avoid = "\n".join(f"- {item}" for item in anti_patterns(learned.runs)) or "- None were seen."
+    return f"""# Learning: {learned.name}
+
+## Context
+- Observed in {learned.executions} executions
+- Success rate: {learned.rate}%
+- Common tools: {", ".join(common_tools(learned.runs)) or "none were recorded"}
+
+## Key Insights
+{insights}
+
+## Recommended Approach
+{recommended(learned.runs)}
+
+## Anti-Patterns
+{avoid}"""
+
+
+def earlier_runs(learning: Memory) -> list[Run]:
+    """What a learning says, as runs: for sources that can no longer be read."""
+    parts = sections(learning.body)
+    id, goal = learning.id, learning.title
+    steps, learnings = _said(parts, "recommended approach"), _said(parts, "key insights")
+    told = Run(id, goal, "success", steps=steps, learnings=learnings, at=learning.created)
+    failed = [Run(id, goal, "failure", error=item) for item in _said(parts, "anti-patterns")]
+    return [told, *failed]
+
+
+def _said(parts: dict[str, str], title: str) -> tuple[str, ...]:
+    nothing = ("None were recorded.", "None were seen.", NOTHING_SAID, NOTHING_WORKED)
+    return tuple(item for item in items(parts.get(title, "")) if item not in nothing)
+
+
+def common_tools(runs: Sequence[Run]) -> list[str]:
+    """The tools that most runs used, the most common first."""
+    counts: dict[str, int] = {}
+    for run in runs:
+        for tool in dict.fromkeys(run.tools):
+            counts[one_line(tool, 60)] = counts.get(one_line(tool, 60), 0) + 1
+    return sorted(counts, key=lambda tool: (-counts[tool], tool))[:MOST_TOOLS]
+
+
+def key_insights(runs: Sequence[Run]) -> list[str]:
+    """What runs learned, those that reached their goal first; where none says so, what came of them."""
+    ordered = sorted(runs, key=lambda run: not run.succeeded)
+    said = [item for run in ordered for item in run.learnings if not _warns(item)]
+    return most_common(said) or most_common([item for run in ordered if run.succeeded for item in items(run.results)])
+
+
+def recommended(runs: Sequence[Run]) -> str:
+    """The steps of the most typical successful run; its plan where it tells no steps."""
+    good = [run for run in runs if run.succeeded]
+    if not good:
+        return NOTHING_WORKED
+    steps = _typical(good, lambda run: [step for step, failed in map(step_of, run.steps) if not failed])
+    steps = steps or _typical(good, lambda run: items(run.plan))
+    return _numbered([one_line(step, ITEM_LENGTH) for step in steps[:MOST_STEPS]]) or NOTHING_SAID
+
+
+def _typical(runs: Sequence[Run], steps_of: Callable[[Run], list[str]]) -> list[str]:
+    """The steps that share most with those of the other runs; of equals, of the latest."""
+    told = [(run, steps_of(run)) for run in runs]
+    counts: dict[object, int] = {}
+    for _, steps in told:
+        for key in {_key(step) for step in steps}:
+            counts[key] = counts.get(key, 0) + 1
+    ranked = [
+        (sum(counts[key] for key in {_key(step) for step in steps}), run.at, run.id, steps) for run, steps in told
+    ]
+    return max(ranked, key=lambda ranked: ranked[:3])[3] if ranked else []
+
+
+def anti_patterns(runs: Sequence[Run]) -> list[str]:
+    """What went wrong: errors and failed steps, what failed runs learned, and warnings of any run."""
+    failed = [run for run in runs if not run.succeeded]
+    wrong = [items(run.error)[0] for run in failed if items(run.error)]
+    steps = [f"Failed step: {step}" for run in runs for step, bad in map(step_of, run.steps) if bad]
+    warned = [item for run in runs for item in run.learnings if _warns(item)]
+    return most_common([*warned, *wrong, *steps], counted=True)
+
+
+def _warns(text: str) -> bool:
+    return text.lower().startswith(AVOID)
+
+
+def most_common(said: Iterable[str], counted: bool = False) -> list[str]:
+    """The items that are said most often, the first of those that say the same; with how often, where asked for."""
+    first: dict[object, str] = {}
+    counts: dict[object, int] = {}
+    for text in said:
+        item = one_line(text, ITEM_LENGTH)
+        if item:
+            key = _key(item)
+            first.setdefault(key, item)
+            counts[key] = counts.get(key, 0) + 1
+    place = {key: number for number, key in enumerate(first)}
+    kept: list[object] = []
+    for key in sorted(first, key=lambda key: (-counts[key], place[key]))[:LOOKED_AT]:
+        same = next((other for other in kept if _alike(key, other)), None)
+        if same is None:
+            kept.append(key)
+        else:
+            counts[same] += counts[key]
+    times = {key: f" ({counts[key]} times)" if counted and counts[key] > 1 else "" for key in kept}
+    return [first[key] + times[key] for key in kept[:MOST]]
+
+
+def _key(text: str) -> object:
+    """What an item says: its stems, or the text itself where it has none."""
+    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS) or text.lower()
+
+
+def _alike(one: object, other: object) -> bool:
+    if not isinstance(one, frozenset) or not isinstance(other, frozenset):
+        return False
+    return len(one & other) >= SAME * len(one | other)
+
+
+def _numbered(texts: Sequence[str]) -> str:
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))

@@ -1,0 +1,144 @@
+"""New traces and log entries as Plans, in the schema of LLMos: its keys, its headings, its file names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...model.clock import iso, now
+from ...model.entry import Entry
+from ...model.errors import BadInput
+from ...model.record import record, replace
+from ...state.decide import plan_add
+from ...state.run import OUTCOMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ...model.entry import Plan, Value
+
+AGENT = "agent"  # in the name of a file whose trace names nobody
+LOG_FILE = "log/memory_log.md"
+
+
+@record
+class Told:
+    """What somebody tells of an execution: outcome, cost, means, and the text of the trace's sections."""
+
+    goal: str
+    status: str = "success"
+    duration_ms: int = 0
+    tools: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    agent: str = ""
+    error: str = ""
+    plan: str = ""
+    steps: tuple[str, ...] = ()
+    results: str = ""
+    learnings: tuple[str, ...] = ()
+    body: str = ""  # instead of the sections
+    parent: str = ""
+    depends_on: tuple[str, ...] = ()
+
+
+def plan_trace(told: Told, taken: Callable[[str], bool]) -> Plan:
+    """A trace in a file of its own; `taken` tells which paths are in use."""
+    _check(told.goal, told.status)
+    extra: dict[str, Value] = {
+        "status": told.status,
+        "duration_ms": str(told.duration_ms),
+        "tools_used": list(told.tools),
+        "files_created": list(told.files),
+        "error": told.error,
+        "parent": told.parent,
+        "depends_on": list(told.depends_on),
+    }
+    at = now()
+    entry = Entry(
+        kind="trace",
+        title=" ".join(told.goal.split()),
+        by=told.agent,
+        at=at,
+        body=told.body.strip() or trace_body(told),
+        extra={key: value for key, value in extra.items() if value},
+        path=_free(trace_path(at, told.agent), taken),
+    )
+    return replace(plan_add(entry), why=f"trace of {told.goal!r}")
+
+
+def _check(goal: str, status: str) -> None:
+    if not goal.strip():
+        raise BadInput("a trace needs a goal", "say what was to be done, with --goal")
+    if status not in OUTCOMES:
+        raise BadInput(f"unknown status {status!r}", "one of " + ", ".join(OUTCOMES))
+
+
+def trace_body(told: Told) -> str:
+    """The sections of a trace under the headings of LLMos; those of which nothing is told are left out."""
+    parts = {
+        "Plan": told.plan.strip(),
+        "Steps Executed": "\n".join(f"{number}. {step}" for number, step in enumerate(_lines(told.steps), 1)),
+        "Results": told.results.strip(),
+        "Learnings": "\n".join(f"- {line}" for line in _lines(told.learnings)),
+    }
+    sections = [f"## {title}\n{text}" for title, text in parts.items() if text]
+    return "\n\n".join([f"# Execution Trace: {' '.join(told.goal.split())}", *sections])
+
+
+def _lines(texts: Sequence[str]) -> list[str]:
+    """The lines of some texts without list marks of their own."""
+    from ...format.sections import items
+
+    return [item for text in texts for item in items(text)]
+
+
+def trace_path(at: int, agent: str) -> str:
+    """`traces/2026-01/2026-01-23T10-30-00-000Z_planner.md`: the time with : and . as -, then who."""
+    stamp = iso(at)
+    stamp = stamp if "." in stamp else stamp.replace("Z", ".000Z")
+    name = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in agent).strip("-")[:64] or AGENT
+    return f"traces/{stamp[:7]}/{stamp.replace(':', '-').replace('.', '-')}_{name}.md"
+
+
+def _free(path: str, taken: Callable[[str], bool]) -> str:
+    stem, number = path.removesuffix(".md"), 1
+    while taken(path):
+        number += 1
+        path = f"{stem}-{number}.md"
+    return path
+
+
+@record
+class Experienced:
+    """What somebody tells for the experience log."""
+
+    goal: str
+    outcome: str = "success"
+    project: str = ""
+    components: tuple[str, ...] = ()
+    files: int = 0
+    summary: str = ""
+    duration_ms: int = 0
+    learnings: str = ""
+
+
+def plan_experience(told: Experienced, number: int, by: str = "") -> Plan:
+    """The next entry of the experience log; whoever calls holds the lock under which the number was allotted."""
+    _check(told.goal, told.outcome)
+    extra: dict[str, Value] = {
+        "project_name": told.project,
+        "final_outcome": told.outcome,
+        "components_used": list(told.components),
+        "files_created": str(told.files),
+        "output_summary": told.summary,
+        "execution_time_ms": str(told.duration_ms) if told.duration_ms else "",
+        "learnings_or_issues": told.learnings,
+    }
+    entry = Entry(
+        kind="experience",
+        id=f"exp_{number}",
+        title=" ".join(told.goal.split()),
+        by=by,
+        extra={key: value for key, value in extra.items() if value},
+        path=LOG_FILE,
+    )
+    return replace(plan_add(entry), why=f"experience {number}: {told.goal!r}")

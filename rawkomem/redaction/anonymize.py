@@ -1,0 +1,90 @@
+"""Names of people become ids, and their home folders `~`: for what is written without a person looking at it.
+
+An id is the same for the same name, in every run and on every machine, so that texts about one person stay together. It
+hides a name from readers; whoever knows the name can work out its id.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ..model.record import record
+from .each_text import with_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..model.entry import Entry
+
+DIGITS = 6  # of an id: a project names few people
+SHORTEST = 3  # letters of a name: a shorter one is part of other words
+RECORDED = frozenset(("trace", "experience"))  # kinds that are recorded, not written
+DISTILLED = "distilled"  # how words arrive that a program made from others
+# Accounts of machines and of nobody: `root cause` names no person.
+ACCOUNTS = frozenset(
+    """
+    root user users admin administrator guest test tester testing agent developer dev build builder runner ubuntu debian
+    fedora centos ec2-user vagrant docker node app jenkins git gitlab github circleci codespace vscode coder service
+    daemon nobody system default public shared home local you your unknown
+    """.split()  # noqa: SIM905 - a list of quoted words reads worse
+)
+SLASH = r"(?:\\{1,2}|/)"
+HOME = re.compile(rf"(?:(?<![\w.~-])/(?:home|Users)/|\b[A-Za-z]:{SLASH}Users{SLASH})([\w.@-]+)(?:{SLASH}|(?![\w.@-]))")
+SHARED = frozenset(("shared", "public", "default", "linuxbrew"))  # folders that are nobody's home
+
+
+@record
+class Person:
+    """Somebody who goes by several names: the first makes the id, so it should be the one that other machines know."""
+
+    names: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """What stands for any of the names."""
+        return user_id(self.names[0])
+
+
+def user_id(name: str) -> str:
+    """The id that stands for a name or an address: `user_3fa9c1`."""
+    return f"user_{sha256(name.strip().lower().encode('utf-8', 'surrogatepass')).hexdigest()[:DIGITS]}"
+
+
+def person(names: Iterable[str]) -> Person | None:
+    """Somebody by these names, without those that name nobody in particular; None where none is left."""
+    kept = tuple(dict.fromkeys(name.strip() for name in names if _telling(name.strip())))
+    return Person(kept) if kept else None
+
+
+def anonymise(text: str, people: Sequence[Person]) -> str:
+    """The text with an id for every name, and `~` for home folders. Doing it twice changes nothing more."""
+    text = HOME.sub(_home, text)
+    ids = {name.lower(): somebody.id for somebody in people for name in somebody.names}
+    if not any(name in text.lower() for name in ids):
+        return text
+    longest_first = sorted(ids, key=lambda name: (-len(name), name))
+    names = "|".join(re.escape(name) for name in longest_first)
+    whole = re.compile(rf"(?<![\w@.+-])(?:{names})(?![\w@]|[.+-]\w)", re.IGNORECASE)
+    return whole.sub(lambda found: ids.get(found[0].lower(), found[0]), text)
+
+
+def unseen(entry: Entry, via: str) -> bool:
+    """Whether an entry was recorded or distilled, so that no person saw it before it is written."""
+    return entry.kind in RECORDED or via == DISTILLED
+
+
+def anonymise_entry(entry: Entry, people: Sequence[Person]) -> Entry:
+    """The entry without names of people, in frontmatter and body alike."""
+    return with_texts(entry, lambda text: anonymise(text, people))
+
+
+def _telling(name: str) -> bool:
+    return len(name) >= SHORTEST and name.lower() not in ACCOUNTS
+
+
+def _home(found: re.Match[str]) -> str:
+    if found[1].lower() in SHARED:
+        return found[0]
+    return "~/" if found[0].endswith(("/", "\\")) else "~"

@@ -1,0 +1,18 @@
+"""Redacts a whole entry, frontmatter and body alike: before a write, and before the index keeps a copy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..model.record import replace
+from .anonymize import user_id
+from .each_text import with_texts
+from .find import redact
+
+if TYPE_CHECKING:
+    from ..model.entry import Entry
+
+
+def redact_entry(entry: Entry) -> Entry:
+    """The entry without secrets and personal data; who found it becomes an id, so that finders stay distinct."""
+    return replace(with_texts(entry, redact), by=redact(entry.by, stand_in=user_id))

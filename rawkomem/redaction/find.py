@@ -1,0 +1,257 @@
+"""Secrets and personal data in a text: where they are, and the text without them."""
+
+from __future__ import annotations
+
+import sys
+
+from ..model.record import record
+from ..text.clean import visible
+from .assigned import find_assigned
+from .looks_secret import is_filler, is_random
+from .multiline import find_kubernetes, find_private_keys
+from .patterns import compiled, occurring
+from .personal import iban_in, passes, phone_in
+from .rules import LITERALS, PERSONAL_RULES, PREFIX_RULES, RULES, SHAPE_RULES, Rule
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Hit = tuple[int, int, str]  # start, end, name of the rule
+
+TAG = "[REDACTED_"
+NUMBER = r"\d(?:[ .()/-]{0,3}\d){8,}"  # without nine digits in a row there is no card, account or telephone number
+NUMERIC = ("card", "iban", "ssn", "phone")
+TRIMMED = {"iban": iban_in, "phone": phone_in}  # whose patterns may take too much
+AROUND = 16  # characters a check may look at beside its match
+SHORT_KEY = 20  # JFrog's shortest keys: too short to call a run of one letter a placeholder
+TOKEN_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.=+/~")
+SHORTEST_PLAIN = 16  # characters after a known beginning, where no engine can tell more
+
+
+@record
+class Secret:
+    """One secret or piece of personal data: where it stands, in characters, and which rule found it."""
+
+    start: int
+    end: int
+    rule: str
+    line: int
+
+    @property
+    def pii(self) -> bool:
+        """Whether it is personal data rather than a credential."""
+        return RULES[self.rule].pii
+
+    @property
+    def tag(self) -> str:
+        """What stands in its place."""
+        return RULES[self.rule].tag
+
+
+def find_secrets(text: str, pii: bool = True) -> list[Secret]:
+    """Every secret in a text, in order, none overlapping; with or without personal data."""
+    seen, places = visible(text)
+    data = seen.encode("latin-1", "rawkomem-wide")
+    found = []
+    line, counted = 1, 0
+    for start, end, name in _merge(data, _hits(data, pii)):
+        if places is not None:
+            start, end = places[start], places[end - 1] + 1
+        line, counted = line + text.count("\n", counted, start), start
+        found.append(Secret(start, end, name, line))
+    return found
+
+
+def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None) -> str:
+    """The text with a tag such as [REDACTED_AWS_KEY] for each secret. Doing it twice changes nothing more.
+
+    `stand_in` gives something else than a tag for personal data.
+    """
+    while secrets := find_secrets(text, pii):  # ends: each round leaves fewer characters outside tags
+        pieces, at = [], 0
+        for secret in secrets:
+            found = text[secret.start : secret.end]
+            pieces += [text[at : secret.start], stand_in(found) if stand_in and secret.pii else secret.tag]
+            at = secret.end
+        text = "".join([*pieces, text[at:]])
+    return text
+
+
+def leaks_again(text: str) -> bool:
+    """Whether a text that was redacted before holds a secret or personal data after all.
+
+    With all rules where RE2 is loaded already. A cold command cannot afford that for the second look: there it is known
+    beginnings, addresses and key blocks, found by plain search.
+    """
+    if "re2" in sys.modules:
+        return bool(find_secrets(text))
+    seen, _ = visible(text)
+    return any(_plain_hits(seen, True)) or any(find_private_keys(seen.encode("latin-1", "rawkomem-wide")))
+
+
+def engine() -> str:
+    """`re2`, or `plain` where google-re2 is missing: then known beginnings, PEM blocks and mail addresses are found."""
+    try:
+        import re2  # noqa: F401
+    except ImportError:
+        return "plain"
+    return "re2"
+
+
+# --- all that is found, before it is sorted out -------------------------------------------------------------------
+
+
+def _hits(data: bytes, pii: bool) -> Iterator[Hit]:
+    yield from find_private_keys(data)
+    if engine() == "plain":
+        yield from _plain_hits(data.decode("latin-1"), pii)
+        return
+    words = occurring(LITERALS, data)
+    for rule in [*_begun(data), *(rule for rule in SHAPE_RULES if not words.isdisjoint(rule.literals))]:
+        yield from _rule_hits(rule, data)
+    yield from find_assigned(data)
+    yield from find_kubernetes(data)
+    numbers = pii and compiled(NUMBER, False).search(data)
+    for rule in PERSONAL_RULES if pii else ():
+        if (numbers or rule.check not in NUMERIC) and not words.isdisjoint(rule.literals):
+            yield from _rule_hits(rule, data)
+
+
+def _begun(data: bytes) -> list[Rule]:
+    """The rules of keys one of whose beginnings stands at a boundary: one pass over the text for all of them."""
+    begun = {found.group()[found.group()[:1] == b"_" :] for found in compiled(_beginnings(), False).finditer(data)}
+    numbers = {number for literal in begun for number in _begun_by(literal)}
+    return [PREFIX_RULES[number] for number in sorted(numbers)]
+
+
+_known: dict[str, str] = {}  # the pattern of all beginnings, made once
+_by_literal: dict[bytes, list[int]] = {}
+
+
+def _beginnings() -> str:
+    if not _known:
+        literals = sorted({literal for rule in PREFIX_RULES for literal in rule.literals})
+        quoted = ("".join(c if c.isalnum() else f"\\x{ord(c):02x}" for c in literal) for literal in literals)
+        _known["all"] = r"(?:\b|_)(?:" + "|".join(quoted) + ")"
+    return _known["all"]
+
+
+def _begun_by(seen: bytes) -> list[int]:
+    """The rules a beginning may belong to: `sk_` stands for `sk_live_` as well."""
+    if seen not in _by_literal:
+        text = seen.decode()
+        rules = enumerate(PREFIX_RULES)
+        _by_literal[seen] = [number for number, rule in rules if any(x.startswith(text) for x in rule.literals)]
+    return _by_literal[seen]
+
+
+def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
+    for found in compiled(rule.pattern).finditer(data):
+        start, end = found.span(1)
+        end -= data[start:end].endswith(b".") and not rule.pii  # the sentence's full stop
+        value = data[start:end].decode("latin-1")
+        if rule.check in TRIMMED:
+            end = start + len(TRIMMED[rule.check](value))
+        if end > start and _accepted(rule, value, data, start, end):
+            yield start, end, rule.name
+
+
+def _accepted(rule: Rule, value: str, data: bytes, start: int, end: int) -> bool:
+    if rule.pii:
+        before = data[max(0, start - AROUND) : start].decode("latin-1")
+        return passes(rule.check, value, before, data[end : end + AROUND].decode("latin-1"))
+    if rule.check == "random":
+        return is_random(value) and not is_filler(value)
+    if rule.check == "digit":
+        return any(c.isdigit() for c in value) and not is_filler(value)
+    return not is_filler(value) or (rule.check == "short" and len(value) < SHORT_KEY)
+
+
+def _plain_hits(text: str, pii: bool) -> Iterator[Hit]:
+    """Keys with a known beginning and mail addresses, by string search alone."""
+    if pii:
+        yield from _plain_addresses(text)
+    for rule in PREFIX_RULES:
+        for literal in (literal for literal in rule.literals if len(literal) > 3):
+            at = text.find(literal)
+            while at >= 0:
+                end = at + len(literal)
+                while end < len(text) and text[end] in TOKEN_LETTERS:
+                    end += 1
+                if end - at >= len(literal) + SHORTEST_PLAIN and is_random(text[at:end]):
+                    yield at, end, rule.name
+                at = text.find(literal, end)
+
+
+def _plain_addresses(text: str) -> Iterator[Hit]:
+    at = text.find("@", 1)
+    while at > 0:
+        start, end = at, at + 1
+        while start and (text[start - 1].isalnum() or text[start - 1] in "._%+-"):
+            start -= 1
+        while end < len(text) and (text[end].isalnum() or text[end] in ".-"):
+            end += 1
+        end -= len(text[at:end]) - len(text[at:end].rstrip(".-"))
+        name, _, top = text[at + 1 : end].rpartition(".")
+        whole = start < at and name and top.isalpha() and len(top) > 1
+        around = (text[max(0, start - AROUND) : start], text[end : end + AROUND])
+        if whole and passes("email", text[start:end], *around):
+            yield start, end, "email"
+        at = text.find("@", max(end, at + 1))
+
+
+# --- sorting it out -----------------------------------------------------------------------------------------------
+
+
+def _merge(data: bytes, hits: Iterator[Hit]) -> list[Hit]:
+    """Hits in order: overlapping secrets become one, a secret beats personal data, tags are left alone."""
+    taken = bytearray(len(data))
+    for start, end in _tags(data):
+        taken[start:end] = b"\1" * (end - start)
+    kept: list[Hit] = []
+    personal = []
+    for start, end, name in sorted(hits, key=lambda hit: (hit[0], -hit[1])):
+        if RULES[name].pii:
+            personal.append((start, end, name))
+        elif name == "private-key" or 1 not in taken[start:end]:
+            if kept and start < kept[-1][1]:
+                kept[-1] = (kept[-1][0], max(end, kept[-1][1]), kept[-1][2])
+            else:
+                kept.append((start, end, name))
+    for start, end, _ in kept:
+        taken[start:end] = b"\1" * (end - start)
+    return sorted(kept + list(_free(personal, taken)))
+
+
+def _free(hits: list[Hit], taken: bytearray) -> Iterator[Hit]:
+    for start, end, name in hits:
+        if 1 not in taken[start:end]:
+            taken[start:end] = b"\1" * (end - start)
+            yield start, end, name
+
+
+def _tags(data: bytes) -> list[tuple[int, int]]:
+    found, at = [], data.find(TAG.encode())
+    while at >= 0:
+        end = data.find(b"]", at)
+        if end < 0:
+            break
+        found.append((at, end + 1))
+        at = data.find(TAG.encode(), end)
+    return found
+
+
+def _widen(failure: UnicodeError) -> tuple[bytes, int]:
+    """One byte for each character beyond Latin-1, so that positions stay the same: patterns take it for a letter."""
+    assert isinstance(failure, UnicodeEncodeError)
+    return b"\xff" * (failure.end - failure.start), failure.end
+
+
+def _register() -> None:
+    from codecs import register_error
+
+    register_error("rawkomem-wide", _widen)
+
+
+_register()

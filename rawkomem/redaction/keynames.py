@@ -1,0 +1,63 @@
+"""What a key names: a password, a secret, a token, something of a provider's, or nothing of interest."""
+
+from __future__ import annotations
+
+from .looks_secret import letter_runs
+
+LONG_NAMES = range(6, 13)  # letters of a provider that may begin a longer name; `sumo` begins `sumOfExposures` as well
+
+PASSWORDS = frozenset(("password", "passwd", "passwort", "passphrase", "passcode", "pwd", "pass", "pw"))
+SECRETS = frozenset(("secret", "secrete", "secrets", "credential", "credentials", "creds", "jwtsecret"))
+TOKENS = frozenset(("token", "authtoken", "auth", "authorization", "apikey", "pat", "accesskey"))
+KEY_OWNERS = frozenset(
+    """
+    access account admin anon api app application auth authorization client cloud consumer crypt decryption deploy dev
+    developer encryption fernet hmac iam insert jwt license licence live master preshared private prod production psk
+    rest secret server service session shared signing ssh storage subscription user webhook write
+    """.split()  # noqa: SIM905 - a list of quoted words reads worse
+)
+PUBLIC = frozenset(("public", "pub", "publishable", "primary", "foreign", "partition", "sort", "cache", "unique"))
+NOT_THE_SECRET = frozenset(
+    """
+    alias algorithm arn attempts class cli config count counter dir dirs duration endpoint env error expiration expires
+    expiry field file filename format generator hash header hint host id ids index info input issuer label
+    length level limit lifetime limits list location manager max message method min mode model name names path paths
+    placeholder policy prefix provider ref refs regex required rotation rule scope service size source status store
+    suffix table template tiktoken tokenizer ttl type types uri url usage user username validator version
+    """.split()  # noqa: SIM905 - as above
+)
+PROVIDERS = frozenset(
+    """
+    adafruit adobe airtable algolia alibaba artifactory asana atlassian auth0 beamer bittrex clickhouse cloudflare
+    codecov cohere coinbase confluent contentful datadog digitalocean discord droneci dropbox easypost etsy facebook
+    fastly finicity finnhub flickr freshbooks gitter gocardless grafana heroku hubspot intercom jfrog jira kraken
+    kucoin launchdarkly linkedin looker mailchimp mailgun mapbox mattermost maxmind meraki messagebird netlify newrelic
+    nytimes okta plaid postmark privateai rapidapi sendbird shodan snyk softlayer sonar sourcegraph squarespace sumo
+    sumologic telegram travis trello twitch twitter typeform yandex zendesk
+    """.split()  # noqa: SIM905 - as above
+)  # services whose name on a random value says enough
+
+
+def kind_of(key: str) -> str:
+    """What a key names: a password, a secret, a token, a provider's something, or nothing of interest."""
+    parts = letter_runs(key)
+    if not parts or PUBLIC.intersection(parts):
+        return ""
+    if parts[-1] in NOT_THE_SECRET:
+        return "provider" if parts[-2:] == ["access", "id"] and _has_provider(parts) else ""
+    if PASSWORDS.intersection(parts) or parts[-1].endswith(("password", "passwd", "pwd")):
+        return "password"
+    if SECRETS.intersection(parts) or parts[-1].endswith("secret"):
+        return "secret"
+    if TOKENS.intersection(parts) or parts[-1].endswith(("token", "apikey")):
+        return "token"
+    if "key" in parts:
+        owner = parts[parts.index("key") - 1] if parts[0] != "key" else ""
+        return "token" if owner in KEY_OWNERS or (owner and key.isupper()) or _has_provider(parts) else ""
+    return "provider" if _has_provider(parts) else ""
+
+
+def _has_provider(parts: list[str]) -> bool:
+    """Whether a part, or two in a row, names a provider: `messagebird`, `message_bird`, `softlayerapikey`."""
+    names = parts + [parts[at] + parts[at + 1] for at in range(len(parts) - 1)]
+    return any(name in PROVIDERS or any(name[:end] in PROVIDERS for end in LONG_NAMES) for name in names)

@@ -1,0 +1,84 @@
+"""Secrets of several lines: PEM private keys, whole or cut off, and the data of Kubernetes secrets."""
+
+from __future__ import annotations
+
+from .patterns import compiled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Hit = tuple[int, int, str]
+
+DASHES = b"-----"
+BEGIN, END = b"-----BEGIN ", b"-----END "
+PUTTY, PUTTY_MAC = b"Private-Lines: ", b"Private-MAC: "
+LONGEST_KEY = 16_384  # bytes of a torn key: RSA with 16,384 bits is 12,700
+LONGEST_TITLE = 60  # of what stands between the dashes
+SHORTEST_DATA = 10  # a Kubernetes value shorter than this is a flag, not a secret
+BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
+WRAPPING = b" \t\r\"'`+,;\\>|#*"  # quotes, string concatenation, quoted mail, comments around the lines of a key
+
+KUBERNETES_KIND = r"(?im)^\s*[\"']?kind[\"']?:\s*[\"']?secret[\"']?\s*,?\s*$"
+KUBERNETES_DATA = r"(?m)^[\"']?data[\"']?:[ \t]*\n((?:[ \t]+[^\n]*(?:\n|$))+)"
+KUBERNETES_VALUE = r"(?m)^\s+(?:[\"']?[\w.-]+[\"']?:\s*(?:[>|]-?\s*\n\s*)?)[\"']?([0-9A-Za-z+/]{10,}={0,2})[\"']?\s*$"
+
+
+def find_private_keys(data: bytes) -> Iterator[Hit]:
+    """Each PEM, PGP or PuTTY private key from its first line to its last; a cut-off one to its last line of key."""
+    yield from _putty_keys(data)
+    at = data.find(BEGIN)
+    while at >= 0:
+        end = _key_end(data, at)
+        if end:
+            yield at, end, "private-key"
+        at = data.find(BEGIN, max(end, at + 1))
+
+
+def _putty_keys(data: bytes) -> Iterator[Hit]:
+    """The private lines of a PuTTY key, down to its checksum or as far as they go."""
+    at = data.find(PUTTY)
+    while at >= 0:
+        start = data.find(b"\n", at) + 1 or len(data)
+        lines = data.find(PUTTY_MAC, start, start + LONGEST_KEY)
+        end = data.find(b"\n", lines) if lines >= 0 else _torn_end(data, start)
+        yield at, end if end >= 0 else len(data), "private-key"
+        at = data.find(PUTTY, max(end, start))
+
+
+def _key_end(data: bytes, at: int) -> int:
+    """Where the key that begins here ends; 0 when it is no private key."""
+    close = data.find(DASHES, at + len(BEGIN), at + len(BEGIN) + LONGEST_TITLE)
+    if close < 0 or b"PRIVATE KEY" not in data[at:close]:
+        return 0
+    close += len(DASHES)
+    end, following = data.find(END, close), data.find(BEGIN, close)
+    if end >= 0 and not 0 <= following < end:
+        final = data.find(DASHES, end + len(END), end + len(END) + LONGEST_TITLE)
+        return final + len(DASHES) if final >= 0 else end + len(END)
+    return _torn_end(data, close)
+
+
+def _torn_end(data: bytes, at: int) -> int:
+    """The end of the lines that can belong to a key whose last line is missing."""
+    end = at
+    for line in data[at : at + LONGEST_KEY].replace(b"\\n", b" \n").split(b"\n"):
+        body = line.strip(WRAPPING)
+        if body and not _of_a_key(body):
+            break
+        at += len(line) + 1
+        end = at - 1 if body else end
+    return min(end, len(data))
+
+
+def _of_a_key(line: bytes) -> bool:
+    return BASE64.issuperset(line) or line.startswith((b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:"))
+
+
+def find_kubernetes(data: bytes) -> Iterator[Hit]:
+    """The base64 values under `data:` of a Kubernetes secret."""
+    if b"data" not in data or b"kind" not in data or not compiled(KUBERNETES_KIND).search(data):
+        return
+    for block in compiled(KUBERNETES_DATA).finditer(data):
+        for value in compiled(KUBERNETES_VALUE).finditer(data, *block.span(1)):
+            yield *value.span(1), "kubernetes-secret"

@@ -1,0 +1,114 @@
+"""The scrubber: a text goes in, redacted at the door, and what is indexed and embedded of it comes out.
+
+Redaction does not depend on any stage: a text of which nothing is left is redacted all the same, and whatever a caller
+keeps instead must come from `sanitise`, never from the raw text.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ...model.ids import slug
+from ...model.record import record, replace
+from ...text.clean import clean
+from ...text.injection import scan_for_injection
+from ...text.tokens import count_tokens
+from ..find import redact
+from .config import DEFAULT
+from .normalize import normalise
+from .segment import PATH, UNNAMED, segment
+from .semantics import filter_semantics
+from .structure import clean_structure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...text.chunk import Chunk
+    from .config import Config, Metadata, Validation
+
+
+@record
+class Scrubbed:
+    """One chunk with its provenance. `heading` is the path of headings above it."""
+
+    text: str
+    heading: str = ""
+    section: str = UNNAMED
+    source: str = ""
+    position: int = 0
+    tokens: int = 0
+    digest: str = ""  # SHA-256 of the text
+    suspicions: tuple[str, ...] = ()  # what reads like an instruction to a model; a hint for reviewers, no verdict
+    rejected: str = ""  # why it is of no use; empty for those that are indexed
+
+
+@record
+class Stages:
+    """The text after each stage, to see what each does, and all chunks."""
+
+    redacted: str
+    structural: str
+    semantic: str
+    normalization: str
+    chunks: tuple[Scrubbed, ...]
+
+
+def scrub(text: str, config: Config = DEFAULT, source: str = "") -> list[Scrubbed]:
+    """The chunks of a text that are indexed, in order."""
+    return [chunk for chunk in stages(text, config, source).chunks if not chunk.rejected]
+
+
+def stages(text: str, config: Config = DEFAULT, source: str = "") -> Stages:
+    """The same, one stage after the other. A stage that is switched off hands on what it was given."""
+    redacted = sanitise(text)
+    structural = semantic = normal = redacted
+    if config.enabled and config.structural.enabled:
+        structural = semantic = normal = clean_structure(redacted, config.structural)
+    if config.enabled and config.semantic.enabled:
+        semantic = normal = filter_semantics(structural, config.semantic)
+    if config.enabled and config.normalization.enabled:
+        normal = normalise(semantic, config.normalization)
+    chunks = segment(normal, config.chunking) if config.chunking.enabled else []
+    annotated = annotate(chunks, config.metadata, source)
+    return Stages(redacted, structural, semantic, normal, tuple(validate(annotated, config.validation)))
+
+
+def sanitise(text: str) -> str:
+    """The text without invisible characters, secrets, personal data and blanks around it."""
+    return redact(clean(text)).strip()
+
+
+def annotate(chunks: Sequence[Chunk], config: Metadata, source: str = "") -> list[Scrubbed]:
+    """Stage 5, metadata: each chunk with where it comes from, its size and its hash."""
+    if not config.enabled:
+        return [Scrubbed(chunk.text, chunk.heading) for chunk in chunks]
+    return [
+        Scrubbed(
+            text=chunk.text,
+            heading=chunk.heading,
+            section=slug(chunk.heading.rpartition(PATH)[2]) if chunk.heading else UNNAMED,
+            source=source,
+            position=position,
+            tokens=sum(count_tokens(part) for part in chunk.text.split("\n\n")),
+            digest=sha256(chunk.text.encode("utf-8", "surrogatepass")).hexdigest(),
+            suspicions=scan_for_injection(chunk.text).patterns if config.scan_for_injection else (),
+        )
+        for position, chunk in enumerate(chunks)
+    ]
+
+
+def validate(chunks: Sequence[Scrubbed], config: Validation) -> list[Scrubbed]:
+    """Stage 6, validation: each chunk, with why it is rejected where it is."""
+    if not config.enabled:
+        return list(chunks)
+    return [replace(chunk, rejected=_fault(chunk, config)) for chunk in chunks]
+
+
+def _fault(chunk: Scrubbed, config: Validation) -> str:
+    length = len(chunk.text.strip())
+    if not length:
+        return "empty"
+    if config.enforce_min_length and length < config.min_length:
+        return f"shorter than {config.min_length} characters"
+    return f"longer than {config.max_length} characters" if length > config.max_length else ""

@@ -1,0 +1,94 @@
+"""Stage 4, chunking: paragraphs are gathered under their headings until a chunk is full."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...text.chunk import Chunk, chunk
+from ...text.tokens import count_tokens
+from .code import paragraphs
+from .config import INDEX
+
+if TYPE_CHECKING:
+    from .config import Chunking
+
+UNNAMED = "unnamed-section"
+PATH = " > "  # between the headings of a chunk, as in the index
+
+
+def segment(text: str, config: Chunking) -> list[Chunk]:
+    """The chunks of a text, in order."""
+    if config.whole_lines:
+        return chunk(text)
+    gathered = _Gathered(config)
+    for paragraph, code in paragraphs(text):
+        level = 0 if code else _level(paragraph)
+        if level:
+            gathered.open(level, paragraph.partition("\n")[0][level:].strip())
+        tokens = count_tokens(paragraph)
+        pieces = [paragraph] if tokens <= config.hard_max_tokens else _cut(paragraph, config.max_tokens)
+        for piece in pieces:
+            gathered.take(piece, count_tokens(piece))
+    return gathered.closed()
+
+
+def passages(body: str) -> list[Chunk]:
+    """What the index holds of a body, which was cleaned and redacted as it was read: the stages of `INDEX`."""
+    return segment(body, INDEX.chunking)
+
+
+class _Gathered:
+    """The chunks so far, and the one that paragraphs go to."""
+
+    def __init__(self, config: Chunking):
+        self.config = config
+        self.chunks: list[tuple[Chunk, int]] = []
+        self.trail: list[str] = []
+        self.texts: list[str] = []
+        self.tokens = 0
+
+    def open(self, level: int, heading: str) -> None:
+        self._close()
+        self.trail = [*self.trail[: level - 1], heading]
+
+    def take(self, paragraph: str, tokens: int) -> None:
+        if self.texts and self.tokens + tokens > self.config.max_tokens:
+            self._close()
+        self.texts.append(paragraph)
+        self.tokens += tokens
+
+    def closed(self) -> list[Chunk]:
+        self._close()
+        return [made for made, tokens in self.chunks if tokens >= self.config.min_tokens]
+
+    def _close(self) -> None:
+        """A chunk that is too small goes to the one before it, where that has room."""
+        if not self.texts:
+            return
+        text, tokens = "\n\n".join(self.texts), self.tokens
+        self.texts, self.tokens = [], 0
+        if self.chunks and tokens < self.config.min_tokens and self.chunks[-1][1] + tokens <= self.config.max_tokens:
+            before, already = self.chunks.pop()
+            self.chunks.append((Chunk(f"{before.text}\n\n{text}", before.heading), already + tokens))
+        else:
+            self.chunks.append((Chunk(text, PATH.join(part for part in self.trail if part)), tokens))
+
+
+def _level(paragraph: str) -> int:
+    level = len(paragraph) - len(paragraph.lstrip("#"))
+    return level if level <= 6 and paragraph[level : level + 1] in (" ", "\t") else 0
+
+
+def _cut(paragraph: str, most: int) -> list[str]:
+    """A paragraph that no chunk can hold, in pieces of whole words."""
+    pieces: list[str] = []
+    words: list[str] = []
+    tokens = 0
+    for word in paragraph.split():
+        cost = count_tokens(word + " ")
+        if words and tokens + cost > most:
+            pieces.append(" ".join(words))
+            words, tokens = [], 0
+        words.append(word)
+        tokens += cost
+    return [*pieces, " ".join(words)]

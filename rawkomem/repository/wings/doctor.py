@@ -1,0 +1,167 @@
+"""Findings about this machine and this repository, each with what to do about it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+import apsw
+
+from ...embed.chain import AUTO, BUNDLED
+from ...git.connect import DRIVER
+from ...git.run import GitFailed
+from ...git.worktree import work_tree
+from ...index.stores.database import UNSAFE, file_system, first, open_database, vec_library
+from ...model.errors import RawkoError
+from ...model.record import record
+from ...redaction.find import engine
+from ...text.count import count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .. import Repository
+
+PACKAGES = (
+    "rawkomem",
+    "apsw",
+    "sqlite-vec",
+    "google-re2",
+    "numpy",
+    "pyyaml",
+    "python-frontmatter",
+    "watchdog",
+    "click",
+)
+
+
+@record
+class Finding:
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    text: str
+    hint: str = ""
+
+
+def examine(repository: Repository | None) -> list[Finding]:
+    """Look at everything; a check that fails is a finding, never an exception."""
+    checks: list[Callable[[], Finding]] = [_python, _packages, _sqlite, _patterns]
+    findings = [_run(check) for check in checks]
+    if repository is None:
+        return [*findings, Finding("repository", False, "none here", "run 'rawkomem init'")]
+    parts = (_folder, _location, _integrity, _freshness, _embedder, _git, _merges)
+    return findings + [_run(lambda part=part: part(repository)) for part in parts]  # type: ignore[misc]
+
+
+def _run(check: Callable[[], Finding]) -> Finding:
+    try:
+        return check()
+    except (RawkoError, OSError, apsw.Error, subprocess.SubprocessError) as failure:
+        name = getattr(check, "__name__", "check").strip("_<>").replace("lambda", "check")
+        return Finding(name, False, str(failure), getattr(failure, "hint", ""))
+
+
+def _python() -> Finding:
+    return Finding("python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.system()}")
+
+
+def _packages() -> Finding:
+    found, missing = [], []
+    for name in PACKAGES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            missing.append(name)
+    return Finding("packages", not missing, ", ".join(found), f"missing: {', '.join(missing)}" if missing else "")
+
+
+def _sqlite() -> Finding:
+    memory = open_database(":memory:")
+    (vec,) = first(memory, "SELECT vec_version()")
+    return Finding("sqlite", True, f"{apsw.sqlite_lib_version()}, sqlite-vec {vec} ({os.path.basename(vec_library())})")
+
+
+def _patterns() -> Finding:
+    ok = engine() == "re2"
+    return Finding("patterns", ok, f"engine: {engine()}", "" if ok else "pip install google-re2; until then substrings")
+
+
+def _folder(repository: Repository) -> Finding:
+    root = repository.layout.root
+    ok = os.access(root, os.R_OK | os.W_OK | os.X_OK)
+    return Finding("folder", ok, root, "" if ok else "not writable: memories can be read only")
+
+
+def _location(repository: Repository) -> Finding:
+    kind = file_system(repository.layout.root) or "unknown"
+    elsewhere = "" if kind not in UNSAFE else "WAL is not safe here: the index lies in your cache folder"
+    return Finding("index", True, f"{repository.index.path} (file system {kind})", elsewhere)
+
+
+def _integrity(repository: Repository) -> Finding:
+    repository.index.refresh()
+    database = open_database(repository.index.path, readonly=True)
+    (answer,) = first(database, "PRAGMA quick_check(1)")
+    database.close()
+    return Finding("integrity", answer == "ok", answer, "" if answer == "ok" else "run 'rawkomem rebuild'")
+
+
+def _freshness(repository: Repository) -> Finding:
+    status = repository.status()
+    text = f"{count(status.files, 'file')} {status.files_hash}, index {status.index_hash}"
+    return Finding("freshness", status.fresh, text, "" if status.fresh else f"differs: {', '.join(status.behind[:3])}")
+
+
+def _embedder(repository: Repository) -> Finding:
+    embedder = repository.index.embedder
+    wanted = repository.settings.embedder.provider
+    ok = wanted in (AUTO, BUNDLED) or not embedder.name.startswith(BUNDLED)
+    return Finding(
+        "embedder", ok, f"{embedder.name}, {embedder.dims} dimensions", "" if ok else f"{wanted} did not open"
+    )
+
+
+def _git(repository: Repository) -> Finding:
+    local = os.path.join(repository.layout.local, "index.db")
+    command = ["git", "-C", repository.layout.project, "check-ignore", "-q", "--", local]
+    try:
+        code = subprocess.run(command, capture_output=True, timeout=10, check=False).returncode
+    except FileNotFoundError:
+        return Finding("git", True, "not installed")
+    if code == 128:
+        return Finding("git", True, "not a git work tree")
+    return Finding("git", code == 0, ".rawko/local is ignored" if code == 0 else ".rawko/local is not ignored",
+                   "" if code == 0 else "run 'rawkomem init'")  # fmt: skip
+
+
+def _merges(repository: Repository) -> Finding:
+    """Whether git can merge memories in the way that the committed attributes name: each clone has to be told how."""
+    memory = os.path.join(repository.layout.root, "memories", "any.md")
+    try:
+        tree = work_tree(repository.layout.project)
+        named = tree.ask("check-attr", "merge", "--", tree.path(memory)).endswith(": rawkomem")
+        driver = tree.ask("config", "--get", f"{DRIVER}.driver")
+    except GitFailed:
+        return Finding("merges", True, "not a git work tree")
+    if not named:
+        return Finding("merges", True, "git merges memories line by line")
+    if driver and shutil.which(_first_word(driver)):
+        return Finding("merges", True, "git merges memories entry by entry")
+    text = "its program is gone: git merges line by line" if driver else "git merges memories line by line"
+    return Finding("merges", not driver, text, "entry by entry after 'rawkomem connect git'")
+
+
+def _first_word(driver: str) -> str:
+    """The program of a merge driver; in git's settings, a percent sign is written twice."""
+    try:
+        return shlex.split(driver.replace("%%", "%"))[0]
+    except (ValueError, IndexError):
+        return ""

@@ -1,0 +1,88 @@
+"""Shows a repository to other programs that read the LanceDB tables of RFC-0011."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from typing import TYPE_CHECKING, Any
+
+from ...files.local.usage import Access
+from ...index.open_store import LANCEDB, lancedb_place
+from ...index.stores.documents import Filter
+from ...learn.lessons.heritage import heritage_of
+from ...learn.skills.blocks import skill_as_yamo
+from ...model.errors import BadInput, IndexBroken
+from ...model.kinds import ACTIVE
+from ...model.record import as_dict, record
+from ...state.lifecycle.promoted import promoted
+from . import ledger, skills
+
+if TYPE_CHECKING:
+    from ...files.local.ledger.chain import Row
+    from ...learn.skills.skill import Skill
+    from ...model.entry import Memory
+    from .. import Repository
+
+
+@record
+class Published:
+    """How many rows the tables of the RFC have of this repository."""
+
+    memories: int
+    blocks: int
+    skills: int
+
+
+def publish(repository: Repository) -> Published:
+    """Fill what the store alone cannot: yamo_blocks, synthesized_skills, and columns of memory_entries."""
+    settings = repository.settings.store
+    if settings.name != LANCEDB:
+        raise BadInput(f"the {settings.name} store has no such tables", "rawkomem store use lancedb")
+    from ...index.stores.lance.publish import publish as write_tables
+    from ...index.stores.lance.told import told
+
+    repository.index.refresh()
+    used = repository.accesses()
+    memories = repository.get_all([row.id for row in repository.list(Filter())])
+    known = {memory.id: _columns(memory, used.get(memory.id, Access())) for memory in memories}
+    blocks = [_block(row) for row in ledger.blocks(repository)]
+    in_use = [skill for skill in skills.list_all(repository) if skill.memory.status == ACTIVE]
+    vectors = repository.index.embedder.embed([_intent(skill.memory) for skill in in_use]) if in_use else []
+    made = [_skill(skill, vector) for skill, vector in zip(in_use, vectors, strict=True)]
+    place = lancedb_place(repository.layout, settings)
+    try:
+        filled = write_tables(place, repository.index.embedder.dims, known, blocks, made)
+    except (ValueError, OSError, RuntimeError) as failure:
+        raise IndexBroken(f"the tables cannot be written: {told(failure, place)}", "try again") from None
+    return Published(filled, len(blocks), len(made))
+
+
+def _columns(memory: Memory, access: Access) -> dict[str, Any]:
+    """What memory_entries can say of a memory, once its whole history is at hand."""
+    chain = heritage_of(memory)
+    told = {"intentChain": chain.intents, "hypotheses": chain.hypotheses, "rationales": chain.rationales}
+    heritage = json.dumps(told, ensure_ascii=False) if any(told.values()) else None
+    return {**promoted(memory, access.count, access.last), "updated_at": memory.updated, "heritage_chain": heritage}
+
+
+def _block(row: Row) -> dict[str, Any]:
+    return {**as_dict(row), "agent_id": row.agent_id or None}
+
+
+def _skill(skill: Skill, vector: bytes) -> dict[str, Any]:
+    """A row of RFC-0011 §2.4."""
+    memory = skill.memory
+    about = {"reliability": skill.reliability, "use_count": skill.uses, "last_used": skill.last_used or None}
+    return {
+        "id": memory.id,
+        "name": memory.title,
+        "intent": _intent(memory),
+        "yamo_text": skill_as_yamo(memory),
+        "vector": list(array("f", vector)),
+        "metadata": {**about, "created_at": memory.created},
+        "created_at": memory.created,
+    }
+
+
+def _intent(memory: Memory) -> str:
+    return str(memory.extra.get("intent") or memory.extra.get("description") or memory.title)

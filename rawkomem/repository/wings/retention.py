@@ -1,0 +1,160 @@
+"""Retention: what leaves the short-term folders, what of the archive is compressed, and the way back of both.
+
+Traces that a learning was made of and that lie idle for a day move to the archive; months of the archive that ended a
+year ago become bundles. Nothing is deleted, no byte of a memory changes, and every step has a command that undoes it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ...files.append import repository_lock
+from ...files.bundle import bundle_of, bundles, holding, markdown_in, pack, unpack
+from ...files.move import ARCHIVE, Move, from_archive, move_files, to_archive
+from ...files.rotate import ARCHIVED_LOG
+from ...model.clock import DAY, iso, now
+from ...model.entry import Plan
+from ...model.errors import BadInput, NotFound
+from ...model.record import record
+from . import lifecycle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ...files.layout import Layout
+    from ...model.entry import Memory
+    from ...state.lifecycle.census import Census
+    from .. import Repository
+
+IDLE = DAY  # LLMos: short-term memory leaves after 24 hours without activity
+BUNDLED_AFTER = 365 * DAY  # LLMos: compressed after a year
+
+
+@record
+class Retained:
+    """What retention did, or would do."""
+
+    plan: Plan
+    moves: tuple[Move, ...]
+    packed: tuple[str, ...]  # folders of the archive
+    written: bool
+
+
+def retain(repository: Repository, dry_run: bool = False, by: str = "") -> Retained:
+    """Make learnings of traces first, so that nothing leaves that was not learned from; then move, then compress."""
+    learned = lifecycle.learn_traces(repository, dry_run, by)
+    census = lifecycle.take_census(repository)
+    census = census.after(learned.plan) if dry_run else census
+    leaving = plan_moves(census, repository.settings.keep_days)
+    if not dry_run:
+        taught = {id: moves for id, moves in leaving.items() if id}
+        for id in lifecycle.unfound_by_goals(repository, census, taught):
+            del leaving[id]
+    moves = [move for some in leaving.values() for move in some]
+    if dry_run:
+        months = {*months_in(repository.layout), *(os.path.dirname(move.target) for move in moves)}
+        return Retained(learned.plan, tuple(moves), tuple(old_months(months, now())), written=False)
+    with repository_lock(repository.layout):
+        done = move_files(repository.layout, moves)
+        packed = old_months(months_in(repository.layout), now())
+        for month in packed:
+            pack(repository.layout, month)
+    repository.index.expect_changes()
+    repository.sync()
+    return Retained(learned.plan, tuple(done), tuple(packed), written=True)
+
+
+def plan_moves(census: Census, keep_days: int) -> dict[str, list[Move]]:
+    """The traces that leave, by the learning that was made of them: idle for a day and learned from.
+
+    Those idle for as many days as a setting says leave without one, under ''.
+    """
+    leaving = lifecycle.learned_files(census, lambda memory: _idle(census, memory) >= IDLE)
+    if keep_days:
+        known = {move.source for moves in leaving.values() for move in moves}
+        old = lifecycle.trace_files(census, lambda memory: _idle(census, memory) >= keep_days * DAY)
+        left = [to_archive(path, f"idle for more than {keep_days} days") for path in old if path not in known]
+        leaving |= {"": left} if left else {}
+    return leaving
+
+
+def _idle(census: Census, memory: Memory) -> int:
+    """How long nobody changed or used a memory; one that tells no time is never idle."""
+    return census.now - census.touched(memory) if census.touched(memory) else 0
+
+
+def months_in(layout: Layout) -> list[str]:
+    """The folders of the archive that hold the files of one month."""
+    parents = [parent for parent in (ARCHIVE, ARCHIVED_LOG) if os.path.isdir(layout.path(parent))]
+    found = [f"{parent}/{name}" for parent in parents for name in os.listdir(layout.path(parent)) if _is_month(name)]
+    return [month for month in found if os.path.isdir(layout.path(month)) and markdown_in(layout, month)]
+
+
+def old_months(months: Iterable[str], at: int) -> list[str]:
+    """Of these folders, those whose month ended more than a year ago."""
+    last = iso(at - BUNDLED_AFTER)[:7]
+    return sorted(month for month in months if _is_month(os.path.basename(month)) and os.path.basename(month) < last)
+
+
+def _is_month(name: str) -> bool:
+    return len(name) == 7 and name[4] == "-" and name[:4].isdecimal() and name[5:].isdecimal()
+
+
+def archived(layout: Layout) -> dict[str, int]:
+    """What the archive holds: folder or bundle → how many files, by name."""
+    counts = {bundle_of(folder): 0 for folder in bundles(layout)}
+    for place, _, _ in os.walk(layout.path(ARCHIVE)):
+        folder = layout.relative(place)
+        count = len(markdown_in(layout, folder))
+        if count:
+            counts[folder] = count
+    return dict(sorted(counts.items()))
+
+
+def restore(repository: Repository, what: Sequence[str]) -> tuple[list[Move], list[str]]:
+    """One step back: a bundled month is unpacked, a month in the archive or a single trace returns to its folder.
+
+    Returns the files that moved and the months that were unpacked.
+    """
+    moves: list[Move] = []
+    unpacked: list[str] = []
+    for name in what:
+        folder = _bundled(repository, name)
+        if folder:
+            with repository_lock(repository.layout):
+                unpack(repository.layout, folder)
+            unpacked.append(folder)
+            repository.index.expect_changes()
+        if not folder or not _is_month(name.rpartition("/")[2]):
+            moves += _back(repository, name)
+    with repository_lock(repository.layout):
+        done = move_files(repository.layout, moves)
+    repository.index.expect_changes()
+    repository.sync()
+    return done, unpacked
+
+
+def _bundled(repository: Repository, name: str) -> str:
+    """The folder of the bundle that a name means: a month, or the id of a trace that lies nowhere else."""
+    layout = repository.layout
+    if _is_month(name.rpartition("/")[2]):
+        folder = name if name.startswith(f"{ARCHIVE}/") else f"{ARCHIVE}/{name}"
+        return folder if folder in bundles(layout) else ""
+    known = repository.read(lambda: repository.index.catalogue.resolve(name))
+    return "" if known else holding(layout, name)
+
+
+def _back(repository: Repository, name: str) -> list[Move]:
+    if _is_month(name):
+        folder = f"{ARCHIVE}/{name}"
+        if not os.path.isdir(repository.layout.path(folder)):
+            raise NotFound(f"the archive holds no month {name}", "'rawkomem retention list' shows what it holds")
+        return [from_archive(f"{folder}/{file}") for file in markdown_in(repository.layout, folder)]
+    memory = repository.get(name)
+    if not memory.path.startswith(f"{ARCHIVE}/"):
+        hint = f"'rawkomem restore {memory.id}' takes back a change of its status"
+        raise BadInput(f"{memory.id} lies in {memory.path}, not in the archive", hint)
+    if memory.path.startswith(f"{ARCHIVED_LOG}/"):
+        raise BadInput(f"{memory.id} left the log by its number", "it stays readable in the archive: 'rawkomem show'")
+    return [from_archive(memory.path)]

@@ -1,0 +1,1 @@
+"""What is believed: claims, conflicts, trust, decisions about memories."""

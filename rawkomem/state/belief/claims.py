@@ -1,0 +1,392 @@
+"""Claims: subject, predicate and value, as `user timezone UTC`; when two contradict each other, and what is done then.
+
+Whether claims conflict is a matter of rules, never of similarity: same subject and predicate, a predicate that takes
+one value, windows that overlap, the same scope. Trust comes last, and only says which of two that conflict holds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...model.clock import read_time
+from ...model.entry import Entry, Plan
+from ...model.errors import BadInput
+from ...model.kinds import ACTIVE
+from ...model.record import record, replace
+from ..decide import plan_about, plan_add
+from ..fold import after, created
+from ..references import KEPT_BOTH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ...model.entry import Memory, Value
+
+    Registry = Mapping[str, "Predicate"]
+    Trust = Callable[[Memory], float]
+
+SCOPES = GLOBAL, SESSION, TEMPORAL = ("global", "session", "temporal")
+NAME_LENGTH = 100  # characters of a subject or a predicate (neolata)
+VALUE_LENGTH = 1_000  # characters of a value (neolata)
+TEXT_LENGTH = 10_000  # characters of a text that makes a claim (neolata): a claim is a statement, not a document
+KEYS = ("subject", "predicate", "value", "exclusive", "validFrom", "validUntil", "scope", "session", "sessionId")
+ON_CONFLICT = QUARANTINE, KEEP_ACTIVE = ("quarantine", "keep_active")
+SUPERSEDE, REQUIRE_REVIEW, KEEP_BOTH = "supersede", "require_review", "keep_both"
+CORROBORATE, STORE = "corroborate", "store"
+TRUST_INSUFFICIENT, NEEDS_REVIEW = "trust_insufficient", "predicate_requires_review"  # why a claim is quarantined
+BATCH = 1_000  # memories stored at once (neolata)
+ROUNDED = 6  # decimals in which two trusts are compared: two claims of one moment are equally old
+
+
+@record
+class Claim:
+    """What a memory claims, and where and when it holds; the window is half-open, 0 is an open end."""
+
+    subject: str
+    predicate: str
+    value: str
+    exclusive: bool = True
+    valid_from: int = 0
+    valid_until: int = 0
+    scope: str = GLOBAL
+    session: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What claims have in common that may contradict each other."""
+        return self.subject, self.predicate
+
+
+@record
+class Predicate:
+    """How a predicate behaves. The fields are called as in config.yaml, in our spelling."""
+
+    cardinality: str = "single"
+    conflict_policy: str = SUPERSEDE
+    normalise: str = "none"
+    dedup_policy: str = CORROBORATE
+
+
+# key in config.yaml → (field, what it may say)
+RULES = {
+    "cardinality": ("cardinality", ("single", "multi")),
+    "conflictPolicy": ("conflict_policy", (SUPERSEDE, REQUIRE_REVIEW, KEEP_BOTH)),
+    "normalize": ("normalise", ("none", "trim", "lowercase", "lowercase_trim", "currency")),
+    "dedupPolicy": ("dedup_policy", (CORROBORATE, STORE)),
+}
+UNREGISTERED = Predicate()
+
+
+def read_registry(rules: Mapping[str, Mapping[str, str]]) -> dict[str, Predicate]:
+    """The predicates of a configuration: name → rules; the rest is as for a predicate that nobody registered."""
+    return {_predicate_name(name): _predicate(name.strip(), given) for name, given in rules.items()}
+
+
+def _predicate_name(name: str) -> str:
+    if not name.strip():
+        raise BadInput("predicate must be a non-empty string", "name it below 'predicates:' in config.yaml")
+    return name.strip()
+
+
+def _predicate(name: str, given: Mapping[str, str]) -> Predicate:
+    fields: dict[str, str] = {}
+    for key, value in given.items():
+        if key not in RULES:
+            raise BadInput(f'unknown rule {key!r} for predicate "{name}"', "one of " + ", ".join(RULES))
+        field, valid = RULES[key]
+        if value not in valid:
+            raise BadInput(f'invalid {key} for predicate "{name}": {value!r}', "one of " + ", ".join(valid))
+        fields[field] = value
+    return Predicate(**fields)
+
+
+def normalise(value: str, how: str) -> str:
+    """The form in which values of a predicate are compared."""
+    if how == "currency":
+        from ...text.currency import normalise_currency  # few predicates are sums
+
+        return normalise_currency(value)
+    if how in ("lowercase", "lowercase_trim"):
+        value = value.lower()
+    return value.strip() if how in ("trim", "lowercase_trim") else value
+
+
+def read_claim(extra: Mapping[str, Value]) -> Claim | None:
+    """The claim in a frontmatter; None where there is none that can be used. Its window may stand beside it."""
+    given = extra.get("claim")
+    if not isinstance(given, dict):
+        return None
+    text = {key: value.strip() for key, value in given.items() if isinstance(value, str)}
+    if not text.get("subject") or not text.get("predicate") or "value" not in text:
+        return None
+    session = text.get("session") or text.get("sessionId") or str(extra.get("session", ""))
+    scope = text.get("scope", GLOBAL)
+    return Claim(
+        subject=text["subject"],
+        predicate=text["predicate"],
+        value=str(given["value"]),
+        exclusive=text.get("exclusive", "true").lower() != "false",
+        valid_from=_time(text.get("validFrom") or extra.get("validFrom")),
+        valid_until=_time(text.get("validUntil") or extra.get("validUntil")),
+        scope=scope,
+        session=session if scope == SESSION else "",
+    )
+
+
+def claim_of(memory: Memory) -> Claim | None:
+    """A memory's claim; its window is the memory's, which a `validity` entry may have changed."""
+    claim = read_claim(memory.extra)
+    return claim and replace(claim, valid_from=memory.valid_from, valid_until=memory.valid_until)
+
+
+def _time(value: object) -> int:
+    return (read_time(value)[0] or 0) if isinstance(value, str) and value else 0
+
+
+def check_claim(extra: Mapping[str, Value], body: str) -> None:
+    """Refuse a claim that could not be used, before anything is written."""
+    given = extra.get("claim")
+    if given is None:
+        return
+    if not isinstance(given, dict):
+        raise BadInput("a claim is a mapping", "give subject, predicate and value")
+    unknown = [key for key in given if key not in KEYS]
+    if unknown:
+        raise BadInput(f"a claim has no {unknown[0]!r}", "it has " + ", ".join(KEYS[:-1]))
+    for key in ("subject", "predicate"):
+        value = given.get(key)
+        if not isinstance(value, str) or not value.strip() or len(value) > NAME_LENGTH:
+            raise BadInput(f"claim.{key} must be a non-empty string (max {NAME_LENGTH} chars)", f"give its {key}")
+    if not isinstance(given.get("value"), str) or len(str(given["value"])) > VALUE_LENGTH:
+        raise BadInput(f"claim.value must be a string (max {VALUE_LENGTH} chars)", "put a longer text into the body")
+    if len(body) > TEXT_LENGTH:
+        raise BadInput(f"a claim's text has more than {TEXT_LENGTH:,} characters", "keep to what it claims")
+    _check_place(given)
+
+
+def _check_place(given: Mapping[str, Value]) -> None:
+    scope = given.get("scope", GLOBAL)
+    if scope not in SCOPES:
+        raise BadInput(f"unknown claim.scope {scope!r}", "one of " + ", ".join(SCOPES))
+    if scope == SESSION and not (given.get("session") or given.get("sessionId")):
+        raise BadInput("a claim of scope session needs its session", "add session=NAME")
+    if str(given.get("exclusive", "true")).lower() not in ("true", "false"):
+        raise BadInput(f"claim.exclusive must be true or false, not {given['exclusive']!r}", "default: true")
+
+
+def conflicting(a: Claim, b: Claim, registry: Registry) -> bool:
+    """Whether two claims cannot both hold."""
+    rule = registry.get(a.predicate, UNREGISTERED)
+    return (
+        a.key == b.key
+        and rule.cardinality == "single"
+        and a.exclusive
+        and b.exclusive
+        and _overlap(a, b)
+        and a.session == b.session  # empty but for claims of scope session, which keep to themselves
+        and (a.scope == SESSION) == (b.scope == SESSION)
+        and normalise(a.value, rule.normalise) != normalise(b.value, rule.normalise)
+    )
+
+
+def same_claim(new: Claim, known: Claim, registry: Registry) -> bool:
+    """Whether a known claim says all that a new one says: the same, there, and for the whole of its window."""
+    rule = registry.get(new.predicate, UNREGISTERED)
+    return (
+        new.key == known.key
+        and (new.scope, new.session) == (known.scope, known.session)
+        and known.valid_from <= new.valid_from
+        and (not known.valid_until or 0 < new.valid_until <= known.valid_until)
+        and _overlap(new, known)
+        and normalise(new.value, rule.normalise) == normalise(known.value, rule.normalise)
+    )
+
+
+def _overlap(a: Claim, b: Claim) -> bool:
+    return (not a.valid_until or b.valid_from < a.valid_until) and (not b.valid_until or a.valid_from < b.valid_until)
+
+
+def rivals_of(memory: Memory, others: Sequence[Memory], registry: Registry) -> list[Memory]:
+    """The active memories among some whose claims contradict this one's, by id."""
+    claim = claim_of(memory)
+    if claim is None:
+        return []
+    claim = replace(claim, valid_from=claim.valid_from or memory.created)  # what ended before it was said is no rival
+    found = ((other, claim_of(other)) for other in others if other.status == ACTIVE and other.id != memory.id)
+    rivals = [other for other, its in found if its and conflicting(claim, its, registry)]
+    return sorted(rivals, key=lambda other: other.id)
+
+
+def plan_claim(
+    entry: Entry, others: Sequence[Memory], registry: Registry, trust: Trust, on_conflict: str = QUARANTINE
+) -> Plan:
+    """Store a memory that may make a claim: confirm what says the same, replace or be held back by what contradicts it.
+
+    `others` are the memories with the same subject and predicate. The same ones give the same plan in any order.
+    """
+    check_on_conflict(on_conflict)
+    check_claim(entry.extra, entry.body)
+    plan = plan_add(entry)
+    (first,) = plan.entries
+    new = created(first)
+    claim = claim_of(new)
+    if claim is None:
+        return plan
+    rule = registry.get(claim.predicate, UNREGISTERED)
+    twin = _twin(new, others, registry, ACTIVE) if rule.dedup_policy == CORROBORATE else None
+    if twin:
+        return plan_corroborate(twin, first)
+    rivals = rivals_of(new, others, registry)
+    if not rivals:
+        return plan
+    if rule.conflict_policy == KEEP_BOTH:
+        return _plan_kept_both(first, rivals)
+    reason = _why_not(new, rivals, rule, trust)
+    if not reason:
+        return plan_superseding(first, rivals, "a newer claim that is trusted at least as much")
+    if on_conflict == KEEP_ACTIVE:
+        return _plan_open(first, rivals, reason)
+    held = _twin(new, others, registry, "quarantined") if rule.dedup_policy == CORROBORATE else None
+    return plan_corroborate(held, first) if held else _plan_quarantined(first, rivals, reason)
+
+
+def plan_claims(
+    entries: Sequence[Entry],
+    claiming: Callable[[str, str], Sequence[Memory]],
+    registry: Registry,
+    trust: Trust,
+    on_conflict: str = QUARANTINE,
+) -> list[Plan]:
+    """A plan for each of several memories, each made as if those before it were written already.
+
+    `claiming` gives the memories with a subject and a predicate.
+    """
+    if len(entries) > BATCH:
+        raise BadInput(f"{len(entries):,} memories at once", f"store at most {BATCH:,}")
+    known: dict[tuple[str, str], dict[str, Memory]] = {}
+    plans: list[Plan] = []
+    for place, entry in enumerate(entries, 1):
+        claim = read_claim(entry.extra)
+        if claim and claim.key not in known:
+            known[claim.key] = {memory.id: memory for memory in claiming(*claim.key)}
+        others = known[claim.key] if claim else {}
+        try:
+            plan = plan_claim(entry, tuple(others.values()), registry, trust, on_conflict)
+        except BadInput as failure:
+            where = f"memory {place} of {len(entries)}: " if len(entries) > 1 else ""
+            raise BadInput(where + failure.message, failure.hint) from None
+        plans.append(plan)
+        _carry_out(plan, others)
+    return plans
+
+
+def _carry_out(plan: Plan, memories: dict[str, Memory]) -> None:
+    for entry in plan.entries:
+        memories[entry.target] = created(entry) if entry.creates else after(memories[entry.target], [entry])
+
+
+def check_on_conflict(on_conflict: str) -> None:
+    """Refuse a word that names no way to deal with a conflict."""
+    if on_conflict not in ON_CONFLICT:
+        raise BadInput("onConflict must be either 'quarantine' or 'keep_active'", f"not {on_conflict!r}")
+
+
+def outweighs(memory: Memory, rivals: Sequence[Memory], trust: Trust) -> bool:
+    """Whether a memory is trusted at least as much as each of its rivals: the newer one wins ties."""
+    return all(round(trust(memory), ROUNDED) >= round(trust(rival), ROUNDED) for rival in rivals)
+
+
+def _why_not(new: Memory, rivals: Sequence[Memory], rule: Predicate, trust: Trust) -> str:
+    if rule.conflict_policy == REQUIRE_REVIEW:
+        return NEEDS_REVIEW
+    return "" if outweighs(new, rivals, trust) else TRUST_INSUFFICIENT
+
+
+def _twin(new: Memory, others: Sequence[Memory], registry: Registry, status: str) -> Memory | None:
+    """The oldest memory of a status that says the same."""
+    claim = claim_of(new)
+    assert claim is not None
+    claim = replace(claim, valid_from=claim.valid_from or new.created)
+    found = ((other, claim_of(other)) for other in others if other.status == status and other.id != new.id)
+    twins = [other for other, its in found if its and same_claim(claim, its, registry)]
+    return min(twins, key=lambda other: (other.created, other.id), default=None)
+
+
+def plan_corroborate(known: Memory, said: Entry) -> Plan:
+    """Confirm a memory. The new words are kept as the text of the confirmation; no second memory says the same."""
+    extra = {key: said.extra[key] for key in ("provenance",) if key in said.extra}
+    body = said.body if said.body.strip() else said.title
+    entry = Entry(kind="corroborate", by=said.by, found_in=said.found_in, source=said.source, extra=extra, body=body)
+    return plan_about(known, entry, f"corroborate {known.id}: it says the same")
+
+
+def _plan_kept_both(first: Entry, rivals: Sequence[Memory]) -> Plan:
+    ids: list[Value] = [rival.id for rival in rivals]
+    link = _about_new(first, "link", {"to": ids, "type": KEPT_BOTH})
+    return Plan((first, link), f"add {first.title!r} and keep {_names(rivals)} beside it")
+
+
+def plan_superseding(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
+    """Store a memory that takes the place of others; both sides say so."""
+    ids: list[Value] = [rival.id for rival in rivals]
+    first = replace(first, extra={**first.extra, "supersedes": ids})
+    entries = [entry for rival in rivals for entry in superseding(rival, first.id, reason, first.by).entries]
+    return Plan((first, *entries), f"add {first.title!r}; it supersedes {_names(rivals)}")
+
+
+def superseding(old: Memory, newer: str, reason: str, by: str) -> Plan:
+    """One memory takes the place of another."""
+    extra: dict[str, Value] = {"supersededBy": newer, "reason": reason}
+    return plan_about(old, Entry(kind="supersede", by=by, extra=extra), f"supersede {old.id} by {newer}")
+
+
+def _plan_open(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
+    ids: list[Value] = [rival.id for rival in rivals]
+    kept = replace(first, extra={**first.extra, "conflictsWith": ids})
+    return Plan((kept,), f"add {first.title!r}, in conflict with {_names(rivals)}: {reason}")
+
+
+def _plan_quarantined(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
+    ids: list[Value] = [rival.id for rival in rivals]
+    held = _about_new(first, "quarantine", {"reason": reason, "conflictsWith": ids})
+    return Plan((first, held), f"add {first.title!r} in quarantine: {reason}, conflicts with {_names(rivals)}")
+
+
+def _about_new(first: Entry, kind: str, extra: Mapping[str, Value]) -> Entry:
+    """An entry about a memory of the same plan; the writer puts both into one file in one step."""
+    return plan_about(created(first), Entry(kind=kind, by=first.by, extra=extra), kind).entries[0]
+
+
+def _names(memories: Sequence[Memory]) -> str:
+    return ", ".join(memory.id for memory in memories)
+
+
+@record
+class Outcome:
+    """What became of a memory that was to be stored: `what` happened, under which id, and to which others."""
+
+    what: str  # stored | corroborated | superseded | quarantined | kept_both | conflict
+    id: str
+    others: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def outcome_of(entries: Sequence[Entry]) -> Outcome:
+    """What the entries of one stored memory amount to."""
+    first, *rest = entries
+    if first.kind == "corroborate":
+        return Outcome("corroborated", first.about)
+    for entry in rest:
+        if entry.kind == "quarantine":
+            return Outcome("quarantined", first.id, _texts(entry, "conflictsWith"), str(entry.extra["reason"]))
+        if entry.kind == "link":
+            return Outcome("kept_both", first.id, _texts(entry, "to"))
+    if rest:
+        return Outcome("superseded", first.id, tuple(entry.about for entry in rest))
+    open_with = _texts(first, "conflictsWith")
+    return Outcome("conflict", first.id, open_with) if open_with else Outcome("stored", first.id)
+
+
+def _texts(entry: Entry, key: str) -> tuple[str, ...]:
+    value = entry.extra.get(key, [])
+    return tuple(str(item) for item in (value if isinstance(value, list) else [value]))

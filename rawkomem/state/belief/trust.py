@@ -1,0 +1,140 @@
+"""Trust: how far a memory is believed, from how it arrived, who confirmed or disputed it, and how old it is.
+
+How it arrived is its standing: what git, reviews and this machine's own notes say. A file's word about its own source
+can lower what the standing allows, never raise it.
+"""
+
+from __future__ import annotations
+
+from ...model.clock import DAY
+from ...model.record import record, replace
+from ...text.count import count
+from .committer import AGENT, PERSON, UNCOMMITTED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ...model.entry import Memory, Value
+
+# Source class → trust to start with (neolata).
+BASES = {
+    "user_explicit": 1.0,
+    "system": 0.95,
+    "tool_output": 0.85,
+    "user_implicit": 0.7,
+    "document": 0.6,
+    "inference": 0.5,
+    "unknown": 0.5,
+}
+# How an entry came onto this machine → the source class it may have at most. A host program may also name a class.
+ARRIVALS = {"person": "user_explicit", "agent": "inference", "import": "document", "distilled": "inference"}
+
+
+@record
+class Standing:
+    """How the words of a memory arrived: the source class they may have at most, and whether a person vouches."""
+
+    allowed: str = "unknown"
+    why: str = "nothing is known of how it arrived"
+    verified: bool = False
+
+
+@record
+class Trust:
+    """How far a memory is believed, and what that is made of: (name, amount, why), the amounts adding up."""
+
+    value: float
+    source: str  # the class it counts as
+    standing: Standing
+    parts: tuple[tuple[str, float, str], ...]
+
+
+REVIEWED = Standing("user_explicit", "reviewed by a person", verified=True)
+
+
+def standing_of_entry(commit: str, arrival: str) -> Standing:
+    """The standing of one entry: from who committed it (state/belief/committer.py), and from how it came onto this machine.
+
+    A person's commit counts first: it is the same on every machine. What this machine saw comes before an agent's.
+    """
+    if commit == PERSON:
+        return Standing("user_explicit", PERSON, verified=True)
+    if arrival == "person":
+        return Standing(ARRIVALS[arrival], "typed by a person on this machine", verified=True)
+    if arrival in ARRIVALS:
+        return Standing(ARRIVALS[arrival], f"came by {arrival}" if arrival != "agent" else "written by an agent")
+    if arrival in BASES:
+        return Standing(arrival, f"declared as {arrival} on this machine")
+    if commit in (AGENT, UNCOMMITTED):
+        return Standing("inference", commit)
+    return Standing("document", "nobody knows who wrote it")
+
+
+def standing_of(memory: Memory, entries: Mapping[str, Standing]) -> Standing:
+    """The standing of a memory: of the weakest entry that its words come from, unless a person reviewed it since."""
+    if any(entries[id].verified for id in memory.reviewed_in if id in entries):
+        return REVIEWED
+    return min((entries.get(id, Standing()) for id in (memory.id, *memory.amended_in)), key=_strength)
+
+
+def _strength(standing: Standing) -> tuple[bool, float]:
+    return standing.verified, BASES[standing.allowed]
+
+
+def claimed_source(extra: Mapping[str, Value]) -> str:
+    """The source class that a file claims for itself; empty where it claims none that we know."""
+    claim = extra.get("provenance")
+    source = str(claim.get("source", "")) if isinstance(claim, dict) else ""
+    return source if source in BASES else ""
+
+
+def derived_from(memory: Memory) -> tuple[str, ...]:
+    """The memories that it was made from, by its own word and by later entries."""
+    named = memory.extra.get("derivedFrom", [])
+    ids = named if isinstance(named, list) else [named]
+    return tuple(dict.fromkeys([*(str(id) for id in ids if id), *memory.heritage]))
+
+
+def trust_of(memory: Memory, standing: Standing, now: int) -> float:
+    """How far a memory is believed, from 0 to 1; what it is derived from is the caller's to look at (`limited`)."""
+    return explain_trust(memory, standing, now).value
+
+
+def explain_trust(memory: Memory, standing: Standing, now: int) -> Trust:
+    """The same with its parts."""
+    claimed = claimed_source(memory.extra)
+    source = min((claimed or standing.allowed, standing.allowed), key=lambda name: BASES[name])
+    lowered = f"; it says {claimed} itself" if claimed and source != standing.allowed else ""
+    age = max(0.0, (now - memory.created) / DAY) if memory.created else 0.0
+    said = (memory.corroborations + 1, memory.reinforcements, memory.disputes, age)
+    value = compute_trust(source, *said)
+    amounts = _amounts(*said)
+    parts = (
+        ("source", BASES[source], f"{source}: {standing.why}{lowered}"),
+        ("confirmed", amounts[0], f"by {memory.corroborations} others"),
+        ("votes", amounts[1], f"{memory.reinforcements} reinforced, {memory.disputes} disputed"),
+        ("age", amounts[2], count(round(age), "day")),
+    )
+    return Trust(value, source, standing, tuple(part for part in parts if part[1]))
+
+
+def limited(trust: Trust, sources: Iterable[float]) -> Trust:
+    """The trust of a memory that was made from others: at most that of the least believed of them."""
+    least = min(sources, default=1.0)
+    if least >= trust.value:
+        return trust
+    part = ("derived", least - trust.value, "no more than the least believed of what it was made from")
+    return replace(trust, value=least, parts=(*trust.parts, part))
+
+
+def compute_trust(source: str, corroboration: int, reinforcements: int, disputes: int, age_days: float) -> float:
+    """clamp01(base + corroboration + votes − age), the neolata formula."""
+    base = BASES.get(source, BASES["unknown"])
+    return max(0.0, min(1.0, base + sum(_amounts(corroboration, reinforcements, disputes, age_days))))
+
+
+def _amounts(corroboration: int, reinforcements: int, disputes: int, age_days: float) -> tuple[float, float, float]:
+    votes = reinforcements + disputes
+    swing = (reinforcements - disputes) / votes * 0.15 if votes else 0.0
+    return min(0.2, (corroboration - 1) * 0.05), swing, -min(0.1, age_days / 365 * 0.1)

@@ -1,0 +1,1 @@
+"""Links, episodes and walks between memories."""

@@ -1,0 +1,1 @@
+"""Decay, duplicates, digests and consolidation."""

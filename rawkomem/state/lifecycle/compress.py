@@ -1,0 +1,136 @@
+"""Compress: one digest for memories that belong together and that nobody has touched for a while. Pure.
+
+A digest says what its sources say, in their own sentences; sources are archived on request only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...model.clock import DAY
+from ...model.entry import Entry, Plan
+from ...model.kinds import ACTIVE
+from ...model.record import record
+from ..decide import plan_about
+from ..facets import is_valid
+from ..graph.episode import DIGEST_WORDS, by_time, digest_of, plan_digest
+from ..graph.graph import build
+from ..graph.walk import clusters
+from ..references import derived_from
+from .census import FADING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+
+    from ...model.entry import Memory
+    from ..graph.graph import Graph
+    from .census import Census
+
+    # (ids, least cosine) → pairs that are among each other's closest; see neighbours.py
+    Pairs = Callable[[Collection[str], float], list[tuple[str, str, float]]]
+
+SOURCE = "compress"  # of the digests made here
+LEAST_MEMBERS, IDLE_DAYS, MOST_DIGESTS = 3, 30, 5  # neolata
+ALIKE = (0.6, 0.7, 0.8, 0.9)  # cosine of what belongs together: the first that gives clusters small enough
+MOST_MEMBERS = 30  # of a digest: a dozen words for each of them
+BELIEVED_ALIKE = 0.15  # trust: a digest is believed like its least believed source, so these must not lie further apart
+
+
+@record
+class Compression:
+    """How to compress: clusters of at least so many, untouched for so long, at most so many digests a day."""
+
+    members: int = LEAST_MEMBERS
+    idle_days: int = IDLE_DAYS
+    most: int = MOST_DIGESTS
+    archive: bool = False
+
+
+def plan_compress(census: Census, pairs: Pairs, how: Compression, by: str = "") -> Plan:
+    """Digests of idle clusters, the largest first; with `archive`, what digests were made of is archived.
+
+    The number of digests counts by the day: whoever runs this twice gets what one run gives.
+    """
+    covered = _covered(census)
+    room = how.most - sum(_is_recent(memory, census) for memory in census.memories.values())
+    plans: list[Plan] = []
+    for label, sources in _groups(census, covered, pairs, how):
+        if len(plans) >= room:
+            break
+        plans.append(plan_digest(f"Digest: {label}", by_time(sources), SOURCE, how.archive, by))
+    left = [entry for digest in _made(census) for entry in _leftover(census, digest, by)] if how.archive else []
+    entries = (*left, *(entry for plan in plans for entry in plan.entries))
+    return Plan(entries, f"compress {sum(entry.creates for entry in entries)} clusters")
+
+
+def _covered(census: Census) -> frozenset[str]:
+    """What some digest was made of; deleting the digest takes it back."""
+    digests = (memory for memory in census.memories.values() if memory.status != "deleted")
+    return frozenset(id for digest in digests for id in derived_from(digest))
+
+
+def _groups(
+    census: Census, covered: Collection[str], pairs: Pairs, how: Compression
+) -> Iterator[tuple[str, list[Memory]]]:
+    """(label, memories) of what to compress. What is covered takes part: else others would regroup."""
+    taking = {memory.id: memory for memory in _taking_part(census, covered, how)}
+    for cosine in ALIKE:
+        found = clusters(_graph(taking, pairs(taking, cosine)), how.members)
+        for cluster in found:
+            if len(cluster.ids) <= MOST_MEMBERS or cosine == ALIKE[-1]:
+                fresh = [taking[id] for id in cluster.ids if id not in covered][:MOST_MEMBERS]
+                for group in _believed_alike(fresh, census):
+                    if len(group) >= how.members:
+                        yield cluster.label or group[0].title, group
+        large = {id for cluster in found if len(cluster.ids) > MOST_MEMBERS for id in cluster.ids}
+        taking = {id: memory for id, memory in taking.items() if id in large}
+
+
+def _taking_part(census: Census, covered: Collection[str], how: Compression) -> Iterator[Memory]:
+    for memory in census.memories.values():
+        if memory.id in covered:
+            if memory.status != "deleted":
+                yield memory
+        elif memory.status == ACTIVE and memory.kind in FADING and is_valid(memory, census.now):
+            idle = census.touched(memory) and census.now - census.touched(memory) >= how.idle_days * DAY
+            if idle and not derived_from(memory) and "claim" not in memory.extra:
+                yield memory
+
+
+def _graph(memories: dict[str, Memory], pairs: Iterable[tuple[str, str, float]]) -> Graph:
+    return build(list(memories.values()), lambda memory: True, pairs)
+
+
+def _believed_alike(memories: Iterable[Memory], census: Census) -> Iterator[list[Memory]]:
+    """Memories in groups of nearly the same trust, so that a doubtful one does not drag the others down."""
+    group: list[Memory] = []
+    for memory in sorted(memories, key=lambda one: (-census.trust(one), one.id)):
+        if group and census.trust(group[0]) - census.trust(memory) > BELIEVED_ALIKE:
+            yield group
+            group = []
+        group.append(memory)
+    if group:
+        yield group
+
+
+def _is_recent(memory: Memory, census: Census) -> bool:
+    return memory.source == SOURCE and bool(derived_from(memory)) and census.now - memory.created < DAY
+
+
+def _made(census: Census) -> list[Memory]:
+    """The digests in use that were made here, by id."""
+    digests = (memory for memory in census.memories.values() if memory.status == ACTIVE and memory.source == SOURCE)
+    return sorted((memory for memory in digests if derived_from(memory)), key=lambda memory: memory.id)
+
+
+def _leftover(census: Census, digest: Memory, by: str) -> Iterator[Entry]:
+    """Sources that are not archived yet, and have not changed since.
+
+    Whoever wrote the digest: only one that says exactly what its sources say may stand for them.
+    """
+    sources = [census.memories[id] for id in derived_from(digest) if id in census.memories]
+    unchanged = [memory for memory in sources if memory.status == ACTIVE and memory.updated <= digest.created]
+    if unchanged and digest.body.strip() == digest_of(sources, DIGEST_WORDS).strip():
+        for memory in unchanged:
+            extra = {"reason": f"compressed into {digest.id}"}
+            yield from plan_about(memory, Entry(kind="archive", by=by, extra=extra), "").entries

@@ -1,0 +1,114 @@
+"""Decay and prune: archive what faded, and take back links that lead nowhere. Nothing is deleted. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...model.clock import DAY
+from ...model.entry import Entry, Plan
+from ...model.kinds import ACTIVE, DRAFT
+from ...model.record import record
+from ...text.count import count
+from ..decide import plan_about
+from ..graph.graph import build
+from ..graph.link import plan_links
+from ..references import DERIVED, SUPERSEDES, Names
+from .census import FADING
+from .strength import FADED, WEAKENING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ...model.entry import Memory
+    from .census import Census
+    from .strength import Strength
+
+PRUNED = 0.05  # strength; neolata
+SUPERSEDED_DAYS = 90
+DISPUTED_TRUST = 0.2
+SPARED = "critical"  # SPEC-0009: always included when relevant; what is archived cannot be
+LIVING = (ACTIVE, DRAFT, "conflicted", "disputed")
+NO_HOLD = (SUPERSEDES, DERIVED)  # links of history: what replaced a memory or says it shorter does not keep it alive
+
+
+@record
+class Outlook:
+    """The strength of every memory that may fade, and those among them that are too weak, by id."""
+
+    strengths: dict[str, Strength]
+    faded: tuple[str, ...]
+
+    @property
+    def weakening(self) -> tuple[str, ...]:
+        """What is weak but not yet too weak."""
+        left = set(self.strengths) - set(self.faded)
+        return tuple(sorted(id for id in left if self.strengths[id].value < WEAKENING))
+
+
+def plan_decay(census: Census, by: str = "") -> Plan:
+    """Archive what is weaker than 0.15, and take back links to nothing from what stays."""
+    outlook = look_ahead(census, FADED)
+    faded = [(census.memories[id], f"decay: {outlook.strengths[id]}") for id in outlook.faded]
+    staying = [memory for id, memory in sorted(census.memories.items()) if id not in set(outlook.faded)]
+    cleaned = list(_cleaned(staying, census.memories.values(), by))
+    why = f"decay: archive {len(faded)}, clean links of {len({entry.about for entry in cleaned})}"
+    return Plan((*_archived(faded, by), *cleaned), why)
+
+
+def look_ahead(census: Census, least: float) -> Outlook:
+    """Who is weaker than `least`, once all who are have gone: a link to one that fades holds nobody."""
+    around = held_by(census)
+    may_fade = {id: memory for id, memory in sorted(census.memories.items()) if _may_fade(memory)}
+    strengths: dict[str, Strength] = {}
+    faded: set[str] = set()
+    pending = set(may_fade)
+    while pending:
+        for id in pending:
+            strengths[id] = census.strength(may_fade[id], len(around.get(id, set()) - faded))
+        gone = {id for id in pending if strengths[id].value < least}
+        faded |= gone
+        pending = {other for id in gone for other in around.get(id, ()) if other in may_fade} - faded
+    return Outlook(strengths, tuple(sorted(faded)))
+
+
+def held_by(census: Census) -> dict[str, set[str]]:
+    """Memory → the living memories that a declared link connects it with, either way."""
+    graph = build(list(census.memories.values()), lambda memory: memory.status in LIVING)
+    return {
+        id: {edge.other(id) for edge in edges if edge.type not in NO_HOLD}
+        for id, edges in graph.around.items()
+    }  # fmt: skip
+
+
+def plan_prune(census: Census, by: str = "") -> Plan:
+    """Archive what was superseded long ago, what is disputed and hardly believed, and what is as good as gone."""
+    outlook = look_ahead(census, PRUNED)
+    done = [(census.memories[id], f"prune: {outlook.strengths[id]}") for id in outlook.faded]
+    for id, memory in sorted(census.memories.items()):
+        days = (census.now - memory.updated) / DAY
+        if memory.status == "superseded" and days > SUPERSEDED_DAYS:
+            done.append((memory, f"prune: superseded {count(round(days), 'day')} ago"))
+        elif memory.status == "disputed" and id not in outlook.faded and census.trust(memory) < DISPUTED_TRUST:
+            done.append((memory, f"prune: disputed, trust {census.trust(memory):.2f}"))
+    return Plan(tuple(_archived(done, by)), f"prune {len(done)} memories")
+
+
+def _may_fade(memory: Memory) -> bool:
+    return memory.kind in FADING and memory.status in (ACTIVE, "disputed") and memory.importance != SPARED
+
+
+def _archived(memories: Iterable[tuple[Memory, str]], by: str) -> Iterable[Entry]:
+    for memory, reason in memories:
+        yield from plan_about(memory, Entry(kind="archive", by=by, extra={"reason": reason}), "").entries
+
+
+def _cleaned(memories: Iterable[Memory], every: Iterable[Memory], by: str) -> Iterable[Entry]:
+    """For each memory that is no history and each type of link, an entry that takes back those that lead nowhere."""
+    names = Names(memory for memory in every if memory.status != "deleted")
+    for memory in memories:
+        lost: dict[str, list[str]] = {}
+        for type, name in memory.links if memory.status in LIVING else ():
+            if not names.find(name):
+                lost.setdefault(type, []).append(name)
+        for type, gone in lost.items():
+            yield from plan_links(memory, gone, type, by, "", removed=True).entries

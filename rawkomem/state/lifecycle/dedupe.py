@@ -1,0 +1,179 @@
+"""Duplicates and corroboration: which memories say the same, and which confirm each other. Pure.
+
+Vectors only propose. A number, a negation or a word of the title that one of two memories lacks makes them two facts,
+however close they are: "at most 60" and "at most 600" differ by less than two wordings of either.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...model.entry import Entry, Plan
+from ...text.overlap import specific
+from ...text.stem import words
+from ..decide import plan_about
+from ..facets import session_of
+from ..references import CORROBORATED, derived_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+
+    from ...model.entry import Memory
+    from .census import Census
+
+    # (ids in order, least cosine, ids to pass over, how many at most) → id, [(later id, cosine)]; see neighbours.py
+    Later = Callable[[Sequence[str], float, Collection[str], int], Iterator[tuple[str, list[tuple[str, float]]]]]
+
+SAME = 0.95  # cosine of duplicates (neolata, RFC-0011)
+CONFIRMING = 0.9  # and above: the same said by another source
+MOST_CONFIRMED = 4  # corroborations; more do not raise trust (neolata: 0.05 each, 0.2 at most)
+LOOKED_AT = 50  # similar memories for one that may be confirmed; bounds the work among thousands of lookalikes
+EDGES = '.,;:!?()[]{}"`*_'  # of a word, which say nothing about the number in it
+NEGATIONS = frozenset(("no", "not", "never", "none", "without", "cannot", "dont", "doesnt", "isnt", "wont", "avoid"))
+
+
+def plan_dedupe(census: Census, later: Later, by: str = "") -> Plan:
+    """Keep the best of memories that say the same: it supersedes the others, and other sources confirm it."""
+    witnesses = Witnesses(census)
+    entries: list[Entry] = []
+    for alike in _comparable(census):
+        alike.sort(key=lambda memory: _rank(census, memory))
+        for kept, other, cosine in _duplicates(alike, later):
+            entries += witnesses.confirm(kept, other)  # first: once superseded, it is no witness any more
+            reason = f"duplicate of {kept.id} (similarity {cosine:.2f})"
+            change = Entry(kind="supersede", by=by, extra={"supersededBy": kept.id, "reason": reason})
+            entries += plan_about(other, change, "").entries
+    superseded = sum(entry.kind == "supersede" for entry in entries)
+    return Plan(tuple(entries), f"supersede {superseded} duplicates")
+
+
+def plan_corroborate(census: Census, later: Later) -> Plan:
+    """Memories that another source confirms later on, in nearly the same words.
+
+    The earlier one is confirmed, whoever is believed more: a direction that depended on trust would turn with it.
+    """
+    witnesses = Witnesses(census)
+    entries: list[Entry] = []
+    for alike in _comparable(census):
+        alike.sort(key=lambda memory: (memory.created, memory.id))
+        by_id = {memory.id: memory for memory in alike}
+        for id, close in later(list(by_id), CONFIRMING, (), LOOKED_AT):
+            for other in (by_id[other] for other, cosine in close if cosine < SAME):
+                if not witnesses.enough(id) and same_subject(by_id[id], other):
+                    entries += witnesses.confirm(by_id[id], other)
+    return Plan(tuple(entries), f"corroborate {len({entry.about for entry in entries})} memories")
+
+
+class Witnesses:
+    """Who confirms whom so far. A source counts once, and nobody confirms the one that confirmed it."""
+
+    def __init__(self, census: Census):
+        self.memories = census.memories
+        self.count = {id: memory.corroborations for id, memory in census.memories.items()}
+        self.heard: dict[str, set[str]] = {}
+        self.pairs: set[frozenset[str]] = set()
+        for memory in census.memories.values():
+            for type, other in memory.links:
+                if type == CORROBORATED and other in self.memories:
+                    self._note(memory, self.memories[other])
+
+    def enough(self, id: str) -> bool:
+        """Whether more witnesses would change nothing."""
+        return self.count[id] >= MOST_CONFIRMED
+
+    def confirm(self, memory: Memory, other: Memory) -> Sequence[Entry]:
+        """The word of who found the other one, where it is news from another source."""
+        heard = _source(other) in self.heard.get(memory.id, ()) or frozenset((memory.id, other.id)) in self.pairs
+        if heard or self.enough(memory.id) or not is_independent(memory, other):
+            return ()
+        self._note(memory, other)
+        self.count[memory.id] += 1
+        word = Entry(kind="corroborate", by=other.by, extra={"with": other.id, "reason": f"confirmed by {other.id}"})
+        return plan_about(memory, word, "").entries
+
+    def _note(self, memory: Memory, other: Memory) -> None:
+        self.heard.setdefault(memory.id, set()).add(_source(other))
+        self.pairs.add(frozenset((memory.id, other.id)))
+
+
+def is_independent(one: Memory, other: Memory) -> bool:
+    """Whether two memories come from different sources; one that does not say is nobody's witness."""
+    return bool(_source(one)) and bool(_source(other)) and _source(one) != _source(other)
+
+
+def same_subject(one: Memory, other: Memory) -> bool:
+    """Whether every telling word of each title occurs in the other memory."""
+    return _has(other, specific(one.title)) and _has(one, specific(other.title))
+
+
+def same_facts(one: Memory, other: Memory) -> bool:
+    """Whether two memories that are close in meaning say the same: no number, negation or telling word differs."""
+    return _facts(one) == _facts(other) and same_subject(one, other)
+
+
+def _has(memory: Memory, stems: Sequence[str]) -> bool:
+    missing = set(stems) - set(specific(memory.title))
+    return not missing or missing <= set(specific(memory.body))
+
+
+def _source(memory: Memory) -> str:
+    """Who speaks: a name, else the session it was said in."""
+    return memory.by.strip().lower() or session_of(memory)
+
+
+def _comparable(census: Census) -> list[list[Memory]]:
+    """Active memories in groups within which texts may be compared: of the same kind, session, window, claim and facts.
+
+    What was made of other memories is left out: it repeats them, and confirms nothing.
+    """
+    groups: dict[Hashable, list[Memory]] = {}
+    for memory in census.active():
+        if not derived_from(memory):
+            groups.setdefault(_facts(memory), []).append(memory)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _facts(memory: Memory) -> Hashable:
+    window = memory.valid_from, memory.valid_until
+    claim = repr(memory.extra.get("claim"))
+    return memory.kind, session_of(memory), window, claim, *facts_in(f"{memory.title} {memory.body}")
+
+
+def facts_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The numbers and the negations in a text: where they differ, two texts say different things."""
+    said = text.replace("'", "").replace("’", "").lower()
+    odd = (word.strip(EDGES) for word in set(said.split()) if not word.isalpha())
+    telling = frozenset(word for word in odd if any(c.isdigit() for c in word))
+    return telling, NEGATIONS.intersection(words(said))
+
+
+def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory, Memory, float]]:
+    """(kept, duplicate, similarity) among memories in the order of who is kept.
+
+    Each duplicate is compared with the one that is kept, not with another duplicate: likeness does not add up.
+    """
+    gone: set[str] = set()
+    first: dict[str, Memory] = {}
+    for memory in ranked:
+        kept = first.setdefault(_text(memory), memory)
+        if kept is not memory:
+            gone.add(memory.id)
+            yield kept, memory, 1.0
+    by_id = {memory.id: memory for memory in ranked if memory.id not in gone}
+    for id, close in later(list(by_id), SAME, gone, 0):
+        for other, cosine in close:
+            if other not in gone and same_subject(by_id[id], by_id[other]):
+                gone.add(other)
+                yield by_id[id], by_id[other], cosine
+
+
+def _text(memory: Memory) -> str:
+    return " ".join(f"{memory.title}\n{memory.body}".lower().split())
+
+
+def _rank(census: Census, memory: Memory) -> tuple[float, int, int, str]:
+    """The most trusted first, then the most used, then the oldest: a doubtful copy never replaces what is believed.
+
+    Trust counts in tenths, which is what a year takes away: else the youngest copy would always be the most trusted.
+    """
+    return -round(census.trust(memory), 1), -census.uses.get(memory.id, (0, 0))[0], memory.created, memory.id

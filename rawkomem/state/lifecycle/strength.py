@@ -1,0 +1,110 @@
+"""Strength: how alive a memory is, by importance, age, last touch, links and use (neolata's formula). Pure.
+
+Reinforcing raises importance and touches the memory, so it never weakens. neolata's second curve, by a memory's
+`stability` in days, let one that was reinforced once fade faster than one that nobody had reinforced: here it only ever
+slows fading down.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+from ...model.clock import DAY
+from ...model.record import record
+from ...text.count import count
+from ..facets import category_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...model.entry import Memory
+
+# neolata's number for a memory of which nothing is said is 0.7: ours is then of medium importance.
+IMPORTANCES = {"low": 0.4, "medium": 0.7, "high": 0.85, "critical": 1.0}
+REINFORCED = 0.1  # importance for each reinforcement, up to 1
+CATEGORIES = {"decision": 1.3, "preference": 1.4, "insight": 1.1}
+AGE, TOUCH = 30, 60  # days in which half is lost: since it was found, since it was last changed or used
+LEAST = 0.1  # of what age and touch leave, each
+STEADY = 0.5  # the exponent after as many days without a touch as a memory's stability
+LINK, MOST_LINKS = 0.05, 0.3
+USE, MOST_USES = 0.02, 0.2
+WEAKENING = 0.3
+FADED = 0.15  # below: decay archives it
+
+
+@record
+class Part:
+    """One part of a strength: those that multiply, then those that are added."""
+
+    name: str
+    value: float
+    why: str
+
+
+@record
+class Strength:
+    """How alive a memory is, from 0 to 1, and what that is made of."""
+
+    value: float
+    parts: tuple[Part, ...]
+
+    def __str__(self) -> str:
+        return f"strength {self.value:.2f}: {', '.join(part.why for part in self.parts if part.why)}"
+
+
+def strength_of(memory: Memory, links: int, uses: int, last_use: int, now: int) -> Strength:
+    """The strength of a memory with so many links, used so often on this machine and last at that time."""
+    parts = strength_parts(memory, links, uses, last_use, now)
+    importance, age, touch, category, linked, used = (part.value for part in parts)
+    faded = max(importance * age * touch * category, importance * _steadiness(memory, last_use, now))
+    return Strength(round(min(1.0, faded + linked + used), 4), parts)
+
+
+def strength_parts(memory: Memory, links: int, uses: int, last_use: int, now: int) -> tuple[Part, ...]:
+    """Importance, age, touch and category, which multiply; links and uses, which are added.
+
+    A memory whose file tells no time counts as new: nobody can say that it faded.
+    """
+    age = _days(memory.created, now)
+    touch = _untouched(memory, last_use, now)
+    category = category_of(memory)
+    weight = CATEGORIES.get(category, 1.0)
+    again = f" and {count(memory.reinforcements, 'time')} reinforced" if memory.reinforcements else ""
+    return (
+        Part("importance", importance_of(memory), f"importance {memory.importance}{again}"),
+        Part("age", fading(age, AGE), f"found {count(round(age), 'day')} ago"),
+        Part("touch", fading(touch, TOUCH), f"last changed or used {count(round(touch), 'day')} ago"),
+        Part("category", weight, f"a {category}" if weight != 1.0 else ""),
+        Part("links", min(MOST_LINKS, LINK * links), count(links, "link") if links else ""),
+        Part("uses", min(MOST_USES, USE * uses), count(uses, "use") if uses else ""),
+    )
+
+
+def importance_of(memory: Memory) -> float:
+    """Importance as a number from 0 to 1, raised by each reinforcement."""
+    return min(1.0, IMPORTANCES[memory.importance] + REINFORCED * memory.reinforcements)
+
+
+def fading(days: float, half: float) -> float:
+    """What days leave: half of it after `half` days, never less than a tenth."""
+    return float(max(LEAST, 0.5 ** (days / half)))
+
+
+def _steadiness(memory: Memory, last_use: int, now: int) -> float:
+    """What the stability of a memory leaves of it; nothing where it states none."""
+    stability = _number(memory.extra.get("stability"))
+    return float(exp(-STEADY * _untouched(memory, last_use, now) / stability)) if stability > 0 else 0.0
+
+
+def _number(said: object) -> float:
+    try:
+        return float(str(said))
+    except ValueError:
+        return 0.0
+
+
+def _untouched(memory: Memory, last_use: int, now: int) -> float:
+    return _days(max(memory.updated, memory.created, last_use), now)
+
+
+def _days(since: int, now: int) -> float:
+    return max(0.0, (now - since) / DAY) if since else 0.0

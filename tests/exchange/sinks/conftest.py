@@ -1,0 +1,20 @@
+"""Fixtures of the sinks."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawkomem.exchange.sinks.queue import Queue
+from tests.exchange.sinks.helpers import layout_of
+
+
+@pytest.fixture
+def layout(project):
+    """Where the repository of `project` lies."""
+    return layout_of(project)
+
+
+@pytest.fixture
+def queue(layout):
+    """What waits for the webhook."""
+    return Queue(layout)

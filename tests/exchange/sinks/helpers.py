@@ -1,0 +1,42 @@
+"""Entries, events and settings for the tests of sinks."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from rawkomem.exchange.sinks.checked import checked_webhook
+from rawkomem.exchange.sinks.config import WebhookSettings
+from rawkomem.exchange.sinks.event import Event, events_of
+from rawkomem.files.layout import Layout, user_config
+from rawkomem.model.entry import Entry
+from rawkomem.net.client import Bounds, Client
+
+STORED = Entry(kind="memory", id="mem_1_aaaaaa", title="Why apsw", body="Because.", at=1_769_164_200_000, by="alice")
+
+
+def layout_of(project: Path) -> Layout:
+    return Layout(str(project / ".rawko"))
+
+
+def event(layout: Layout, number: int = 1, **more) -> Event:
+    entry = Entry(**{"id": f"mem_{number}", "title": f"Number {number}", "at": number, "body": "text", **more})
+    return events_of(layout, "add", [entry])[0]
+
+
+def webhook(url: str, **more) -> WebhookSettings:
+    """A webhook on this machine, which the user allows."""
+    return WebhookSettings(url=url, **{"allow_local": True, **more})
+
+
+def client(settings: WebhookSettings, seconds: float = 5.0) -> Client:
+    """As the sender's, in a hurry."""
+    policy, key = checked_webhook(settings)
+    return Client(settings.url, policy, key, Bounds(seconds=seconds, answer=1000, pauses=(0.01,)))
+
+
+def configure(**sinks: dict) -> None:
+    """Write the user's own config."""
+    os.makedirs(os.path.dirname(user_config()), exist_ok=True)
+    Path(user_config()).write_text(json.dumps({"sinks": sinks}))  # JSON is YAML

@@ -1,0 +1,77 @@
+"""Which entries are events, and what an event says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rawkomem.exchange.sinks.event import TEXT_LENGTH, Event, event_name, events_of
+from rawkomem.files.layout import Layout
+from rawkomem.model.entry import Entry
+from rawkomem.model.kinds import CREATES
+from tests.exchange.sinks.helpers import STORED
+
+LAYOUT = Layout("/somewhere/my-project/.rawko")
+
+
+@pytest.mark.parametrize(
+    ("kind", "extra", "why", "name"),
+    [
+        *((kind, {}, "add", "store") for kind in CREATES),
+        ("amend", {}, "amend mem_1", "store"),
+        ("supersede", {"supersededBy": "mem_2"}, "", "supersede"),
+        ("quarantine", {}, "", "quarantine"),
+        ("archive", {}, "archive mem_1", "archive"),
+        ("archive", {}, "decay: strength 0.11 is below 0.15", "decay"),
+        ("delete", {}, "delete mem_1", "archive"),
+        ("review", {"action": "reject"}, "", "archive"),
+        ("review", {"action": "activate"}, "", ""),
+        ("feedback", {}, "", ""),
+        ("link", {}, "decay", ""),
+    ],
+)
+def test_names(kind, extra, why, name):
+    assert event_name(Entry(kind=kind, extra=extra), why) == name
+
+
+def test_what_a_stored_memory_says():
+    (event,) = events_of(LAYOUT, "add", [STORED])
+    assert json.loads(event.to_json()) == {
+        "event": "store",
+        "key": event.key,
+        "at": "2026-01-23T10:30:00Z",
+        "repository": "my-project",
+        "memory": "mem_1_aaaaaa",
+        "kind": "memory",
+        "title": "Why apsw",
+        "text": "Because.",
+        "importance": "medium",
+        "by": "alice",
+    }
+
+
+def test_what_a_change_says():
+    entry = Entry(kind="supersede", id="supersede_1", about="mem_1", extra={"supersededBy": "mem_2", "reason": "a\nb"})
+    (event,) = events_of(LAYOUT, "", [entry])
+    assert (event.memory, event.superseded_by, event.reason, event.importance) == ("mem_1", "mem_2", "a b", "")
+
+
+def test_the_key_is_the_same_every_time_and_different_for_every_entry():
+    other = Entry(kind="memory", id="mem_2_bbbbbb")
+    keys = [event.key for event in (*events_of(LAYOUT, "", [STORED, other]), *events_of(LAYOUT, "", [STORED]))]
+    assert keys[0] == keys[2] != keys[1] and keys[0].isalnum()
+    assert events_of(Layout("/elsewhere/.rawko"), "", [STORED])[0].key != keys[0]
+
+
+def test_nothing_invisible_no_address_and_no_endless_text():
+    entry = Entry(id="m", title="a\u202eb\nc", body="x\u200b" * TEXT_LENGTH * 2, by="alice <alice@example.com>")
+    (event,) = events_of(LAYOUT, "", [entry])
+    assert event.title == "ab c" and len(event.text) == TEXT_LENGTH and event.text.endswith("x…")
+    assert "alice@example.com" not in event.to_json()
+
+
+def test_an_event_survives_its_json_and_fields_of_other_versions():
+    (event,) = events_of(LAYOUT, "", [Entry(id="m", title="ä", tags=("x", "y"), path="memories/\udcff.md")])
+    assert event.tags == ("x", "y") and event.to_json().isascii()
+    assert Event.from_json({**json.loads(event.to_json()), "colour": "red"}) == event

@@ -1,0 +1,176 @@
+"""The commands as a user runs them: real processes, real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+MEMORY = """---
+title: Why apsw
+whenToUse: [sqlite|apsw]
+tags: [sqlite]
+importance: high
+discoveredAt: 2026-01-23T10:30:00Z
+discoveredBy: planner
+---
+
+Many Pythons are built without extension loading, so the standard sqlite3 module cannot load sqlite-vec.
+"""
+
+
+def test_init_lists_every_file_and_changes_none_that_exists(rawkomem, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("new")
+    dry = rawkomem("init", "--dry-run", cwd=folder).stdout
+    assert not (folder / ".rawko").exists()
+    written = rawkomem("init", cwd=folder).stdout
+    listed = {line.split()[-1] for line in dry.splitlines() if line.startswith("write")}
+    made = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert listed == made and "write" in written
+    (folder / ".rawko" / "config.yaml").write_text("embedder: static\n")
+    assert rawkomem("init", cwd=folder).stdout.count("exists") == len(made)
+    assert (folder / ".rawko" / "config.yaml").read_text() == "embedder: static\n"
+
+
+def test_add_show_search_amend_delete(rawkomem, memories):
+    added = json.loads(rawkomem("add", "--json", input=MEMORY).stdout)
+    assert added["path"] == "memories/why-apsw.md" and not added["redacted"]
+    before = (memories / "why-apsw.md").read_text()
+    found = json.loads(rawkomem("search", "load an extension", "--json").stdout)
+    assert [item["title"] for item in found] == ["Why apsw"] and "sqlite3" in found[0]["text"]
+    rawkomem("amend", added["id"], "--title", "Why apsw and not sqlite3", "-t", "db", "-t", "python")
+    assert (memories / "why-apsw.md").read_text().startswith(before)
+    shown = json.loads(rawkomem("show", "why-apsw", "--json").stdout)
+    assert (shown["title"], shown["tags"], shown["importance"]) == (
+        "Why apsw and not sqlite3",
+        ["db", "python"],
+        "high",
+    )
+    rawkomem("delete", added["id"], "--reason", "test")
+    assert json.loads(rawkomem("search", "load an extension", "--json").stdout) == []
+    assert json.loads(rawkomem("list", "--json").stdout) == []
+    assert [row["status"] for row in json.loads(rawkomem("list", "--include", "deleted", "--json").stdout)] == [
+        "deleted"
+    ]
+    assert "Many Pythons" in (memories / "why-apsw.md").read_text()
+
+
+def test_purge_asks_and_then_removes_for_good(rawkomem, memories):
+    id = json.loads(rawkomem("add", "--json", input=MEMORY).stdout)["id"]
+    assert "stopped" in rawkomem("purge", id, input="n\n", check=1).stderr
+    assert (memories / "why-apsw.md").exists()
+    rawkomem("purge", id, "--yes")
+    assert not (memories / "why-apsw.md").exists()
+    assert "no memory" in rawkomem("show", id, check=1).stderr
+
+
+def test_add_from_flags_file_and_editor(rawkomem, memories, project):
+    rawkomem("add", "--title", "From flags", "--when", "a|b", "-w", r"find.*\.md", "-b", "Text.", "-i", "critical")
+    (project / "note.md").write_text("# From a file\n\nText.\n")
+    rawkomem("add", "--file", "note.md")
+    editor = project / "editor.py"
+    editor.write_text(
+        "import sys\np = sys.argv[1]\nt = open(p).read().replace('title: \"\"', 'title: From the editor')\nopen(p, 'w').write(t)\n"
+    )
+    rawkomem("add", "--edit", "--kind", "lesson", env={"EDITOR": f"{sys.executable} {editor}", "VISUAL": ""})
+    titles = {row["title"]: row["kind"] for row in json.loads(rawkomem("list", "--json").stdout)}
+    assert titles == {"From flags": "memory", "From a file": "memory", "From the editor": "lesson"}
+    assert (memories / "lessons" / "from-the-editor.md").exists()
+
+
+def test_a_secret_never_reaches_a_file(rawkomem, project):
+    key = "AKIA" + "QYLPMN5HFIQR7XYA"
+    result = rawkomem("add", "--title", f"Key {key}", "-b", f"use {key} for staging", "--when", key)
+    assert "redacted" in result.stderr
+    for path in (project / ".rawko").rglob("*"):
+        if path.is_file():
+            assert key.encode() not in path.read_bytes(), path
+
+
+def test_status_check_sync_rebuild_doctor(rawkomem, memories):
+    (memories / "why-apsw.md").write_text(MEMORY)
+    (memories / "broken.md").write_text("---\ntitle: A\ntitle: B\n---\n")
+    status = json.loads(rawkomem("status", "--json").stdout)
+    assert status["fresh"] and status["files"] == 2 and status["files_hash"] == status["index_hash"]
+    checked = {item["file"]: item for item in json.loads(rawkomem("check", "--json", check=1).stdout)}
+    assert checked["memories/broken.md"]["verdict"] == "quarantine"
+    assert checked["memories/broken.md"]["problems"][0]["line"] == 3
+    assert checked["memories/why-apsw.md"]["verdict"] == "accept"
+    assert checked["memories/why-apsw.md"]["titles"] == ["Why apsw"]
+    assert "memories/broken.md:3: error   duplicate key" in rawkomem("check", check=1).stdout
+    rawkomem("sync")
+    assert "2 files, 0 read" in rawkomem("sync").stdout
+    assert "2 files, 2 read" in rawkomem("rebuild").stdout
+    rawkomem("doctor")
+
+
+def test_match_and_embed(rawkomem):
+    assert "fires" in rawkomem("match", "auth|login", "add login page").stdout
+    assert json.loads(rawkomem("match", "auth|login", "add user page", "--json", check=1).stdout)["fires"] is False
+    embedded = json.loads(rawkomem("embed", "hello world", "--json").stdout)
+    assert len(embedded["vector"]) == embedded["dims"] == 384
+    assert abs(sum(x * x for x in embedded["vector"]) - 1) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["show", "nope"], 1, "no memory 'nope'"),
+        (["serach", "x"], 2, "there is no command 'serach': did you mean search?"),
+        (["search"], 2, "Missing argument"),
+        (["search", "x", "--limit", "many"], 2, "not a valid integer"),
+        (["search", "x", "--importance", "urgent"], 2, "one of low, medium, high, critical"),
+        (["list", "--include", "lost"], 2, "unknown status 'lost'"),
+        (["add", "-b", "no title here"], 2, "needs a title"),
+        (["add", "--title", "x", "--importance", "urgent", "-b", "y"], 2, "urgent"),
+        (["amend", "nope", "--title", "x"], 1, "no memory"),
+    ],
+)
+def test_mistakes_get_one_clear_line(rawkomem, words, code, says):
+    error = rawkomem(*words, check=code).stderr
+    assert says in error and error.startswith("rawkomem: ") and len(error.strip().splitlines()) == 1
+
+
+def test_outside_a_repository(rawkomem, tmp_path_factory):
+    error = rawkomem("search", "x", cwd=tmp_path_factory.mktemp("none"), check=1).stderr
+    assert "no .rawko folder" in error and "rawkomem init" in error
+
+
+def test_plain_and_click_parsing_agree(rawkomem, memories):
+    """The fast parser and click give the same answer; `--limit=1` is plain, `-n1` is click's."""
+    (memories / "why-apsw.md").write_text(MEMORY)
+    plain = rawkomem("search", "extension loading", "--json", "--limit=1", "-t", "sqlite").stdout
+    clicked = rawkomem("search", "extension loading", "--json", "-n1", "-tsqlite").stdout
+    assert plain == clicked and json.loads(plain)
+
+
+def test_search_imports_nothing_heavy(rawkomem, memories):
+    (memories / "why-apsw.md").write_text(MEMORY)
+    rawkomem("sync")
+    result = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "rawkomem", "search", "x"],
+        cwd=memories, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    imported = {line.rsplit("|", 1)[-1].strip() for line in result.stderr.splitlines() if "|" in line}
+    for heavy in ("numpy", "torch", "http.client", "urllib.request", "watchdog", "asyncio", "yaml", "click", "re2",
+                  "ssl", "socket", "rawkomem.net", "rawkomem.exchange.sinks.tell"):  # fmt: skip
+        assert heavy not in imported, heavy
+    assert {"apsw", "rawkomem.repository"} <= imported
+
+
+def test_no_colours_unless_on_a_terminal(rawkomem, memories):
+    (memories / "why-apsw.md").write_text(MEMORY)
+    assert "\x1b" not in rawkomem("list", env={"NO_COLOR": ""}).stdout
+
+
+def test_a_closed_pipe_is_no_error(project, memories):
+    for number in range(300):
+        (memories / f"m-{number}.md").write_text(MEMORY)
+    command = f"{sys.executable} -m rawkomem list | head -n 1"
+    result = subprocess.run(
+        command, shell=True, cwd=project, capture_output=True, text=True, env=os.environ, check=True
+    )
+    assert "Traceback" not in result.stderr and "Broken" not in result.stderr

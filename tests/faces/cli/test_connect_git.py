@@ -1,0 +1,478 @@
+"""`rawkomem connect git`: real repositories, real hooks and merges; and everything as it was after --remove."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import tomllib
+
+import pytest
+import yaml
+
+from rawkomem.files.layout import Layout
+from rawkomem.git.connect import Wanted, carry_out, plan_connect
+from rawkomem.model.errors import Unwritable
+from tests.conftest import ROOT
+from tests.git.gitting import Git
+
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+OLD = "# Memories have the same bytes on every system.\n*.md text eol=lf"  # of an older init, without a last line end
+
+
+def memory(id: str, body: str = "Text.") -> str:
+    return f"---\nid: {id}\ntitle: {id}\nwhenToUse: [{id}]\ndiscoveredAt: 2026-01-01T00:00:00Z\n---\n\n{body}\n"
+
+
+def everything(folder) -> dict[str, tuple[int, bytes]]:
+    """Every file that connecting could touch, with its mode."""
+    wanted = ("config", "hooks", ".gitattributes", ".gitignore", ".githooks", ".husky")
+    found = {}
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in ("objects", "logs", "refs")]
+        for name in names:
+            path = os.path.join(place, name)
+            if any(word in path.removeprefix(str(folder)) for word in wanted):
+                with open(path, "rb") as stream:
+                    found[path] = (stat.S_IMODE(os.stat(path).st_mode), stream.read())
+    return found
+
+
+@pytest.fixture
+def hooked(git, monkeypatch):
+    """Git whose hooks find this very checkout."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    return git
+
+
+def try_commit(git: Git, **env: str) -> subprocess.CompletedProcess:
+    who = {f"GIT_{role}_{key}": "a@example.org" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
+    return subprocess.run(
+        ["git", "commit", "-qm", "x"], cwd=git.folder, env={**os.environ, **who, **env}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+
+
+def test_the_hook_stops_a_secret_and_lets_the_rest_pass(hooked, memories, rawkomem):
+    rawkomem("connect", "git")
+    (memories / "a.md").write_text(memory("a"))
+    hooked.commit()
+    (memories / "b.md").write_text(memory("b", KEY))
+    hooked("add", "-A")
+    told = try_commit(hooked)
+    assert told.returncode == 1 and ".rawko/memories/b.md:8: secrets" in told.stdout + told.stderr
+    assert KEY not in told.stdout + told.stderr
+    (memories / "b.md").write_text(memory("b"))
+    hooked.commit()
+
+
+def test_git_commit_with_a_path_checks_what_that_brings(hooked, memories, rawkomem):
+    rawkomem("connect", "git")
+    hooked.commit()
+    (memories / "a.md").write_text(memory("a"))
+    (memories / "b.md").write_text(memory("b", KEY))
+    hooked("add", "-A")
+    hooked("commit", "-qm", "only a", "--", ".rawko/memories/a.md")
+    assert try_commit(hooked).returncode == 1
+
+
+def test_two_clones_that_both_append_merge_to_the_same(hooked, project, memories, rawkomem, tmp_path_factory):
+    (memories / "a.md").write_text(memory("a"))
+    hooked.commit()
+    folders = [tmp_path_factory.mktemp(name) / "clone" for name in ("one", "two")]
+    clones = []
+    for number, folder in enumerate(folders):
+        hooked("clone", "-q", str(project), str(folder))
+        rawkomem("connect", "git", cwd=folder)
+        file = folder / ".rawko" / "memories" / "a.md"
+        file.write_text(file.read_text() + "\n---\n\n" + memory(f"new-{number}"))
+        clones.append(Git(folder))
+        clones[-1].commit()
+    one, two = clones
+    one("remote", "add", "two", str(two.folder))
+    two("remote", "add", "one", str(one.folder))
+    heads = [git("rev-parse", "HEAD") for git in clones]
+    for git, other in ((one, "two"), (two, "one")):
+        git("fetch", "-q", other)
+    one("merge", "-q", "--no-edit", heads[1])
+    two("merge", "-q", "--no-edit", heads[0])
+    assert one("rev-parse", "HEAD^{tree}") == two("rev-parse", "HEAD^{tree}")
+    listed = rawkomem("list", "--json", cwd=one.folder).stdout
+    assert all(f'"{id}"' in listed for id in ("a", "new-0", "new-1"))
+
+
+def test_an_edit_of_one_entry_on_both_sides_is_loud(hooked, memories, rawkomem):
+    rawkomem("connect", "git", "--without", "history")
+    (memories / "a.md").write_text(memory("a") + "\n---\n\n" + memory("b"))
+    hooked.commit()
+    hooked("checkout", "-qb", "side")
+    (memories / "a.md").write_text(memory("a", "Theirs.") + "\n---\n\n" + memory("b"))
+    hooked.commit()
+    hooked("checkout", "-q", "main")
+    (memories / "a.md").write_text(memory("a", "Ours.") + "\n---\n\n" + memory("b", "Edited."))
+    hooked.commit()
+    hooked("merge", "-q", "side", check=False)
+    text = (memories / "a.md").read_text()
+    assert "<<<<<<< ours\nOurs.\n=======\nTheirs.\n>>>>>>> theirs\n" in text and text.endswith("Edited.\n")
+    assert hooked("diff", "--name-only", "--diff-filter=U") == ".rawko/memories/a.md"
+    hooked("add", "-A")
+    told = try_commit(hooked)
+    assert told.returncode == 1 and "merge conflict markers" in told.stdout + told.stderr
+    (memories / "a.md").write_text(memory("a", "Ours and theirs.") + "\n---\n\n" + memory("b", "Edited."))
+    hooked("add", "-A")
+    assert rawkomem("check", "--staged").stdout == "", "what both sides changed may be settled"
+
+
+@pytest.fixture
+def diverged(hooked, memories, rawkomem):
+    """A memory file to which two branches appended; on `main`, with git connected."""
+    rawkomem("connect", "git")
+    (memories / "a.md").write_text(memory("a"))
+    hooked.commit()
+    for branch, id in (("side", "theirs"), ("main", "ours")):
+        hooked("checkout", "-q", "main")
+        hooked("checkout", "-q", *(["-b", branch] if branch == "side" else [branch]))
+        (memories / "a.md").write_text(memory("a") + "\n---\n\n" + memory(id))
+        hooked.commit()
+    return memories / "a.md"
+
+
+@pytest.mark.parametrize(
+    "breakage",
+    [("-P -m rawkomem", "-P -m rawkomem_that_is_gone"), (sys.executable, "/nowhere/python"), ("merge-driver", "what")],
+)
+def test_a_driver_that_cannot_run_leaves_both_sides(breakage, diverged, hooked):
+    """Our side alone would pass for the result, and theirs be lost with the next `git add`."""
+    driver = hooked("config", "merge.rawkomem.driver")
+    assert breakage[0] in driver
+    hooked("config", "merge.rawkomem.driver", driver.replace(*breakage, 1))
+    hooked("merge", "-q", "side", check=False)
+    text = diverged.read_text()
+    assert "<<<<<<< ours\nid: ours" in text and "id: theirs" in text and ">>>>>>> theirs" in text
+    assert hooked("diff", "--name-only", "--diff-filter=U") == ".rawko/memories/a.md"
+
+
+def test_a_driver_that_runs_is_not_followed_by_another_merge(diverged, hooked):
+    hooked("merge", "-q", "--no-edit", "side")
+    assert "<<<<" not in diverged.read_text() and not list(hooked.folder.glob(".rawkomem-*"))
+
+
+def test_git_runs_no_module_of_the_work_tree(diverged, hooked, project):
+    """Whoever can commit a file could otherwise have it run in every clone."""
+    for module in ("rawkomem.py", "apsw.py", "shlex.py"):
+        (project / module).write_text("open('ran', 'w')\nraise SystemExit(0)\n")
+    hooked.commit()
+    hooked("merge", "-q", "--no-edit", "side")
+    assert not (project / "ran").exists() and "id: theirs" in diverged.read_text()
+
+
+def test_a_merge_is_checked_too(hooked, memories, rawkomem):
+    rawkomem("connect", "git")
+    (memories / "a.md").write_text(memory("a") + "\n---\n\n" + memory("b"))
+    hooked.commit()
+    hooked("checkout", "-qb", "side")
+    (memories / "a.md").write_text(memory("a", "Edited."))  # one changed, one purged: theirs to answer for
+    hooked.commit("change", ("Ada", "ada@example.org"), "--no-verify")
+    hooked("checkout", "-qb", "secret")
+    (memories / "b.md").write_text(memory("c", KEY))
+    hooked.commit("change", ("Ada", "ada@example.org"), "--no-verify")
+    hooked("checkout", "-q", "main")
+    (memories / "own.md").write_text(memory("own"))
+    hooked.commit()
+    head = hooked("rev-parse", "HEAD")
+    hooked("merge", "-q", "--no-edit", "secret", check=False)
+    assert hooked("rev-parse", "HEAD") == head
+    hooked("merge", "--abort")
+    hooked("merge", "-q", "--no-edit", "side")
+    assert (memories / "a.md").read_text() == memory("a", "Edited.")
+
+
+def test_after_a_purge_one_check_is_left_out_for_once(hooked, memories, rawkomem):
+    rawkomem("connect", "git")
+    (memories / "a.md").write_text(memory("a") + "\n---\n\n" + memory("b"))
+    hooked.commit()
+    (memories / "a.md").write_text(memory("a"))
+    (memories / "c.md").write_text(memory("c", KEY))
+    hooked("add", "-A")
+    told = try_commit(hooked)
+    assert "RAWKOMEM_SKIP=history git commit" in told.stdout + told.stderr
+    told = try_commit(hooked, RAWKOMEM_SKIP="history")
+    assert told.returncode == 1 and "secrets" in told.stdout + told.stderr, "the other checks still hold"
+    hooked("rm", "-qf", ".rawko/memories/c.md")
+    told = try_commit(hooked, RAWKOMEM_SKIP="histroy")
+    assert told.returncode != 0 and "names no check: histroy" in told.stdout + told.stderr
+    assert try_commit(hooked, RAWKOMEM_SKIP="history, citations").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "hook",
+    ["", "#!/bin/sh\nexit 0\n", "#!/usr/bin/env bash\nset -e\nexec true", "#!/usr/bin/env python3\nprint(1)\n"],
+)
+def test_remove_restores_every_byte(git, project, rawkomem, hook):
+    attributes = project / ".rawko" / ".gitattributes"
+    attributes.write_text(OLD)
+    (project / ".rawko" / ".gitignore").unlink()
+    if hook:
+        file = project / ".git" / "hooks" / "pre-commit"
+        file.write_text(hook)
+        file.chmod(0o755)
+    before = everything(project)
+    assert "nothing was changed" in rawkomem("connect", "git", "--dry-run").stderr
+    assert everything(project) == before
+    rawkomem("connect", "git", "--post-merge")
+    connected = everything(project)
+    assert connected != before and b"merge=rawkomem" in attributes.read_bytes()
+    assert "nothing to change" in rawkomem("connect", "git", "--post-merge").stderr
+    assert everything(project) == connected
+    rawkomem("connect", "git", "--without", "history", "--post-merge")
+    rawkomem("connect", "git", "--remove")
+    assert everything(project) == before
+    assert "nothing to change" in rawkomem("connect", "git", "--remove").stderr
+
+
+def test_a_hook_that_is_there_still_runs(hooked, project, memories, rawkomem):
+    file = project / ".git" / "hooks" / "pre-commit"
+    file.write_text("#!/bin/sh\ntouch ran\nexec false\n")
+    file.chmod(0o755)
+    rawkomem("connect", "git")
+    (memories / "a.md").write_text(memory("a"))
+    hooked("add", "-A")
+    assert try_commit(hooked).returncode == 1 and (project / "ran").exists()
+
+
+CHECKING = "if command -v rawkomem >/dev/null 2>&1; then rawkomem check --staged --no-citations || exit $?; fi"
+SYNCING = "if command -v rawkomem >/dev/null 2>&1; then rawkomem sync || exit $?; fi"
+LOCAL = {"language": "system", "pass_filenames": False, "always_run": True}
+CHECK = {"id": "rawkomem-check", "name": "rawkomem check", "entry": f"sh -c '{CHECKING}'", **LOCAL}
+SYNC = {"id": "rawkomem-sync", "name": "rawkomem sync", "entry": f"sh -c '{SYNCING}'", **LOCAL}
+LOCAL_REPO = {
+    "repo": "local",
+    "hooks": [{**CHECK, "stages": ["pre-commit", "pre-merge-commit"]}, {**SYNC, "stages": ["post-merge"]}],
+}
+JOBS = {
+    event: {"jobs": [{"name": "rawkomem", "run": run}]}
+    for event, run in (("pre-commit", CHECKING), ("pre-merge-commit", CHECKING), ("post-merge", SYNCING))
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "read", "expected"),
+    [
+        (".pre-commit-config.yaml", yaml.safe_load, [LOCAL_REPO]),
+        ("prek.toml", tomllib.loads, {"repos": [LOCAL_REPO]}),
+        ("lefthook.yml", yaml.safe_load, JOBS),
+        (".config/lefthook.yaml", yaml.safe_load, JOBS),
+        ("lefthook.toml", tomllib.loads, JOBS),
+        (".lefthook.json", lambda text: json.loads("{" + text.strip().rstrip(",") + "}"), JOBS),
+    ],
+)
+def test_hooks_of_other_programs_are_theirs(git, project, rawkomem, file, read, expected):
+    """What it advises is read as that program reads it; nothing is written."""
+    (project / file).parent.mkdir(exist_ok=True)
+    (project / file).write_text("# theirs\n")
+    said = rawkomem("connect", "git", "--without", "citations", "--post-merge").stdout
+    _, _, advised = said.partition(f"{file}:\n")
+    lines = [line for line in advised.splitlines() if line.startswith("  ")]
+    assert read("\n".join(line[2:] for line in lines)) == expected
+    assert not (project / ".git" / "hooks" / "pre-commit").exists()
+    assert (project / file).read_text() == "# theirs\n"
+    assert git("config", "merge.rawkomem.driver")
+
+
+def test_husky_is_told_lines_that_stop_nobody(git, project, rawkomem):
+    (project / ".husky").mkdir()
+    said = rawkomem("connect", "git", "--post-merge").stdout
+    lines = {line.strip() for line in said.splitlines() if line.startswith("  if ")}
+    assert {f"add a line to .husky/{event}:" in said for event in ("pre-commit", "pre-merge-commit", "post-merge")} == {
+        True
+    }
+    for line in lines:
+        done = subprocess.run(
+            ["/bin/sh", "-c", f"{line}\necho after"], env={"PATH": "/nowhere"}, capture_output=True, check=True
+        )
+        assert done.stdout == b"after\n"
+    assert len(lines) == 2
+
+
+def test_advice_for_a_merge_is_to_sync(git, project, rawkomem, tmp_path_factory):
+    hooks = project / ".git" / "hooks"
+    (hooks / "post-merge").write_text("#!/usr/bin/env python3\n")
+    told = rawkomem("connect", "git", "--post-merge").stdout
+    assert "post-merge is no shell script: have it run 'rawkomem sync'" in told
+    git("config", "core.hooksPath", str(tmp_path_factory.mktemp("hooks")))
+    assert "'rawkomem sync' in its post-merge" in rawkomem("connect", "git", "--post-merge").stdout
+
+
+def test_a_committed_hook_folder_names_the_program_and_not_this_machine(git, project, rawkomem):
+    git("config", "core.hooksPath", ".githooks")
+    rawkomem("connect", "git")
+    text = (project / ".githooks" / "pre-commit").read_text()
+    assert "then rawkomem check --staged" in text and sys.executable not in text
+
+
+def test_hooks_of_all_projects_are_left_alone(git, rawkomem, tmp_path_factory):
+    everywhere = tmp_path_factory.mktemp("hooks")
+    git("config", "core.hooksPath", str(everywhere))
+    assert "which other projects use" in rawkomem("connect", "git").stdout
+    assert not list(everywhere.iterdir())
+
+
+@pytest.fixture
+def newer(tmp_path_factory) -> dict[str, str]:
+    """The environment of a real git that says it is 2.54."""
+    folder = tmp_path_factory.mktemp("bin")
+    real = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
+    (folder / "git").write_text(
+        f'#!/bin/sh\nfor word; do [ "$word" = version ] && echo "git version 2.54.1" && exit; done\nexec {real} "$@"\n'
+    )
+    (folder / "git").chmod(0o755)
+    return {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+def test_a_git_that_takes_hooks_from_its_settings(git, project, rawkomem, newer):
+    env = newer
+    before = everything(project)
+    rawkomem("connect", "git", "--post-merge", env=env)
+    assert git("config", "hook.rawkomem.event") == "pre-commit"
+    assert "check --staged" in git("config", "hook.rawkomem.command")
+    assert git("config", "hook.rawkomem-pre-merge-commit.event") == "pre-merge-commit"
+    assert git("config", "hook.rawkomem-post-merge.event") == "post-merge"
+    assert not (project / ".git" / "hooks" / "pre-commit").exists()
+    assert "nothing to change" in rawkomem("connect", "git", "--post-merge", env=env).stderr
+    rawkomem("connect", "git", "--remove", env=env)
+    assert everything(project) == before
+
+
+def test_a_newer_git_does_not_check_twice(git, project, rawkomem, newer):
+    file = project / ".git" / "hooks" / "pre-commit"
+    file.write_text("#!/bin/sh\nexit 0\n")
+    file.chmod(0o755)
+    before = everything(project)
+    rawkomem("connect", "git")
+    older = everything(project)
+    rawkomem("connect", "git", env=newer)
+    assert file.read_text() == "#!/bin/sh\nexit 0\n" and git("config", "hook.rawkomem.command")
+    assert not (file.parent / "pre-merge-commit").exists()
+    rawkomem("connect", "git")
+    assert everything(project) == older
+    rawkomem("connect", "git", "--remove")
+    assert everything(project) == before
+
+
+def test_what_git_says_gets_a_hint_that_helps(git, project, rawkomem):
+    (project / ".git" / "config.lock").write_text("")
+    told = rawkomem("connect", "git", check=1).stderr
+    assert "could not lock" in told and "another git may be running" in told
+    (project / ".git" / "config.lock").unlink()
+    git("config", "--local", "x.y", "z")
+    with (project / ".git" / "config").open("a") as stream:
+        stream.write("[broken\n")
+    told = rawkomem("connect", "git", check=1).stderr
+    assert "git init" not in told and "mend that" in told
+
+
+def test_hook_files_are_written_whole_or_not_at_all(git, project, monkeypatch):
+    file = project / ".git" / "hooks" / "pre-commit"
+    file.write_text("#!/bin/sh\nexit 0\n")
+    file.chmod(0o755)
+    before = everything(project)
+    connection = plan_connect(Layout(str(project / ".rawko")), Wanted(["rawkomem"]))
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        with pytest.raises(Unwritable):
+            carry_out(connection)
+    assert everything(project) == before and not list(project.rglob(".rawkomem-*"))
+
+
+def test_the_doctor_misses_a_driver_that_attributes_name(git, project, rawkomem):
+    told = rawkomem("doctor").stdout  # nothing is wrong with a clone that was not told how
+    assert "line by line" in told and "rawkomem connect git" in told
+    rawkomem("connect", "git")
+    assert "entry by entry" in rawkomem("doctor").stdout
+    git("config", "merge.rawkomem.driver", "/nowhere/rawkomem merge-driver %O %A %B")
+    assert "its program is gone" in rawkomem("doctor", check=1).stdout
+    (project / ".rawko" / ".gitattributes").unlink()
+    assert "line by line" in rawkomem("doctor").stdout and "connect git" not in rawkomem("doctor").stdout
+
+
+@pytest.mark.parametrize("below", ["packages/api", "packages/the web"])
+def test_a_hook_at_the_top_checks_repositories_below(git, project, rawkomem, tmp_path_factory, below):
+    """The pre-commit framework starts its hooks at the top of the work tree, where there may be no .rawko folder."""
+    top = Git(tmp_path_factory.mktemp("mono"))
+    top("init", "-q")
+    for name in ("packages/one", below):
+        (top.folder / name).mkdir(parents=True)
+        rawkomem("init", cwd=top.folder / name)
+    folder = top.folder / below / ".rawko" / "memories"
+    (folder / "b.md").write_text(memory("b", KEY))
+    top("add", "-A")
+    told = rawkomem("check", "--staged", cwd=top.folder, check=1).stdout
+    assert told.startswith(f"{below}/.rawko/memories/b.md:8: secrets")
+    (folder / "b.md").write_text(memory("b") + "\n---\n\n" + memory("c").replace("title: c", "title: b"))
+    top("add", "-A")
+    rawkomem("check", "--staged", cwd=top.folder)
+    told = rawkomem("consolidate", "--staged", cwd=top.folder, check=1).stderr
+    assert f"written: review them, 'git add {below}/.rawko', commit again" in told
+    assert top("diff", "--name-only"), "nothing was added for them"
+    rawkomem("consolidate", "--staged", cwd=top.folder)
+
+
+def test_a_project_inside_a_work_tree(hooked, project, rawkomem):
+    inner = project / "packages" / "the api"
+    inner.mkdir(parents=True)
+    rawkomem("init", cwd=inner)
+    rawkomem("connect", "git")
+    rawkomem("connect", "git", cwd=inner)
+    (inner / ".rawko" / "memories" / "b.md").write_text(memory("b", KEY))
+    hooked("add", "-A")
+    told = try_commit(hooked)
+    assert told.returncode == 1 and "packages/the api/.rawko/memories/b.md:8: secrets" in told.stdout + told.stderr
+    rawkomem("connect", "git", "--remove", cwd=inner)
+    assert "the api" not in (project / ".git" / "hooks" / "pre-commit").read_text()
+
+
+def test_a_linked_work_tree_and_a_submodule_are_checked(hooked, project, memories, rawkomem, tmp_path_factory):
+    rawkomem("connect", "git")
+    hooked.commit()
+    linked = Git(tmp_path_factory.mktemp("linked") / "tree")
+    hooked("worktree", "add", "-q", str(linked.folder))
+    outer = Git(tmp_path_factory.mktemp("outer"))
+    outer("init", "-q")
+    outer("submodule", "add", "-q", str(project), "inner")
+    inner = Git(outer.folder / "inner")
+    rawkomem("connect", "git", cwd=inner.folder)
+    for tree in (linked, inner):
+        (tree.folder / ".rawko" / "memories" / "b.md").write_text(memory("b", KEY))
+        tree("add", "-A")
+        told = try_commit(tree)
+        assert told.returncode == 1 and ".rawko/memories/b.md:8: secrets" in told.stdout + told.stderr
+
+
+def test_without_git_or_memories(project, rawkomem, tmp_path_factory):
+    assert "not a git repository" in rawkomem("connect", "git", check=1).stderr
+    assert "rawkomem init" in rawkomem("connect", "git", cwd=tmp_path_factory.mktemp("empty"), check=1).stderr
+
+
+def test_a_branch_without_memories_and_a_missing_program_stop_nobody(hooked, project, memories, rawkomem):
+    rawkomem("connect", "git")
+    hook = project / ".git" / "hooks" / "pre-commit"
+    (project / "x").write_text("x")
+    hooked.commit()
+    connected = hook.read_text()
+    for missing in ((sys.executable, "/nowhere/python"), ("import rawkomem", "import rawkomem_that_is_gone")):
+        hook.write_text(connected.replace(*missing))
+        assert hook.read_text() != connected
+        (project / "x").write_text(missing[1])
+        hooked("add", "-A")
+        told = try_commit(hooked)
+        assert told.returncode == 0 and "memories are not checked" in told.stderr
+    hooked("rm", "-rqf", ".rawko")
+    (project / "x").write_text("z")
+    hooked("add", "x")
+    assert try_commit(hooked).returncode == 0

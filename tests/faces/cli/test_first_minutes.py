@@ -1,0 +1,228 @@
+"""What a newcomer tries first: the demo, the README as written, the picture of the day, and leaving again."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+from rawkomem.faces.cli.terminal import sparkline
+from rawkomem.files.layout import user_cache, user_config
+from tests.conftest import ROOT
+
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NOT_HERE = (
+    "make ",
+    "pipx install",
+    "pip install",
+    "cd ",
+    "/plugin ",
+    "claude ",
+)  # set-up of the machine, done for the tests already
+
+
+def test_the_demo_shows_every_step_and_cleans_up(rawkomem, tmp_path):
+    before = set(os.listdir(tmp_path))
+    told = rawkomem("demo", env={"TMPDIR": str(tmp_path)}).stdout
+    steps = re.findall(r"^(\d)\. ", told, re.MULTILINE)
+    assert steps == [str(number) for number in range(1, 9 if shutil.which("git") else 8)]
+    for real in (
+        "stored  mem_",
+        "whenToUse fired",
+        "conflicts with mem_",
+        "in the place of mem_",
+        "reinforcements: 0 → 1",
+    ):
+        assert real in told
+    assert set(os.listdir(tmp_path)) == before
+
+
+def test_the_demo_can_stay(rawkomem, tmp_path):
+    told = rawkomem("demo", "--keep", env={"TMPDIR": str(tmp_path)})
+    folder = told.stderr.strip().rpartition("look around in ")[2]
+    assert "Payments" in rawkomem("list", cwd=folder).stdout
+
+
+def test_the_person_of_the_demo_is_a_person(rawkomem, tmp_path):
+    """It shows what a person types: without a terminal in between, nothing of it may pass for an agent's word."""
+    told = rawkomem("demo", "--keep", env={"TMPDIR": str(tmp_path)})
+    folder = told.stderr.strip().rpartition("look around in ")[2]
+    with open(os.path.join(folder, ".rawko", "local", "arrivals.tsv"), encoding="utf-8") as stream:
+        ways = {line.rstrip().partition("\t")[2] for line in stream.readlines()[1:]}
+    assert ways == {"person"}
+
+
+def test_a_fresh_repository_is_healthy(tmp_path, rawkomem):
+    """With the default embedder, as a newcomer has it."""
+    plain = {"RAWKOMEM_EMBEDDER": ""}
+    folder = tmp_path / "fresh"
+    folder.mkdir()
+    rawkomem("init", cwd=folder, env=plain)
+    assert "!!" not in rawkomem("doctor", cwd=folder, env=plain).stdout
+
+
+@pytest.mark.skipif(bool(find_spec("sentence_transformers")), reason="it is installed")
+def test_an_embedder_that_does_not_open_is_a_finding(rawkomem):
+    told = rawkomem("doctor", env={"RAWKOMEM_EMBEDDER": "sentence-transformers"}, check=1).stdout
+    assert "!!  embedder     static" in told and "sentence-transformers did not open" in told
+
+
+def readme_commands() -> list[str]:
+    """The command lines of the README's quick start, those over several lines as one."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    start = text.index("## Quick start")
+    quick = text[start : text.index("\n## ", start + 1)]
+    lines = "".join(SHELL.findall(quick)).replace("\\\n", " ").splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
+def test_the_readme_works_as_written(tmp_path, monkeypatch):
+    """In a fresh folder, by a shell, with nothing but the installed commands."""
+    commands = [line for line in readme_commands() if not line.startswith(NOT_HERE)]
+    assert len(commands) >= 4 and any(line.startswith("rawkomem init") for line in commands)
+    folder = tmp_path / "your-project"
+    folder.mkdir()
+    (folder / "CLAUDE.md").write_text("# Us\n\n## Tests\n\nRun the tests with pnpm, never with npm.\n")
+    monkeypatch.setenv("PATH", f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}")
+    told = {}
+    for command in commands:
+        done = subprocess.run(
+            ["bash", "-ec", command], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False
+        )  # fmt: skip
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        told[command] = done.stdout
+    recalled = [text for command, text in told.items() if command.startswith(("rawkomem search", "rawkomem inject"))]
+    assert recalled and all(text.strip() for text in recalled), "a first recall that finds nothing teaches nothing"
+
+
+def test_pictures_of_the_readme_are_there_and_small():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    pictures = re.findall(r"!\[[^\]]+\]\((docs/images/[^)]+)\)", text)
+    assert pictures
+    for path in pictures:
+        assert 0 < (ROOT / path).stat().st_size < 400_000, path
+
+
+def test_the_recording_is_what_the_tool_makes_of_real_output():
+    from runpy import run_path
+    from xml.etree import ElementTree
+
+    file = ROOT / "docs" / "images" / "first-minutes.svg"
+    text = file.read_text(encoding="utf-8")
+    ElementTree.fromstring(text)  # it is XML
+    assert file.stat().st_size < 60_000 and "<script" not in text and "prefers-color-scheme" in text
+    tool = run_path(str(ROOT / "tools" / "record_terminal.py"))
+    for command in tool["COMMANDS"]:
+        shown = command.split(" ")[1]
+        assert shown in text, "record it anew: python tools/record_terminal.py"
+
+
+def test_every_page_is_in_the_index_of_docs():
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    linked = set(re.findall(r"\]\(([\w-]+\.md)\)", index))
+    pages = {file.name for file in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert linked == pages
+
+
+# Statistics
+
+
+def test_sparklines():
+    assert sparkline([0, 1, 4, 8], "week") == "·▁▄█  8 in the busiest week"
+    assert sparkline([0, 0], "day") == "··  0 in the busiest day" and sparkline([], "day").startswith("  0")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_stats_draw_on_a_terminal_only(project, rawkomem):
+    rawkomem("add", "--title", "Payments", "--when", "payment", "--body", "Three tries.")
+    rawkomem("inject", "fix the payment")
+    told = json.loads(rawkomem("stats", "--json").stdout)
+    assert told["weeks"][-1] == 1 and sum(told["weeks"]) == 1 and len(told["weeks"]) == 26
+    assert told["days"][-1] == 1 and len(told["days"]) == 30
+    assert "by week" not in rawkomem("stats").stdout
+    assert "█  1 in the busiest week" in on_terminal([sys.executable, "-m", "rawkomem", "stats"], project)
+
+
+def on_terminal(words: list[str], folder) -> str:
+    """What a command prints to a pseudo-terminal."""
+    pty = pytest.importorskip("pty", reason="no terminals to open here")
+    host, guest = pty.openpty()
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    with subprocess.Popen(words, cwd=folder, env=env, stdin=guest, stdout=guest, stderr=guest) as process:
+        os.close(guest)
+        told = b""
+        while True:
+            try:
+                part = os.read(host, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            told += part
+        process.wait(60)
+    os.close(host)
+    return told.decode()
+
+
+def test_a_memory_is_most_used_or_least_used(project, rawkomem):
+    rawkomem("add", "--title", "Payments", "--when", "payment", "--body", "Three tries.")
+    rawkomem("add", "--title", "Logo", "--when", "logo", "--body", "It is blue.")
+    rawkomem("inject", "fix the payment")
+    lines = rawkomem("stats").stdout.splitlines()
+    assert [line.split()[-1] for line in lines if "used  " in line] == ["Payments", "Logo"]
+    assert "1 use in all" in lines[0]
+    assert "1 time, last" in rawkomem("show", "payments").stdout
+
+
+# Leaving
+
+
+def test_uninstalling_leaves_only_markdown(project, rawkomem):
+    rawkomem("add", "--title", "Keep me", "--body", "Mine.")
+    rawkomem("toc")
+    os.makedirs(user_cache(), exist_ok=True)
+    (project / ".claude").mkdir()
+    (project / ".claude" / "settings.json").write_text('{"hooks": "rawkomem hook claude prompt"}')
+    dry = rawkomem("uninstall", "--dry-run")
+    assert (project / ".rawko" / "local").exists() and "nothing was removed" in dry.stderr
+    assert "mentions .claude/settings.json" in dry.stdout
+    assert "stopped" in rawkomem("uninstall", check=1).stderr, "it asks"
+    rawkomem("uninstall", "--yes")
+    left = [
+        file.relative_to(project / ".rawko").as_posix() for file in (project / ".rawko").rglob("*") if file.is_file()
+    ]
+    assert left == ["memories/keep-me.md"] and not os.path.exists(user_cache())
+    assert "Keep me" in rawkomem("list").stdout, "whoever changes their mind has lost nothing"
+
+
+def test_what_a_person_changed_stays(project, rawkomem):
+    (project / ".rawko" / "config.yaml").write_text("embedder: static\n")
+    os.makedirs(os.path.dirname(user_config()), exist_ok=True)
+    with open(user_config(), "w", encoding="utf-8") as stream:
+        stream.write("embedder: static\n")
+    told = rawkomem("uninstall", "--yes").stdout
+    assert (project / ".rawko" / "config.yaml").exists() and os.path.exists(user_config())
+    assert f"stays    {os.path.dirname(user_config())}" in told, "keys and stores of repositories lie there too"
+
+
+def test_everything_that_connect_wrote_is_listed(project, rawkomem, tmp_path_factory, monkeypatch):
+    """Also where a host's own variable leads elsewhere."""
+    home = tmp_path_factory.mktemp("user")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"):
+        monkeypatch.setenv(name, str(home / "moved" / name))
+    for host in ("claude", "codex", "opencode", "cursor", "copilot", "gemini"):
+        rawkomem("connect", host)
+        rawkomem("connect", host, "--user")
+    written = [file for folder in (project, home) for file in folder.rglob("*") if file.is_file()]
+    ours = {file for file in written if ".rawko" not in file.parts and "XDG_CACHE_HOME" not in file.parts}
+    told = rawkomem("uninstall", "--dry-run").stdout
+    listed = {(project / line.split()[1]).resolve() for line in told.splitlines() if line.startswith("mentions")}
+    assert len(ours) >= 14 and listed == ours

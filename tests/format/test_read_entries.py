@@ -1,0 +1,95 @@
+"""Each test reads as a memory file and what is said about it."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawkomem.format.read_entries import is_inside, read_entries
+
+
+def read(front: str, body: str = "body"):
+    entries, problems = read_entries(f"---\n{front}\n---\n\n{body}\n")
+    return entries[0], [problem.message for problem in problems]
+
+
+def test_every_key_of_the_format():
+    entry, problems = read(
+        "id: mem_1\ntitle: T\nwhenToUse: auth|login\ntags: [a, b]\nimportance: High\ndiscoveredAt: 2026-01-23T10:30:00+05:30\n"
+        "discoveredBy: planner\ndiscoveredIn: Task\nsource: s\nrelatedMemories: [x, y.md]\nx-custom: {a: 1}"
+    )
+    assert not problems
+    assert (entry.id, entry.title, entry.when, entry.tags, entry.importance) == (
+        "mem_1",
+        "T",
+        ("auth|login",),
+        ("a", "b"),
+        "high",
+    )
+    assert (entry.at, entry.by, entry.found_in, entry.source) == (1769144400000, "planner", "Task", "s")
+    assert (entry.related, entry.extra, entry.body) == (("x", "y.md"), {"x-custom": {"a": "1"}}, "body")
+
+
+def test_objects_of_older_files_are_conditions():
+    assert read("title: T\nwhenToUse: [{pattern: auth}, login]")[0].when == ("auth", "login")
+
+
+@pytest.mark.parametrize(
+    ("front", "says"),
+    [
+        ("title: ~", "no title"),
+        ("title: [a]", "title must be text"),
+        ("title: T\ntags: [[a]]", "flat list"),
+        ('title: "a\\0b"', "NUL character in 'title'"),
+        ("kind: feedback", "needs 'about"),
+        ("title: T\ntags: [" + ", ".join(f"t{n}" for n in range(65)) + "]", "at most 64"),
+        ("title: T\nwhenToUse: [" + ", ".join(f"p{n}" for n in range(33)) + "]", "at most 32"),
+    ],
+)
+def test_an_error_makes_a_draft(front, says):
+    entry, problems = read(front)
+    assert entry.draft and any(says in problem for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("front", "says"),
+    [
+        ("title: T\nimportance: URGENT", "taken as low"),
+        ("title: T\ndiscoveredAt: 2026-01-23 10:30:00", "no time zone"),
+        ("title: T\ndiscoveredAt: 2999-01-01", "future"),
+        ("title: T\ndiscoveredAt: yesterday", "not an ISO 8601"),
+        ("title: T\ndiscoveredAt: 1769164200000", "is a number"),
+        ("title: T\nTitle: x", "looks like 'title'"),
+        ("title: T\nkind: dream", "unknown kind"),
+        ("title: T\nrelatedMemories: [../x]", "outside"),
+        ("title: T\n__proto__: x", "not allowed"),
+        ('title: T\nwhenToUse: "\\bauth\\b"', "control or invisible"),
+        ("title: T\nwhenToUse: |\n  auth", "line break"),
+        ("title: Аdmin", "look-alike"),
+    ],
+)
+def test_a_warning_keeps_the_entry(front, says):
+    entry, problems = read(front)
+    assert not entry.draft and any(says in problem for problem in problems), problems
+
+
+def test_conflict_markers_in_the_body():
+    entry, problems = read("title: T", "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x")
+    assert entry.conflicted and "merge conflict markers in the body" in problems
+
+
+@pytest.mark.parametrize(
+    "way_out", ["../x", "/etc/x", "C:\\x", "..\\x", "a/../../b", "file:///x", "%2e%2e/x", "x\0", ""]
+)
+def test_references_stay_inside(way_out):
+    assert not is_inside(way_out)
+
+
+@pytest.mark.parametrize("name", ["x", "x.md", "lessons/x", "mem_1_abcdef", "stem#2", "a..b"])
+def test_plain_references_are_fine(name):
+    assert is_inside(name)
+
+
+@pytest.mark.parametrize("claim", ["user is tall", "{subject: user}", "{subject: user, predicate: [a], value: v}"])
+def test_a_claim_that_cannot_be_used_is_told(claim):
+    _, problems = read_entries(f"---\ntitle: T\nwhenToUse: x\nclaim: {claim}\n---\n\nBody.\n")
+    assert [problem.message for problem in problems] == ["a claim that cannot be used"]

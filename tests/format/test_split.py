@@ -1,0 +1,108 @@
+"""Splitting a file into entries, and the append law."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rawkomem.format.split import append_holds, join, split
+
+
+def said(text: str) -> list[tuple[object, str]]:
+    return [(block.fields and {k: f.value for k, f in block.fields.items()}, block.body) for block in split(text)]
+
+
+def entry(title: str, body: str = "") -> str:
+    return f"---\ntitle: {title}\n---\n\n{body}\n"
+
+
+def test_an_appended_entry_is_a_second_one():
+    assert said(entry("A", "one") + "\n---\n\n" + entry("B", "two")) == [
+        ({"title": "A"}, "one"),
+        ({"title": "B"}, "two"),
+    ]
+
+
+def test_a_separator_is_not_needed():
+    assert said("---\ntitle: A\n---\none\n---\ntitle: B\n---\ntwo") == [
+        ({"title": "A"}, "one"),
+        ({"title": "B"}, "two"),
+    ]
+
+
+def test_a_change_entry_needs_no_title():
+    assert said(entry("A") + "---\nkind: feedback\nabout: a\n---\n")[1] == ({"kind": "feedback", "about": "a"}, "")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "one\n\n---\n\ntwo",
+        "Heading\n---\n\ntext",
+        "```\n---\ntitle: inner\n---\n```",
+        "````\n```\n---\ntitle: inner\n---\n````",
+        "~~~\n---\ntitle: inner\n---\n~~~",
+        "<!--\n---\ntitle: hidden\n---\n-->",
+        "---\nnot: an entry\n---",
+        "text\n  ---\ntitle: indented\n  ---",
+        "----\ntitle: four dashes\n----",
+    ],
+)
+def test_what_is_no_boundary(body):
+    assert said(entry("A", body)) == [({"title": "A"}, body)]
+
+
+def test_a_broken_entry_is_kept_apart_as_a_draft():
+    blocks = split(entry("A", "one") + "\n---\n\n---\ntitle: B\ntitle: EVIL\n---\n\ntwo\n")
+    assert [block.fields and block.fields["title"].value for block in blocks] == ["A", None]
+    assert blocks[0].body == "one" and blocks[1].body == "two"
+    assert "duplicate key" in blocks[1].problems[0].message and blocks[1].problems[0].line == 11
+
+
+def test_lines_are_counted_from_one():
+    blocks = split(entry("A", "one") + "\n---\n\n" + entry("B", "two"))
+    assert [(block.line, block.body_line) for block in blocks] == [(1, 5), (9, 13)]
+
+
+def test_twenty_thousand_delimiters_take_linear_time():
+    assert len(split("---\n" * 20_000)) == 1
+
+
+def test_an_entry_below_an_open_fence_would_not_be_seen():
+    assert not append_holds(entry("A", "```\nopen"), entry("B"))
+    assert not append_holds(entry("A", "<!-- open"), entry("B"))
+    assert not append_holds("just text", entry("B"))
+    assert append_holds(entry("A", "```\nclosed\n```"), entry("B"))
+    assert append_holds(entry("A", "a rule at the end\n\n---"), entry("B"))
+
+
+def test_joining_changes_no_byte_before_and_follows_the_line_ends():
+    crlf = entry("A", "one").replace("\n", "\r\n")
+    joined = join(crlf, entry("B", "two"))
+    assert joined.startswith(crlf) and "\n" not in joined.replace("\r\n", "")
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        ["---", "--- ", "----", "title: x", "kind: memory", "```", "````", "~~~", "<!--", "-->", "text", "", "# H", "- a",
+         "a: b: c", "```py", "  ```", "title: [", "..."]
+    ),
+    max_size=14,
+)  # fmt: skip
+
+
+@given(PIECES, PIECES)
+def test_append_law(first, second):
+    """Where the writer's proof says yes, the text reads as both parts; where it says no, the law would be broken."""
+    a, b = entry("A", "\n".join(first)), entry("B", "\n".join(second))
+    holds = said(join(a, b)) == said(a) + said(b)
+    assert append_holds(a, b) == holds
+    if not any(line.lstrip().startswith(("```", "~~~", "<!--", "---")) for line in first):
+        assert holds
+
+
+@given(st.text(alphabet="-`~<!> \n\tatile:x#", max_size=300))
+def test_any_text_splits_without_an_exception(text):
+    blocks = split(text)
+    assert bool(blocks) == bool(text.strip())

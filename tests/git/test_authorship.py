@@ -1,0 +1,301 @@
+"""Who committed an entry, in real git repositories: merges, rebases, amends, checkouts, work trees and odd ones."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+from rawkomem.files.layout import Layout
+from rawkomem.git.authorship import History, provenance_of, read_history
+from rawkomem.git.head import git_stamp
+from rawkomem.git.run import Git as OurGit
+from rawkomem.git.run import GitFailed
+from rawkomem.state.belief.committer import AGENT, HIDDEN, PERSON, UNCOMMITTED, UNKNOWN, state_of
+from tests.git.gitting import AGENT as BOT
+from tests.git.gitting import PERSON as ADA
+from tests.git.gitting import Git
+
+
+def entry(id: str, text: str = "Text.", about: str = "") -> str:
+    head = f"kind: amend\nabout: {about}" if about else f"title: {id}"
+    return f"---\nid: {id}\n{head}\n---\n\n{text}\n"
+
+
+def states(folder) -> dict[str, str]:
+    found, stamp = provenance_of(Layout(str(folder / ".rawko")))
+    assert stamp == git_stamp(str(folder / ".rawko"))
+    return found
+
+
+def append(file, text: str) -> None:
+    file.write_text(file.read_text() + "\n---\n\n" + text)
+
+
+def test_person_agent_and_nobody_in_one_file(git, memories, project):
+    (memories / "a.md").write_text(entry("one"))
+    assert states(project) == {"one": UNCOMMITTED}
+    git.commit()
+    append(memories / "a.md", entry("two", about="one"))
+    git.commit("agent", BOT)
+    append(memories / "a.md", entry("three", about="one"))
+    assert states(project) == {"one": PERSON, "two": AGENT, "three": UNCOMMITTED}
+    git("add", "-A")
+    assert states(project)["three"] == UNCOMMITTED  # staged is not committed
+    git.commit("with help\n\nCo-authored-by: Claude <noreply@anthropic.com>")
+    assert states(project)["three"] == PERSON
+
+
+def test_an_edited_entry_is_whose_edit_it_is(git, memories, project):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    (memories / "a.md").write_text(entry("one", "Something else."))
+    assert states(project) == {"one": UNCOMMITTED}
+    git.commit("edit", BOT)
+    assert states(project) == {"one": AGENT}
+    (memories / "a.md").write_text(entry("one"))  # back to what the person wrote
+    assert states(project) == {"one": UNCOMMITTED}
+    git.commit("back", BOT)
+    assert states(project) == {"one": PERSON}
+
+
+def test_renamed_and_untouched_files_keep_their_authors(git, memories, project):
+    (memories / "a.md").write_text("---\ntitle: No id\n---\n\nText.\n")
+    git.commit()
+    git("mv", ".rawko/memories/a.md", ".rawko/memories/b.md")
+    assert states(project) == {"b": PERSON}
+    git.commit("rename", BOT)
+    assert states(project) == {"b": PERSON}
+
+
+def test_a_merge_keeps_the_authors_of_both_sides(git, memories, project):
+    (memories / "a.md").write_text(entry("base"))
+    git.commit()
+    git("checkout", "-q", "-b", "agent")
+    append(memories / "a.md", entry("theirs", about="base"))
+    git.commit("agent", BOT)
+    git("checkout", "-q", "main")
+    append(memories / "a.md", entry("ours", about="base"))
+    git.commit()
+    git("merge", "-q", "agent", check=False)
+    text = entry("base") + "".join(
+        "\n---\n\n" + part for part in (entry("ours", about="base"), entry("theirs", about="base"))
+    )
+    (memories / "a.md").write_text(text + "\n---\n\n" + entry("in the merge", about="base"))
+    git.commit("merged", BOT)
+    assert states(project) == {"base": PERSON, "ours": PERSON, "theirs": AGENT, "in the merge": AGENT}
+
+
+def test_rebase_and_cherry_pick_keep_the_author(git, memories, project):
+    (memories / "a.md").write_text(entry("base"))
+    git.commit()
+    git("checkout", "-q", "-b", "agent")
+    (memories / "b.md").write_text(entry("theirs"))
+    git.commit("agent", BOT)
+    git("checkout", "-q", "main")
+    (memories / "c.md").write_text(entry("ours"))
+    git.commit()
+    git("rebase", "-q", "main", "agent", by=ADA)
+    assert git("log", "-1", "--format=%ae %ce") == f"{BOT[1]} {ADA[1]}"
+    assert states(project) == {"base": PERSON, "theirs": AGENT, "ours": PERSON}
+
+
+def test_checkout_and_reset(git, memories, project):
+    (memories / "a.md").write_text(entry("one"))
+    first = git.commit()
+    (memories / "b.md").write_text(entry("two"))
+    git.commit()
+    git("reset", "-q", "--mixed", first)
+    assert states(project) == {"one": PERSON, "two": UNCOMMITTED}
+    git.commit("again", BOT)
+    assert states(project) == {"one": PERSON, "two": AGENT}
+    git("checkout", "-q", "--detach", first)
+    assert states(project) == {"one": PERSON}
+
+
+def test_work_trees_and_submodules(git, memories, project, tmp_path_factory):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    other = tmp_path_factory.mktemp("trees") / "other"
+    git("worktree", "add", "-q", str(other), "-b", "side")
+    tree = Git(other)
+    (other / ".rawko" / "memories" / "b.md").write_text(entry("two"))
+    before = git_stamp(str(project))
+    own = git_stamp(str(other))
+    assert states(other) == {"one": PERSON, "two": UNCOMMITTED}
+    tree.commit("agent", BOT)
+    assert states(other) == {"one": PERSON, "two": AGENT} and states(project) == {"one": PERSON}
+    assert git_stamp(str(project)) == before and git_stamp(str(other)) != own
+    around = Git(tmp_path_factory.mktemp("around"))
+    around("init", "-q")
+    around("submodule", "--quiet", "add", str(project), "inner")
+    assert states(around.folder / "inner") == {"one": PERSON}
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        ("commit", "-q", "--allow-empty", "-m", "x"),
+        ("commit", "-q", "--amend", "--allow-empty", "-m", "other"),
+        ("checkout", "-q", "side"),
+        ("reset", "-q", "--hard", "HEAD~1"),
+        ("merge", "-q", "side"),
+        ("checkout", "-q", "--detach"),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_stamp_moves_with_head(git, memories, project, move, packed):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    git("commit", "-q", "--allow-empty", "-m", "second")
+    git("checkout", "-q", "-b", "side")
+    git("commit", "-q", "--allow-empty", "-m", "third")
+    git("checkout", "-q", "main")
+    if packed:
+        git("pack-refs", "--all")
+    before = git_stamp(str(project / ".rawko"))
+    assert before == git_stamp(str(project / ".rawko"))
+    git(*move)
+    assert git_stamp(str(project / ".rawko")) != before
+
+
+def test_where_git_has_no_answer(git, memories, project, monkeypatch, tmp_path_factory):
+    (memories / "a.md").write_text(entry("one"))
+    assert states(project) == {"one": UNCOMMITTED}  # no commit yet
+    git.commit()
+    with monkeypatch.context() as without:
+        without.setenv("PATH", str(tmp_path_factory.mktemp("empty")))
+        assert states(project) == {"one": UNKNOWN}
+        assert "not installed" in read_history(Layout(str(project / ".rawko"))).why
+    shutil.rmtree(project / ".git")
+    assert states(project) == {"one": UNKNOWN} and git_stamp(str(project / ".rawko")) == ""
+    (project / ".git").mkdir()  # not a repository
+    assert states(project) == {"one": UNKNOWN}
+
+
+def test_in_ignored_folders_it_is_unknown(git, memories, project):
+    (memories / "a.md").write_text(entry("one"))
+    (project / ".rawko" / "log").mkdir()
+    (project / ".rawko" / "log" / "l.md").write_text(entry("two"))
+    (project / ".gitignore").write_text("/.rawko/log/\n")
+    git.commit()
+    assert states(project) == {"one": PERSON, "two": UNKNOWN}
+    (project / ".gitignore").write_text("/.rawko/\n")
+    (memories / "b.md").write_text(entry("three"))
+    assert states(project) == {"one": PERSON, "two": UNKNOWN, "three": UNCOMMITTED}  # its folder is followed
+    git("rm", "-q", "-r", "--cached", ".rawko")
+    git.commit()
+    assert states(project) == {"one": UNKNOWN, "two": UNKNOWN, "three": UNKNOWN}
+
+
+def test_a_repository_of_somebody_else_is_not_believed(git, memories, project):
+    if os.name == "nt" or os.geteuid() != 0:
+        pytest.skip("needs to give files away")
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    for path in (project, project / ".git"):
+        os.chown(path, 12345, 12345)
+    history = read_history(Layout(str(project / ".rawko")))
+    assert "dubious ownership" in history.why and states(project) == {"one": UNKNOWN}
+
+
+def test_the_environment_of_a_hook_leads_nowhere_else(git, memories, project, tmp_path_factory, monkeypatch):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    other = Git(tmp_path_factory.mktemp("other"))
+    other("init", "-q")
+    monkeypatch.setenv("GIT_DIR", str(other.folder / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other.folder))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other.folder / "index"))
+    assert states(project) == {"one": PERSON}
+
+
+def test_a_repositorys_settings_start_nothing(git, memories, project):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    trap = project / "trap.sh"
+    trap.write_text(f"#!/bin/sh\ntouch {project}/sprung\n")
+    trap.chmod(0o755)
+    for key in ("core.fsmonitor", "gpg.program", "core.pager", "pager.log", "diff.external", "core.sshCommand"):
+        git("config", key, str(trap))
+    git("config", "log.showSignature", "true")
+    git("config", "log.showRoot", "false")
+    assert states(project) == {"one": PERSON} and not (project / "sprung").exists()
+
+
+def test_what_a_shallow_clone_hides_is_unknown(git, memories, project, tmp_path_factory):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit("agent", BOT)
+    (project / "x").write_text("x")
+    git.commit()
+    clone = tmp_path_factory.mktemp("clones") / "shallow"
+    git("clone", "-q", "--depth", "1", f"file://{project}", str(clone))
+    assert states(clone) == {"one": UNKNOWN}
+    before = git_stamp(str(clone))
+    Git(clone)("fetch", "-q", "--unshallow")
+    assert states(clone) == {"one": AGENT} and git_stamp(str(clone)) != before
+
+
+def test_a_partial_clone_fetches_nothing(git, memories, project, tmp_path_factory):
+    git("config", "uploadpack.allowFilter", "true")
+    (memories / "a.md").write_text(entry("one"))
+    git.commit("agent", BOT)
+    append(memories / "a.md", entry("two", about="one"))
+    git.commit()
+    clone = tmp_path_factory.mktemp("clones") / "partial"
+    git("clone", "-q", "--filter=blob:none", f"file://{project}", str(clone))
+    missing = Git(clone)("rev-list", "--objects", "--all", "--missing=print").count("?")
+    assert missing and states(clone) == {"one": UNKNOWN, "two": UNKNOWN}
+    assert Git(clone)("rev-list", "--objects", "--all", "--missing=print").count("?") == missing
+
+
+def test_line_ends_are_not_an_edit(git, memories, project):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    (memories / "a.md").write_bytes(entry("one").replace("\n", "\r\n").encode())
+    assert states(project) == {"one": PERSON}
+
+
+def test_reading_on_is_reading_anew(git, memories, project):
+    layout = Layout(str(project / ".rawko"))
+    history = History()
+    (memories / "a.md").write_text(entry("one"))
+    steps = [
+        git.commit,
+        lambda: (append(memories / "a.md", entry("two", about="one")), git.commit("agent", BOT)),
+        lambda: git("commit", "-q", "--amend", "--no-edit", f"--author={ADA[0]} <{ADA[1]}>"),
+        lambda: ((memories / "b.md").write_text(entry("three")), git.commit("agent", BOT)),
+        lambda: git("reset", "-q", "--hard", "HEAD~1"),
+        lambda: ((memories / "a.md").unlink(), git.commit("gone")),
+    ]
+    for step in steps:
+        step()
+        history = read_history(layout, history)
+        anew = read_history(layout)
+        assert (history.head, history.authors, history.blobs) == (anew.head, anew.authors, anew.blobs)
+    assert history.blobs == {}
+
+
+def test_names_of_agents_and_people():
+    for author in (
+        "dependabot[bot] <49699333+dependabot[bot]@users.noreply.github.com>",
+        "Claude <noreply@anthropic.com>",
+        "Ada (aider) <ada@example.org>",
+        "Cursor Agent <cursoragent@cursor.com>",
+        "Copilot <198982749+Copilot@users.noreply.github.com>",
+    ):
+        assert state_of(author) == AGENT, author
+    for author in (
+        "Claude Monet <claude@giverny.fr>",
+        "Abbott <abbott@example.org>",
+        "Ada <1+ada@users.noreply.github.com>",
+    ):
+        assert state_of(author) == PERSON, author
+    assert state_of("Robo <r@ci.example.org>", ("*@ci.example.org",)) == AGENT
+    assert state_of("") == UNCOMMITTED and state_of(HIDDEN) == UNKNOWN
+
+
+def test_a_time_limit(git, project):
+    with pytest.raises(GitFailed, match="too long"):
+        OurGit(str(project), seconds=-1).run("cat-file", "--batch", given=b"x\n" * 4_000_000)

@@ -1,0 +1,268 @@
+"""The merge of memory files: three texts in, one out. What both sides changed is loud; the rest is united."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from rawkomem.files.read import read_data
+from rawkomem.git.merge import driver as merge_driver
+from rawkomem.git.merge.driver import merge_files
+from rawkomem.git.merge.entries import merge
+from rawkomem.model.errors import Refused, Unwritable
+
+PATH = ".rawko/memories/a.md"
+GAP = "\n---\n\n"
+
+
+def entry(id: str, body: str = "Text.", at: str = "2026-01-01", title: str = "", **keys: str) -> str:
+    """An entry as the tool writes it; `id` may be empty, as people leave it."""
+    fields = {"id": id, "title": title or ("" if "kind" in keys else id), **keys, "discoveredAt": at}
+    lines = "".join(f"{key}: {value}\n" for key, value in fields.items() if value)
+    return f"---\n{lines}---\n\n{body}\n"
+
+
+A, B, C, D = (entry(id) for id in "abcd")
+
+
+def file(*entries: str) -> str:
+    return GAP.join(entries)
+
+
+def merged(base: str, ours: str, theirs: str, path: str = PATH) -> str:
+    """The merge, which must be the same in both directions and without conflicts."""
+    one = merge(base.encode(), ours.encode(), theirs.encode(), path)
+    other = merge(base.encode(), theirs.encode(), ours.encode(), path)
+    assert one is not None and one == other and not one.conflicts
+    return one.data.decode()
+
+
+def conflict(base: str, ours: str, theirs: str) -> tuple[tuple[str, ...], str]:
+    found = merge(base.encode(), ours.encode(), theirs.encode(), PATH)
+    assert found is not None and found.conflicts
+    return found.conflicts, found.data.decode()
+
+
+def test_nothing_new_changes_no_byte():
+    text = "\n\n" + file(A, B) + "\n\n  \n"
+    assert merged(text, text, text) == text
+    assert merged(text, text + GAP + C, text) == text + GAP + C
+
+
+def test_both_sides_entries_are_united_by_time_then_id():
+    early, late = entry("x", at="2026-02-01"), entry("b", at="2026-03-01")
+    assert merged(A, file(A, late), file(A, early)) == file(A, early, late)
+    assert merged(A, file(A, C), file(A, B)) == file(A, B, C)
+
+
+def test_each_side_keeps_its_own_order():
+    second = entry("z", at="2025-01-01")  # an earlier time, below all the same
+    assert merged(A, file(A, B, second), file(A, C)) == file(A, B, second, C)
+
+
+def test_the_same_entry_on_both_sides_comes_once():
+    assert merged(A, file(A, B, C), file(A, C)) == file(A, B, C)
+
+
+def test_an_edit_and_a_cut_of_one_side_are_taken():
+    edited = entry("a", "Other words.")
+    assert merged(file(A, B), file(edited, B), file(A, B, C)) == file(edited, B, C)
+    assert merged(file(A, B), B, file(A, B, C)) == file(B, C)
+    assert merged(file(A, B), A, file(A, B, C)) == file(A, C)
+    assert merged(file(A, B, C), file(A, B), file(A, C)) == A
+    assert merged(file(A, B, C), file(entry("a", "1"), B, C), file(A, B, entry("c", "3"))) == file(
+        entry("a", "1"), B, entry("c", "3")
+    )
+
+
+def test_the_same_edit_on_both_sides_is_no_conflict():
+    assert merged(A, entry("a", "New."), entry("a", "New.")) == entry("a", "New.")
+
+
+def test_two_edits_of_one_entry_are_loud_and_the_rest_is_still_merged():
+    ids, text = conflict(file(A, B), file(entry("a", "Ours."), B, C), file(entry("a", "Theirs."), B, D))
+    assert ids == ("a",)
+    assert text == file(entry("a", "<<<<<<< ours\nOurs.\n=======\nTheirs.\n>>>>>>> theirs"), B, C, D)
+    read = read_data(text.encode(), "memories/a.md").entries
+    assert [(item.id, item.conflicted) for item in read] == [("a", True), ("b", False), ("c", False), ("d", False)]
+
+
+def test_edits_in_different_lines_of_one_entry_are_loud_too():
+    base, ours, theirs = entry("a", "One.\n\nTwo."), entry("a", "1.\n\nTwo."), entry("a", "One.\n\n2.")
+    assert "<<<<<<< ours\n1.\n\nTwo.\n=======\nOne.\n\n2.\n>>>>>>> theirs\n" in conflict(base, ours, theirs)[1]
+
+
+def test_an_edit_of_what_the_other_side_cut_out_is_loud():
+    ids, text = conflict(file(A, B), B, file(entry("a", "New."), B))
+    assert ids == ("a",) and text.startswith("<<<<<<< ours\n=======\n---\nid: a") and text.endswith(GAP + B)
+
+
+def test_two_entries_under_one_id_are_loud():
+    assert conflict(A, file(A, entry("b", "1")), file(A, entry("b", "2")))[0] == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "united"),
+    [
+        ("[x, z]", "[x, z, o]", "[t, x, z]", "[x, z, o, t]"),
+        ("[x, z]", "[x, o]", "[x, z, t]", "[x, o, t]"),
+        ("[x]", "[x, b, a]", "\n  - x\n  - c", "[x, a, b, c]"),
+        ("", "[o]", "[t]", "[o, t]"),
+    ],
+)
+def test_tags_of_both_sides_are_united(base, ours, theirs, united):
+    found = merged(entry("a", tags=base), entry("a", tags=ours), entry("a", tags=theirs))
+    assert f"tags: {united}\n" in found and read_data(found.encode(), "memories/a.md").verdict == "accept_warn"
+
+
+def test_tags_of_one_side_and_words_of_the_other():
+    found = merged(entry("a", tags="[x]"), entry("a", tags="[x, o]"), entry("a", "New.", tags="[x, t]"))
+    assert found == entry("a", "New.", tags="[x, o, t]")
+
+
+def test_new_files_of_one_name_are_united():
+    assert merged("", A, B) == file(A, B)
+
+
+def test_entries_that_people_wrote_without_an_id():
+    base, edited = entry("", title="T"), entry("", "Edited.", title="T")
+    assert merged(base, edited, base + GAP + B) == edited + GAP + B
+    assert conflict(base, edited, entry("", "Otherwise.", title="T"))[0] == ("a",)
+    one, two = entry("", title="One"), entry("", title="Two", at="2026-01-02")
+    assert merged(A, file(A, two), file(A, one)) == file(A, one, two)
+    assert conflict("", entry("", "1", title="T"), entry("", "2", title="T"))[0] == ("a",)
+
+
+def test_a_change_stays_with_the_entry_it_is_about():
+    """A name from a place in the file would pass to another entry: that is not merged in silence."""
+    one = entry("", title="One", at="2026-01-03")
+    change = entry("", at="2026-01-04", kind="amend", about="a#2")
+    assert merge(A.encode(), file(A, one, change).encode(), file(A, B).encode(), PATH) is None
+    assert merged(A, file(A, one, change), file(A, entry("z", at="2026-01-05"))) is not None
+
+
+def test_a_time_that_comes_from_the_entry_above_stays():
+    change = entry("", at="", kind="feedback", about="b", signal="helpful")
+    late = entry("b", at="2026-03-01")
+    found = merged(A, file(A, late, change), file(A, entry("y", at="2026-03-01"), entry("z", at="2026-04-01")))
+    times = {item.kind: item.at for item in read_data(found.encode(), "memories/a.md").entries if item.about}
+    assert times == {"feedback": read_data(late.encode(), "").entries[0].at}
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_line_ends_and_byte_order_mark_stay(mark, newline):
+    texts = [mark + text.replace("\n", newline) for text in (A, file(A, B), file(A, C), file(A, B, C))]
+    assert merged(*texts[:3]) == texts[3]
+
+
+def test_line_ends_that_one_side_changed():
+    assert merged(A, file(A, B).replace("\n", "\r\n"), file(A, C)) == file(A, B, C).replace("\n", "\r\n")
+
+
+def test_rules_fences_and_comments_in_texts():
+    odd = entry("o", "Above\n\n---\n\nBelow\n\n```\n---\ntitle: no entry\n---\n```\n\n---")
+    assert merged(A, file(A, odd), file(A, D)) == file(A, D, odd)
+    assert merged(odd, file(odd, B), file(odd, C)) == file(odd, B, C)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "no frontmatter\n",
+        "---\ntitle: [\n---\n\nx\n",
+        file(A, "---\ntitle: x\nkind: [\n---\n"),
+        file(A, A),
+        A.replace("\n", "\r\n", 2),
+        "\0",
+    ],
+)
+def test_what_is_not_read_entry_by_entry_is_left_to_git(odd):
+    assert merge(A.encode(), odd.encode(), file(A, B).encode(), PATH) is None
+    assert merge(odd.encode(), (odd + GAP + B).encode(), (odd + GAP + C).encode(), PATH) is None
+
+
+def test_what_would_swallow_the_entry_below_is_left_to_git():
+    swallowing = entry("b", "```\nan open fence")
+    assert merge(A.encode(), file(A, swallowing).encode(), file(A, C).encode(), PATH) is None
+    assert conflict(swallowing, file(swallowing, C), file(swallowing, D))[0] == ("b",)
+
+
+def experience(number: int, goal: str, at: str) -> str:
+    return f"---\nexperience_id: exp_{number}\ntimestamp: {at}\nprimary_goal: {goal}\noutcome: success\n---\n"
+
+
+def test_experiences_under_one_number_both_stay():
+    log = ".rawko/log/memory_log.md"
+    first = experience(1, "first", "2026-01-01")
+    ours = [experience(2, "ours", "2026-01-03"), experience(3, "ours too", "2026-01-04")]
+    theirs = [experience(2, "theirs", "2026-01-02")]
+    found = merged(first, file(first, *ours), file(first, *theirs), log)
+    read = [(item.id, item.title) for item in read_data(found.encode(), "log/memory_log.md").entries]
+    assert sorted(read) == [("exp_1", "first"), ("exp_2", "theirs"), ("exp_3", "ours too"), ("exp_4", "ours")]
+
+
+def test_a_number_that_is_spoken_of_is_a_conflict():
+    first = experience(1, "first", "2026-01-01")
+    ours = file(first, experience(2, "ours", "2026-01-03"), entry("f", at="2026-01-05", kind="feedback", about="exp_2"))
+    assert conflict(first, ours, file(first, experience(2, "theirs", "2026-01-02")))[0] == ("exp_2",)
+
+
+def test_the_driver_falls_back_to_lines(tmp_path):
+    """git merge-file, never a guess: far apart it merges, on the same lines it conflicts."""
+    files = [tmp_path / name for name in ("base", "ours", "theirs")]
+    words = [str(path) for path in files]
+    lines = [f"line {number}\n" for number in range(20)]
+    for path, text in zip(files, ("".join(lines), "ours\n" + "".join(lines), "".join(lines) + "theirs\n"), strict=True):
+        path.write_text(text)
+    merge_files(*words, PATH)
+    assert files[1].read_text() == "ours\n" + "".join(lines) + "theirs\n"
+    for path, text in zip(files, ("x\n", "ours\n", "theirs\n"), strict=True):
+        path.write_text(text)
+    with pytest.raises(Refused, match="cannot be merged entry by entry"):
+        merge_files(*words, PATH, 9)
+    assert files[1].read_text() == "<<<<<<<<< ours\nours\n=========\ntheirs\n>>>>>>>>> theirs\n"
+
+
+def test_the_driver_leaves_no_other_file_behind(tmp_path):
+    for name, text in (("base", A), ("ours", file(A, B)), ("theirs", file(A, C))):
+        (tmp_path / name).write_text(text)
+    merge_files(*(str(tmp_path / name) for name in ("base", "ours", "theirs")), PATH)
+    assert (tmp_path / "ours").read_text() == file(A, B, C)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["base", "ours", "theirs"]
+
+
+def test_the_command(tmp_path, rawkomem):
+    for name, text in (("base", A), ("ours", entry("a", "1")), ("theirs", entry("a", "2"))):
+        (tmp_path / name).write_text(text)
+    told = rawkomem("merge-driver", "base", "ours", "theirs", PATH, cwd=tmp_path, check=merge_driver.CONFLICT)
+    assert told.stderr.startswith("rawkomem: .rawko/memories/a.md: both sides changed a (") and not told.stdout
+    assert "BASE OURS THEIRS" in rawkomem("merge-driver", "base", check=2).stderr
+    assert "cannot read" in rawkomem("merge-driver", "nowhere", "ours", "theirs", check=1).stderr
+    assert "merge-driver" not in rawkomem("--help").stdout
+
+
+def test_a_merge_that_fails_unexpectedly_is_one_of_lines(tmp_path, monkeypatch):
+    def fail(*_):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(merge_driver, "merge", fail)
+    files = [tmp_path / name for name in ("base", "ours", "theirs")]
+    for path, text in zip(files, (A, file(B, A), file(A, C)), strict=True):
+        path.write_text(text)
+    merge_files(*map(str, files))
+    assert files[1].read_text() == file(B, A, C)
+
+
+def test_a_merge_that_cannot_be_written_leaves_nothing_beside(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    files = [tmp_path / name for name in ("base", "ours", "theirs")]
+    for path, text in zip(files, (A, file(A, B), file(A, C)), strict=True):
+        path.write_text(text)
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(Unwritable):
+        merge_files(*map(str, files))
+    assert sorted(tmp_path.iterdir()) == sorted(files) and files[1].read_text() == file(A, B)

@@ -1,0 +1,233 @@
+"""`check --staged` looks at what a commit would bring: real git, real hooks, each check by itself."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rawkomem.files.layout import Layout
+from rawkomem.git.staged_check import check_staged
+from rawkomem.state.belief.claims import read_registry
+from tests.git.gitting import Git
+
+GOOD = "---\nid: mem_1_a\ntitle: How we deploy\nwhenToUse: [deploy]\n---\n\nPush to main.\n"
+AMEND = "\n---\n\n---\nid: amend_1\nkind: amend\nabout: mem_1_a\nat: 2026-01-02T00:00:00Z\n---\n\nPush a tag.\n"
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def claim(id: str, value: str, more: str = "") -> str:
+    return f"---\nid: {id}\ntitle: Port {value}\ndiscoveredAt: 2026-01-01T00:00:00Z\nclaim:\n  subject: api\n  predicate: port\n  value: '{value}'\n---\n\nPort {value}.\n{more}"
+
+
+def found(project, skip=(), **predicates) -> dict[str, list[str]]:
+    told = check_staged(Layout(str(project / ".rawko")), read_registry(predicates), skip)
+    return {
+        name: [f"{problem.path}:{problem.line}: {problem.message}" for problem in problems]
+        for name, problems in told.items()
+        if problems
+    }
+
+
+@pytest.fixture
+def started(project, memories, git):
+    """A project with a committed memory."""
+    (memories / "deploy.md").write_text(GOOD)
+    (project / "code.py").write_text("def run():\n    return 1\n")
+    git.commit()
+    return project
+
+
+def test_nothing_staged_and_good_appends_pass(started, memories, git):
+    assert found(started) == {}
+    (memories / "deploy.md").write_text(GOOD + AMEND)
+    (memories / "new.md").write_text(claim("mem_2_a", "80"))
+    git("add", "-A")
+    assert found(started) == {}
+
+
+def test_a_first_commit_has_no_history(project, memories, git):
+    (memories / "deploy.md").write_text(GOOD)
+    git("add", "-A")
+    assert found(project) == {}
+
+
+def test_the_staged_blob_counts_not_the_work_tree(started, memories, git):
+    (memories / "new.md").write_text(GOOD.replace("mem_1_a", "mem_2_a") + KEY + "\n")
+    git("add", "-A")
+    (memories / "new.md").write_text(GOOD.replace("mem_1_a", "mem_2_a"))
+    assert list(found(started)) == ["secrets"]
+    git("add", "-A")
+    (memories / "new.md").write_text(KEY)
+    assert found(started) == {}
+
+
+def test_secrets_are_told_with_their_line_and_not_repeated(started, memories, git):
+    (memories / "new.md").write_text(f"{GOOD.replace('mem_1_a', 'mem_2_a')}token: {KEY}\n")
+    (started / ".rawko" / "config.yaml").write_text(f"# {KEY}\n")
+    git("add", "-A")
+    told = found(started)["secrets"]
+    assert [line.rpartition(": a secret")[0] for line in told] == [".rawko/config.yaml:1", ".rawko/memories/new.md:8"]
+    assert KEY not in str(told)
+    assert found(started, skip=["secrets"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("---\ntitle: [a\n---\n\nx\n", "not valid YAML"),
+        ("no frontmatter\n", "no frontmatter"),
+        (GOOD.replace("mem_1_a", "m") + "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n", "merge conflict markers"),
+    ],
+)
+def test_what_cannot_be_read(started, memories, git, text, message):
+    (memories / "new.md").write_text(text)
+    git("add", "-A")
+    told = found(started)
+    assert list(told) == ["frontmatter"] and message in told["frontmatter"][0]
+    assert found(started, skip=["frontmatter"]) == {}
+
+
+def test_rewritten_and_dropped_entries(started, memories, git):
+    (memories / "deploy.md").write_text(GOOD + AMEND)
+    git.commit()
+    (memories / "deploy.md").write_text(GOOD.replace("Push to main", "Push to staging") + AMEND)
+    git("add", "-A")
+    assert found(started) == {"history": [".rawko/memories/deploy.md:1: mem_1_a was rewritten"]}
+    (memories / "deploy.md").write_text(GOOD)
+    git("add", "-A")
+    assert found(started) == {"history": [".rawko/memories/deploy.md:1: amend_1 is gone"]}
+    (memories / "deploy.md").unlink()
+    git("add", "-A")
+    assert len(found(started)["history"]) == 2
+    assert found(started, skip=["history"]) == {}
+
+
+def test_a_moved_entry_is_not_rewritten(started, memories, git):
+    (started / ".rawko" / "archive").mkdir()
+    (memories / "deploy.md").rename(started / ".rawko" / "archive" / "old.md")
+    git("add", "-A")
+    assert found(started) == {}
+
+
+def test_contradictions_until_settled(started, memories, git):
+    (memories / "a.md").write_text(claim("mem_2_a", "80"))
+    git.commit()
+    (memories / "b.md").write_text(claim("mem_3_b", "81"))
+    git("add", "-A")
+    assert found(started) == {"contradictions": [".rawko/memories/b.md:1: mem_3_b contradicts mem_2_a: api port 81"]}
+    assert found(started, port={"conflictPolicy": "keep_both"}) == {}
+    assert found(started, skip=["contradictions"]) == {}
+    settled = (
+        "\n---\n\n---\nid: s_1\nkind: supersede\nabout: mem_2_a\nat: 2026-01-03T00:00:00Z\nsupersededBy: mem_3_b\n---\n"
+    )
+    (memories / "other.md").write_text(GOOD.replace("mem_1_a", "mem_9_z") + settled)
+    git("add", "-A")
+    assert found(started) == {}
+
+
+def test_code_that_a_memory_cites(started, memories, git, rawkomem):
+    rawkomem("cite", "mem_1_a", "code.py#run")
+    git("add", "-A")
+    assert found(started) == {}
+    git.commit()
+    (started / "code.py").write_text("def run():\n    return 2\n")
+    assert found(started) == {}, "not staged yet"
+    git("add", "-A")
+    (started / "code.py").write_text("def run():\n    return 1\n")
+    assert ["mem_1_a cites code.py#run" in line for line in found(started)["citations"]] == [True]
+    assert found(started, skip=["citations"]) == {}
+    git("commit", "-qm", "code")
+    (started / "code.py").write_text("def run():\n    return 2\n")
+    (started / "other.py").write_text("x = 1\n")
+    git("add", "-A")
+    assert found(started) == {}, "this commit did not make it stale"
+
+
+def test_a_merge_takes_what_one_side_changed_and_reports_what_it_loses(started, memories, git):
+    (memories / "two.md").write_text(GOOD.replace("mem_1_a", "mem_2_b") + AMEND.replace("amend_1", "amend_2"))
+    git.commit()
+    git("checkout", "-qb", "side")
+    (memories / "two.md").write_text(GOOD.replace("mem_1_a", "mem_2_b"))  # a purge
+    (memories / "deploy.md").write_text(GOOD + AMEND)
+    git.commit()
+    git("checkout", "-q", "main")
+    (memories / "new.md").write_text(GOOD.replace("mem_1_a", "mem_3_c"))
+    git.commit()
+    git("merge", "-q", "--no-commit", "--no-ff", "side")
+    assert found(started) == {}
+    (memories / "deploy.md").write_text(GOOD)
+    git("add", "-A")
+    assert found(started) == {"history": [".rawko/memories/deploy.md:1: amend_1 is gone"]}
+    git("checkout", "-q", "side", "--", ".rawko/memories/deploy.md")
+    git("rm", "-qf", ".rawko/memories/new.md")
+    assert found(started) == {"history": [".rawko/memories/new.md:1: mem_3_c is gone"]}
+
+
+def test_the_command(started, memories, git, rawkomem):
+    assert rawkomem("check", "--staged").stdout == ""
+    (memories / "new.md").write_text(f"{GOOD.replace('mem_1_a', 'mem_2_a')}token: {KEY}\n")
+    (memories / "deploy.md").write_text(GOOD.replace("main", "staging"))
+    git("add", "-A")
+    told = rawkomem("check", "--staged", ".rawko/memories/new.md", check=1)
+    assert ".rawko/memories/new.md:8: secrets: a secret" in told.stdout
+    assert ".rawko/memories/deploy.md:1: history: mem_1_a was rewritten. append an entry" in told.stdout
+    assert "--no-secrets --no-history" in told.stderr
+    assert rawkomem("check", "--staged", "--no-secrets", "--no-history").stdout == ""
+    facts = json.loads(rawkomem("check", "--staged", "--json", check=1).stdout)
+    assert [(fact["check"], fact["line"]) for fact in facts] == [("secrets", 8), ("history", 1)]
+
+
+def test_without_git(project, rawkomem):
+    told = rawkomem("check", "--staged", check=1)
+    assert "git cannot tell what is staged" in told.stderr and told.stderr.count("\n") == 1
+
+
+def test_a_branch_without_memories_stops_nobody(rawkomem, tmp_path_factory):
+    told = rawkomem("check", "--staged", cwd=tmp_path_factory.mktemp("empty"))
+    assert "nothing to check" in told.stderr
+
+
+def test_hook_environments(started, memories, git, rawkomem, tmp_path_factory):
+    """Another index, a linked work tree, a bare repository with its files elsewhere, the hook of another repository."""
+    bad = GOOD.replace("mem_1_a", "mem_2_a") + KEY + "\n"
+    (memories / "new.md").write_text(bad)
+    index = started / ".git" / "other-index"
+    git("read-tree", "HEAD", env={"GIT_INDEX_FILE": str(index)})
+    git("add", ".rawko/memories/new.md", env={"GIT_INDEX_FILE": str(index)})
+    assert rawkomem("check", "--staged").stdout == ""
+    rawkomem("check", "--staged", env={"GIT_INDEX_FILE": ".git/other-index"}, check=1)
+    (memories / "new.md").unlink()
+
+    linked = tmp_path_factory.mktemp("linked") / "tree"
+    git("worktree", "add", "-q", str(linked))
+    (linked / ".rawko" / "memories" / "new.md").write_text(bad)
+    Git(linked)("add", "-A")
+    rawkomem("check", "--staged", cwd=linked, check=1)
+    own = Git(linked)("rev-parse", "--absolute-git-dir")
+    hook = {"GIT_DIR": own, "GIT_INDEX_FILE": f"{own}/index"}
+    rawkomem("check", "--staged", cwd=linked, env=hook, check=1)
+    assert rawkomem("-C", str(started), "check", "--staged", cwd=linked, env=hook).stdout == ""
+
+    bare = tmp_path_factory.mktemp("bare") / "dots.git"
+    home = {"GIT_DIR": str(bare), "GIT_WORK_TREE": str(linked)}
+    git("init", "-q", "--bare", str(bare))
+    git("add", ".rawko/memories/new.md", env={**home})
+    told = rawkomem("check", "--staged", cwd=linked / ".rawko", env=home, check=1)
+    assert told.stdout.startswith(".rawko/memories/new.md:")
+
+
+def test_a_submodule(started, memories, git, rawkomem, tmp_path_factory):
+    outer = Git(tmp_path_factory.mktemp("outer"))
+    outer("init", "-q")
+    outer("submodule", "add", "-q", str(started), "inner")
+    outer.commit()
+    inner = outer.folder / "inner"
+    (inner / ".rawko" / "memories" / "new.md").write_text(GOOD.replace("mem_1_a", "mem_2_a") + KEY + "\n")
+    Git(inner)("add", "-A")
+    told = rawkomem("check", "--staged", cwd=inner, check=1)
+    assert told.stdout.startswith(".rawko/memories/new.md:")
+    own = Git(inner)("rev-parse", "--absolute-git-dir")
+    rawkomem("check", "--staged", cwd=inner, env={"GIT_DIR": own, "GIT_INDEX_FILE": f"{own}/index"}, check=1)
+    hook = {"GIT_DIR": ".git", "GIT_INDEX_FILE": ".git/index"}  # of the outer repository
+    rawkomem("-C", "inner", "check", "--staged", cwd=outer.folder, env=hook, check=1)

@@ -1,0 +1,121 @@
+"""The files that hosts want: valid, in step with what `connect` writes, and in every installation."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tomllib
+
+import pytest
+
+from rawkomem.format.frontmatter import read_frontmatter
+from rawkomem.hosts.connect.hosts import items
+from tests.conftest import ROOT
+
+AGENTS = ROOT / "templates" / "agents"
+PLUGIN = AGENTS / "claude" / "plugins" / "rawkomem"
+
+
+def test_the_plugin_calls_what_connect_does():
+    hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())
+    assert set(hooks) == {"description", "hooks"}
+    assert hooks["hooks"] == {event: [item] for event, item in items("claude").items()}
+
+
+@pytest.mark.parametrize("folder", [AGENTS / "claude", ROOT])
+def test_the_marketplaces_name_the_plugin(folder):
+    """One lies in every installation, one at the top of this repository, for those who add that by its address."""
+    market = json.loads((folder / ".claude-plugin" / "marketplace.json").read_text())
+    plugin = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())
+    (entry,) = market["plugins"]
+    assert entry["name"] == plugin["name"] and (folder / entry["source"]).resolve() == PLUGIN
+    assert (PLUGIN / plugin["hooks"]).is_file()
+
+
+def test_the_plugin_has_the_version_of_the_package():
+    package = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    plugin = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())
+    assert plugin["version"] == package["version"]
+
+
+def test_the_folder_of_the_plugin_is_told(rawkomem, tmp_path_factory):
+    told = rawkomem("connect", "claude", "--plugin", cwd=tmp_path_factory.mktemp("anywhere")).stdout
+    assert told == f"{AGENTS / 'claude'}\n"
+
+
+def test_the_skill_is_portable_and_the_same_everywhere():
+    skill = (AGENTS / "skills" / "rawkomem" / "SKILL.md").read_text()
+    fields, _ = read_frontmatter(skill.split("---\n")[1])
+    assert set(fields) <= {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
+    assert fields["name"].value == "rawkomem" and len(fields["description"].value) < 1024
+    assert (PLUGIN / "skills" / "rawkomem" / "SKILL.md").read_text() == skill
+
+
+def test_what_the_templates_tell_to_run_exists(rawkomem):
+    """Every command of the skill and the snippet is one."""
+    from rawkomem.faces.cli.commands import COMMANDS
+
+    text = (AGENTS / "skills" / "rawkomem" / "SKILL.md").read_text() + (AGENTS / "AGENTS.md").read_text()
+    named = {
+        part.split()[0]
+        for part in text.replace("`", "\n").split("\n")
+        if part.startswith("rawkomem ")
+        for part in [part[9:]]
+    }
+    assert len(named) >= 6 and named <= set(COMMANDS)
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="no node here")
+def test_the_opencode_plugin_is_javascript(tmp_path):
+    file = tmp_path / "rawkomem.mjs"
+    shutil.copy(AGENTS / "opencode" / "rawkomem.js", file)
+    subprocess.run(["node", "--check", str(file)], check=True)
+
+
+OPENCODE = """
+import { Rawkomem } from "./rawkomem.mjs"
+const calls = []
+let answers = []
+globalThis.Bun = {
+  spawn: (command, { stdin }) => {
+    const told = stdin.text().then((text) => calls.push([command[3], JSON.parse(text)]))
+    const answer = answers.shift() ?? ""
+    return { stdout: new ReadableStream({ async start(c) { await told; c.enqueue(new TextEncoder().encode(answer)); c.close() } }), kill() {} }
+  },
+}
+const clocks = []
+globalThis.setTimeout = (run, after) => { clocks.push([after, run]); return { unref() {} } }
+globalThis.clearTimeout = () => {}
+const messages = [{ info: { id: "m1" } }]
+const client = { session: { messages: async () => ({ data: messages }) } }
+const plugin = await Rawkomem({ client, directory: "/p" })
+const start = async () => {
+  const output = { system: [] }
+  await plugin["experimental.chat.system.transform"]({ sessionID: "s" }, output)
+  return output.system
+}
+const told = [await start(), await start()] // nothing yet, and it does not ask at every step
+for (const [after, run] of clocks.splice(0)) if (after >= 60000) run()
+answers = ["opening"]
+told.push(await start(), await start())
+const parts = { parts: [{ type: "text", text: "Hello" }] }
+await plugin["chat.message"]({ sessionID: "s" }, parts)
+await plugin.event({ event: { type: "session.idle", properties: { sessionID: "s" } } })
+await plugin.dispose() // all is told
+await plugin["chat.message"]({ sessionID: "s" }, parts)
+await plugin.dispose()
+console.log(JSON.stringify({ told, calls: calls.map(([event, said]) => [event, said.source ?? said.messages?.length ?? ""]), pid: process.pid }))
+"""
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="no node here")
+def test_the_opencode_plugin_asks_again_and_tells_what_is_left(tmp_path):
+    shutil.copy(AGENTS / "opencode" / "rawkomem.js", tmp_path / "rawkomem.mjs")
+    (tmp_path / "run.mjs").write_text(OPENCODE)
+    done = subprocess.run(["node", "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["told"] == [[], [], ["opening"], ["opening"]]
+    start = ["session-start", f"startup {said['pid']}"]
+    assert said["calls"] == [start, start, ["prompt", ""], ["turn-end", 1], ["prompt", ""], ["session-end", 1]]

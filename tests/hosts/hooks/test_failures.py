@@ -1,0 +1,162 @@
+"""A hook never breaks its host: whatever is wrong is no output, exit code 0, one line in a log."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+from rawkomem.hosts.hooks import log as log_module
+from rawkomem.hosts.hooks.log import note
+from tests.conftest import ROOT
+from tests.hosts.hooks.payloads import ASK, CALLS, claude
+
+HOSTS = ("claude", "codex", "opencode", "cursor", "copilot", "gemini", "vscode")
+EVENTS = ("session-start", "prompt", "turn-end", "session-end")
+WRONG = {
+    "empty": b"",
+    "blank": b" \n",
+    "words": b"hello",
+    "cut off": b'{"session_id": "x", "prompt": "npm',
+    "a list": b"[1, 2]",
+    "null": b"null",
+    "binary": bytes(range(256)) * 100,
+    "latin": '{"prompt": "größe"}'.encode("latin-1"),
+    "deep": b"[" * 100_000,
+    "huge": b'{"prompt": "' + b"x" * (20 * 2**20) + b'"}',
+    "two": b'{"prompt": "npm"} {"prompt": "npm"}',
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+@pytest.mark.parametrize("host", HOSTS)
+def test_wrong_stdin(what, host, hook, remembered, log, project):
+    assert hook(host, "prompt", WRONG[what], cwd=project) == ""
+    (line,) = log()
+    assert f"{host} prompt: " in line and len(line) < 400
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_wrong_stdin_at_every_event(event, hook, remembered, log, project):
+    assert hook("claude", event, b"\xff\x00", cwd=project) == "" and len(log()) == 1
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"prompt": 5}, {"prompt": {"a": 1}}, {"prompt": None}, {"prompt": ["npm"]}, {"prompt": ASK, "session_id": 7},
+     {"prompt": ASK, "cwd": 5, "workspace_roots": [3]}, {"prompt": ASK, "cwd": "\0"}, {"prompt": "\ud800 npm"}],
+)  # fmt: skip
+def test_fields_of_another_kind(fields, hook, remembered, project):
+    out = hook("claude", "prompt", json.dumps({"cwd": str(project), **fields}).encode(), cwd=project)
+    assert out == "" or "Use pnpm" in out
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("claude",), ("claude", "nonsense"), ("emacs", "prompt"), ("--what",), ("claude", "prompt", "more")]
+)
+def test_wrong_usage_is_no_exit_code_that_blocks_a_prompt(words, hook, remembered, project):
+    out = hook.finish(hook.start(*words, cwd=project), json.dumps(claude("UserPromptSubmit", prompt=ASK)).encode())
+    assert out == "" or words[:2] == ("claude", "prompt")
+
+
+@pytest.mark.parametrize(("host", "event"), CALLS)
+def test_no_repository_is_silent(host, event, hook, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bare")
+    told = json.dumps(CALLS[host, event][0]).replace("FOLDER", str(folder)).encode()
+    assert hook(host, event, told) == "" and os.listdir(folder) == []
+
+
+def test_a_broken_index_is_made_anew(hook, remembered, project, log):
+    for file in (project / ".rawko" / "local").glob("index.db*"):
+        file.write_bytes(b"no database" * 1000)
+    assert "Use pnpm" in hook("claude", "prompt", CALLS["claude", "prompt"][0])
+    assert any("index" in line for line in log())
+
+
+def test_a_broken_config_is_told_in_the_log(hook, remembered, project, log):
+    (project / ".rawko" / "config.yaml").write_text("embedder: [\n")
+    assert hook("claude", "prompt", CALLS["claude", "prompt"][0]) == ""
+    assert len(log()) == 1 and "config.yaml" in log()[0]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_stdout_that_takes_nothing(remembered, project, log):
+    told = json.dumps({**CALLS["claude", "prompt"][0], "cwd": str(project)}).encode()
+    command = [sys.executable, "-m", "rawkomem", "hook", "claude", "prompt"]
+    with open("/dev/full", "wb") as full:
+        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, input=told, stdout=full, stderr=subprocess.PIPE, env=env, check=False)
+    assert (done.returncode, done.stderr) == (0, b"") and "No space left" in log()[-1]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root writes everywhere")
+def test_a_local_folder_that_cannot_be_written(hook, remembered, project):
+    local = project / ".rawko" / "local"
+    local.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        hook("claude", "prompt", CALLS["claude", "prompt"][0])
+    finally:
+        local.chmod(0o755)
+
+
+def test_below_a_model_that_we_asked_nothing_is_said(hook, remembered, log):
+    for event in EVENTS:
+        assert hook("claude", event, CALLS["claude", event][0], env={"RAWKOMEM_LEARNING": "1"}) == ""
+    assert log() == []
+
+
+def test_the_log_stays_small_and_holds_no_secret(hook, remembered, project, log):
+    file = project / ".rawko" / "local" / "hook.log"
+    file.write_text("".join(f"old line {number}\n" for number in range(8_000)))
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    hook("claude", secret, b"{}", cwd=project)
+    assert file.stat().st_size < 64 * 1024 and log()[-2] == "old line 7999"
+    assert "unknown event" in log()[-1] and secret not in log()[-1]
+
+
+def test_the_log_on_a_system_that_has_less(repository, project, monkeypatch):
+    """Windows has no `pread`; whatever else is missing is no reason to break a host."""
+    monkeypatch.delattr(os, "pread", raising=False)
+    file = project / ".rawko" / "local" / "hook.log"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("old\n" * 20_000)
+    note(repository.layout, "claude", "prompt", "new")
+    assert file.stat().st_size < 64 * 1024 and file.read_text().endswith("claude prompt: new\n")
+    assert file.read_text().startswith("old\n")
+    monkeypatch.delattr(log_module, "_append")
+    note(repository.layout, "claude", "prompt", "newer")
+
+
+SLOW = [
+    "click",
+    "yaml",
+    "re",
+    "json",
+    "typing",
+    "dataclasses",
+    "pathlib",
+    "enum",
+    "contextlib",
+    "numpy",
+    "subprocess",
+    "hashlib",
+    "rawkomem.repository.wings.learning",
+]
+
+
+def test_a_prompt_hook_loads_nothing_slow(remembered, project, rawkomem):
+    time.sleep(0.05)  # a file that was changed a moment ago is hashed once more
+    rawkomem("sync")
+    path = [str(ROOT), *(one for one in sys.path if one.endswith("site-packages"))]
+    code = (
+        f"import sys; sys.path[:0] = {path!r}\nfrom rawkomem.cli import run\nrun(['hook', 'claude', 'prompt'])\n"
+        f"sys.stderr.write(' '.join(sorted(set({SLOW!r}) & set(sys.modules))))"
+    )
+    told = json.dumps({**CALLS["claude", "prompt"][0], "cwd": str(project)}).encode()
+    done = subprocess.run([sys.executable, "-S", "-c", code], input=told, capture_output=True, check=True)
+    assert b"Use pnpm" in done.stdout and done.stderr == b"", done.stderr

@@ -1,0 +1,69 @@
+"""A hook that is set up twice answers once."""
+
+from __future__ import annotations
+
+import json
+
+from rawkomem.hosts.hooks import once
+from tests.hosts.hooks.payloads import ASK, claude, copilot, vscode
+
+
+def test_the_same_prompt_of_a_session_is_answered_once(hook, remembered):
+    told = claude("UserPromptSubmit", prompt=ASK)
+    assert "Use pnpm" in hook("claude", "prompt", told)
+    assert hook("claude", "prompt", told) == ""
+    assert "Use pnpm" in hook("claude", "prompt", {**told, "session_id": "another"})
+    assert "Use pnpm" in hook("claude", "prompt", {**told, "prompt": "And now with npm."})
+
+
+def test_the_same_session_told_in_two_dialects_is_answered_once(hook, remembered):
+    assert "Use pnpm" in hook("claude", "prompt", vscode("UserPromptSubmit", prompt=ASK))
+    assert hook("vscode", "prompt", vscode("UserPromptSubmit", prompt=ASK)) == ""
+
+
+def test_copilot_hears_its_own_hook_though_it_ran_that_of_claude_code_before(hook, remembered):
+    """It runs the hooks of .claude/settings.json too, and drops what they say to a prompt."""
+    snake = {"session_id": "cp-1", "cwd": "FOLDER", "hook_event_name": "UserPromptSubmit", "prompt": ASK}
+    assert "Use pnpm" in hook("claude", "prompt", snake)
+    assert hook("copilot", "prompt", copilot(prompt=ASK)) == ""
+    told = copilot(prompt=ASK, transformedPrompt=ASK)
+    assert "Use pnpm" in hook("copilot", "prompt", told) and hook("copilot", "prompt", told) == ""
+    start = {**snake, "hook_event_name": "SessionStart", "source": "startup"}
+    assert hook("claude", "session-start", start)
+    told = copilot(source="startup")
+    assert hook("copilot", "session-start", told) and hook("copilot", "session-start", told) == ""
+
+
+def test_a_session_that_starts_again_is_told_again(hook, remembered):
+    assert hook("claude", "session-start", claude("SessionStart", source="startup"))
+    assert hook("claude", "session-start", claude("SessionStart", source="startup")) == ""
+    assert hook("claude", "session-start", claude("SessionStart", source="compact"))
+
+
+def test_of_many_at_once_one_answers(hook, remembered, project):
+    told = json.dumps({**claude("UserPromptSubmit", prompt=ASK), "cwd": str(project)}).encode()
+    started = [hook.start("claude", "prompt") for _ in range(8)]
+    for process in started:
+        process.stdin.write(told)
+        process.stdin.close()
+        process.stdin = None
+    answers = [hook.finish(process, None) for process in started]
+    assert sum("Use pnpm" in answer for answer in answers) == 1
+
+
+def test_it_is_forgotten_after_a_while(repository, monkeypatch):
+    at = 1_000_000.0
+    monkeypatch.setattr(once.time, "time", lambda: at)
+    assert once.is_first(repository.layout, "a", "b") and not once.is_first(repository.layout, "a", "b")
+    assert once.is_first(repository.layout, "ab", "")
+    at += once.SHORT
+    assert once.is_first(repository.layout, "a", "b")
+
+
+def test_its_file_stays_small_and_may_hold_anything(repository, project):
+    file = project / ".rawko" / "local" / "hooks.seen"
+    for number in range(once.MOST + 50):
+        assert once.is_first(repository.layout, str(number))
+    assert len(file.read_text().splitlines()) == once.MOST
+    file.write_bytes(b"\xff\x00 nonsense\n1e400 x\n-\n")
+    assert once.is_first(repository.layout, "x") and not once.is_first(repository.layout, "x")

@@ -1,0 +1,228 @@
+"""The second tier of vectors: filled in behind, used when nearly complete, never mixed with the first."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from unittest.mock import patch
+
+import pytest
+
+from rawkomem.index.contextual.fill import working
+from rawkomem.index.digest import digest
+from rawkomem.index.stores.documents import DEEP, REST, Filter
+from rawkomem.recall.inject import Task
+from rawkomem.repository import Repository
+
+SUBJECTS = {
+    "deploy": "Ship the service with a blue-green switch; the old version keeps running for an hour.",
+    "backup": "Copies of the database are taken every night and tried out every week.",
+    "colours": "Buttons are dark blue, warnings amber; never tell states apart by colour alone.",
+    "payments": "Money is held in whole cents; a refund is a second booking, never a change of the first.",
+}
+
+
+@pytest.fixture
+def auto(monkeypatch, project, memories):
+    """A repository with the default embedder and a handful of memories."""
+    monkeypatch.setenv("RAWKOMEM_EMBEDDER", "auto")
+    for name, text in SUBJECTS.items():
+        write(memories, name, text)
+    opened = Repository.open(str(project), warn=lambda message: None)
+    yield opened
+    opened.close()
+
+
+def write(memories, name: str, text: str) -> None:
+    (memories / f"{name}.md").write_text(f"---\ntitle: About {name}\nwhenToUse: [{name}]\n---\n\n{text}\n")
+
+
+def held(repository) -> list[tuple]:
+    sql = "SELECT d.id, p.number, f.vector, c.bits FROM deep_fine f JOIN deep_coarse c ON c.n = f.n"
+    sql += " JOIN passages p ON p.n = f.n JOIN documents d ON d.n = p.document ORDER BY d.id, p.number"
+    return list(repository.index.reading().execute(sql))
+
+
+def test_questions_are_answered_from_the_first_tier_until_the_second_is_there(auto):
+    auto.sync()
+    assert auto.status().tier.startswith("static") and auto.status().deep == 0
+    before = auto.search("restoring lost data")
+    assert auto.deepen() == 4
+    status = auto.status()
+    assert status.tier.startswith("minilm") and (status.deep, status.documents) == (4, 4)
+    after = auto.search("restoring lost data")
+    assert after[0].row.title == "About backup"
+    assert [found.relevance for found in before] != [found.relevance for found in after]
+
+
+def test_a_new_memory_is_found_before_it_has_contextual_vectors(auto, memories):
+    auto.deepen()
+    write(memories, "tea", "Earl Grey is kept in the left cupboard of the kitchen, beside the mugs.")
+    found = auto.search("where is the tea kept in the kitchen")
+    assert found[0].row.title == "About tea" and found[0].relevance > 0.43
+    assert auto.status().tier.startswith("minilm") and auto.status().deep == 4
+    injected = auto.inject(Task("make some tea in the kitchen, it is in a cupboard"))
+    assert injected.items[0].memory.title == "About tea"
+
+
+def test_the_rest_is_asked_in_the_first_tier_alone(auto, memories):
+    auto.deepen()
+    write(memories, "tea", "Earl Grey is kept in the left cupboard.")
+    auto.sync()
+    store, embedder = auto.index.store, auto.index.embedder
+    rest = store.nearest(embedder.embed(["database backups"])[0], 50, Filter(), REST)
+    assert {hit.id for hit in rest} == {"tea"}
+    deep = store.nearest(auto.index.deep().embed(["database backups"])[0], 50, Filter(), DEEP)
+    assert {hit.id for hit in deep} == set(SUBJECTS)
+
+
+def test_many_new_memories_send_questions_back_to_the_first_tier(auto, memories):
+    auto.deepen()
+    for number in range(4):
+        write(memories, f"new{number}", f"Something new, number {number}.")
+    assert auto.status().tier.startswith("static")
+    auto.deepen()
+    assert auto.status().tier.startswith("minilm")
+
+
+def test_an_edited_memory_gets_new_vectors_and_the_others_keep_theirs(auto, memories):
+    auto.deepen()
+    before = {(id, number): vector for id, number, vector, _ in held(auto)}
+    write(memories, "colours", "Everything is green now.")
+    assert auto.deepen() == 1
+    after = {(id, number): vector for id, number, vector, _ in held(auto)}
+    changed = {id for (id, number) in after if before.get((id, number)) != after[id, number]}
+    assert changed == {"colours"}
+
+
+def test_a_rebuild_takes_kept_vectors_and_ends_the_same(auto, monkeypatch):
+    auto.deepen()
+    before, hash = held(auto), digest(auto.index)
+    auto.rebuild()
+    assert held(auto) == []
+
+    def refuse(*_):
+        raise AssertionError("nothing should be embedded again")
+
+    monkeypatch.setattr("rawkomem.embed.minilm_pass.Encoder.__call__", refuse)
+    assert auto.deepen() == 4
+    assert held(auto) == before and digest(auto.index) == hash
+
+
+def test_vectors_of_another_model_are_thrown_away(auto, project):
+    auto.deepen()
+    auto.index.close()
+    import apsw
+
+    connection = apsw.Connection(auto.index.path)
+    connection.execute("UPDATE meta SET value = 'another-model' WHERE key = 'deep'")
+    connection.close()
+    assert auto.status().tier.startswith("static")
+    assert auto.deepen() == 4
+    assert auto.status().tier.startswith("minilm")
+
+
+def test_the_setting_static_switches_it_off(auto, project, monkeypatch):
+    auto.deepen()
+    monkeypatch.delenv("RAWKOMEM_EMBEDDER")
+    (project / ".rawko" / "config.yaml").write_text("embedder: static\n")
+    plain = Repository.open(str(project), warn=lambda message: None)
+    assert plain.status().tier.startswith("static")
+    assert plain.deepen() == 0 and not plain.deepen_behind()
+    plain.close()
+
+
+def test_a_deleted_memory_leaves_no_vectors(auto):
+    auto.deepen()
+    auto.delete("backup")
+    auto.sync()
+    assert {row[0] for row in held(auto)} == set(SUBJECTS) - {"backup"}
+
+
+def test_a_purge_forgets_kept_vectors(auto):
+    auto.deepen()
+    kept = os.path.join(os.path.dirname(auto.index.path), "vectors.db")
+    assert os.path.exists(kept)
+    auto.purge("backup")
+    assert not os.path.exists(kept)
+
+
+def test_a_broken_file_of_kept_vectors_is_made_anew(auto):
+    auto.sync()
+    kept = os.path.join(os.path.dirname(auto.index.path), "vectors.db")
+    with open(kept, "wb") as stream:
+        stream.write(b"not a database" * 500)
+    assert auto.deepen() == 4
+
+
+def test_two_at_once_do_the_work_once(auto):
+    from rawkomem.files.lock import Lock
+
+    auto.sync()
+    with Lock(working(auto.index)):
+        assert auto.deepen() == 0
+    assert auto.deepen() == 4
+
+
+def test_files_and_indexes_may_change_meanwhile(auto, memories):
+    auto.sync()
+    changes = iter(("edit", "remove", "index"))
+
+    def disturb(done, total):
+        change = next(changes, "")
+        if change == "edit":
+            write(memories, "colours", "Everything is green now.")
+        elif change == "remove":
+            (memories / "deploy.md").unlink()
+        elif change == "index":
+            auto.index.discard()
+
+    with patch("rawkomem.index.contextual.fill.BATCH", 1):
+        auto.deepen(disturb)
+    assert {row[0] for row in held(auto)} == set(SUBJECTS) - {"deploy"}
+    fresh = {row[:2]: row[2] for row in held(auto)}
+    auto.rebuild()
+    auto.deepen()
+    assert {row[:2]: row[2] for row in held(auto)} == fresh
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_spawn"), reason="the worker is started with posix_spawn")
+def test_a_recall_leaves_a_worker_behind_and_does_not_wait_for_it(auto, rawkomem, project):
+    auto.sync()
+    env = {"RAWKOMEM_EMBEDDER": "auto"}
+    rawkomem("inject", "take a backup of the database", env=env)
+    deadline = time.monotonic() + 60
+    while auto.status().deep < 4 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert auto.status().deep == 4
+    assert not auto.deepen_behind()  # nothing is missing
+
+
+def test_a_worker_takes_no_module_from_the_project(auto, rawkomem, project):
+    for name in ("numpy.py", "rawkomem.py"):
+        (project / name).write_text("open('taken', 'w').close()\n")
+    auto.sync()
+    rawkomem("sync", env={"RAWKOMEM_EMBEDDER": "auto", "PYTHONSAFEPATH": "1"})
+    assert auto.deepen_behind()
+    deadline = time.monotonic() + 60
+    while auto.status().deep < 4 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert auto.status().deep == 4 and not (project / "taken").exists()
+
+
+def test_sync_deep_tells_what_it_did(auto, rawkomem):
+    result = rawkomem("sync", "--deep", env={"RAWKOMEM_EMBEDDER": "auto"})
+    assert "4 memories got contextual vectors" in result.stdout
+    status = rawkomem("status", env={"RAWKOMEM_EMBEDDER": "auto"}).stdout
+    assert "minilm-l6-v1; 4 of 4 memories have contextual vectors" in status
+
+
+def test_a_cold_recall_in_the_first_tier_does_not_import_numpy(auto, rawkomem, project):
+    code = "import sys; from rawkomem.faces.cli import run; run(['search', 'backup']); print('numpy' in sys.modules)"
+    import subprocess
+
+    auto.sync()
+    env = {**os.environ, "RAWKOMEM_EMBEDDER": "auto"}
+    printed = subprocess.run([sys.executable, "-c", code], cwd=project, env=env, capture_output=True, check=True)
+    assert printed.stdout.strip().endswith(b"False")

@@ -1,0 +1,187 @@
+"""The LanceDB store: the contract of all stores, and what is its own. Needs the extra: `make test-stores`."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
+
+from rawkomem.bench.corpus import make_repository
+from rawkomem.bench.speed import queries
+from rawkomem.index.stores.documents import Filter
+from rawkomem.index.stores.lance import tables
+from rawkomem.index.stores.lance import words as words_module
+from rawkomem.index.stores.lance.store import LanceStore
+from rawkomem.repository import Repository
+from tests.conftest import ROOT
+from tests.index.stores.store_contract import (
+    ANY,
+    CONTRACT,
+    DIMS,
+    OUTSIDE,
+    document,
+    ids,
+    mixed,
+    writers_at_once_lose_nothing,
+)
+
+pytestmark = pytest.mark.stores
+
+
+@pytest.fixture
+def make(tmp_path):
+    places = itertools.count()
+    return lambda: LanceStore(str(tmp_path / f"store-{next(places)}"), DIMS)
+
+
+def again(store: LanceStore) -> LanceStore:
+    store.close()
+    return beside(store)
+
+
+def beside(store: LanceStore) -> LanceStore:
+    return LanceStore(store.place, DIMS)
+
+
+@pytest.mark.parametrize("rule", CONTRACT, ids=lambda rule: rule.__name__)
+def test_contract(rule, make):
+    rule(make)
+
+
+@pytest.mark.parametrize("rule", OUTSIDE, ids=lambda rule: rule.__name__)
+def test_contract_of_stores_outside(rule, make):
+    rule(make, again)
+
+
+def test_writers_at_once(make):
+    writers_at_once_lose_nothing(make, beside)
+
+
+def test_an_index_over_vectors_misses_next_to_nothing(make, monkeypatch):
+    """At least 0.98 of the exact top 10; with a filter, too, and for what came after the index was made."""
+    monkeypatch.setattr(tables, "SETTLED", 1_000)
+    monkeypatch.setattr(tables, "EXACT_UP_TO", 1_000)
+    monkeypatch.setattr(tables, "PARTITION", 400)
+    exact, indexed = make(), make()
+    documents = [
+        document(
+            f"m{n}", "x", vectors=(mixed(f"topic {n % 20}", f"m{n}", 0.6),), status="active" if n % 3 else "archived"
+        )
+        for n in range(1_500)
+    ]
+    exact.put(documents)
+    indexed.put(documents[:1_400])
+    indexed.commit()
+    assert [index.name for index in indexed._tables["passages"].list_indices() if "vector" in index.columns]
+    indexed.put(documents[1_400:])
+    indexed.commit()
+    found = 0
+    for name in range(20):
+        for only in (ANY, Filter(statuses=("archived",))):
+            asked = mixed(f"topic {name}", f"question {name}", 0.8)
+            right = ids(exact.nearest(asked, 10, only))
+            found += len(set(right) & set(ids(indexed.nearest(asked, 10, only))))
+    assert found >= 0.98 * 400
+
+
+def test_segments_are_merged_and_answer_the_same(make, monkeypatch):
+    monkeypatch.setattr(words_module, "FANOUT", 2)
+    store, fresh = make(), make()
+    documents = [document(f"m{n}", f"word{n % 3} common", f"other {n}") for n in range(12)]
+    for item in documents:
+        store.put([item])
+        store.commit()
+    store.drop(["m3"])
+    store.commit()
+    fresh.put([item for item in documents if item.id != "m3"])
+    for words in (["common"], ["word1", "other"], ["3"]):
+        assert store.matching(words, 10, ANY) == fresh.matching(words, 10, ANY)
+    assert store._tables["postings"].count_rows("term = 'common'") <= 4
+
+
+def test_many_small_commits_leave_few_files(make, monkeypatch):
+    monkeypatch.setattr(tables, "LOOSE", 4)
+    store = make()
+    for n in range(9):
+        store.put([document(f"m{n}", f"text {n}")])
+        store.commit()
+    assert store._tables["passages"].stats()["fragment_stats"]["num_fragments"] < 6
+    assert len(store.matching(["text"], 20, ANY)) == 9
+
+
+def test_a_store_that_was_lost_begins_another_life(make):
+    store = make()
+    store.put([document("a", "a", digest="1")])
+    store.commit()
+    generation = store.generation()
+    store.close()
+    shutil.rmtree(os.path.join(store.place, "passages.lance"))
+    assert beside(store).generation() != generation and beside(store).held() == {}
+
+
+def test_what_was_erased_is_in_no_file(make):
+    """A purge makes a store anew, because old versions of its tables hold what was in them."""
+    store = make()
+    store.put([document("a", "xyzzysecret text")])
+    store.commit()
+    assert _holds(store.place, b"xyzzysecret")
+    store.erase()
+    store.put([document("b", "harmless")])
+    store.commit()
+    assert not _holds(store.place, b"xyzzysecret")
+
+
+def _holds(place: str, text: bytes) -> bool:
+    files = [os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names]
+    return any(text in open(file, "rb").read() for file in files)
+
+
+def test_a_repository_follows_its_files(project, memories):
+    (memories / "one.md").write_text("---\ntitle: Zebras\n---\n\nStripes.\n")
+    repository = Repository.open(str(project), store="lancedb")
+    assert [found.row.id for found in repository.search("zebras")] == ["one"]
+    reader = Repository.open(str(project), store="lancedb")
+    assert [found.row.id for found in reader.search("zebras")] == ["one"]
+    (memories / "two.md").write_text("---\ntitle: Quaggas\n---\n\nFewer stripes.\n")
+    (memories / "one.md").unlink()
+    repository.sync()
+    assert [found.row.id for found in reader.search("zebras quaggas")] == ["two"]
+    assert repository.status().fresh
+    repository.purge("two")
+    assert repository.search("quaggas") == []
+    for opened in (repository, reader):
+        opened.close()
+
+
+SYNC = "import sys; from rawkomem.repository import Repository; Repository.open(sys.argv[1], store='lancedb').sync()"
+
+
+@pytest.mark.parametrize("commits", [3, 4])
+def test_a_sync_that_is_killed_is_redone(tmp_path, commits):
+    """Killed after so many commits of the store, wherever the catalogue is then: the next sync ends as if it never was."""
+    make_repository(str(tmp_path), 1_100)
+    versions = tmp_path / ".rawko" / "local" / "lancedb" / "commits.lance" / "_versions"
+    process = subprocess.Popen([sys.executable, "-c", SYNC, str(tmp_path)], env={**os.environ, "PYTHONPATH": str(ROOT)})
+    while process.poll() is None and not (versions.is_dir() and len(list(versions.iterdir())) >= commits):
+        time.sleep(0.005)
+    assert process.poll() is None, "it was done before it could be killed"
+    process.kill()
+    process.wait()
+    for changed in sorted((tmp_path / ".rawko" / "memories").iterdir())[:300]:
+        changed.unlink()
+    killed, plain = (
+        Repository.open(str(tmp_path), store=name, warn=lambda text: None) for name in ("lancedb", "memory")
+    )
+    for text in queries():
+        assert [found.row.id for found in killed.search(text)] == [found.row.id for found in plain.search(text)]
+    assert killed.index.outside().held() == plain.index.outside().held()
+    assert killed.status().fresh
+    killed.close()
+    plain.close()

@@ -1,0 +1,118 @@
+"""Authors kept in the index: the same as asking git anew, and git is asked only when HEAD moved."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from rawkomem.git.authorship import provenance_of
+from rawkomem.index.stores.database import rows
+from rawkomem.index.views.authors import Authors
+from rawkomem.state.belief.committer import AGENT, PERSON, UNCOMMITTED, UNKNOWN
+from tests.git.gitting import AGENT as BOT
+from tests.git.gitting import PERSON as ADA
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """How often git was asked."""
+    from rawkomem.git import authorship as committed
+
+    calls: list[str] = []
+    real = committed.read_history
+
+    def counting(layout, known=None):
+        calls.append(known.head if known else "")
+        return real(layout, known)
+
+    monkeypatch.setattr(committed, "read_history", counting)
+    return calls
+
+
+def entry(id: str, about: str = "") -> str:
+    head = f"kind: amend\nabout: {about}" if about else f"title: {id}"
+    return f"---\nid: {id}\n{head}\n---\n\nText.\n"
+
+
+def kept(repository) -> dict[str, str]:
+    """What the index says of every entry; it must be what git says when asked anew."""
+    repository.sync()
+    authors = Authors(repository.index)
+    authors.refresh()
+    assert not authors.refresh()
+    ids = [row[0] for row in rows(repository.index.reading(), "SELECT DISTINCT target FROM entries")]
+    return {entry: state for id in ids for entry, state in authors.of_memory(id).items()}
+
+
+def test_it_follows_files_and_head(git, memories, repository, asked):
+    def same() -> dict[str, str]:
+        found = kept(repository)
+        before = len(asked)
+        assert found == provenance_of(repository.layout)[0]
+        del asked[before:]
+        return found
+
+    (memories / "a.md").write_text(entry("one"))
+    assert same() == {"one": UNCOMMITTED} and len(asked) == 1
+    (memories / "b.md").write_text(entry("two"))
+    assert same() == {"one": UNCOMMITTED, "two": UNCOMMITTED} and len(asked) == 1  # a new file: git is not asked
+    git.commit()
+    assert same() == {"one": PERSON, "two": PERSON} and len(asked) == 2
+    (memories / "a.md").write_text(entry("one") + "\n---\n\n" + entry("three", about="one"))
+    assert same() == {"one": PERSON, "two": PERSON, "three": UNCOMMITTED} and len(asked) == 2
+    head = git.commit("agent", BOT)
+    assert same()["three"] == AGENT and len(asked) == 3
+    git("commit", "-q", "--amend", "--no-edit", f"--author={ADA[0]} <{ADA[1]}>")
+    assert same()["three"] == PERSON and asked[-1] == head
+    (memories / "b.md").unlink()
+    assert set(same()) == {"one", "three"}
+    git("checkout", "-q", "-f", "HEAD~1")
+    assert same() == {"one": PERSON, "two": PERSON} and len(asked) == 5
+    repository.rebuild()
+    assert same() == {"one": PERSON, "two": PERSON} and asked[5:] == [""]  # anew, from nothing
+
+
+def test_agents_of_ones_own(git, memories, repository):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit("robot", ("Robo", "robo@ci.example.org"))
+    assert kept(repository) == {"one": PERSON}
+    assert Authors(repository.index, ("*@ci.example.org",)).of_memory("one") == {"one": AGENT}
+
+
+def test_without_git_nothing_is_written(memories, repository):
+    (memories / "a.md").write_text(entry("one"))
+    assert kept(repository) == {"one": UNKNOWN}
+    assert not rows(repository.index.reading(), "SELECT name FROM sqlite_master WHERE name = 'said'")
+    assert Authors(repository.index).why_unknown() == "no git"
+
+
+def test_a_git_that_failed_is_asked_again_later(git, memories, repository, asked, monkeypatch):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    with monkeypatch.context() as without:
+        without.setenv("PATH", "")
+        assert kept(repository) == {"one": UNKNOWN}
+    assert Authors(repository.index).why_unknown() == "git is not installed"
+    (memories / "b.md").write_text(entry("two"))
+    assert kept(repository) == {"one": UNKNOWN, "two": UNKNOWN} and len(asked) == 1
+    monkeypatch.setattr("rawkomem.index.views.authors.RETRY", -1)
+    Authors(repository.index).refresh()
+    assert Authors(repository.index).of_memory("one") == {"one": PERSON}
+
+
+def test_a_fresh_answer_loads_nothing_heavy(git, memories, repository):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    time.sleep(0.05)  # a file that changed a moment ago is read again
+    kept(repository)
+    code = (
+        "import sys; from rawkomem.repository import Repository; from rawkomem.index.views.authors import Authors\n"
+        "repository = Repository.open(sys.argv[1]); repository.sync(); authors = Authors(repository.index)\n"
+        "assert not authors.refresh(); print(authors.of_memory('one'), *sys.modules, sep='\\n')"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(memories)], capture_output=True, text=True, check=True)
+    state, *modules = done.stdout.splitlines()
+    assert PERSON in state and not {"re", "yaml", "subprocess", "typing", "rawkomem.git.authorship"} & set(modules)

@@ -1,0 +1,34 @@
+"""Language models for the tests: a real server on the loopback that answers as it is told, and one in the process."""
+
+from __future__ import annotations
+
+import json
+
+from rawkomem.learn.llm.config import LlmSettings
+from rawkomem.learn.llm.endpoint import EndpointLlm
+from tests.embed.server import Answer, Server
+
+QUICK = (0.01, 0.01, 0.01)  # pauses before a retry
+
+
+def says(text: str, **more) -> Answer:
+    """A chat completion with a text."""
+    message = {"role": "assistant", "content": text, **more.pop("message", {})}
+    return Answer({"choices": [{"index": 0, "message": message, "finish_reason": "stop", **more}]})
+
+
+def says_json(value: object) -> Answer:
+    return says(json.dumps(value))
+
+
+def refuses(status: int, words: str = "no", **headers: str) -> Answer:
+    return Answer({"error": {"message": words}}, status, headers)
+
+
+def opened(server: Server, **more) -> EndpointLlm:
+    return EndpointLlm(LlmSettings(**{"endpoint": server.url, "model": "tiny", "timeout": 5.0, **more}), QUICK)
+
+
+def formats(server: Server) -> list[str]:
+    """The way of asking for JSON in each request that a server saw."""
+    return [request.get("response_format", {}).get("type", "") for _, _, request in server.seen]

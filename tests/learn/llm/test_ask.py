@@ -1,0 +1,99 @@
+"""One JSON object out of whatever a model writes around it; one repair; then a clear failure."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from rawkomem.learn.llm.ask import Unfit, ask, read_object
+from rawkomem.learn.llm.model import LlmFailure
+from tests.embed.server import Server
+from tests.learn.llm.models import opened, refuses, says, says_json
+
+SCHEMA = {
+    "type": "object",
+    "required": ["good", "why"],
+    "properties": {
+        "good": {"type": "boolean"},
+        "why": {"type": ["string", "null"]},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "level": {"enum": ["low", "high"]},
+    },
+}
+GOOD = {"good": True, "why": "because"}
+FENCED = '```json\n{"good": true, "why": "because"}\n```'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"good": true, "why": "because"}',
+        'Sure! Here it is: {"good": true, "why": "because"} I hope that helps.',
+        FENCED,
+        f"I thought about {{braces}} and {{}} first.\n\n{FENCED}",
+        '{"note": "an object of another kind"} {"good": true, "why": "because"}',
+    ],
+)
+def test_an_object_is_found_wherever_it_stands(text):
+    assert read_object(text, SCHEMA) == GOOD
+
+
+def test_backticks_braces_and_line_breaks_inside_a_string():
+    text = 'x\n```json\n{"good": true, "why": "use\n```py\nd = {1: \\"}\\"}\n```\ndone"}\n```'
+    assert read_object(text, SCHEMA)["why"] == 'use\n```py\nd = {1: "}"}\n```\ndone'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("I cannot help with that.", "no JSON object"),
+        ('{"good": true, "why": "because"', "no JSON object"),
+        ('[true, "because"]', "no JSON object"),
+        ('{"good": true}', "lacks 'why'"),
+        ('{"good": 1, "why": ""}', "good must be boolean"),
+        ('{"good": true, "why": 3}', "why must be string or null"),
+        ('{"good": true, "why": "", "tags": [1]}', "an item of tags must be string"),
+        ('{"good": true, "why": "", "level": "odd"}', "level must be one of low, high"),
+    ],
+)
+def test_what_is_wrong_is_said(text, said):
+    with pytest.raises(Unfit, match=said.replace("(", r"\(")):
+        read_object(text, SCHEMA)
+
+
+@pytest.mark.parametrize("text", ["{" * 200_000, '{"a":' * 100_000, "{}" * 100_000])
+def test_a_hostile_answer_takes_no_time(text):
+    began = time.monotonic()
+    with pytest.raises(Unfit):
+        read_object(text, SCHEMA)
+    assert time.monotonic() - began < 5
+
+
+def test_a_good_answer_is_asked_for_once():
+    with Server(says_json(GOOD)) as server:
+        assert ask(opened(server), "q", "be brief", SCHEMA) == GOOD
+        system = server.seen[-1][2]["messages"][0]["content"]
+        assert system.startswith("be brief") and '"required": ["good", "why"]' in system, (
+            "a model without schemas reads it"
+        )
+        assert len(server.seen) == 1
+
+
+def test_a_broken_answer_is_sent_back_once():
+    with Server(says('{"good": tru'), says_json(GOOD)) as server:
+        assert ask(opened(server), "the question", "", SCHEMA) == GOOD
+        again = server.seen[-1][2]["messages"][-1]["content"]
+        assert "the question" in again and '{"good": tru' in again and "no JSON object" in again
+
+
+def test_two_broken_answers_are_a_failure():
+    with Server(says("I'd rather not."), says('{"good": 1, "why": ""}')) as server:
+        with pytest.raises(LlmFailure) as caught:
+            ask(opened(server), "q", "", SCHEMA)
+        assert "twice: good must be boolean" in caught.value.message and len(server.seen) == 2
+
+
+def test_a_failure_of_the_repair_is_the_servers():
+    with Server(says("no"), refuses(500)) as server, pytest.raises(LlmFailure, match="answered 500"):
+        ask(opened(server), "q", "", SCHEMA)

@@ -1,0 +1,194 @@
+"""A language model behind a real server on the loopback, and behind a real command: good answers, bad ones, none."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import sys
+import time
+
+import pytest
+
+from rawkomem.learn.llm.command import CommandLlm
+from rawkomem.learn.llm.config import GUARD, LlmSettings
+from rawkomem.learn.llm.model import LlmFailure, is_learning, open_llm
+from rawkomem.model.errors import BadInput
+from tests.embed.server import Answer, Server
+from tests.learn.llm.models import formats, opened, refuses, says
+
+KEY = "sk-Very-Secret-0123456789"
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+
+
+def failing(server: Server, **more) -> str:
+    """The words of the error, hint included."""
+    with pytest.raises(LlmFailure) as caught:
+        opened(server, **more).complete("question")
+    return f"{caught.value.message} | {caught.value.hint}"
+
+
+# --- an endpoint
+
+
+def test_the_request_is_what_the_api_asks(monkeypatch):
+    monkeypatch.setenv("TINY_KEY", KEY)
+    with Server(says("Hello.")) as server:
+        llm = opened(server, key_env="TINY_KEY")
+        assert llm.complete("question", "be brief") == "Hello."
+        path, headers, request = server.seen[-1]
+        assert path == "/v1/chat/completions" and headers["Authorization"] == f"Bearer {KEY}"
+        assert request["model"] == "tiny" and "response_format" not in request
+        assert [(m["role"], m["content"]) for m in request["messages"]] == [
+            ("system", "be brief"),
+            ("user", "question"),
+        ]
+        assert llm.name == f"tiny at 127.0.0.1:{server.server_port}"
+
+
+def test_a_schema_is_asked_for_in_the_strictest_way_that_the_server_knows():
+    with Server(refuses(400, "unknown response_format"), refuses(422), says('{"a": 1}')) as server:
+        llm = opened(server)
+        assert llm.complete("q", schema=SCHEMA) == '{"a": 1}'
+        llm.complete("q", schema=SCHEMA)
+        assert formats(server) == ["json_schema", "json_object", "", ""], "the second question must not climb again"
+
+
+def test_a_server_that_knows_schemas_gets_the_schema():
+    with Server(says('{"a": 1}')) as server:
+        opened(server).complete("q", schema=SCHEMA)
+        assert server.seen[-1][2]["response_format"]["json_schema"]["schema"] == SCHEMA
+
+
+def test_a_request_that_is_refused_in_every_way_is_no_reason_to_ask_worse_next_time():
+    with Server(refuses(400), refuses(400), refuses(400, "too long"), says("{}")) as server:
+        llm = opened(server)
+        with pytest.raises(LlmFailure, match="too long"):
+            llm.complete("q", schema=SCHEMA)
+        llm.complete("q", schema=SCHEMA)
+        assert formats(server)[-1] == "json_schema"
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_server_is_asked_again(status):
+    with Server(refuses(status), says("at last")) as server:
+        assert opened(server).complete("q") == "at last"
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(429, "answered 429"), (500, "answered 500"), (401, "keyEnv"), (404, "endpoint and model")]
+)
+def test_a_server_that_does_not_recover_is_told_in_one_line(status, said):
+    with Server(refuses(status)) as server:
+        words = failing(server)
+        assert said in words and "\n" not in words
+        assert len(server.seen) == (4 if status in (429, 500) else 1)
+
+
+def test_a_slow_server_is_not_waited_for():
+    with Server(Answer({}, delay=3)) as server:
+        began = time.monotonic()
+        assert "did not answer within 0.3 s" in failing(server, timeout=0.3)
+        assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            says("", message={"content": None, "refusal": "I cannot help with that."}),
+            "the model refused: I cannot help",
+        ),
+        (says("half an", finish_reason="length"), "cut off"),
+        (says("", finish_reason="content_filter"), "filter"),
+        (says("  "), "with nothing"),
+        (Answer({"choices": []}), "no chat completion"),
+        (Answer({"error": "?"}), "no chat completion"),
+        (Answer([]), "no chat completion"),
+        (Answer(b"<html>"), "did not answer with JSON | Does endpoint end where /chat/completions begins?"),
+    ],
+)
+def test_answers_that_are_none(answer, said):
+    with Server(answer) as server:
+        assert said in failing(server)
+
+
+def test_an_error_never_shows_the_key(monkeypatch):
+    monkeypatch.setenv("TINY_KEY", KEY)
+    with Server(refuses(401, f"bad key {KEY}")) as server:
+        assert KEY not in failing(server, key_env="TINY_KEY")
+
+
+def test_an_endpoint_needs_a_model():
+    with pytest.raises(LlmFailure, match="no model"):
+        open_llm(LlmSettings(endpoint="http://localhost:1"))
+
+
+def test_what_is_sent_is_redacted():
+    key = "ghp_" + hashlib.sha256(b"a fake").hexdigest()[:36]
+    with Server(says("fine")) as server:
+        llm = open_llm(LlmSettings(endpoint=server.url, model="tiny"))
+        assert llm and llm.complete("mail me: anna.k@example.org", f"key {key}") == "fine"
+        sent = str(server.seen[-1][2])
+        assert "anna.k" not in sent and key not in sent and "[REDACTED_" in sent
+
+
+# --- a command
+
+
+def command(code: str, **more) -> CommandLlm:
+    return CommandLlm(LlmSettings(command=shlex.join([sys.executable, "-c", code]), **{"timeout": 20.0, **more}))
+
+
+def test_a_command_reads_stdin_in_an_empty_folder_and_knows_that_it_is_asked_by_us():
+    code = f"import os, sys; print(sys.stdin.read(), os.listdir('.'), os.environ['{GUARD}'])"
+    assert command(code).complete("question — ü", "be brief") == "be brief\n\nquestion — ü [] 1"
+
+
+def test_a_command_that_fails_says_its_last_line_without_secrets():
+    code = "import sys; sys.exit('first\\nno credit for mail anna.k@example.org')"
+    with pytest.raises(LlmFailure) as caught:
+        command(code).complete("q")
+    assert "ended with code 1: no credit" in caught.value.message and "anna.k" not in caught.value.message
+
+
+def test_a_command_that_prints_nothing_is_a_failure():
+    with pytest.raises(LlmFailure, match="printed nothing"):
+        command("pass").complete("q")
+
+
+def test_a_command_that_takes_too_long_ends_with_all_that_it_started(tmp_path):
+    alive = tmp_path / "alive"
+    child = f"import time; time.sleep(2); open({str(alive)!r}, 'w')"
+    code = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {child!r}]).wait()"
+    began = time.monotonic()
+    with pytest.raises(LlmFailure, match=r"did not answer within 0\.5 s"):
+        command(code, timeout=0.5).complete("q")
+    assert time.monotonic() - began < 2
+    time.sleep(2.5)
+    assert not alive.exists()
+
+
+@pytest.mark.parametrize("line", ["no-such-program-here -p", "'open", "   "])
+def test_a_command_that_is_none(line):
+    with pytest.raises(LlmFailure):
+        CommandLlm(LlmSettings(command=line)).complete("q")
+
+
+# --- which one
+
+
+def test_none_is_configured():
+    assert open_llm(LlmSettings()) is None
+
+
+def test_two_are_one_too_many():
+    with pytest.raises(BadInput, match="both"):
+        open_llm(LlmSettings(endpoint="http://localhost:1", model="m", command="llm"))
+
+
+def test_the_guard(monkeypatch):
+    monkeypatch.delenv(GUARD, raising=False)
+    assert not is_learning()
+    monkeypatch.setitem(os.environ, GUARD, "1")
+    assert is_learning()

@@ -1,0 +1,87 @@
+"""What rawkomem injected is recognised in every format that it can print, and never learned again."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from rawkomem.learn.session.injected import without_injected
+from rawkomem.learn.session.moments import moments_in
+from rawkomem.learn.session.turns import Turn
+from rawkomem.model.entry import Memory
+from rawkomem.recall.render import FORMS, GROUPED, render
+from tests.recall.helpers import item
+
+SAID = "We decided to use Postgres instead of MySQL because we need partial indexes."
+MEMORIES = [
+    item(
+        Memory(
+            "a",
+            title="Use Postgres",
+            body=f"{SAID}\n\n# Why\n\n```\n# a comment\n```\n\nAll tables must have a key.",
+            path="memories/a.md",
+            line=1,
+        )
+    ),
+    item(
+        Memory(
+            "b",
+            title="Never use npm",
+            body="No, use pnpm, not npm. Every package must be pinned to 1.2.3.",
+            by="me",
+            path="memories/b.md",
+            line=3,
+            created=1,
+        )
+    ),
+]
+EVERY = (*FORMS, GROUPED)
+
+
+def learned(text: str) -> list[str]:
+    return [moment.text for role in ("user", "assistant") for moment in moments_in(Turn(role, text), Counter())]
+
+
+def test_the_memories_would_be_learned_if_they_were_said():
+    assert learned(f"{MEMORIES[0].memory.body}\n\n{MEMORIES[1].memory.body}")
+
+
+@pytest.mark.parametrize("form", EVERY)
+@pytest.mark.parametrize("items", [MEMORIES, MEMORIES[:1], MEMORIES[1:]], ids=["both", "first", "second"])
+def test_a_block_is_cut_out_and_what_stands_before_it_stays(form, items):
+    text, blocks = without_injected(f"Please fix the login.\n\n{render(items, form, 'the login')}")
+    assert text.strip() == "Please fix the login." and blocks == 1
+
+
+@pytest.mark.parametrize("form", EVERY)
+def test_nothing_of_a_block_is_learned(form):
+    text = without_injected(render(MEMORIES, form, "x") * 2)[0]
+    assert learned(text) == [] and text.strip() == ""
+
+
+@pytest.mark.parametrize("form", ["xml", "json", GROUPED])
+def test_formats_that_tell_where_they_end_leave_what_follows(form):
+    text, _ = without_injected(f"{render(MEMORIES, form, 'x')}\n\n{SAID}")
+    assert text.strip() == SAID
+
+
+def test_the_default_format_ends_at_a_heading_that_is_none_of_ours():
+    text, _ = without_injected(f"{render(MEMORIES, 'rawko')}\n\n## Task\n\n{SAID}")
+    assert text.strip() == f"## Task\n\n{SAID}"
+
+
+@pytest.mark.parametrize("form", ["rawko", "mesh", "plain"])
+def test_formats_that_do_not_tell_take_the_rest_with_them(form):
+    """Rather lose what a person said than take a memory for it."""
+    assert SAID not in without_injected(f"{render(MEMORIES[1:], form)}\n\n{SAID}")[0]
+
+
+def test_a_fence_that_was_cut_off_takes_the_rest():
+    fenced = render(MEMORIES, "xml")
+    assert without_injected(f"before {fenced[:200]}")[0].strip() == "before"
+
+
+def test_other_texts_stay_as_they_are():
+    for text in (SAID, "## Background", "[1, 2] [{}] [{", '[{"id": 1}]', "<memories>x</memories>", "x (high, five)\n"):
+        assert without_injected(text) == (text, 0)

@@ -1,0 +1,167 @@
+"""Traces to learnings in real files, by command: what is written, what is put away, what a review sees, how long it takes."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+
+import pytest
+
+from rawkomem.model.kinds import ACTIVE
+from rawkomem.recall.filters import filter_of
+from rawkomem.repository.wings import lifecycle
+from rawkomem.state.references import derived_from
+from tests.learn.traces.runs import GOALS, fill, trace
+from tests.torture.helpers import write
+
+
+@pytest.fixture(autouse=True)
+def fixed_clock(monkeypatch):
+    monkeypatch.setenv("RAWKOMEM_NOW", "2026-06-01T12:00:00Z")
+
+
+def paths(project, area: str) -> dict[str, str]:
+    root = project / ".rawko"
+    return {file.relative_to(root).as_posix(): file.read_text() for file in sorted((root / area).rglob("*.md"))}
+
+
+def learnings(repository):
+    rows = [row for row in repository.list() if row.kind == "learning"]
+    return [repository.get(row.id) for row in rows]
+
+
+def test_consolidate(project, repository, rawkomem):
+    files = fill(project, 12)
+    dry = rawkomem("consolidate", "--dry-run")
+    assert dry.stdout.count("+ learning ") == 4 and "    + ## Recommended Approach" in dry.stdout
+    assert dry.stdout.count("> archive") == 4 and "nothing was written" in dry.stderr
+    assert paths(project, "traces") == files and not learnings(repository)
+    told = rawkomem("consolidate").stdout
+    assert told.count("+ learning ") == 4 and "3 traces to archive/2026-05/" in told
+    assert paths(project, "traces") == {}
+    assert paths(project, "archive") == {path.replace("traces/", "archive/"): text for path, text in files.items()}
+    after = paths(project, ".")
+    assert "nothing to do" in rawkomem("consolidate").stderr and paths(project, ".") == after
+    for goal in GOALS:
+        assert repository.search(goal, 5)[0].row.kind == "learning"
+
+
+def test_a_learning_is_believed_no_more_than_its_traces_and_names_them(project, repository, rawkomem):
+    fill(project, 4, goals=GOALS[:1])
+    rawkomem("consolidate")
+    (learning,) = learnings(repository)
+    assert derived_from(learning) == tuple(f"trace-{n}-aaaaaa" for n in range(4))
+    sources = [repository.trust(repository.get(id)) for id in derived_from(learning)]
+    assert repository.trust(learning) <= min(sources)
+    assert "came by distilled" in rawkomem("show", learning.id).stdout
+
+
+def test_an_archived_trace_is_still_shown_and_has_a_history(project, repository, rawkomem):
+    fill(project, 4, goals=GOALS[:1])
+    rawkomem("consolidate")
+    assert GOALS[0] in rawkomem("show", "trace-1-aaaaaa").stdout
+    assert "archive/2026-05/t1.md:1" in rawkomem("history", "trace-1-aaaaaa").stdout
+    assert rawkomem("trace", "list").stdout == "" and "[archived]" in rawkomem("trace", "list", "--archived").stdout
+    assert len(repository.list(filter_of(kind=["trace"], include=["archived"]))) == 4
+
+
+def test_later_traces_amend_the_learning(project, repository, rawkomem):
+    fill(project, 4, goals=GOALS[:1])
+    rawkomem("consolidate")
+    (before,) = learnings(repository)
+    fill(project, 2, start=10, goals=GOALS[:1])
+    assert "~ amend" in rawkomem("consolidate").stdout
+    (after,) = learnings(repository)
+    assert after.id == before.id and "Observed in 6 executions" in after.body and paths(project, "traces") == {}
+
+
+def test_staged_leaves_the_traces_for_a_review(project, repository, rawkomem):
+    files = fill(project, 6)
+    staged = rawkomem("consolidate", "--staged", check=1)
+    assert "+ learning" in staged.stdout and "2 entries were written: review them" in staged.stderr
+    assert paths(project, "traces") == files and len(learnings(repository)) == 2
+    again = rawkomem("consolidate", "--staged")
+    assert "nothing to do" in again.stderr
+    assert rawkomem("consolidate", "--apply").stdout.count("> archive") == 2
+    assert len(paths(project, "traces")) == 2  # two goals were met only once
+
+
+def test_modes_exclude_each_other(rawkomem):
+    assert "exclude each other" in rawkomem("consolidate", "--staged", "--dry-run", check=2).stderr
+
+
+def test_if_due(project, rawkomem):
+    fill(project, 9)
+    said = json.loads(rawkomem("consolidate", "--if-due", "--json").stdout)
+    assert said == {"due": False, "new_traces": 9, "least": 10, "last_run": ""}
+    assert "not due: 9 new traces" in rawkomem("consolidate", "--if-due").stderr
+    (project / ".rawko" / "config.yaml").write_text("traces:\n  due: 9\n")
+    assert "+ learning" in rawkomem("consolidate", "--if-due").stdout
+    later = {"RAWKOMEM_NOW": "2026-06-09T12:00:00Z"}
+    write(project / ".rawko", "traces/2026-05/new.md", trace(77, "Something else entirely"))
+    assert "not due" in rawkomem("consolidate", "--if-due").stderr
+    assert "not due" not in rawkomem("consolidate", "--if-due", env=later).stderr
+
+
+def test_a_learning_that_its_goals_do_not_find_keeps_its_traces(project, repository, rawkomem):
+    goal = "Zap"
+    fill(project, 3, goals=(goal,))
+    for number in range(9):
+        text = f"---\ntitle: Zap\nwhenToUse:\n  - When the task is to zap\n---\n\nZap. Zap zap {number}.\n"
+        write(project / ".rawko", f"memories/zap{number}.md", text)
+    done = rawkomem("consolidate")
+    assert "stay: 'Zap' does not find it among the first 5" in done.stderr, done.stdout
+    assert len(paths(project, "traces")) == 3 and len(learnings(repository)) == 1
+    assert rawkomem("consolidate").stdout == ""
+
+
+def test_a_file_with_another_memory_in_it_stays(project, rawkomem):
+    fill(project, 3, goals=GOALS[:1])
+    file = project / ".rawko" / "traces" / "2026-05" / "t1.md"
+    file.write_text(file.read_text() + "\n---\n\n---\ntitle: A note\n---\n\nBeside it.\n")
+    rawkomem("consolidate")
+    assert list(paths(project, "traces")) == ["traces/2026-05/t1.md"]
+
+
+def test_secrets_of_a_trace_do_not_reach_the_learning(project, repository, rawkomem):
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    for number in range(3):
+        text = trace(number, GOALS[0], learnings=(f"The token is {secret}",))
+        write(project / ".rawko", f"traces/2026-05/t{number}.md", text)
+    rawkomem("consolidate")
+    (learning,) = learnings(repository)
+    assert secret not in "".join(paths(project, "memories").values()) and "[REDACTED_" in learning.body
+
+
+def start_seconds() -> float:
+    def once() -> float:
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-c", "pass"], check=True)
+        return time.perf_counter() - started
+
+    return statistics.median(once() for _ in range(15))
+
+
+def test_five_hundred_traces_in_four_hundred_starts_and_twice_is_once(project, repository, rawkomem):
+    goals = [f"{verb} the {what}" for verb in ("Deploy", "Test", "Document") for what in
+             ("billing service", "audio plot", "customer import", "search index", "login page", "sales report")]  # fmt: skip
+    files = fill(project, 500, goals=goals)
+    repository.sync()
+    before, started = start_seconds(), time.perf_counter()
+    rawkomem("consolidate")
+    seconds = time.perf_counter() - started
+    start = max(before, start_seconds())
+    assert len(paths(project, "traces")) + len(paths(project, "archive")) == len(files)
+    assert sum(len(derived_from(one)) for one in learnings(repository)) == 500 == len(paths(project, "archive"))
+    assert seconds <= 400 * start, f"{seconds / start:.0f} starts"
+    after = paths(project, ".")
+    rawkomem("consolidate")
+    assert paths(project, ".") == after
+
+
+def test_without_traces_nothing_changes(repository):
+    assert lifecycle.consolidate(repository).moves == () and not lifecycle.due(repository).is_due
+    assert repository.list(filter_of(include=[ACTIVE])) == []

@@ -1,0 +1,412 @@
+"""Lessons: learned once, surer ones take their place, unsure and old ones are not injected, failures are distilled."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rawkomem import Entry, Task
+from rawkomem.files.read import read_data
+from rawkomem.format.emit import emit_entry
+from rawkomem.format.lesson import LessonContext, checked, pattern_id
+from rawkomem.format.yamo import read_block
+from rawkomem.learn.lessons.heritage import HeritageChain
+from rawkomem.learn.lessons.lesson import BETTER, HELD, KNOWN, STORED, TAG, lesson_of, plan_lesson, read_wire
+from rawkomem.model.clock import DAY, iso, now
+from rawkomem.model.errors import BadInput, Refused
+from rawkomem.model.record import replace
+from rawkomem.repository.wings import ledger, lessons
+from rawkomem.state.fold import created
+from tests.torture.helpers import ENVIRONMENT
+from tests.torture.helpers import memory as memory_file
+
+AUTH = LessonContext(
+    situation="The service started without a key; nobody noticed.\n\n- in staging\n- then in production",
+    error_pattern="auth_fallback_production",
+    oversight="The fallback was not limited to development",
+    fix="Start fails without a key",
+    preventative_rule="Never fall back to default credentials",
+    severity="high",
+    applicable_scope="AuthService initialization",
+    inverse_lesson="Fail loudly when the key is missing",
+    confidence=0.8,
+)
+TASK = Task("work on AuthService initialization")
+WORDS = ("situation", "error_pattern", "oversight", "fix", "preventative_rule", "applicable_scope")
+
+
+def learn(repository, **changes):
+    return lessons.learn(repository, replace(AUTH, **changes), "alice", "agent")
+
+
+# Learning
+
+
+def test_a_lesson_is_a_file_that_people_like_to_read(repository, project):
+    lesson, what = learn(repository)
+    memory = repository.get(lesson.id)
+    assert what == STORED and memory.kind == "lesson" and memory.path.startswith("memories/lessons/")
+    assert memory.title == AUTH.preventative_rule and memory.importance == "high" and TAG in memory.tags
+    assert memory.extra["patternId"] == "8e9c0883bcd69739" == lesson.pattern_id
+    assert memory.extra["errorPattern"] == "auth_fallback_production"
+    assert memory.body.startswith(
+        "[LESSON:auth_fallback_production] The fallback was not limited to development "
+        "| Rule: Never fall back to default credentials | Scope: AuthService initialization\n\n## Situation\n\nThe service"
+    )
+    assert lesson.context == AUTH
+    assert [item.verdict for item in repository.check()] == ["accept"]
+
+
+def test_it_is_injected_where_it_applies(repository):
+    lesson, _ = learn(repository)
+    assert [item.memory.id for item in repository.inject(TASK).items] == [lesson.id]
+    assert not repository.inject(Task("bake bread on a sunny day")).items
+
+
+def test_the_same_or_a_less_sure_one_is_known(repository):
+    first, _ = learn(repository)
+    for confidence in (0.8, 0.3):
+        again, what = learn(repository, confidence=confidence, oversight="other words")
+        assert (again.id, what) == (first.id, KNOWN)
+    assert len(repository.list()) == 1
+
+
+def test_a_surer_one_takes_its_place(repository):
+    first, _ = learn(repository)
+    second, what = learn(repository, confidence=0.9)
+    assert what == BETTER and repository.get(first.id).superseded_by == second.id
+    assert [lesson.id for lesson in lessons.query(repository)] == [second.id]
+    assert [lesson.id for lesson in lessons.by_pattern(repository, "8e9c0883bcd69739")] == [second.id, first.id]
+    assert [lesson.id for lesson in lessons.by_pattern(repository, "auth_fallback_production")] == [second.id, first.id]
+
+
+def test_patterns_that_collide_are_told_apart(repository):
+    one, _ = learn(repository, error_pattern="ab", applicable_scope="c")
+    other, what = learn(repository, error_pattern="a", applicable_scope="bc")
+    assert one.pattern_id == other.pattern_id and what == STORED and one.id != other.id
+    assert {lesson.id for lesson in lessons.by_pattern(repository, one.pattern_id)} == {one.id, other.id}
+    assert learn(repository, error_pattern="a", applicable_scope="bc")[0].id == other.id
+
+
+def test_who_is_trusted_less_waits_for_a_review(repository):
+    first, _ = lessons.learn(repository, AUTH, "alice", "person")
+    second, what = learn(repository, confidence=0.95)
+    assert what == HELD and repository.get(second.id).status == "quarantined"
+    assert repository.get(first.id).status == "active"
+    assert learn(repository, confidence=0.95)[1] == KNOWN  # and is not stored again and again
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"severity": "fatal"}, "unknown severity"),
+        ({"confidence": 1.5}, "not from 0 to 1"),
+        ({"confidence": float("nan")}, "not from 0 to 1"),
+        ({"fix": "  "}, "a lesson needs fix"),
+        ({"situation": "a\n## Fix\nb"}, "holds a heading"),
+    ],
+)
+def test_what_is_wrong_with_a_lesson_is_told(changes, message, repository):
+    with pytest.raises(BadInput, match=message):
+        learn(repository, **changes)
+    assert not repository.list()
+
+
+def test_secrets_in_lessons_reach_neither_file_nor_ledger(repository, project):
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+    learn(repository, situation=f"It logged {key}", preventative_rule=f"Never log {key}")
+    texts = [path.read_bytes() for path in (project / ".rawko").rglob("*") if path.is_file()]
+    assert not any(key.encode() in text for text in texts)
+    assert "[REDACTED_" in ledger.blocks(repository, "lesson")[0].yamo_text
+
+
+SEEN = st.characters(categories=("L", "N", "P", "S", "Zs"), include_characters="\n")  # the reader drops what is unseen
+TEXTS = st.text(SEEN, min_size=1, max_size=80)
+
+
+@given(st.lists(TEXTS, min_size=6, max_size=6), st.floats(0, 1))
+def test_the_file_keeps_every_text_exactly(texts, confidence):
+    try:
+        context = checked(replace(AUTH, **dict(zip(WORDS, texts, strict=True)), confidence=confidence))
+        (entry,) = plan_lesson(context, [], lambda memory: 1.0).plan.entries
+    except BadInput:
+        return  # nothing to be seen in one of them
+    reading = read_data(emit_entry(entry).encode(), "memories/lessons/x.md").entries
+    assert len(reading) != 1 or lesson_of(created(reading[0])).context == context  # several: the writer refuses
+
+
+# Asking
+
+
+def test_the_gravest_come_first(repository):
+    for number, severity in enumerate(("low", "critical", "medium", "high")):
+        learn(repository, severity=severity, error_pattern=f"p{number}")
+    sure, _ = learn(repository, severity="medium", error_pattern="p9", confidence=0.9)
+    found = lessons.query(repository)
+    assert [lesson.context.severity for lesson in found] == ["critical", "high", "medium", "medium", "low"]
+    assert found[2].id == sure.id
+    assert len(lessons.query(repository, "default credentials", limit=2)) == 2
+
+
+def test_unsure_lessons_are_listed_only_when_asked_for(repository):
+    lesson, _ = learn(repository, confidence=0.6)
+    assert lessons.query(repository) == [] and lessons.query(repository, "credentials") == []
+    assert [found.id for found in lessons.query(repository, least_confidence=0.5)] == [lesson.id]
+
+
+def test_unsure_and_old_lessons_are_not_injected_and_why_says_so(repository, memories):
+    unsure, _ = learn(repository, confidence=0.6)
+    old = memory_file("Rotate keys of AuthService", "Rotate them.", kind="lesson", id="old", whenToUse="AuthService",
+                      discoveredAt=iso(now() - 400 * DAY))  # fmt: skip
+    (memories / "old.md").write_text(old)
+    injection = repository.inject(TASK)
+    assert not injection.items
+    reasons = {item.memory.id: item.out for item in injection.left_out}
+    assert "confidence 0.6: 0.7 is needed" in reasons[unsure.id] and "400 days ago" in reasons["old"]
+    scored, injected = repository.explain(unsure.id, TASK)
+    assert not injected and "0.7 is needed" in scored.out
+
+
+def test_a_lesson_without_a_date_is_not_old(repository, memories):
+    (memories / "x.md").write_text(
+        memory_file("Rotate keys", "Rotate them.", kind="lesson", id="x", whenToUse="AuthService")
+    )
+    assert [item.memory.id for item in repository.inject(TASK).items] == ["x"]
+    assert [lesson.context.preventative_rule for lesson in lessons.query(repository)] == ["Rotate keys"]
+
+
+def test_a_link_does_not_bring_what_is_held_back(repository):
+    unsure, _ = learn(repository, confidence=0.2, applicable_scope="quite another subject", error_pattern="x")
+    sure, _ = learn(repository)
+    repository.link(sure.id, unsure.id)
+    assert [item.memory.id for item in repository.inject(TASK).items] == [sure.id]
+
+
+def test_settings_move_both_limits(repository, memories, project):
+    (project / ".rawko/config.yaml").write_text("lessonMinConfidence: 0.5\nlessonRetentionDays: 1000\n")
+    learn(repository, confidence=0.6)
+    assert len(repository.inject(TASK).items) == len(lessons.query(repository)) == 1
+
+
+# The wire
+
+
+def test_wire_blocks_go_there_and_back(repository, tmp_path_factory):
+    from rawkomem.files.start import plan_start, write_start
+    from rawkomem.repository import Repository
+
+    lesson, _ = learn(repository)
+    other = tmp_path_factory.mktemp("other")
+    write_start(plan_start(str(other)))
+    elsewhere = Repository.open(str(other))
+    taken, what = lessons.take_over(elsewhere, lesson.wire)
+    assert what == STORED and taken.wire == lesson.wire
+    assert (taken.id, taken.pattern_id, taken.at, taken.by) == (lesson.id, lesson.pattern_id, lesson.at, lesson.by)
+    assert lessons.take_over(elsewhere, lesson.wire)[1] == KNOWN
+    assert elsewhere.trust_parts(elsewhere.get(taken.id)).source == "document"  # it came by import
+    assert lessons.take_over(repository, lesson.wire) == (lesson, KNOWN)
+    surer = lesson.wire.replace("confidence;0.8;", "confidence;0.9;").replace(lesson.id, "lesson_1769164200000_abcdef")
+    better, _ = lessons.take_over(repository, surer)
+    assert better.context.error_pattern == "auth_fallback_production"  # a name that the repository knows
+    elsewhere.close()
+
+
+@given(st.lists(TEXTS, min_size=6, max_size=6))
+def test_a_wire_block_that_we_wrote_is_the_same_after_reading(texts):
+    try:
+        context = checked(replace(AUTH, **dict(zip(WORDS, texts, strict=True))))
+        (entry,) = plan_lesson(context, [], lambda memory: 1.0, "agent_7").plan.entries
+        wire = lesson_of(created(entry)).wire
+        taken = read_wire(wire)
+    except BadInput:
+        return  # blanks and semicolons alone
+    (again,) = plan_lesson(taken.context, [], lambda memory: 1.0, taken.by, wire=taken).plan.entries
+    assert lesson_of(created(again)).wire == wire
+
+
+def test_a_wire_block_of_others_may_name_its_pattern(repository):
+    lesson, _ = learn(repository)
+    block = lesson.wire.replace("8e9c0883bcd69739", "no_such_pattern").replace(lesson.id, "L-1; x")
+    taken, what = lessons.take_over(repository, block)
+    assert what == STORED and taken.context.error_pattern == "no_such_pattern"
+    assert taken.pattern_id == pattern_id("no_such_pattern", AUTH.applicable_scope) and taken.id.startswith("lesson_")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("rule_confidence;0.8;", "rule_confidence;much;"), "is no number"),
+        (("severity;high;\n  timestamp", "severity;fatal;\n  timestamp"), "unknown severity"),
+        (("handoff: SubconsciousReflector;\n", ""), "Missing required section: handoff:"),
+        (("output:", "output"), "line 12"),
+    ],
+)
+def test_what_is_wrong_with_a_wire_block_is_told(change, message, repository):
+    lesson, _ = learn(repository)
+    with pytest.raises(BadInput, match=message):
+        lessons.take_over(repository, lesson.wire.replace(*change))
+
+
+def test_the_ledger_holds_the_wire_block(repository):
+    lesson, _ = learn(repository)
+    (row,) = ledger.blocks(repository, "lesson")
+    assert row.yamo_text == lesson.wire and read_block(row.yamo_text)[0].handoff == "SubconsciousReflector"
+
+
+# Heritage
+
+
+def test_heritage(repository):
+    stored = repository.add(Entry(title="Why apsw", body="x")).entry
+    lessons.inherit(repository, stored.id, HeritageChain(("ship",), ("h",), ("r",)))
+    lessons.inherit(repository, stored.id, HeritageChain(("ship", "search"), (), ("speed",)))
+    memory = repository.get(stored.id)
+    assert memory.extra["intentChain"] == ["ship", "search"] and memory.extra["hypotheses"] == []
+    assert memory.body == "x"
+    with pytest.raises(BadInput, match="more than 5"):
+        lessons.inherit(repository, stored.id, HeritageChain(tuple("abcdef")))
+    with pytest.raises(BadInput, match="empty chain"):
+        lessons.inherit(repository, stored.id, HeritageChain())
+    repository.delete(stored.id)
+    with pytest.raises(Refused):
+        lessons.inherit(repository, stored.id, HeritageChain(("a",)))
+
+
+# Distilling
+
+
+def trace(title: str, at: int, body: str = "", **extra: str) -> str:
+    keys = {"kind": "trace", "id": f"trace-{at}-abcdef", "status": "failure", **extra}
+    return memory_file(title, body, discoveredAt=iso(at), **keys)
+
+
+@pytest.fixture
+def traces(project):
+    folder = project / ".rawko" / "traces"
+    folder.mkdir()
+
+    def write(name: str, hours: float, *args, **extra):
+        at = now() - int(hours * DAY / 24)
+        (folder / f"{name}.md").write_text(trace(name, at, *args, **extra))
+        return f"trace-{at}-abcdef"
+
+    return write
+
+
+def test_a_failure_of_today_becomes_a_lesson_once(repository, traces):
+    id = traces("deploy", 2, "## Learnings\n\n- Run migrations before the deploy\n- Second\n\n## Notes\n\nx",
+                goal="deploy the api", error='"Timeout after 30 s: no answer"', error_pattern="deploy_timeout")  # fmt: skip
+    assert lessons.distill(repository, dry_run=True).found[0][1].what == STORED and not lessons.query(repository)
+    ((candidate, learned),) = lessons.distill(repository).found
+    memory = repository.get(learned.id)
+    assert memory.extra["derivedFrom"] == [id] == [*candidate.sources]
+    lesson = lesson_of(memory)
+    assert lesson.context.preventative_rule == "Run migrations before the deploy" and lesson.context.confidence == 0.7
+    assert lesson.context.situation == "deploy the api" and lesson.context.oversight.startswith("Timeout after 30 s")
+    assert repository.trust_parts(memory).source == "inference"
+    for _ in range(3):
+        done = lessons.distill(repository)
+        assert [learned.what for _, learned in done.found] == [KNOWN] and [one.id for one in done.top] == [memory.id]
+    assert len(repository.list()) == 2
+
+
+def test_what_is_old_or_went_well_is_left_alone(repository, traces):
+    traces("old", 30, error="x broke")
+    traces("fine", 1, status="success")
+    traces("recovered", 1, status="success_with_recovery")
+    assert lessons.distill(repository).found == ()
+
+
+def test_what_fails_again_within_a_week_is_surer(repository, traces):
+    for number, hours in enumerate((150, 100, 60)):
+        traces(f"run-{number}", hours, error=f"Connection refused by port {8000 + number}")
+    ((candidate, learned),) = lessons.distill(repository).found
+    assert candidate.context.error_pattern == "connection_refused_by_port" and len(candidate.sources) == 3
+    assert candidate.context.severity == "high" and candidate.context.confidence == 0.7
+    traces("run-9", 1, error="Connection refused by port 9")
+    ((_, again),) = lessons.distill(repository).found
+    assert again.what == BETTER and repository.get(learned.id).superseded_by == again.id
+
+
+def test_marked_memories_and_errors_are_candidates(repository):
+    repository.add(Entry(title="Cache was stale", body="b", tags=("#lesson_learned_candidate",)))
+    repository.add(Entry(kind="experience", title="Import failed", body="b", extra={"status": "error"}))
+    found = {candidate.context.error_pattern for candidate, _ in lessons.distill(repository).found}
+    assert found == {"cache_was_stale", "import_failed"}
+    assert lessons.query(repository) == []  # one failure without a fix is not sure enough
+    assert len(lessons.query(repository, least_confidence=0.5)) == 2
+
+
+def test_what_a_person_rejected_does_not_come_back(repository, traces):
+    traces("deploy", 2, error="it broke")
+    ((_, learned),) = lessons.distill(repository).found
+    repository.delete(learned.id)
+    assert [again.what for _, again in lessons.distill(repository).found] == [KNOWN]
+
+
+def test_fields_that_are_missing_or_odd_do_no_harm(repository, project):
+    folder = project / ".rawko" / "traces"
+    folder.mkdir()
+    (folder / "a.md").write_text(memory_file("", "", kind="trace", status="failure", discoveredAt=iso(now())))
+    (folder / "b.md").write_text(
+        memory_file("12 34", "## Learnings\n", kind="trace", status="failure", discoveredAt=iso(now()), error="[a, b]")
+    )
+    (folder / "c.md").write_text(
+        memory_file(
+            "Plain", "## Learnings\n## Fix\n", kind="trace", status="Failure", discoveredAt=iso(now()), error='"## Fix"'
+        )
+    )
+    (folder / "d.md").write_text(
+        memory_file(
+            "Hash", "", kind="trace", status="failure", discoveredAt=iso(now()), goal='"##"', error='"it broke"'
+        )
+    )
+    assert {candidate.context.error_pattern for candidate, _ in lessons.distill(repository).found} == {"fix"}
+
+
+def test_two_at_once_learn_it_once(project, repository, traces):
+    traces("deploy", 2, error="it broke")
+    code = "import sys; from rawkomem.repository.wings import lessons; from rawkomem.repository import Repository; lessons.distill(Repository.open(sys.argv[1]))"
+    runs = [subprocess.Popen([sys.executable, "-c", code, str(project)], env=ENVIRONMENT) for _ in range(4)]
+    assert [run.wait() for run in runs] == [0] * 4
+    assert len(lessons.by_pattern(repository, "it_broke")) == 1
+
+
+# Commands
+
+
+ADD = ("lesson", "add", "--situation", "It broke; twice", "--error-pattern", "p", "--oversight", "o", "--fix", "f",
+       "--rule", "Do not", "--severity", "critical", "--scope", "the build")  # fmt: skip
+
+
+def test_commands(rawkomem, tmp_path):
+    told = json.loads(rawkomem(*ADD, "--inverse", "i", "--confidence", "0.9", "--json").stdout)
+    assert (
+        told["what"] == STORED and told["patternId"] == pattern_id("p", "the build") and told["ruleConfidence"] == 0.9
+    )
+    assert rawkomem(*ADD).stdout.startswith("known")
+    assert "critical" in rawkomem("lessons").stdout and "critical" in rawkomem("lessons", "the", "build").stdout
+    (listed,) = json.loads(rawkomem("lessons", "--json", "--pattern", "p").stdout)
+    assert listed["situation"] == "It broke; twice" and listed["wireFormat"] == told["wireFormat"]
+    wire = rawkomem("lessons", "--wire").stdout
+    assert wire == told["wireFormat"]
+    assert rawkomem("lesson", "import", "-", input=wire).stdout.startswith("known")
+    assert "no lessons" in rawkomem("lessons", "--min-confidence", "0.95").stderr
+    rawkomem("heritage", told["lessonId"], "--intent", "ship", "--intent", "test", "--rationale", "speed")
+    assert json.loads(rawkomem("show", told["lessonId"], "--json").stdout)["extra"]["intentChain"] == ["ship", "test"]
+    assert "ship → test" in rawkomem("heritage", told["lessonId"]).stdout
+    assert "not a lesson block" in rawkomem("lesson", "import", "-", input="nonsense", check=2).stderr
+    assert "Missing option" in rawkomem("lesson", "add", "--fix", "x", check=2).stderr
+
+
+def test_distill_command(rawkomem, traces):
+    traces("deploy", 2, "## Learnings\n\n- Run migrations first", error="it broke")
+    assert "nothing was written" in rawkomem("distill", "--dry-run").stderr
+    assert "Run migrations first" in rawkomem("distill").stdout
+    again = json.loads(rawkomem("distill", "--json").stdout)
+    assert [item["what"] for item in again["found"]] == [KNOWN] and len(again["top"]) == 1

@@ -1,0 +1,97 @@
+"""The JSON Schema of the frontmatter says what the reader says: of real entries, of kinds, and of mistakes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from rawkomem.files.contents import read_bytes
+from rawkomem.files.read import decode
+from rawkomem.format.read_entries import KEYS as READ
+from rawkomem.format.read_entries import read_entries
+from rawkomem.format.split import split
+from rawkomem.model.kinds import CHANGES, CREATES, IMPORTANCE
+from rawkomem.model.problem import ERROR
+from rawkomem.state.belief.schema import KEYS, REFERRING, frontmatter_schema
+from tests.conftest import ROOT, SHARED
+
+VALIDATOR = Draft202012Validator(frontmatter_schema())
+
+
+def frontmatter(yaml_text: str) -> dict:
+    """As another YAML reader has it, in JSON's types."""
+    return json.loads(json.dumps(yaml.safe_load(yaml_text), default=str))
+
+
+def test_it_is_a_schema_and_knows_every_key_that_the_reader_knows():
+    Draft202012Validator.check_schema(frontmatter_schema())
+    assert set(KEYS) >= READ and set(REFERRING) <= set(KEYS)
+    assert KEYS["kind"][1]["enum"] == [*CREATES, *CHANGES]
+
+
+@pytest.mark.parametrize("given", [
+    "title: x",
+    "title: 5\nkind: lesson\nimportance: HIGH\ntags: one",
+    "title: x\nwhenToUse: a|b",
+    "title: x\nwhenToUse: [{pattern: a}, b]\ndiscoveredAt: 2026-01-23T10:30:00Z\nmine: {deep: [1]}",
+    "kind: amend\nabout: x\nimportance: low",
+    "kind: feedback\nabout: x\nsignal: helpful",
+    "kind: link\nabout: x\nto: [a, b]\nremoved: true",
+    "trace_id: trace-1\ngoal: g\nstatus: success",
+    "title: x\nclaim: {subject: a, predicate: b, value: 5}\nprovenance: {source: user_explicit}",
+    "title: x\ntags:\nrelatedMemories:",
+])  # fmt: skip
+def test_what_the_reader_takes_is_valid(given):
+    _, problems = read_entries(f"---\n{given}\n---\n\ntext\n")
+    assert not [problem for problem in problems if problem.level == ERROR]
+    assert not [*VALIDATOR.iter_errors(frontmatter(given))]
+
+
+@pytest.mark.parametrize("given", [
+    "tags: [a]",
+    "kind: amend",
+    "kind: feedback\nsignal: helpful",
+    "title: [a, b]",
+    "title: x\ntags: [[a]]",
+    "title: x\ntags: {a: b}",
+    "title: x\nwhenToUse: {a: b}",
+    "title: x\nrelatedMemories: [[a]]",
+    "title: x\nby: [a]",
+    f"title: x\nid: {'x' * 251}",
+    f"title: x\nwhenToUse: {json.dumps([f'c{n}' for n in range(33)])}",
+    f"title: x\ntags: {json.dumps([f't{n}' for n in range(65)])}",
+])  # fmt: skip
+def test_what_the_reader_refuses_is_not(given):
+    _, problems = read_entries(f"---\n{given}\n---\n\ntext\n")
+    assert [problem for problem in problems if problem.level == ERROR]
+    assert [*VALIDATOR.iter_errors(frontmatter(given))]
+
+
+@pytest.mark.parametrize("given", ["kind: nonsense\ntitle: x", "title: x\nimportance: extreme", "title: x\nclaim: y"])
+def test_what_the_reader_warns_about_is_not_valid_either(given):
+    assert [*VALIDATOR.iter_errors(frontmatter(given))]
+
+
+def test_real_entries_are_valid():
+    """Every frontmatter of this project's memories, of the templates, and of the good ones among the odd files."""
+    files = [*ROOT.glob(".rawko/memories/**/*.md"), *(ROOT / "tests/files/data/odd").glob("*.md")]
+    files += [*(SHARED / "data" / "odd_md").glob("**/*.md")] if SHARED.exists() else []
+    looked = 0
+    for file in files:
+        text, refused, _ = decode(read_bytes(str(file)))
+        entries, problems = ([], []) if refused else read_entries(text)
+        if not entries or any(problem.level != "style" for problem in problems):
+            continue
+        for block in split(text):
+            said = {key: field.value for key, field in block.fields.items() if not field.missing}
+            assert not [error.message for error in VALIDATOR.iter_errors(said)], file
+            looked += 1
+    assert looked >= 5
+
+
+def test_the_command_prints_it(rawkomem):
+    assert json.loads(rawkomem("schema").stdout) == json.loads(json.dumps(frontmatter_schema()))
+    assert IMPORTANCE[0] in rawkomem("schema").stdout

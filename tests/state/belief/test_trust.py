@@ -1,0 +1,116 @@
+"""Trust: what a standing allows, what a file may say about itself, and who counts as another source."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawkomem.model.entry import Entry, Memory
+from rawkomem.state.belief.committer import AGENT, PERSON, UNCOMMITTED, UNKNOWN
+from rawkomem.state.belief.trust import (
+    BASES,
+    Standing,
+    claimed_source,
+    derived_from,
+    explain_trust,
+    limited,
+    standing_of,
+    standing_of_entry,
+    trust_of,
+)
+from rawkomem.state.fold import fold
+
+DAY = 86_400_000
+NOW = 1_800_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("commit", "arrival", "allowed", "verified"),
+    [
+        (PERSON, "", "user_explicit", True),
+        (PERSON, "import", "user_explicit", True),
+        (UNCOMMITTED, "person", "user_explicit", True),
+        (AGENT, "", "inference", False),
+        (UNCOMMITTED, "", "inference", False),
+        (UNCOMMITTED, "agent", "inference", False),
+        (UNCOMMITTED, "tool_output", "tool_output", False),
+        (UNCOMMITTED, "user_explicit", "user_explicit", False),
+        (UNCOMMITTED, "import", "document", False),
+        (UNKNOWN, "", "document", False),
+        (UNKNOWN, "person", "user_explicit", True),
+        (UNKNOWN, "distilled", "inference", False),
+        (UNKNOWN, "forged", "document", False),
+    ],
+)
+def test_what_a_standing_allows(commit, arrival, allowed, verified):
+    standing = standing_of_entry(commit, arrival)
+    assert (standing.allowed, standing.verified) == (allowed, verified)
+    assert standing.why
+
+
+@pytest.mark.parametrize("claimed", [*BASES, "", "god"])
+@pytest.mark.parametrize("allowed", BASES)
+def test_a_files_own_word_never_raises(claimed, allowed):
+    silent = Memory("m", created=NOW)
+    says = Memory("m", created=NOW, extra={"provenance": {"source": claimed}})
+    standing = Standing(allowed, "so")
+    assert trust_of(says, standing, NOW) <= trust_of(silent, standing, NOW) == BASES[allowed]
+    if BASES.get(claimed, 1.0) < BASES[allowed]:
+        assert trust_of(says, standing, NOW) == BASES[claimed]
+
+
+def test_odd_claims_are_no_claims():
+    for odd in ("user_explicit", ["user_explicit"], {"source": ["system"]}, {"from": "system"}):
+        assert claimed_source({"provenance": odd}) == ""
+
+
+def test_the_parts_add_up():
+    memory = Memory("m", created=NOW - 100 * DAY, corroborations=2, reinforcements=1, disputes=3)
+    trust = explain_trust(memory, Standing("document", "so"), NOW)
+    assert trust.value == pytest.approx(sum(amount for _, amount, _ in trust.parts))
+    assert [name for name, _, _ in trust.parts] == ["source", "confirmed", "votes", "age"]
+    assert "document: so" in trust.parts[0][2]
+    below = limited(trust, [0.9, 0.2])
+    assert below.value == 0.2 == pytest.approx(sum(amount for _, amount, _ in below.parts))
+    assert limited(trust, []) is limited(trust, [0.99]) is trust
+
+
+def test_derived_from_its_own_word_and_later_entries():
+    assert derived_from(Memory("m", extra={"derivedFrom": ["a", "b"]}, heritage=("b", "c"))) == ("a", "b", "c")
+    assert derived_from(Memory("m", extra={"derivedFrom": "a"})) == ("a",) and derived_from(Memory("m")) == ()
+
+
+CREATE = Entry(id="m", title="T", at=1, by="developer")
+
+
+def about(kind: str, at: int, by: str = "", **extra: str) -> Entry:
+    return Entry(kind=kind, id=f"{kind}-{at}", about="m", at=at, by=by, extra=extra)
+
+
+def folded(*entries: Entry) -> Memory:
+    memory = fold([CREATE, *entries])
+    assert memory is not None
+    return memory
+
+
+def test_each_other_source_confirms_once():
+    said = [about("corroborate", n, by) for n, by in enumerate(("tester", "tester", "Tester", "planner"), 2)]
+    assert folded(*said).corroborations == 2
+    assert folded(*said, about("corroborate", 9, "developer")).corroborations == 2  # who found it is no other source
+    sessions = [about("corroborate", n, session=name) for n, name in enumerate(("s1", "s1", "s2", ""), 2)]
+    assert folded(*sessions).corroborations == 3
+
+
+def test_the_weakest_words_count_and_a_later_review_covers_them():
+    good, bad = standing_of_entry(PERSON, ""), standing_of_entry(UNCOMMITTED, "")
+    amended = folded(about("amend", 5))
+    assert amended.amended_in == ("amend-5",)
+    assert standing_of(amended, {"m": good, "amend-5": good}).verified
+    assert standing_of(amended, {"m": good, "amend-5": bad}) == bad
+    assert not standing_of(amended, {"m": good}).verified  # an entry of which nothing is known
+    reviewed = folded(about("amend", 5), about("review", 6, action="activate"))
+    assert standing_of(reviewed, {"m": bad, "amend-5": bad, "review-6": good}).verified
+    assert not standing_of(reviewed, {"m": bad, "amend-5": bad, "review-6": bad}).verified
+    later = folded(about("review", 4, action="activate"), about("amend", 5))
+    assert not standing_of(later, {"m": bad, "amend-5": bad, "review-4": good}).verified
+    rejected = folded(about("review", 4, action="activate"), about("review", 6, action="reject"))
+    assert rejected.reviewed_in == ()

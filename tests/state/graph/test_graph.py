@@ -1,0 +1,232 @@
+"""The graph: references, walks, clusters; the seed's scenario step by step."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import pairwise
+
+import pytest
+
+from rawkomem.model.entry import Entry, Memory
+from rawkomem.model.errors import BadInput, NotFound, Refused
+from rawkomem.state.fold import fold
+from rawkomem.state.graph.graph import Edge, Graph, build
+from rawkomem.state.graph.link import plan_link, plan_unlink
+from rawkomem.state.graph.walk import clusters, orphans, path, traverse
+from rawkomem.state.references import Names
+from tests.conftest import shared
+
+
+def memory(id: str, **fields) -> Memory:
+    return Memory(id, **{"title": id.upper(), "path": f"memories/{id}.md", "line": 1, **fields})
+
+
+def graph_of(*memories: Memory, similar=()) -> Graph:
+    return build(memories, lambda memory: memory.status == "active", similar)
+
+
+def ways(graph: Graph) -> set[tuple[str, str, str]]:
+    return {(edge.source, edge.type, edge.target) for edge in graph.edges}
+
+
+def test_every_kind_of_reference_is_an_edge():
+    graph = graph_of(
+        memory("a", links=(("causes", "b"),), related=("c.md",), body="See [[d|D]] and [[e#part]].", heritage=("f",)),
+        *map(memory, "bcdef"),
+        memory("g", supersedes=("a",), extra={"derivedFrom": ["b", "c"]}),
+        memory("h", superseded_by="g"),
+    )
+    assert ways(graph) == {
+        ("a", "causes", "b"), ("a", "related", "c"), ("a", "mentions", "d"), ("a", "mentions", "e"),
+        ("a", "heritage", "f"), ("g", "supersedes", "a"), ("g", "derivedFrom", "b"), ("g", "derivedFrom", "c"),
+        ("g", "supersedes", "h"),
+    }  # fmt: skip
+    assert graph.broken == ()
+
+
+def test_what_is_said_twice_is_one_edge_and_nobody_links_to_itself():
+    graph = graph_of(memory("a", links=(("related", "b"),), related=("b", "a"), body="[[a]]"), memory("b"))
+    assert ways(graph) == {("a", "related", "b")}
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("mem_1", ["mem_1"]), ("why-apsw", ["mem_1"]), ("why-apsw.md", ["mem_1"]), ("Why apsw", ["mem_1"]),
+        ("WHY-APSW", ["mem_1"]), ("lessons/twice", ["les_1"]), ("twice", ["les_1", "mem_3"]), ("mem_1#part", ["mem_1"]),
+        ("why-apsw#2", ["why-apsw#2"]), ("nobody", []), ("", []), ("#", []), ("mem_", []),
+    ],
+)  # fmt: skip
+def test_names(name, found):
+    names = Names([
+        memory("mem_1", path="memories/why-apsw.md"), memory("why-apsw#2", path="memories/why-apsw.md", line=9),
+        memory("les_1", path="memories/lessons/twice.md"), memory("mem_3", path="traces/x/twice.md"),
+    ])  # fmt: skip
+    assert names.find(name) == found
+
+
+def test_broken_and_unclear_references_are_told():
+    graph = graph_of(
+        memory("a", related=("gone", "twice")),
+        memory("b", path="memories/x/twice.md"),
+        memory("c", path="memories/y/twice.md"),
+    )
+    assert [(item.memory.id, item.type, item.name, item.candidates) for item in graph.broken] == [
+        ("a", "related", "gone", ()),
+        ("a", "related", "twice", ("b", "c")),
+    ]
+
+
+def test_history_does_not_leak_in_through_a_link():
+    graph = graph_of(
+        memory("new", supersedes=("old",), related=("x",)),
+        memory("old", status="superseded", links=(("related", "y"),)),
+        memory("x"),
+        memory("y"),
+        similar=[("old", "y", 0.9)],
+    )
+    assert ways(graph) == {("new", "related", "x")}
+    assert {(edge.source, edge.target) for edge in graph.hidden} == {("new", "old"), ("old", "y")}
+    assert [step.id for step in traverse(graph, "new", 5)] == ["new", "x"]
+
+
+def test_similarity_connects_what_nobody_linked():
+    graph = graph_of(memory("a", related=("b",)), memory("b"), memory("c"), similar=[("a", "b", 0.9), ("b", "c", 0.6)])
+    assert graph.edges == (Edge("a", "b", "related"), Edge("b", "c", "similar", 0.6))
+    assert [edge.type for edge in graph.around["b"]] == ["related", "similar"]
+
+
+def test_as_the_seed_links_walks_and_clusters():
+    """neolata's scenario, carried out with our plans and folds."""
+    cases = json.loads(shared("data/seed_cases.json").read_text())["cases"]
+    case = next(case for case in cases if case["function"] == "scenario:graph link/path/traverse/clusters")
+    entries: dict[str, list[Entry]] = {}
+    results = {}
+
+    def graph() -> Graph:
+        return graph_of(*map(fold, entries.values()))
+
+    for step in case["input"]["steps"]:
+        operation, options = step["op"], step.get("opts", {})
+        a, b = step.get("a", "").lstrip("@"), step.get("b", "").lstrip("@")
+        if operation == "store":
+            entries[step["as"]] = [Entry(id=step["as"], title=step["text"], path=f"memories/{step['as']}.md", at=1)]
+        elif operation == "link":
+            try:
+                plan = plan_link(fold(entries[a]), fold(entries[b]), options.get("type", "related"), "")
+                entries[a] += plan.entries
+            except BadInput as failure:
+                results[step["record"]] = failure.message.capitalize()
+        elif operation == "path":
+            steps = path(graph(), a, b)
+            results[step["record"]] = {"found": bool(steps), "hops": len(steps) - 1}
+        elif operation == "traverse":
+            steps = traverse(graph(), step["ref"].lstrip("@"), step["hops"], options.get("types", ()))
+            results[step["record"]] = {"reached": len(steps), "hops": [one.hop for one in steps]}
+        else:
+            results[step["record"]] = [len(cluster.ids) for cluster in clusters(graph(), step["min"])]
+    expected = case["expected"]["results"]
+    assert results == {**expected, "self": expected["self"]["error"]}
+
+
+def chain() -> Graph:
+    return graph_of(
+        memory("x", links=(("related", "y"),)), memory("y", links=(("causes", "z"),)), memory("z"), memory("w")
+    )
+
+
+def test_walks_without_the_seed():
+    assert [(step.id, step.hop) for step in traverse(chain(), "x", 2)] == [("x", 0), ("y", 1), ("z", 2)]
+    assert [step.id for step in traverse(chain(), "x", 2, {"related"})] == ["x", "y"]
+    assert [step.id for step in path(chain(), "z", "x")] == ["z", "y", "x"] and path(chain(), "x", "w") == []
+    assert [cluster.ids for cluster in clusters(chain(), 2)] == [("y", "x", "z")] and orphans(chain()) == ["w"]
+    assert [step.id for step in path(chain(), "x", "x")] == ["x"]
+
+
+def test_an_episode_joins_no_cluster_but_is_walked_over():
+    graph = graph_of(memory("a"), memory("b"), memory("ep", kind="episode", links=(("member", "a"), ("member", "b"))))
+    assert clusters(graph, 2) == [] and orphans(graph) == []
+    assert [step.id for step in path(graph, "a", "b")] == ["a", "ep", "b"]
+
+
+def test_labels_are_the_words_that_tell_clusters_apart():
+    cats = [memory(f"c{n}", title=f"Our cat number {n}", body="The cat sleeps all day.") for n in range(3)]
+    dogs = [memory(f"d{n}", title=f"Our dog number {n}", body="The dog barks all day.") for n in range(4)]
+    pairs = [(a.id, b.id, 0.9) for group in (cats, dogs) for a, b in pairwise(group)]
+    labels = [cluster.label.split(", ")[0] for cluster in clusters(graph_of(*cats, *dogs, similar=pairs), 3)]
+    assert labels[0] in ("barks", "dog") and labels[1] in ("cat", "sleeps")
+
+
+def test_answers_are_the_same_in_every_order():
+    rest = random.Random(5)
+    names = [f"m{n}" for n in range(60)]
+    memories = [memory(name, related=tuple(rest.sample(names, 2))) for name in names]
+    pairs = [(*sorted(rest.sample(names, 2)), 0.5) for _ in range(20)]
+
+    def told(order: list[Memory]) -> list[object]:
+        graph = graph_of(*order, similar=pairs)
+        return [graph.edges, traverse(graph, "m1", 4), path(graph, "m1", "m50"), clusters(graph, 2), orphans(graph)]
+
+    shuffled = memories.copy()
+    rest.shuffle(shuffled)
+    assert told(shuffled) == told(memories)
+
+
+def test_ten_thousand_memories_are_walked_at_once():
+    import time
+
+    memories = [memory(f"m{n}", related=(f"m{(n * 7 + 1) % 10_000}",), body="[[m1]] " * 5) for n in range(10_000)]
+    started = time.process_time()
+    graph = graph_of(*memories)
+    assert len(traverse(graph, "m0", 100)) == 10_000 and len(clusters(graph, 2)) == 1
+    assert time.process_time() - started < 10  # about one on an idle machine
+
+
+# Deciding on links
+
+
+def test_a_link_is_an_entry_about_the_first():
+    (entry,) = plan_link(memory("a"), memory("b"), "causes", "me").entries
+    assert (entry.kind, entry.about, entry.path, entry.by) == ("link", "a", "memories/a.md", "me")
+    assert entry.extra == {"to": "b", "type": "causes"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "type", "says"),
+    [
+        (memory("a"), memory("a"), "related", "cannot link a memory to itself"),
+        (memory("a"), memory("b"), "two words", "not a type of link"),
+        (memory("a"), memory("b"), "", "not a type of link"),
+        (memory("a"), memory("b"), "x" * 33, "not a type of link"),
+        (memory("a"), memory("b"), "similar", "'similar' is not a type of link to give"),
+        (memory("a"), memory("b"), "member", "'member' is not a type"),
+        (memory("a"), memory("b", status="deleted"), "related", "b is deleted"),
+        (memory("a", links=(("related", "b"),)), memory("b"), "related", "linked to b as 'related' already"),
+    ],
+)
+def test_links_that_cannot_be(first, second, type, says):
+    with pytest.raises((BadInput, Refused)) as failure:
+        plan_link(first, second, type, "")
+    assert says in failure.value.message and failure.value.hint
+
+
+def test_unlinking_takes_back_both_directions_or_one_type():
+    a = memory("a", links=(("related", "b"), ("causes", "b"), ("related", "c")))
+    b = memory("b", links=(("related", "a.md"),))
+    told = [(entry.about, dict(entry.extra)) for entry in plan_unlink(a, b, "", "").entries]
+    assert told == [
+        ("a", {"to": "b", "removed": "true"}),
+        ("a", {"to": "b", "type": "causes", "removed": "true"}),
+        ("b", {"to": "a.md", "removed": "true"}),
+    ]
+    assert [entry.extra["type"] for entry in plan_unlink(a, b, "causes", "").entries] == ["causes"]
+    with pytest.raises(NotFound, match="no link of type 'solves' between a and b"):
+        plan_unlink(a, b, "solves", "")
+
+
+def test_one_entry_may_add_and_remove_several_links():
+    create = Entry(id="a", title="A", at=1)
+    add = Entry(kind="link", id="l1", about="a", at=2, extra={"to": ["b", "c", "d"], "type": "member"})
+    remove = Entry(kind="link", id="l2", about="a", at=3, extra={"to": ["b", "d"], "type": "member", "removed": "true"})
+    assert fold([create, add, remove]).links == (("member", "c"),)

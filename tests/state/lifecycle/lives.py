@@ -1,0 +1,58 @@
+"""A census made by hand: memories as entries, similarity from vectors that a test chooses."""
+
+from __future__ import annotations
+
+from array import array
+from zlib import crc32
+
+from rawkomem.index.views.neighbors import Neighbours
+from rawkomem.model.clock import DAY, iso
+from rawkomem.model.entry import Entry
+from rawkomem.state.belief.trust import Standing, trust_of
+from rawkomem.state.fold import fold
+from rawkomem.state.lifecycle.census import Census
+from rawkomem.state.lifecycle.consolidate import Similar
+from rawkomem.state.lifecycle.contradict import ClaimRules
+
+NOW = 1_790_000_000_000
+AT_NOW = iso(NOW)
+
+
+def said(id: str, days: float = 0, **fields) -> Entry:
+    return Entry(
+        **{"id": id, "title": id.rstrip("0123456789") or id, "at": NOW - round(days * DAY), "by": "planner", **fields}
+    )
+
+
+def census_of(*entries: Entry, trust=None, uses=None) -> Census:
+    about: dict[str, list[Entry]] = {}
+    for entry in entries:
+        about.setdefault(entry.target, []).append(entry)
+    memories = {id: memory for id, some in about.items() if (memory := fold(some))}
+    return Census(memories, NOW, trust or (lambda memory: trust_of(memory, Standing(), NOW)), uses or {})
+
+
+def turned(*parts: tuple[str, float]) -> bytes:
+    """A vector: the sum of directions at right angles, each with a weight; in 1,024 dimensions no two names meet here."""
+    sums = [0] * 1024
+    for name, weight in parts:
+        sums[crc32(name.encode()) % 1024] += round(100 * weight)
+    return array("b", sums).tobytes()
+
+
+def similar(vectors: dict[str, bytes]) -> Similar:
+    near = Neighbours(sorted(vectors.items()))
+    return Similar(near.later, near.pairs)
+
+
+def _claim(memory) -> dict:
+    return memory.extra.get("claim")
+
+
+RULES = ClaimRules(  # the plainest claims there can be: one value for each subject; some subjects have a policy
+    key=lambda memory: (_claim(memory)["subject"], "is") if _claim(memory) else None,
+    rivals=lambda memory, others: [other for other in others if _claim(other)["value"] != _claim(memory)["value"]],
+    policy=lambda memory: {"reviewed": "require_review", "both": "keep_both"}.get(
+        _claim(memory)["subject"], "supersede"
+    ),
+)

@@ -1,0 +1,279 @@
+"""Consolidate: each step by itself, and the laws of the whole: twice is once, order does not matter, a kill does no harm."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rawkomem.model.entry import Entry, Plan
+from rawkomem.state.graph.episode import DIGEST_WORDS, digest_of
+from rawkomem.state.lifecycle.compress import Compression, plan_compress
+from rawkomem.state.lifecycle.consolidate import plan_consolidate, steps
+from rawkomem.state.lifecycle.contradict import plan_contradictions
+from rawkomem.state.lifecycle.dedupe import MOST_CONFIRMED, plan_corroborate, plan_dedupe
+from rawkomem.state.references import CORROBORATED, KEPT_BOTH
+from tests.state.lifecycle.lives import AT_NOW, NOW, RULES, census_of, said, similar, turned
+
+
+@pytest.fixture(autouse=True, scope="module")
+def fixed_clock():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAWKOMEM_NOW", AT_NOW)
+        yield
+
+
+def told(plan: Plan) -> list[tuple[str, str]]:
+    return [(entry.kind, entry.target) for entry in plan.entries]
+
+
+X, NEAR_X = turned(("x", 1)), turned(("x", 1), ("y", 0.42))  # cosine about 0.92
+
+
+# Duplicates
+
+
+def test_the_most_trusted_of_duplicates_is_kept_then_the_most_used_then_the_oldest():
+    entries = [
+        said("a", 3, title="T", body="one"),
+        said("b", 2, title="T", body="two"),
+        said("c", 1, title="T", body="three"),
+    ]
+    near = similar(dict.fromkeys("abc", X)).later
+    flat = {"trust": lambda memory: 0.5}
+    assert {e.extra["supersededBy"] for e in plan_dedupe(census_of(*entries, **flat), near).entries} == {"a"}
+    used = plan_dedupe(census_of(*entries, **flat, uses={"b": (4, NOW)}), near)
+    assert {e.extra["supersededBy"] for e in used.entries} == {"b"}
+    trusted = plan_dedupe(census_of(*entries, trust=lambda m: 0.9 if m.id == "c" else 0.5, uses={"b": (4, NOW)}), near)
+    assert told(trusted) == [("supersede", "b"), ("supersede", "a")] and trusted.entries[0].extra["supersededBy"] == "c"
+
+
+def test_twins_need_no_vectors():
+    census = census_of(said("a", 2, title="Same", body="Text here"), said("b", 1, title="same", body="text  here"))
+    assert told(plan_dedupe(census, similar({}).later)) == [("supersede", "b")]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"body": "At most 600 a minute."},
+        {"body": "Never at most 60 a minute."},
+        {"title": "Limit of staging"},
+        {"kind": "lesson"},
+        {"extra": {"validFrom": "2026-01-01"}},
+        {"extra": {"session": "s1"}},
+        {"extra": {"claim": {"subject": "limit", "predicate": "is", "value": "60"}}},
+    ],
+)
+def test_alike_but_not_the_same(other):
+    first = {"title": "Limit", "body": "At most 60 a minute."}
+    near = similar(dict.fromkeys("abc", X)).later
+    same = census_of(said("a", 2, **first), said("b", 1, **{**first, "body": "A minute at most 60."}))
+    assert told(plan_dedupe(same, near)) == [("supersede", "b")]
+    assert not plan_dedupe(census_of(said("a", 2, **first), said("b", 1, **{**first, **other})), near).entries
+
+
+def test_a_duplicate_from_another_source_confirms_what_is_kept():
+    census = census_of(said("a", 2, title="T", body="one"), said("b", 1, title="T", body="two", by="tester"))
+    plan = plan_dedupe(census, similar(dict.fromkeys("ab", X)).later)
+    assert told(plan) == [("corroborate", "a"), ("supersede", "b")] and plan.entries[0].by == "tester"
+    assert census.after(plan).memories["a"].corroborations == 1
+
+
+def test_likeness_does_not_add_up():
+    """b is like a, c is like b, c is not like a: c stays."""
+    vectors = {"a": turned(("x", 1)), "b": turned(("x", 1), ("y", 0.28)), "c": turned(("x", 1), ("y", 0.58))}
+    census = census_of(*(said(id, 9 - n, title="T", body=id) for n, id in enumerate("abc")), trust=lambda memory: 0.5)
+    assert told(plan_dedupe(census, similar(vectors).later)) == [("supersede", "b")]
+
+
+# Corroboration
+
+
+def test_the_earlier_is_confirmed_by_other_sources_each_once():
+    entries = [
+        said(f"m{n}", 9 - n, title="T", by=by) for n, by in enumerate(("planner", "planner", "tester", "tester"))
+    ]
+    vectors = {"m0": X, **{f"m{n}": NEAR_X for n in (1, 2, 3)}}
+    census = census_of(*entries)
+    plan = plan_corroborate(census, lambda *given: (item for item in similar(vectors).later(*given) if item[0] == "m0"))
+    assert [(entry.about, entry.extra["with"], entry.by) for entry in plan.entries] == [("m0", "m2", "tester")]
+    after = census.after(plan)
+    assert (CORROBORATED, "m2") in after.memories["m0"].links
+    assert not plan_corroborate(after, similar({"m0": X, "m2": NEAR_X, "m3": NEAR_X}).later).entries
+
+
+def test_the_same_witness_counts_once_however_often_it_is_written():
+    """Two branches that both consolidate, merged."""
+    word = {"kind": "corroborate", "about": "a", "at": NOW, "extra": {"with": "b"}}
+    census = census_of(said("a", 1), said("b"), Entry(id="c1", **word), Entry(id="c2", **word))
+    assert census.memories["a"].corroborations == 1
+
+
+def test_who_does_not_say_where_it_comes_from_confirms_nothing():
+    near = similar({"a": X, "b": NEAR_X}).later
+    assert plan_corroborate(census_of(said("a", 1, title="T"), said("b", title="T", by="tester")), near).entries
+    assert not plan_corroborate(census_of(said("a", 1, title="T"), said("b", title="T", by="")), near).entries
+
+
+# Contradictions
+
+
+def claiming(id: str, days: float, subject: str, value: str, **fields) -> Entry:
+    return said(id, days, extra={"claim": {"subject": subject, "predicate": "is", "value": value}}, **fields)
+
+
+def test_contradictions_end_as_storing_would():
+    census = census_of(
+        claiming("old", 3, "port", "1"), claiming("new", 1, "port", "2"),
+        claiming("r1", 3, "reviewed", "1"), claiming("r2", 1, "reviewed", "2"),
+        claiming("k1", 3, "both", "1"), claiming("k2", 1, "both", "2"),
+        trust=lambda memory: 0.5,
+    )  # fmt: skip
+    plan = plan_contradictions(census, RULES)
+    assert set(told(plan)) == {("supersede", "old"), ("quarantine", "r2"), ("link", "k2")}
+    after = census.after(plan)
+    assert after.memories["old"].superseded_by == "new" and (KEPT_BOTH, "k1") in after.memories["k2"].links
+    assert not plan_contradictions(after, RULES).entries
+
+
+def test_what_is_believed_less_is_held_back():
+    census = census_of(
+        claiming("old", 3, "port", "1"), claiming("new", 1, "port", "2"), trust=lambda m: 0.9 if m.id == "old" else 0.5
+    )
+    (entry,) = plan_contradictions(census, RULES).entries
+    assert (entry.kind, entry.about) == ("quarantine", "new")
+    assert entry.extra == {"reason": "trust_insufficient", "conflictsWith": ["old"]}
+
+
+# Compress
+
+CLUSTER = {f"m{n}": turned(("x", 1), (f"m{n}", 0.6)) for n in range(4)}
+
+
+def idle(n: int, days: float = 40, **fields) -> Entry:
+    return said(f"m{n}", days, title=f"Cache {'abcd'[n]}", body=f"Redis caches the sessions {'abcd'[n]}.", **fields)
+
+
+def test_an_idle_cluster_gets_one_digest():
+    census = census_of(*(idle(n) for n in range(4)))
+    plan = plan_compress(census, similar(CLUSTER).pairs, Compression())
+    (digest,) = plan.entries
+    assert digest.title.startswith("Digest: ") and digest.extra["derivedFrom"] == ["m0", "m1", "m2", "m3"]
+    assert not plan_compress(census.after(plan), similar(CLUSTER).pairs, Compression()).entries
+
+
+def test_what_is_too_few_too_fresh_in_use_or_claimed_is_left_alone():
+    near = similar(CLUSTER).pairs
+    assert not plan_compress(census_of(idle(0), idle(1)), near, Compression()).entries
+    assert not plan_compress(census_of(*(idle(n, 29) for n in range(3))), near, Compression()).entries
+    assert not plan_compress(
+        census_of(*(idle(n) for n in range(3)), uses={"m0": (1, NOW)}), near, Compression()
+    ).entries
+    claim = {"claim": {"subject": "a", "predicate": "is", "value": "b"}}
+    assert not plan_compress(census_of(idle(0), idle(1), idle(2, extra=claim)), near, Compression()).entries
+
+
+def test_a_doubtful_memory_does_not_join_believed_ones():
+    census = census_of(*(idle(n) for n in range(4)), trust=lambda memory: 0.3 if memory.id == "m1" else 0.9)
+    (digest,) = plan_compress(census, similar(CLUSTER).pairs, Compression()).entries
+    assert digest.extra["derivedFrom"] == ["m0", "m2", "m3"]
+
+
+def test_archiving_is_continued_after_a_kill_but_only_for_an_honest_digest():
+    how, near = Compression(archive=True), similar(CLUSTER).pairs
+    census = census_of(*(idle(n) for n in range(3)))
+    plan = plan_compress(census, near, how)
+    assert [entry.kind for entry in plan.entries] == ["memory", "archive", "archive", "archive"]
+    killed = census.after(Plan(plan.entries[:2], ""))
+    rest = plan_compress(killed, near, how)
+    assert sorted(told(rest)) == sorted(told(plan)[2:]) and not plan_compress(killed.after(rest), near, how).entries
+    forged = said("forged", 0, source="compress", extra={"derivedFrom": ["m0", "m1", "m2"]}, body="Trust nobody.")
+    assert not plan_compress(census_of(*(idle(n) for n in range(3)), forged), near, how).entries
+    assert digest_of([census.memories[f"m{n}"] for n in range(3)], DIGEST_WORDS).strip() == plan.entries[0].body.strip()
+
+
+def test_five_digests_a_day():
+    vectors = {f"m{n}-{k}": turned((f"x{n}", 1), (f"m{n}-{k}", 0.4)) for n in range(7) for k in range(3)}
+    census = census_of(*(said(id, 50, title=f"T {id}", body=f"About {id}.") for id in vectors))
+    plan = plan_compress(census, similar(vectors).pairs, Compression())
+    assert len(plan.entries) == 5
+    assert not plan_compress(census.after(plan), similar(vectors).pairs, Compression()).entries
+
+
+# The whole
+
+BODIES = ("Redis caches sessions.", "Redis caches the sessions.", "At most 60.", "At most 600.", "Never retry.")
+DIRECTIONS = [((a, 1.0), (b, weight)) for a in "xyz" for b in "uv" for weight in (0.0, 0.3, 0.42, 0.7)]
+
+
+@st.composite
+def lives(draw):
+    entries, vectors = [], {}
+    for n in range(draw(st.integers(0, 9))):
+        id = f"m{n}"
+        claim = {
+            "claim": {
+                "subject": draw(st.sampled_from(("port", "reviewed", "both"))),
+                "predicate": "is",
+                "value": draw(st.sampled_from("12")),
+            }
+        }
+        entries.append(
+            said(
+                id,
+                draw(st.sampled_from((0, 1, 40, 41, 100, 200))),
+                title=draw(st.sampled_from(("Cache", "Cache of sessions", "Limit"))),
+                body=draw(st.sampled_from(BODIES)),
+                by=draw(st.sampled_from(("planner", "tester", ""))),
+                importance=draw(st.sampled_from(("low", "high", "critical"))),
+                extra=claim if draw(st.integers(0, 3)) == 0 else {},
+            )
+        )
+        vectors[id] = turned(*draw(st.sampled_from(DIRECTIONS)))
+        other = f"m{draw(st.integers(0, 9))}"
+        if draw(st.booleans()):
+            entries.append(Entry(kind="link", id=f"l{n}", about=id, at=entries[-1].at + 1, extra={"to": other}))
+        if draw(st.integers(0, 4)) == 0:
+            entries.append(
+                Entry(kind="supersede", id=f"s{n}", about=id, at=entries[-1].at + 1, extra={"supersededBy": other})
+            )
+    return entries, vectors
+
+
+def outcome(census) -> list:
+    """What memories have become, whatever ids new entries got."""
+    names = {
+        m.id: m.id if m.id.startswith("m") and "_" not in m.id else f"digest of {m.extra['derivedFrom']}"
+        for m in census.memories.values()
+    }
+    return sorted(
+        (names[m.id], m.status, names.get(m.superseded_by, ""), m.corroborations, sorted(m.links))
+        for m in census.memories.values()
+    )
+
+
+@settings(max_examples=150)
+@given(lives(), st.randoms(use_true_random=False), st.floats(0, 1))
+def test_twice_is_once_in_any_order_and_after_a_kill(life, source, share):
+    entries, vectors = life
+    todo = steps(similar(vectors), RULES, Compression(), "tester")
+    census = census_of(*entries)
+    plan = plan_consolidate(census, todo)
+    after = census.after(plan)
+    assert plan_consolidate(after, todo).entries == ()
+
+    shuffled = list(entries)
+    source.shuffle(shuffled)
+    other = census_of(*shuffled)
+    assert outcome(other.after(plan_consolidate(other, todo))) == outcome(after)
+
+    killed = census.after(Plan(plan.entries[: round(share * len(plan.entries))], plan.why))
+    assert outcome(killed.after(plan_consolidate(killed, todo))) == outcome(after)
+
+
+def test_corroboration_ends_where_it_changes_nothing_any_more():
+    entries = [said(f"m{n}", 20 - n, title="T", by=f"agent {n}") for n in range(12)]
+    census = census_of(*entries)
+    plan = plan_corroborate(census, similar({"m0": X, **{f"m{n}": NEAR_X for n in range(1, 12)}}).later)
+    assert sum(entry.about == "m0" for entry in plan.entries) == MOST_CONFIRMED

@@ -1,0 +1,110 @@
+"""Decay and prune: what faded is archived, with what only it held; nothing is deleted, and twice is once."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawkomem.model.entry import Entry
+from rawkomem.state.lifecycle.decay import look_ahead, plan_decay, plan_prune
+from rawkomem.state.lifecycle.strength import FADED
+from tests.state.lifecycle.lives import AT_NOW, NOW, census_of, said
+
+
+@pytest.fixture(autouse=True)
+def fixed_clock(monkeypatch):
+    monkeypatch.setenv("RAWKOMEM_NOW", AT_NOW)
+
+
+def archived(plan) -> list[str]:
+    return [entry.about for entry in plan.entries if entry.kind == "archive"]
+
+
+def link(one: str, other: str, **extra) -> Entry:
+    return Entry(kind="link", id=f"link-{one}-{other}", about=one, at=NOW - 10**10, extra={"to": other, **extra})
+
+
+def test_weak_ones_are_archived_fresh_ones_stay():
+    """neolata's scenario "decay archives weak"; where it deletes the weakest, we archive."""
+    census = census_of(said("old", 60), said("dead", 90), said("fresh"))
+    plan = plan_decay(census)
+    assert archived(plan) == ["dead", "old"] and plan.why.startswith("decay")
+    assert plan.entries[1].extra["reason"].startswith("decay: strength 0.09: importance medium, found 60 days ago")
+    after = census.after(plan)
+    assert [after.memories[id].status for id in ("old", "dead", "fresh")] == ["archived", "archived", "active"]
+    assert plan_decay(after).entries == ()
+
+
+def test_reinforced_then_idle_stays():
+    """neolata's scenario, as advised: what was reinforced is no weaker than what was not."""
+    liked = Entry(kind="reinforce", id="r", about="liked", at=NOW - 10 * 86_400_000)
+    census = census_of(said("plain", 10), said("liked", 10), liked)
+    outlook = look_ahead(census, FADED)
+    assert outlook.faded == () and outlook.strengths["liked"].value > outlook.strengths["plain"].value == 0.495
+
+
+@pytest.mark.parametrize(
+    "fields", [{"importance": "critical"}, {"kind": "lesson"}, {"kind": "skill"}, {"kind": "trace"}]
+)
+def test_spared(fields):
+    assert not plan_decay(census_of(said("old", 900, **fields))).entries
+
+
+def test_what_a_faded_memory_held_fades_with_it():
+    """Three links hold a memory; when their other ends go, so does it, in one run."""
+    census = census_of(
+        said("hub", 900), *(said(f"leaf{n}", 900) for n in range(3)), *(link("hub", f"leaf{n}") for n in range(3))
+    )
+    plan = plan_decay(census)
+    assert archived(plan) == ["hub", "leaf0", "leaf1", "leaf2"]
+    held = census_of(
+        said("hub", 900), *(said(f"leaf{n}") for n in range(3)), *(link("hub", f"leaf{n}") for n in range(3))
+    )
+    assert archived(plan_decay(held)) == []
+
+
+def test_links_to_nothing_are_taken_back():
+    gone = Entry(kind="delete", id="d", about="gone", at=NOW)
+    census = census_of(
+        said("a"), said("gone"), gone, said("b"), link("a", "gone"), link("a", "b"), link("a", "lost", type="causes")
+    )
+    plan = plan_decay(census)
+    assert [(entry.kind, entry.about, entry.extra["to"], entry.extra["removed"]) for entry in plan.entries] == [
+        ("link", "a", "gone", "true"),
+        ("link", "a", "lost", "true"),
+    ]
+    after = census.after(plan)
+    assert after.memories["a"].links == (("related", "b"),) and not plan_decay(after).entries
+
+
+def test_a_digest_does_not_hold_what_it_was_made_of():
+    census = census_of(said("old", 60), said("digest", extra={"derivedFrom": ["old"]}))
+    assert archived(plan_decay(census)) == ["old"]
+    assert look_ahead(census, FADED).strengths["old"].value == 0.0875
+
+
+def test_use_on_this_machine_holds():
+    census = census_of(said("old", 60), uses={"old": (1, NOW)})
+    assert not plan_decay(census).entries and look_ahead(census, FADED).weakening == ("old",)
+
+
+def test_prune():
+    by_now = {"supersededBy": "new", "reason": ""}
+    census = census_of(
+        said("new"),
+        said("long-ago", 200), Entry(kind="supersede", id="s1", about="long-ago", at=NOW - 91 * 86_400_000, extra=by_now),
+        said("lately", 200), Entry(kind="supersede", id="s2", about="lately", at=NOW - 89 * 86_400_000, extra=by_now),
+        said("forgotten", 80), said("weak", 60),
+    )  # fmt: skip
+    plan = plan_prune(census)
+    assert archived(plan) == ["forgotten", "long-ago"]
+    assert not plan_prune(census.after(plan)).entries
+
+
+def test_prune_what_is_disputed_and_hardly_believed():
+    memories = census_of(said("doubted"), said("believed")).memories
+    disputed = {id: type(memory)(**{**memory.__dict__, "status": "disputed"}) for id, memory in memories.items()}
+    census = census_of(trust=lambda memory: 0.1 if memory.id == "doubted" else 0.25)
+    census = type(census)(disputed, NOW, census.trust, {})
+    assert [(entry.about, entry.extra["reason"]) for entry in plan_prune(census).entries] == [
+        ("doubted", "prune: disputed, trust 0.10")
+    ]

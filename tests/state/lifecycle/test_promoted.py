@@ -1,0 +1,40 @@
+"""The promoted columns of RFC-0011 §2.2: what they say of a memory, in `show --json` and in a filter."""
+
+from __future__ import annotations
+
+import json
+
+from rawkomem.format.lesson import LessonContext, pattern_id
+from rawkomem.learn.lessons.heritage import HeritageChain
+from rawkomem.model.entry import Memory
+from rawkomem.recall.filters import filter_of
+from rawkomem.repository.wings import lessons
+from rawkomem.state.lifecycle.promoted import FIELDS, promoted
+
+COLUMNS = """session_id agent_id memory_type importance_score access_count last_accessed heritage_chain
+lesson_pattern_id source_skill_id"""
+
+AUTH = LessonContext("No key", "auth_fallback", "A default", "Fail", "Never fall back", "high", "AuthService")
+
+
+def test_the_columns_are_those_of_the_rfc():
+    """§2.2"""
+    assert list(promoted(Memory("m"), 0, 0)) == COLUMNS.split() and set(COLUMNS.split()) <= set(FIELDS)
+
+
+def test_what_is_not_said_is_null():
+    said = promoted(Memory("m"), 3, 0)
+    assert {name for name, value in said.items() if value is None} == {
+        "session_id", "agent_id", "last_accessed", "heritage_chain", "lesson_pattern_id", "source_skill_id"
+    }  # fmt: skip
+
+
+def test_a_lesson_has_its_pattern_and_its_heritage(repository, rawkomem):
+    lesson, _ = lessons.learn(repository, AUTH)
+    lessons.inherit(repository, lesson.id, HeritageChain(("ship",), ("fast",), ()))
+    shown = json.loads(rawkomem("show", lesson.id, "--json").stdout)
+    assert shown["lesson_pattern_id"] == pattern_id(AUTH.error_pattern, AUTH.applicable_scope)
+    assert json.loads(shown["heritage_chain"]) == {"intentChain": ["ship"], "hypotheses": ["fast"], "rationales": []}
+    for condition in (f"lesson_pattern_id = '{shown['lesson_pattern_id']}'", "heritage_chain LIKE '%ship%'"):
+        assert [row.id for row in repository.list(filter_of(filter=condition))] == [lesson.id]
+    assert repository.list(filter_of(filter="lesson_pattern_id IS NULL")) == []

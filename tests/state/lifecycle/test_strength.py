@@ -1,0 +1,80 @@
+"""Strength: neolata's formula, and what it promises: reinforcing never weakens, nothing is nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rawkomem.model.clock import DAY
+from rawkomem.model.entry import Memory
+from rawkomem.model.record import replace
+from rawkomem.state.lifecycle import strength as life
+from rawkomem.state.lifecycle.strength import strength_of
+from tests.seeds import by_case
+
+NOW = 1_790_000_000_000
+
+
+def aged(days: float, **fields) -> Memory:
+    at = NOW - round(days * DAY)
+    return Memory("m", **{"created": at, "updated": at, **fields})
+
+
+def value(memory: Memory, links: int = 0, uses: int = 0, last_use: int = 0) -> float:
+    return strength_of(memory, links, uses, last_use, NOW).value
+
+
+@by_case("neolata-mem", "calcStrength")
+def test_seed_cases(case, monkeypatch):
+    """neolata's numbers, but: a `stability` never weakens a memory, and importance 0 stays 0."""
+    given = case["input"]
+    monkeypatch.setitem(life.IMPORTANCES, "medium", given["importance"])
+    age = given["ageDays"]
+    extra = {key: str(given[key]) for key in ("category", "stability") if key in given}
+    memory = aged(age, updated=NOW - round(given.get("touchDays", age) * DAY), extra=extra)
+    found = value(memory, given.get("links", 0), given.get("accessCount", 0))
+    if case.get("advice"):
+        assert found == value(replace(memory, extra={})) == 0.495
+    elif not given["importance"]:
+        assert found == 0
+    else:
+        assert found == pytest.approx(case["expected"]["strength"], abs=1e-4)
+
+
+@pytest.mark.parametrize("stability", ["", "a lot", "-3", "0", "nan", ["7"]])
+def test_a_stability_that_is_no_number_of_days_counts_for_nothing(stability):
+    assert value(aged(10, extra={"stability": stability})) == 0.495
+
+
+@pytest.mark.parametrize(
+    ("memory", "links", "uses", "expected"),
+    [
+        (aged(0), 0, 0, 0.7),
+        (aged(60), 0, 0, 0.0875),
+        (aged(60, updated=NOW), 0, 0, 0.175),
+        (aged(30, extra={"category": "preference"}), 0, 0, 0.3465),
+        (aged(365), 6, 0, 0.307),
+        (aged(365), 0, 50, 0.207),
+        (aged(0, importance="critical", reinforcements=3), 20, 50, 1.0),
+        (Memory("m", importance="low"), 0, 0, 0.4),  # its file tells no time
+    ],
+)
+def test_by_hand(memory, links, uses, expected):
+    assert value(memory, links, uses) == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_use_touches():
+    assert value(aged(60), last_use=NOW) == pytest.approx(0.175, abs=1e-4)
+
+
+@given(st.floats(0, 3000), st.sampled_from(list(life.IMPORTANCES)), st.integers(0, 12), st.integers(0, 9))
+def test_reinforcing_never_weakens(days, importance, reinforcements, links):
+    memory = aged(days, importance=importance, reinforcements=reinforcements)
+    assert 0 <= value(memory, links) <= value(replace(memory, reinforcements=reinforcements + 1), links) <= 1
+
+
+def test_its_parts_say_why():
+    told = str(strength_of(aged(60, reinforcements=2), 1, 3, 0, NOW))
+    assert told.startswith("strength 0.22: importance medium and 2 times reinforced, found 60 days ago")
+    assert told.endswith("1 link, 3 uses")
