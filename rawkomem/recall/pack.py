@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..model.kinds import IMPORTANCE
 from ..model.record import record, replace
-from ..text.stem import words
+from ..text.language import language
 from .limits import Limits
 
 TYPE_CHECKING = False
@@ -66,7 +66,7 @@ def _unwanted(item: Scored, before: list[Scored], limits: Limits) -> str:
 def _alike(a: Scored, b: Scored) -> bool:
     if not a.memory.body or not b.memory.body:
         return a.memory.title == b.memory.title and a.memory.body == b.memory.body and a.memory.when == b.memory.when
-    ours, theirs = set(words(a.memory.body)), set(words(b.memory.body))
+    ours, theirs = (set(language().words(item.memory.body)) for item in (a, b))
     return len(ours & theirs) >= TWINS * max(1, len(ours | theirs))
 
 

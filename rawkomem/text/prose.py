@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .chunk import fence_after
+from .language import language
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +16,6 @@ BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
 BACKTICKS = re.compile(r"`+")
 # A sentence ends at a mark that a space and a beginning follow; scripts without spaces have marks of their own.
 SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]]{0,2}\s+(?=[^\sa-z.,;:!?])|(?<=[。！？])")
-ABBREVIATIONS = ("e.g.", "i.e.", "etc.", "vs.", "cf.", "resp.", "approx.", "dr.", "mr.", "mrs.", "no.", "fig.")
 
 
 def prose_lines(body: str) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _split(text: str) -> Iterator[str]:
     start = 0
     for end in SENTENCE_END.finditer(text):
         sentence = text[start : end.start()]
-        if sentence.lower().endswith(ABBREVIATIONS):
+        if sentence.lower().endswith(language().abbreviations):
             continue
         closing = text[end.start() : end.end()].rstrip()
         yield sentence.strip() + closing

@@ -11,8 +11,8 @@ from math import log, sqrt
 from typing import TYPE_CHECKING
 
 from ..model.record import record
+from .language import language
 from .prose import sentences
-from .stem import STOP_WORDS, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -67,7 +67,7 @@ def _found(texts: Sequence[tuple[str, float]]) -> list[Sentence]:
     found: list[Sentence] = []
     for number, (body, weight) in enumerate(texts):
         for place, text in enumerate(sentences(body)):
-            stems = frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
+            stems = frozenset(language().stems(text))
             if stems:
                 found.append(Sentence(text, (number, place), stems, weight))
         if len(found) > MOST_SENTENCES:

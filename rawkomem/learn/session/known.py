@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...state.lifecycle.dedupe import facts_in
+from ...text.language import language
 from ...text.overlap import specific
-from ...text.stem import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -62,4 +62,4 @@ def alike(one: str, other: str) -> bool:
 
 def plain(text: str) -> str:
     """The words of a text, in lower case and without marks."""
-    return " ".join(words(text.lower()))
+    return " ".join(language().words(text))

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from ...text.condition import LANGUAGE, read_condition
+from ...text.language import language
 from ...text.overlap import specific
-from ...text.stem import STOP_WORDS, words
 from ...text.topics import subjects
 from ...text.when import EVERYDAY, fires
 
@@ -63,9 +63,9 @@ def _names(text: str) -> Iterator[str]:
     """The names in a text, as words, each once; a path counts by the name of its file."""
     seen: set[str] = set()
     for found in _written_names(text):
-        name = " ".join(words(found))
+        name = " ".join(language().words(found))
         known = set(specific(name))
-        if known and not seen & known and name not in COMMON and name not in STOP_WORDS and not name.isdecimal():
+        if known and not seen & known and name not in COMMON and not language().is_stop(name) and not name.isdecimal():
             seen |= known
             yield name
 
@@ -74,7 +74,7 @@ def _written_names(text: str) -> Iterator[str]:
     """Names as they are written, the most telling first."""
     plain = PATH.sub(" ", text)
     for pair in PAIR.finditer(plain):
-        if not STOP_WORDS.intersection(map(str.lower, pair.groups())):
+        if not language().stop_words.intersection(map(str.lower, pair.groups())):
             yield from pair.groups()
     for span in SPAN.findall(text):
         if " " not in span and "/" not in span:

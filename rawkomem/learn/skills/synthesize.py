@@ -20,9 +20,9 @@ from ...state.graph.graph import build
 from ...state.graph.walk import clusters
 from ...state.references import DERIVED
 from ...text.clean import clean, one_line
-from ...text.overlap import enough, root_of, specific
+from ...text.language import language
+from ...text.overlap import enough, specific
 from ...text.prose import BULLET, prose_lines, sentences
-from ...text.stem import STOP_WORDS, stem, words
 from ...text.summary import summarise
 from ..llm.ask import ask
 from ..llm.sources import WARNING, fenced
@@ -227,7 +227,7 @@ def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
     kept: dict[frozenset[str], str] = {}
     for text in texts:
         line = " ".join(clean(text).split())
-        said = frozenset(stem(word) for word in words(line) if word not in STOP_WORDS)
+        said = frozenset(language().stems(line))
         if said:
             kept.setdefault(said, line)
     return tuple(kept.values())[:MOST_ITEMS]
@@ -238,7 +238,7 @@ def _subject(memory: Memory) -> str:
 
 
 def _roots(memory: Memory) -> set[str]:
-    return {root_of(word) for word in words(" ".join((memory.title, *memory.tags, memory.body)))}
+    return set(language().roots(language().words(" ".join((memory.title, *memory.tags, memory.body)))))
 
 
 def _first(most: int, texts: Iterable[str]) -> tuple[str, ...]:

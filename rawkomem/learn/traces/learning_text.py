@@ -12,7 +12,7 @@ from ...format.sections import items, sections
 from ...model.record import record
 from ...state.run import Run, step_of
 from ...text.clean import one_line
-from ...text.stem import STOP_WORDS, stem, words
+from ...text.language import language
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -157,7 +157,7 @@ def most_common(said: Iterable[str], counted: bool = False) -> list[str]:
 
 def _key(text: str) -> object:
     """What an item says: its stems, or the text itself where it has none."""
-    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS) or text.lower()
+    return frozenset(language().stems(text)) or text.lower()
 
 
 def _alike(one: object, other: object) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.entry import Entry, Plan
+from ...text.language import language
 from ...text.overlap import specific
-from ...text.stem import words
 from ..decide import plan_about
 from ..facets import session_of
 from ..references import CORROBORATED, derived_from
@@ -29,7 +29,6 @@ CONFIRMING = 0.9  # and above: the same said by another source
 MOST_CONFIRMED = 4  # corroborations; more do not raise trust (neolata: 0.05 each, 0.2 at most)
 LOOKED_AT = 50  # similar memories for one that may be confirmed; bounds the work among thousands of lookalikes
 EDGES = '.,;:!?()[]{}"`*_'  # of a word, which say nothing about the number in it
-NEGATIONS = frozenset(("no", "not", "never", "none", "without", "cannot", "dont", "doesnt", "isnt", "wont", "avoid"))
 
 
 def plan_dedupe(census: Census, later: Later, by: str = "") -> Plan:
@@ -144,7 +143,7 @@ def facts_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
     said = text.replace("'", "").replace("’", "").lower()
     odd = (word.strip(EDGES) for word in set(said.split()) if not word.isalpha())
     telling = frozenset(word for word in odd if any(c.isdigit() for c in word))
-    return telling, NEGATIONS.intersection(words(said))
+    return telling, language().negations.intersection(language().words(said))
 
 
 def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory, Memory, float]]:
