@@ -23,6 +23,7 @@ from ...text.clean import clean, one_line
 from ...text.language import language
 from ...text.overlap import enough, specific
 from ...text.prose import BULLET, prose_lines, sentences
+from ...text.same import Said, said_in
 from ...text.summary import summarise
 from ..llm.ask import ask
 from ..llm.sources import WARNING, fenced
@@ -224,12 +225,11 @@ def _rule(memory: Memory) -> str:
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
     """Texts without those that only repeat the words of an earlier one."""
-    kept: dict[frozenset[str], str] = {}
+    kept: dict[Said, str] = {}
     for text in texts:
         line = " ".join(clean(text).split())
-        said = frozenset(language().stems(line))
-        if said:
-            kept.setdefault(said, line)
+        if language().content_words(line):
+            kept.setdefault(said_in(line), line)
     return tuple(kept.values())[:MOST_ITEMS]
 
 
