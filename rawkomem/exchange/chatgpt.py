@@ -26,8 +26,9 @@ MOST = 20  # memories of one conversation, as in learning.py
 ROLES = ("user", "assistant")
 
 
-def is_chatgpt(value: Any) -> bool:
-    """Whether a document is such an export."""
+def is_chatgpt(source: Source) -> bool:
+    """Return whether a JSON file is such an export."""
+    value = source.json() if source.path.endswith(".json") else None
     return isinstance(value, list) and any(isinstance(item, dict) and "mapping" in item for item in value[:5])
 
 

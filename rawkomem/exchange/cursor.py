@@ -19,15 +19,16 @@ OLDER = ".cursorrules"
 RULE = ".mdc"
 
 
-def is_cursor(path: str) -> bool:
-    """Whether a file is a rule, or a folder holds rules."""
-    if os.path.isfile(path):
+def is_cursor(source: Source) -> bool:
+    """Return whether a file is a rule, or a folder holds rules."""
+    path = source.path
+    if not source.is_folder:
         return path.endswith(RULE) or os.path.basename(path) == OLDER
     return os.path.isdir(os.path.join(path, "rules")) if os.path.basename(path) == ".cursor" else _holds_rules(path)
 
 
 def _holds_rules(folder: str) -> bool:
-    return os.path.isdir(folder) and any(name.endswith(RULE) for name in os.listdir(folder))
+    return any(name.endswith(RULE) for name in os.listdir(folder))
 
 
 def read_cursor(source: Source) -> Iterator[Entry]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from ..model.entry import Memory, Value
 
-FORMS = ("jsonl", "markdown", "okf", "neolata")
 DESCRIPTION = 200  # characters: what a reader of an index sees of a memory
 FOLDERS = {kind: folder.rpartition("/")[2] for kind, (_, folder) in CREATES.items()}
 
@@ -31,6 +30,11 @@ FOLDERS = {kind: folder.rpartition("/")[2] for kind, (_, folder) in CREATES.item
 def json_lines(memories: Iterable[Memory]) -> str:
     """One memory a line, whole: what it says in the words of its file, and what became of it under `state`."""
     return "".join(json.dumps(_whole(memory), ensure_ascii=False) + "\n" for memory in memories)
+
+
+def json_lines_files(memories: Iterable[Memory], project: str = "") -> dict[str, str]:
+    """Return the JSON Lines of memories as the one file of an export."""
+    return {"memories.jsonl": json_lines(memories)}
 
 
 def _whole(memory: Memory) -> dict[str, object]:
@@ -67,7 +71,7 @@ def _whole(memory: Memory) -> dict[str, object]:
     }
 
 
-def markdown_files(memories: Iterable[Memory]) -> dict[str, str]:
+def markdown_files(memories: Iterable[Memory], project: str = "") -> dict[str, str]:
     """A clean file for each memory: as it stands now, without its history."""
     named = _named(memories, lambda memory: "")
     return {name: emit_entry(as_entry(memory)) for name, memory in named.items()}
@@ -94,7 +98,7 @@ def as_entry(memory: Memory) -> Entry:
     )
 
 
-def okf_files(memories: Sequence[Memory], name: str) -> dict[str, str]:
+def okf_files(memories: Sequence[Memory], project: str) -> dict[str, str]:
     """An Open Knowledge Format bundle: typed concepts in folders by kind, an index of each folder, and a log."""
     named = _named(memories, lambda memory: f"{FOLDERS[memory.kind]}/")
     files = {path: emit_entry(_concept(memory)) for path, memory in named.items()}
@@ -102,7 +106,7 @@ def okf_files(memories: Sequence[Memory], name: str) -> dict[str, str]:
     for path, memory in named.items():
         folders.setdefault(path.partition("/")[0], {})[path.partition("/")[2]] = memory
     root = "".join(f"* [{folder}]({folder}/index.md) - {len(held)} concepts\n" for folder, held in folders.items())
-    files["index.md"] = f"# {link_text(name)}\n\n{root}"
+    files["index.md"] = f"# {link_text(project or 'Memories')}\n\n{root}"
     for folder, held in folders.items():
         lines = "".join(f"* [{link_text(m.title)}]({path}) - {description(m)}\n" for path, m in held.items())
         files[f"{folder}/index.md"] = f"# {folder.capitalize()}\n\n{lines}"

@@ -26,10 +26,10 @@ OPENING = re.compile(r"^This file provides guidance to [^\n]*\n?", re.MULTILINE)
 LEAST = 3  # words of a section: fewer say nothing
 
 
-def is_instructions(path: str) -> bool:
-    """Whether a file or a folder is of this kind, by its name."""
-    name = os.path.basename(path).lower()
-    return name in NAMES or name.endswith(ENDINGS) or path.replace(os.sep, "/").endswith(FOLDERS)
+def is_instructions(source: Source) -> bool:
+    """Return whether the name of a file or folder is one that hosts read instructions from."""
+    name = os.path.basename(source.path).lower()
+    return name in NAMES or name.endswith(ENDINGS) or source.path.replace(os.sep, "/").endswith(FOLDERS)
 
 
 def read_instructions(source: Source) -> Iterator[Entry]:

@@ -61,21 +61,21 @@ class Folder:
 # In
 
 
-def is_neolata(items: Sequence[Item]) -> bool:
-    """Whether these memories are neolata's."""
-    return bool(items) and sum(name in items[0] for name in FIELDS) >= 2
-
-
-def is_neolata_folder(path: str) -> bool:
-    """Whether neolata wrote a folder; others have a graph.json, too."""
-    if not os.path.isfile(os.path.join(path, GRAPH)):
-        return False
-    if any(os.path.isfile(os.path.join(path, name)) for name in (ARCHIVE, EPISODES, CONFLICTS)):
-        return True
+def is_neolata(source: Source) -> bool:
+    """Return whether neolata wrote a JSON file or a folder; other tools have a graph.json, too."""
+    if not source.is_folder:
+        return source.path.endswith(".json") and _are_neolata(items_in(source.json()))
+    graph, *others = (os.path.join(source.path, name) for name in (GRAPH, ARCHIVE, EPISODES, CONFLICTS))
+    if not os.path.isfile(graph) or any(map(os.path.isfile, others)):
+        return os.path.isfile(graph)
     try:
-        return is_neolata(items_in(Source(os.path.join(path, GRAPH)).json()))
+        return _are_neolata(items_in(Source(graph).json()))
     except BadInput:
         return False
+
+
+def _are_neolata(items: Sequence[Item]) -> bool:
+    return bool(items) and sum(name in items[0] for name in FIELDS) >= 2
 
 
 def read_neolata(source: Source) -> Iterator[Entry]:
@@ -225,7 +225,7 @@ def _count(value: object) -> int:
 # Out
 
 
-def neolata_files(memories: Sequence[Memory]) -> dict[str, str]:
+def neolata_files(memories: Sequence[Memory], project: str = "") -> dict[str, str]:
     """name → text of the files of a folder that neolata reads. It makes vectors and links by similarity itself."""
     plain = [memory for memory in memories if memory.kind != "episode"]
     held = {memory.id: memory for memory in plain}

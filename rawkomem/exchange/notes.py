@@ -31,13 +31,21 @@ OWN_ID = re.compile(r"(?:mem|lesson|skill|learning|reflection|exp|ep)_[A-Za-z0-9
 ADDED = ("description", "timestamp", "resource", IMPORTED)
 
 
-def is_serena(path: str) -> bool:
-    """Whether a path lies in Serena's folder."""
-    return ".serena" in path.replace(os.sep, "/").split("/")
+def is_serena(source: Source) -> bool:
+    """Return whether a source is a file or folder in Serena's folder."""
+    inside = ".serena" in source.path.replace(os.sep, "/").split("/")
+    return inside and not source.path.endswith((".json", ".jsonl"))
+
+
+def is_markdown(source: Source) -> bool:
+    """Return whether a source is a folder or a text file."""
+    return source.is_folder or source.path.endswith((".md", ".markdown", ".txt"))
 
 
 def is_basic_memory(source: Source) -> bool:
-    """Whether most notes carry a permalink, as basic-memory gives each of its own."""
+    """Return whether most notes carry a permalink, as basic-memory gives each of its own."""
+    if not is_markdown(source):
+        return False
     pages = list(source.pages(".md"))[:20]
     source.skipped.clear()
     return bool(pages) and 2 * sum("permalink" in split_front(page.text)[0] for page in pages) > len(pages)

@@ -45,6 +45,7 @@ class Source:
         self.is_folder = os.path.isdir(self.path)
         self.project = project
         self.skipped: list[tuple[str, str]] = []  # (place, why)
+        self._document: Any = None
 
     def skip(self, place: str, why: str) -> None:
         """Note that something is not taken over."""
@@ -95,7 +96,12 @@ class Source:
         return Page(place, text, at, file)
 
     def json(self) -> Any:
-        """The JSON document that the file is."""
+        """Return the JSON document that the file is, read once; raise BadInput where it is none."""
+        if self._document is None:
+            self._document = self._read_json()
+        return self._document
+
+    def _read_json(self) -> Any:
         try:
             if os.path.getsize(self.path) > LARGEST_JSON:
                 raise BadInput(f"{self.path} has more than {LARGEST_JSON >> 20} MB", "split it")

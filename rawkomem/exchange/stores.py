@@ -38,6 +38,16 @@ def items_in(value: Any) -> list[Item]:
     return [item for item in value if isinstance(item, dict) and text_of(item)] if isinstance(value, list) else []
 
 
+def is_mem0(source: Source) -> bool:
+    """Return whether a JSON file holds memories, each with a text; whatever else it holds."""
+    return source.path.endswith(".json") and bool(items_in(source.json()))
+
+
+def is_own(source: Source) -> bool:
+    """Return whether a file is JSON Lines of `rawkomem export`."""
+    return source.path.endswith(".jsonl") and FORMAT in next(source.lines(), "")
+
+
 def read_mem0(source: Source) -> Iterator[Entry]:
     """mem0: one sentence each, with whatever metadata the program that stored it gave."""
     for item in items_in(source.json()):
