@@ -19,6 +19,7 @@ from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
 from ..model.record import record
 from ..text.chunk import CHUNKER
 from ..text.count import count
+from ..text.language import language
 from .catalogue import SCHEMA_VERSION, UNREAD, Catalogue, own_inode
 from .stores.database import index_path, open_database, remove_database
 from .stores.documents import BATCH
@@ -110,6 +111,7 @@ class Index:
     def fingerprint(self) -> str:
         """What the index was made with; any difference means: made anew."""
         made = f"schema {SCHEMA_VERSION}, chunker {CHUNKER}, redaction {REDACTION}, embedder {self.embedder.name}"
+        made += f", language {language().code}"
         outside = self.outside()
         return f"{made}, {outside.generation()}" if outside else made
 

@@ -1,7 +1,8 @@
 """The language that people write memories and tasks in: its words, its stems, and what its function words are.
 
 Everything that depends on a human language is data in `languages/<code>.py`, besides the cues of learning in
-`learn/session/cues/<code>.py`. One language is in use at a time: the setting `language` names it.
+`learn/session/cues/<code>.py`. One language is in use at a time: the variable RAWKOMEM_LANGUAGE names it. Its stems are
+those of conditions, topics and summaries; the search index has stems of its own (FTS5's) for every language.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from ..model.record import record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any, TypeVar
 
     from .stem import Stemmer
 
+    T = TypeVar("T")
+
 DEFAULT_LANGUAGE = "en"
+VARIABLE = "RAWKOMEM_LANGUAGE"
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -97,24 +102,33 @@ class _Letters(dict[int, str]):
 _letters: dict[str, _Letters] = {}  # by a language's signs
 _generic: dict[tuple[Stemmer, frozenset[str]], frozenset[str]] = {}
 _in_use: list[Language] = []
+_caches: list[dict[str, Any]] = []
 
 
 def language() -> Language:
     """Return the language in use."""
     if not _in_use:
-        use_language(DEFAULT_LANGUAGE)
+        use_language(os.environ.get(VARIABLE) or DEFAULT_LANGUAGE)
     return _in_use[0]
 
 
 def use_language(chosen: str | Language) -> None:
     """Use a language, given as a record or by its code. An unknown code raises BadInput and changes nothing."""
     _in_use[:] = [read_language(chosen) if isinstance(chosen, str) else chosen]
+    for cache in _caches:
+        cache.clear()
+
+
+def language_cache() -> dict[str, T]:
+    """Return an empty dictionary for what follows from a text and the language: a change of language empties it."""
+    _caches.append({})
+    return _caches[-1]
 
 
 def read_language(code: str) -> Language:
     """Return the language of a code, from `languages/<code>.py`."""
     if code not in known_languages():
-        raise BadInput(f"unknown language {code[:20]!r}", f"set `language` to one of {', '.join(known_languages())}")
+        raise BadInput(f"unknown language {code[:20]!r}", f"set {VARIABLE} to one of {', '.join(known_languages())}")
     found: Language = __import__(f"{__package__}.languages.{code}", fromlist=["LANGUAGE"]).LANGUAGE
     return found
 

@@ -19,7 +19,7 @@ from .condition import (
     read_condition,
     unpack,
 )
-from .language import language
+from .language import language, language_cache
 from .overlap import enough, named, specific, subject
 from .paths import fits, mentioned
 
@@ -112,7 +112,7 @@ def _hint(note: str) -> str:
     return "say which words of a task should bring this memory up, such as: auth|login|security"
 
 
-_ready: dict[str, Task] = {}  # one task meets many conditions
+_ready: dict[str, Task] = language_cache()  # one task meets many conditions
 
 
 def prepare(task: str) -> Task:
