@@ -57,14 +57,16 @@ def why_not(sentence: str) -> str:
     """Why a sentence is nothing to remember, whatever it says; empty for one that may be."""
     if not MIN_CHARACTERS <= len(sentence) <= MAX_CHARACTERS or len(set(specific(sentence))) < MIN_WORDS:
         return "trivial"
-    return cues().reason_to_skip(sentence)
+    said = cues()
+    skips = ["question"] if said.CUES["request"].search(sentence) else said.SKIPS
+    return next((name for name in skips if said.SKIPS[name].search(sentence)), "")
 
 
 def _under_way(sentence: str, after: str) -> bool:
     """Whether somebody is still at work on what a sentence tells: a fault that is named, and about to be mended."""
     said = cues()
-    fault = said.by_kind["fix"].search(sentence) and not said.remedy.search(sentence)
-    return bool(fault and said.skips["narration"].search(after))
+    fault = said.CUES["fix"].search(sentence) and not said.REMEDY.search(sentence)
+    return bool(fault and said.NARRATION.search(after))
 
 
 def _spoken(text: str) -> str:
@@ -77,21 +79,21 @@ def _moment(turn: Turn, sentence: str, before: str) -> Moment | None:
     if not kind:
         return None
     score, why = _score(sentence, kind)
-    leads = before if cues().vague.search(sentence) or cues().short_no.search(before) else ""
+    leads = before if cues().VAGUE.search(sentence) or cues().SHORT_NO.search(before) else ""
     return Moment(kind, sentence, score, why, leads, turn) if score >= MIN_SCORE else None
 
 
 def _kind(role: str, sentence: str, before: str) -> str:
     """The kind that names a sentence: its first, or a correction where a mere "no" stands before it."""
-    corrects = role in KINDS["correction"].roles and cues().short_no.search(before)
-    otherwise = "correction" if corrects and cues().contrast.search(sentence) else ""
+    corrects = role in KINDS["correction"].roles and cues().SHORT_NO.search(before)
+    otherwise = "correction" if corrects and cues().CONTRAST.search(sentence) else ""
     return next(kinds_of(sentence, role), otherwise)
 
 
 def kinds_of(sentence: str, role: str) -> Iterator[str]:
     """Every kind that a sentence has a cue for, among those that this speaker can say."""
     for name, kind in KINDS.items():
-        if role in (*kind.roles, NOBODY) and cues().by_kind[name].search(sentence):
+        if role in (*kind.roles, NOBODY) and cues().CUES[name].search(sentence):
             yield name
 
 
@@ -101,10 +103,10 @@ def _score(sentence: str, kind: str) -> tuple[float, str]:
     parts = [
         (CUE_SCORE, f"says a {kind}"),
         (min(MAX_WORDS_SCORE, (words - MIN_WORDS) * WORD_SCORE), "telling words"),
-        (0.1 if cues().reason.search(sentence) else 0.0, "a reason"),
-        (0.1 if cues().contrast.search(sentence) else 0.0, "what it is not"),
+        (0.1 if cues().REASON.search(sentence) else 0.0, "a reason"),
+        (0.1 if cues().CONTRAST.search(sentence) else 0.0, "what it is not"),
         (0.1 if SPECIFIC.search(sentence) else 0.0, "names"),
-        (-0.2 if kind != "correction" and cues().vague.search(sentence) else 0.0, "vague"),
+        (-0.2 if kind != "correction" and cues().VAGUE.search(sentence) else 0.0, "vague"),
     ]
     why = ", ".join(name if amount > 0 else f"but {name}" for amount, name in parts if amount)
     return round(min(1.0, sum(amount for amount, _ in parts)), 2), why

@@ -38,10 +38,10 @@ COMMON = frozenset(
 def propose(text: str) -> tuple[str, ...]:
     """Conditions on which a memory with this text should come up; none where its words are too common to tell."""
     names = list(_names(text))[:MAX_NAMES]
-    rest = [word for word in subjects(text) if word not in COMMON and word not in cues().announcing]
+    rest = [word for word in subjects(text) if word not in COMMON and word not in cues().ANNOUNCING]
     about = list(dict.fromkeys(rest))[:MAX_WORDS]
     more = len(about) > 1 and not set(about) <= set(" ".join(names).split())
-    conditions = (_listed(names), cues().working_on.format(" ".join(about)) if more else "")
+    conditions = (_listed(names), f"{cues().WORKING_ON} {' '.join(about)}" if more else "")
     return tuple(condition for condition in conditions if condition and _is_usable(condition))
 
 
@@ -59,7 +59,7 @@ def _names(text: str) -> Iterator[str]:
 def _written_names(text: str) -> Iterator[str]:
     """Names as they are written, the most telling first."""
     plain = PATH.sub(" ", text)
-    for pair in cues().pair.finditer(plain):
+    for pair in cues().PAIR.finditer(plain):
         if not language().stop_words.intersection(map(str.lower, pair.groups())):
             yield from pair.groups()
     for span in SPAN.findall(text):
@@ -75,7 +75,8 @@ def _listed(names: list[str]) -> str:
     if not names:
         return ""
     either = f" {language().alternative} "
-    return cues().working_with.format(either.join(part for part in (", ".join(names[:-1]), names[-1]) if part))
+    listed = either.join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+    return f"{cues().WORKING_WITH} {listed}"
 
 
 def _is_usable(condition: str) -> bool:

@@ -61,8 +61,8 @@ def entry_of(moment: Moment, run: Run) -> Entry:
 def title_of(text: str, kind: str = "") -> str:
     """A sentence as a title: without what announces it, as far as its reasons."""
     text = one_line(text, 2 * len(text) + 1)
-    bare = cues().choosing.sub("", cues().markers.sub("", text)).strip()
-    head = (ASIDES if kind == "fix" else cues().reasons).split(bare, maxsplit=1)[0].rstrip(".,:;! ")
+    bare = cues().CHOOSING.sub("", cues().MARKERS.sub("", text)).strip()
+    head = (ASIDES if kind == "fix" else cues().REASONS).split(bare, maxsplit=1)[0].rstrip(".,:;! ")
     title = head if len(head.split()) >= LEAST_WORDS else bare.rstrip(".,:;! ")
     return one_line(title[:1].upper() + title[1:], TITLE)
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from ....model.record import record
 from ....text.language import DEFAULT_LANGUAGE, language
 from ..turns import ASSISTANT, USER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from types import ModuleType
 
 
 def any_of(*patterns: str) -> re.Pattern[str]:
@@ -64,49 +65,16 @@ OUTPUT = any_of(
 )
 
 
-@record
-class Cues:
-    """The cues of one language, as patterns. A language without cues of its own has the English ones."""
-
-    by_kind: Mapping[str, re.Pattern[str]]  # kind of moment → what a sentence of this kind says
-    skips: Mapping[str, re.Pattern[str]]  # reason → what is not worth remembering whatever cue it has
-    remedy: re.Pattern[str]  # a fault is fixed
-    reason: re.Pattern[str]
-    contrast: re.Pattern[str]  # what it is not
-    vague: re.Pattern[str]
-    short_no: re.Pattern[str]  # a sentence that only says no: the next one corrects
-    markers: re.Pattern[str]  # what announces a sentence and is left out of its title
-    choosing: re.Pattern[str]  # … of a decision
-    reasons: re.Pattern[str]  # where a title ends
-    pair: re.Pattern[str]  # two names, one of them ruled out
-    announcing: frozenset[str]  # words that announce something and are not its subject
-    working_with: str  # a condition for names
-    working_on: str  # a condition for words
-
-    def reason_to_skip(self, sentence: str) -> str:
-        """Return why a sentence is not worth remembering, or an empty text. A request is skipped as a question only."""
-        if self.by_kind["request"].search(sentence):
-            return "question" if self.skips["question"].search(sentence) else ""
-        skips = {"output": OUTPUT, **self.skips}
-        return next((name for name, pattern in skips.items() if pattern.search(sentence)), "")
+_cues: dict[str, ModuleType] = {}  # by the code of a language
 
 
-_cues: dict[str, Cues] = {}  # by the code of a language
+def cues() -> Any:
+    """Return the module with the cues of the language in use; a language without cues has the English ones.
 
-
-def cues() -> Cues:
-    """Return the cues of the language in use."""
+    Each module holds the names that `en.py` holds.
+    """
     code = language().code
     if code not in _cues:
-        _cues[code] = _read(code) or cast("Cues", _read(DEFAULT_LANGUAGE))
+        has_own = find_spec(f"{__name__}.{code}") is not None
+        _cues[code] = import_module(f"{__name__}.{code if has_own else DEFAULT_LANGUAGE}")
     return _cues[code]
-
-
-def _read(code: str) -> Cues | None:
-    name = f"{__name__}.{code}"
-    try:
-        return cast("Cues", import_module(name).CUES_OF_LANGUAGE)
-    except ModuleNotFoundError as missing:
-        if missing.name != name:
-            raise
-        return None

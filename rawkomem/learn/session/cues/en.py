@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from ....text.language import word_set
-from . import Cues, any_of, words_of
+from . import OUTPUT, any_of, words_of
 
 # Parts that several cues need.
 ENDINGS = "py|tsx?|jsx?|mjs|go|rs|rb|java|kt|sql|ya?ml|toml|json|sh|css|md|conf|tf"
@@ -211,6 +211,14 @@ NARRATION = any_of(
     r"|update) \w+",
 )
 
+SKIPS = {
+    "output": OUTPUT,
+    "question": QUESTION,
+    "hypothetical": HYPOTHETICAL,
+    "passing": PASSING,
+    "narration": NARRATION,
+}
+
 # What raises or lowers a score.
 REMEDY = any_of(
     r"\b(?:fixe[ds]|solve[ds]|resolve[ds]|the (?:fix|solution|remedy) (?:was|is)|frees|cures?|helped|works around)\b",
@@ -249,25 +257,12 @@ PAIR = re.compile(
     r"| an?)? ([\w.@-]{2,30})"
 )
 
-CUES_OF_LANGUAGE = Cues(
-    by_kind=CUES,
-    skips={"question": QUESTION, "hypothetical": HYPOTHETICAL, "passing": PASSING, "narration": NARRATION},
-    remedy=REMEDY,
-    reason=REASON,
-    contrast=CONTRAST,
-    vague=VAGUE,
-    short_no=SHORT_NO,
-    markers=MARKERS,
-    choosing=CHOOSING,
-    reasons=REASONS,
-    pair=PAIR,
-    announcing=word_set(
-        """
-        actually agreed always bug called cause caused chose chosen decide decided decision defined fixed holds live
-        lives never nope opted picked prefer preference promised rather reason registered repo settled settles
-        solved standardised standardized team told turned turns undo wrong
-        """
-    ),
-    working_with="When working with {}",
-    working_on="When working on {}",
+# Words that announce something and are not its subject.
+ANNOUNCING = word_set(
+    """
+    actually agreed always bug called cause caused chose chosen decide decided decision defined fixed holds live
+    lives never nope opted picked prefer preference promised rather reason registered repo settled settles
+    solved standardised standardized team told turned turns undo wrong
+    """
 )
+WORKING_WITH, WORKING_ON = "When working with", "When working on"  # the beginnings of conditions for names and for words
