@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .chain import EmbedderSettings
 
-BATCH = 64  # texts in one request; Cohere takes at most 96
+BATCH_TEXTS = 64  # texts in one request; Cohere takes at most 96
 URLS = {  # where each provider is found when the settings name no url
     "openai": "https://api.openai.com/v1",
     "cohere": "https://api.cohere.ai/compatibility/v1",
@@ -47,8 +47,8 @@ class EndpointEmbedder:
         """As Embedder.embed; blank texts are not sent, since OpenAI refuses them."""
         vectors = [bytes(4 * self.dims)] * len(texts)
         wanted = [place for place, text in enumerate(texts) if text.strip()]
-        for start in range(0, len(wanted), BATCH):
-            places = wanted[start : start + BATCH]
+        for start in range(0, len(wanted), BATCH_TEXTS):
+            places = wanted[start : start + BATCH_TEXTS]
             for place, numbers in zip(places, self._ask([texts[place] for place in places]), strict=True):
                 vectors[place] = self._pack(numbers)
         return vectors

@@ -13,11 +13,11 @@ from .failure import EmbedderFailed
 if TYPE_CHECKING:
     from ..net.client import Client
 
-LIMIT = 60.0  # seconds: loading a model of some gigabytes from a slow disk
-LOOK = 0.1  # seconds between two looks
+START_TIMEOUT_S = 60.0  # seconds: loading a model of some gigabytes from a slow disk
+POLL_S = 0.1  # seconds between two looks
 
 
-def start_server(command: str, client: Client, limit: float = LIMIT) -> subprocess.Popen[bytes]:
+def start_server(command: str, client: Client, limit: float = START_TIMEOUT_S) -> subprocess.Popen[bytes]:
     """Run the command, without a shell, in a session of its own; returns once the client can connect."""
     words = split_command(command)
     process = launch(words)
@@ -31,7 +31,7 @@ def start_server(command: str, client: Client, limit: float = LIMIT) -> subproce
             raise EmbedderFailed(
                 f"{words[0]} runs, but {place} did not open within {limit:g} s", "Do url and start agree?"
             )
-        time.sleep(LOOK)
+        time.sleep(POLL_S)
     return process
 
 

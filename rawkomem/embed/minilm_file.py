@@ -28,7 +28,7 @@ VERSION = 1
 HEADER = struct.Struct("<8s9I20x")  # 64 bytes, so that the floats are aligned
 SPAN = struct.Struct("<II")  # where a piece starts, where the next one does
 BYTES = {"<f4": 4, "<u4": 4, "i1": 1, "u1": 1}  # per number, under numpy's names of the kinds
-LARGEST = 2**31  # bytes: no header of a model of this kind asks for more
+MAX_BYTES = 2**31  # bytes: no header of a model of this kind asks for more
 
 
 @record
@@ -142,7 +142,7 @@ def read_shape(path: str, start: mmap.mmap) -> Shape:
     if len(start) < HEADER.size or HEADER.unpack_from(start)[:2] != (MAGIC, VERSION):
         raise broken(path, f"it does not start with {MAGIC.decode()} {VERSION}")
     shape = Shape(*HEADER.unpack_from(start)[2:])
-    if shape.layers * shape.dims * shape.width > LARGEST or not shape.heads or shape.dims % shape.heads:
+    if shape.layers * shape.dims * shape.width > MAX_BYTES or not shape.heads or shape.dims % shape.heads:
         raise broken(path, "its header makes no sense")
     return shape
 

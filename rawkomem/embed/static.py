@@ -37,7 +37,7 @@ class StaticEmbedder:
         self._indexed = False
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """One normalised float32 little-endian vector per text; zeros for a text without known words."""
+        """One normalized float32 little-endian vector per text; zeros for a text without known words."""
         if not self._indexed and sum(map(len, texts)) > INDEX_CHARS:
             self._cutter.find = finder(self._vectors.index())
             self._indexed = True
@@ -71,6 +71,6 @@ def finder(index: dict[str, int]) -> Callable[[str], int]:
 
 
 def pack(vector: Sequence[float]) -> bytes:
-    """A vector normalised, as the bytes that cross module borders; all zeros stay so."""
+    """A vector normalized, as the bytes that cross module borders; all zeros stay so."""
     length = sum([x * x for x in vector]) ** 0.5 or 1.0
     return struct.pack(f"<{len(vector)}f", *[x / length for x in vector])

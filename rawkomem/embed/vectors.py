@@ -4,9 +4,9 @@ Layout, little-endian, without gaps:
     header    magic, version, number of pieces n, dimensions d (a multiple of 8), characters of the longest piece,
               bytes of the names
     offsets   n + 1 uint32: where each piece starts in the names
-    weights   n uint32 up to LARGEST
+    weights   n uint32 up to MAX_WEIGHT
     names     the pieces as UTF-8 in byte order, each ended by a newline
-    rows      n * d int8: a piece's vector is its row times its weight, up to a factor that normalising removes
+    rows      n * d int8: a piece's vector is its row times its weight, up to a factor that normalizing removes
 
 Whole weights make every sum exact, and so the same on any machine and in any order of adding.
 """
@@ -28,7 +28,7 @@ VERSION = 1
 HEADER = struct.Struct("<8sIIIII")
 SPAN = struct.Struct("<II")  # where a piece starts, where the next one does
 WEIGHT = struct.Struct("<I")
-LARGEST = 2**26  # with 2**20 pieces of 2**7 this stays in the 53 bits that float64 holds exactly
+MAX_WEIGHT = 2**26  # with 2**20 pieces of 2**7 this stays in the 53 bits that float64 holds exactly
 HAS_PREAD = hasattr(os, "pread")  # not on Windows
 
 

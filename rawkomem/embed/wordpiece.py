@@ -1,7 +1,7 @@
 """WordPiece: a text as rows of a vocabulary, exactly as BERT's uncased models cut it.
 
 Clean, lower-case and strip accents; split at spaces, punctuation and CJK characters; then take the longest known piece
-from the left of each word. Special tokens such as `[MASK]` are not recognised in a text: it is data.
+from the left of each word. Special tokens such as `[MASK]` are not recognized in a text: it is data.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Item = dict[str, Any]
 
 AGENT = "chatgpt"
-MOST = 20  # memories of one conversation, as in learning.py
+MAX_MEMORIES = 20  # memories of one conversation, as in learning.py
 ROLES = ("user", "assistant")
 
 
@@ -43,7 +43,7 @@ def read_chatgpt(source: Source) -> Iterator[Entry]:
         heard = listen(_transcript(conversation), Run(agent=a_name(AGENT), task=title))
         if not heard.findings:
             source.skip(title, "nothing in it is worth remembering")
-        for finding in heard.findings[:MOST]:
+        for finding in heard.findings[:MAX_MEMORIES]:
             extra = {**finding.entry.extra, IMPORTED: f"{source.place(source.path)}#{title}"}
             yield replace(finding.entry, source=f"ChatGPT: {title}", extra=extra)
 

@@ -27,8 +27,8 @@ HEADINGS = {
     "reflection": "Reflections",
     "episode": "Episodes",
 }  # traces and experiences are many, and read by programs
-SENTENCE = 140  # characters of what is told beside a title
-LOOKED_AT = 2_000  # … and of the sentence that they are taken from
+SENTENCE_LENGTH = 140  # characters of what is told beside a title
+SOURCE_LENGTH = 2_000  # … and of the sentence that they are taken from
 # [text](place), [text][label], ![image](place), [[name]], [[name|text]]: what is read of each is its last group
 LINK = re.compile(r"!?\[([^\[\]]*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])|\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
 MARKS = re.compile(r"[\\`\[\]]")
@@ -64,7 +64,7 @@ def _groups(memories: Sequence[Memory], root: str) -> Iterator[str]:
 
 
 def _line(memory: Memory, root: str) -> str:
-    said = one_line(without_links(next(iter(sentences(memory.body)), "")[:LOOKED_AT]), SENTENCE)
+    said = one_line(without_links(next(iter(sentences(memory.body)), "")[:SOURCE_LENGTH]), SENTENCE_LENGTH)
     grave = f" **{memory.importance}**" if memory.importance in ("high", "critical") else ""
     told = f" – {plain(said)}" if said and said.rstrip(".") != memory.title.rstrip(".") else ""
     return f"- [{link_text(memory.title or memory.id)}]({link_to(root + memory.path)}){grave}{told}\n"

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ..model.entry import Value
     from .source import Page
 
-TITLE = 120  # characters of a title that we make
-CONDITION = 256  # characters, as text/when.py takes them
+TITLE_LENGTH = 120  # characters of a title that we make
+CONDITION_LENGTH = 256  # characters, as text/when.py takes them
 STAND_IN = re.compile(r"\[REDACTED[^\]\n]*\]")
 TICKS = re.compile(r"`{3,}")
 COMMENT = re.compile(r"^<!--.*?-->[ \t]*\n?", re.DOTALL | re.MULTILINE)
@@ -48,7 +48,7 @@ def entry_from(
     place = f"{page.place}#{section}" if section else page.place
     return Entry(
         kind=kind,
-        title=one_line(title, TITLE) or one_line(body.partition("\n")[0].lstrip("#*-> "), TITLE),
+        title=one_line(title, TITLE_LENGTH) or one_line(body.partition("\n")[0].lstrip("#*-> "), TITLE_LENGTH),
         when=usable(when) or _proposed(f"{title}. {body}"),
         tags=labels(tags),
         importance=importance,
@@ -77,7 +77,7 @@ def as_body(text: str) -> str:
 def usable(conditions: Iterable[str]) -> tuple[str, ...]:
     """Those conditions that can fire, and do not fire on everything."""
     lines = dict.fromkeys(" ".join(clean(condition).split()) for condition in conditions)
-    short = [line for line in lines if 0 < len(line) <= CONDITION]
+    short = [line for line in lines if 0 < len(line) <= CONDITION_LENGTH]
     return tuple(line for line in short if read_condition(line).form != "refused" and not problems_of([line]))[
         :MAX_PATTERNS
     ]

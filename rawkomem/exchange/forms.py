@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Memory, Value
 
-DESCRIPTION = 200  # characters: what a reader of an index sees of a memory
+DESCRIPTION_LENGTH = 200  # characters: what a reader of an index sees of a memory
 FOLDERS = {kind: folder.rpartition("/")[2] for kind, (_, folder) in CREATES.items()}
 
 
@@ -129,7 +129,7 @@ def _concept(memory: Memory) -> Entry:
 
 def description(memory: Memory) -> str:
     """The first sentence of a memory, on one line."""
-    return one_line(next(iter(sentences(memory.body)), memory.title), DESCRIPTION)
+    return one_line(next(iter(sentences(memory.body)), memory.title), DESCRIPTION_LENGTH)
 
 
 def _log(named: Mapping[str, Memory]) -> str:

@@ -23,7 +23,7 @@ FOLDERS = (".claude/rules", ".github/instructions")
 GLOBS = ("paths", "applyTo", "globs")  # keys of Claude Code, Copilot and Cursor for the files that a page is about
 INCLUDE = re.compile(r"^\s*(?:[-*] )?@[\w./~-]+\s*$", re.MULTILINE)  # another page, which is imported by itself
 OPENING = re.compile(r"^This file provides guidance to [^\n]*\n?", re.MULTILINE)  # what Claude Code's /init writes
-LEAST = 3  # words of a section: fewer say nothing
+MIN_SECTION_WORDS = 3  # words of a section: fewer say nothing
 
 
 def is_instructions(source: Source) -> bool:
@@ -43,7 +43,7 @@ def sections_of(page: Page) -> Iterator[Entry]:
     fields, text = split_front(page.text)
     when = [glob for key in GLOBS for glob in texts(fields.get(key))]
     text = OPENING.sub("", INCLUDE.sub("", without_comments(text)))
-    found = [section for section in cut(text) if len(section.body.split()) >= LEAST]
+    found = [section for section in cut(text) if len(section.body.split()) >= MIN_SECTION_WORDS]
     times = Counter(section.title for section in found)
     page_title = {section.trail[:1] for section in found}
     for section in found:

@@ -28,7 +28,7 @@ from ..state.decide import TITLE_LENGTH
 from ..state.facets import category_of
 from ..state.lifecycle.strength import IMPORTANCES
 from ..text.clean import one_line
-from .entry import CONDITION, entry_from, importance_of, moment, texts
+from .entry import CONDITION_LENGTH, entry_from, importance_of, moment, texts
 from .notes import OWN_ID
 from .source import Page, Source
 from .stores import GONE, items_in, text_of
@@ -44,10 +44,10 @@ GRAPH, ARCHIVE, EPISODES, CONFLICTS = "graph.json", "archived.json", "episodes.j
 FIELDS = ("agent", "links", "category", "claim", "importance")  # that mem0's memories do not have
 SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}")
 CLAIMED = (*CLAIM, "scope", "sessionId", "exclusive")  # keys of a claim
-VALUE = 200  # characters of one of them
+MAX_VALUE_LENGTH = 200  # characters of one of them
 WINDOW = ("validFrom", "validUntil")
-COUNTED = 10  # reinforcements and disputes that become entries; more say nothing new
-LINKED = 100  # links of one memory, and members of an episode
+MAX_COUNTED = 10  # reinforcements and disputes that become entries; more say nothing new
+MAX_LINKS = 100  # links of one memory, and members of an episode
 
 
 @record
@@ -140,7 +140,7 @@ def entry_of(item: Item, place: str) -> Entry:
     )
     if "whenToUse" not in item:
         return made
-    conditions = [one_line(condition, CONDITION) for condition in texts(item["whenToUse"])]  # we exported it
+    conditions = [one_line(condition, CONDITION_LENGTH) for condition in texts(item["whenToUse"])]  # we exported it
     return replace(made, title=one_line(str(title or made.title), TITLE_LENGTH), when=tuple(conditions)[:MAX_PATTERNS])
 
 
@@ -167,7 +167,7 @@ def _word(value: object) -> str:
     """A text, or a yes or no, on one line; empty for anything else."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return one_line(value, VALUE) if isinstance(value, str) else ""
+    return one_line(value, MAX_VALUE_LENGTH) if isinstance(value, str) else ""
 
 
 def changes_of(item: Item, known: Container[str], memory: Entry) -> list[Entry]:
@@ -211,7 +211,7 @@ def episode_of(item: Item, known: Container[str], place: str) -> Entry:
 
 
 def _known_ids(given: list[Any], known: Container[str]) -> list[Value]:
-    return [id for id in map(id_of, given[:LINKED]) if id in known]
+    return [id for id in map(id_of, given[:MAX_LINKS]) if id in known]
 
 
 def _list(value: object) -> list[Any]:
@@ -219,7 +219,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _count(value: object) -> int:
-    return max(0, min(int(value), COUNTED)) if isinstance(value, (int, float)) and value == value else 0
+    return max(0, min(int(value), MAX_COUNTED)) if isinstance(value, (int, float)) and value == value else 0
 
 
 # Out

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..model.entry import Entry, Memory, Value
     from .source import Page, Source
 
-LONGEST = 2_000  # words of a memory (SPEC-0009); a longer note is cut at its headings
+MAX_NOTE_WORDS = 2_000  # words of a memory (SPEC-0009); a longer note is cut at its headings
 RESERVED = ("index.md", "log.md")  # of OKF: lists of what the other files say
 OBSERVATION = re.compile(r"^- \[([^\]\n]{1,40})\] (.+)$", re.MULTILINE)
 HASHTAG = re.compile(r"(?<=\s)#([A-Za-z][\w/-]+)")
@@ -117,7 +117,7 @@ def _note(page: Page, title: str) -> Iterator[Entry]:
     title = title or str(fields.get("title") or "") or heading or page.stem.replace("_", " ").replace("-", " ")
     if not body.strip():
         return
-    if len(body.split()) > LONGEST:
+    if len(body.split()) > MAX_NOTE_WORDS:
         for section in cut(body):
             name = section.title if section.title == title else f"{title}: {section.title}" if section.title else title
             yield entry_from(page, name, section.body, " / ".join(section.trail), **_said(fields))

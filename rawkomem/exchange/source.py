@@ -15,9 +15,9 @@ from ..model.record import record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_FILES = 5_000  # of one folder: more is a wrong folder
-LARGEST_JSON = 512 * 2**20  # bytes: a ChatGPT export of years
-PASSED_OVER = ("node_modules", "__pycache__")  # besides hidden folders: nobody's memories
+MAX_FILES = 5_000  # of one folder: more is a wrong folder
+MAX_JSON_BYTES = 512 * 2**20  # bytes: a ChatGPT export of years
+SKIPPED_FOLDERS = ("node_modules", "__pycache__")  # besides hidden folders: nobody's memories
 
 
 @record
@@ -66,8 +66,8 @@ class Source:
         if not self.is_folder:
             return [self.path]
         found = sorted(_walk(self.path, endings))
-        if len(found) > MOST_FILES:
-            raise BadInput(f"{self.path} holds more than {MOST_FILES:,} files", "name the folder with the memories")
+        if len(found) > MAX_FILES:
+            raise BadInput(f"{self.path} holds more than {MAX_FILES:,} files", "name the folder with the memories")
         return found
 
     def pages(self, *endings: str) -> Iterator[Page]:
@@ -103,8 +103,8 @@ class Source:
 
     def _read_json(self) -> Any:
         try:
-            if os.path.getsize(self.path) > LARGEST_JSON:
-                raise BadInput(f"{self.path} has more than {LARGEST_JSON >> 20} MB", "split it")
+            if os.path.getsize(self.path) > MAX_JSON_BYTES:
+                raise BadInput(f"{self.path} has more than {MAX_JSON_BYTES >> 20} MB", "split it")
             with open(self.path, encoding="utf-8-sig", errors="replace") as stream:
                 return json.load(stream, strict=False)
         except (ValueError, RecursionError) as failure:
@@ -123,5 +123,5 @@ class Source:
 
 def _walk(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
     for root, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".") and name not in PASSED_OVER]
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS]
         yield from (os.path.join(root, name) for name in names if name.endswith(endings) and not name.startswith("."))

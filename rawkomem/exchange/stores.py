@@ -10,7 +10,7 @@ from ..model.kinds import CREATES, IMPORTANCE
 from ..model.record import replace
 from ..state.decide import TITLE_LENGTH
 from ..text.clean import clean, one_line
-from .entry import CONDITION, entry_from, importance_of, moment, texts
+from .entry import CONDITION_LENGTH, entry_from, importance_of, moment, texts
 from .notes import OWN_ID
 from .source import Page
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LISTS = ("results", "memories", "items", "data")  # where a document keeps its memories
 FORMAT = "rawkomem/1"  # says of each line of our JSON Lines what it is
-DEEPEST = 5  # levels of a value: a frontmatter has eight in all
+MAX_DEPTH = 5  # levels of a value: a frontmatter has eight in all
 GONE = ("superseded", "archived", "deleted", "rejected")  # statuses of what is no longer in use there
 
 
@@ -91,7 +91,7 @@ def _whole(source: Source, item: Item) -> Entry:
         made,
         id=id if OWN_ID.fullmatch(id) else "",
         title=one_line(str(item.get("title") or made.title), TITLE_LENGTH),
-        when=tuple(one_line(condition, CONDITION) for condition in texts(item.get("whenToUse")))[:MAX_PATTERNS],
+        when=tuple(one_line(condition, CONDITION_LENGTH) for condition in texts(item.get("whenToUse")))[:MAX_PATTERNS],
         found_in=one_line(str(item.get("discoveredIn") or "")),
         source=one_line(str(item.get("source") or "")),
         related=tuple(one_line(name) for name in texts(item.get("relatedMemories"))),
@@ -107,9 +107,9 @@ def _values(said: Any) -> dict[str, Value]:
 
 def _value(value: Any, depth: int = 0) -> Value:
     """A value of JSON in our words: text, lists and mappings; what is nothing, or too deep, is an empty text."""
-    if isinstance(value, dict) and depth < DEEPEST:
+    if isinstance(value, dict) and depth < MAX_DEPTH:
         return {clean(str(key)): _value(item, depth + 1) for key, item in value.items() if str(key) not in DROPPED}
-    if isinstance(value, list) and depth < DEEPEST:
+    if isinstance(value, list) and depth < MAX_DEPTH:
         return [_value(item, depth + 1) for item in value]
     if isinstance(value, str):
         return clean(value)

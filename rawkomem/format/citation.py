@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from ..model.entry import Value
 
 KEY = "cites"
-SHORTEST, LONGEST = 7, 40  # hex digits of a blob id: what git abbreviates to, and a whole one
-WRITTEN = 12  # hex digits that we write: no two files of any project share them
+MIN_BLOB_DIGITS, MAX_BLOB_DIGITS = 7, 40  # hex digits of a blob id: what git abbreviates to, and a whole one
+WRITTEN_BLOB_DIGITS = 12  # hex digits that we write: no two files of any project share them
 SYMBOL_SIGNS = "_$.:?!~-"  # besides letters and digits; a symbol starts with a letter, `_` or `$`
 
 
@@ -55,7 +55,7 @@ def read_citation(text: str) -> Citation:
 
 
 def _is_blob(text: str) -> bool:
-    return SHORTEST <= len(text) <= LONGEST and all(c in "0123456789abcdef" for c in text.lower())
+    return MIN_BLOB_DIGITS <= len(text) <= MAX_BLOB_DIGITS and all(c in "0123456789abcdef" for c in text.lower())
 
 
 def _is_symbol(text: str) -> bool:

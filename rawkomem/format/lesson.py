@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Value
 
-CONFIDENCE = 0.7  # of a lesson that gives none (RFC-0011 §4.2)
+DEFAULT_CONFIDENCE = 0.7  # of a lesson that gives none (RFC-0011 §4.2)
 SEVERITIES = IMPORTANCE  # the same four words
 FRONTMATTER = {  # key → field of a LessonContext
     "errorPattern": "error_pattern",
@@ -44,7 +44,7 @@ class LessonContext:
     severity: str
     applicable_scope: str
     inverse_lesson: str = ""
-    confidence: float = CONFIDENCE
+    confidence: float = DEFAULT_CONFIDENCE
 
 
 def pattern_id(error_pattern: str, applicable_scope: str) -> str:
@@ -108,10 +108,10 @@ def context_of(title: str, importance: str, extra: Mapping[str, Value], body: st
 def confidence_of(extra: Mapping[str, Value]) -> float:
     """How sure a lesson is of its rule, from 0 to 1."""
     try:
-        value = float(_text(extra, "ruleConfidence") or CONFIDENCE)
+        value = float(_text(extra, "ruleConfidence") or DEFAULT_CONFIDENCE)
     except ValueError:
-        return CONFIDENCE
-    return value if 0 <= value <= 1 else CONFIDENCE
+        return DEFAULT_CONFIDENCE
+    return value if 0 <= value <= 1 else DEFAULT_CONFIDENCE
 
 
 def pattern_of(extra: Mapping[str, Value]) -> str:

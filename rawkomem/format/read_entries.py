@@ -33,7 +33,7 @@ MAX_TAGS = 64  # a memory with more is a dump, not a label
 MAX_PATTERNS = 32  # each is matched against every task
 SECRET_HINT = "remove it and change the secret; the index holds a redacted copy"
 PERSONAL_HINT = "remove it where others read this repository; the index holds a redacted copy"
-LONG_VALUE = 10_000  # characters: kept, but it belongs in the body
+MAX_VALUE_LENGTH = 10_000  # characters: kept, but it belongs in the body
 FUTURE_SLACK = DAY  # clocks and time zones differ
 TITLE_LENGTH = 300
 ID_LENGTH = 250  # people type and read ids; a file stem, which serves as one, is no longer
@@ -301,7 +301,7 @@ class _FieldReader:
             self._add(warning, key, f"key {clean(key)!r} looks like {imitated!r} but is not", f"write {imitated}")
         elif not (key[:1].isalpha() or key.startswith(("_", "-", "."))) or key in ("true", "false", "null"):
             self._add(warning, key, f"key {clean(key)[:40]!r} is not a name", "start keys with a letter")
-        if len(str(field.value)) > LONG_VALUE:
+        if len(str(field.value)) > MAX_VALUE_LENGTH:
             self._add(warning, key, f"value of {clean(key)[:40]!r} is very long", "move it into the body")
         self._refuse_nul(key, field.value)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 AGENT = "YAMO_AGENT"  # the RFC's name for an agent that gives none
 PREFIX = "MemoryMesh_"
-PREVIEW = 60  # characters
+PREVIEW_LENGTH = 60  # characters
 INJECT = "SubconsciousReflector"  # the handoff that brings a lesson into the context of the next session
 
 
@@ -173,7 +173,7 @@ def _agent(agent: str) -> str:
 
 
 def _preview(text: str) -> str:
-    return " ".join(text.split())[:PREVIEW].strip()
+    return " ".join(text.split())[:PREVIEW_LENGTH].strip()
 
 
 def _log(what: str, at: int, **values: str) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ import os
 
 from ..model.record import record
 
-MOST_LINKS = 5  # a name of a branch may lead to another; git itself stops at five
-SMALL = 4096  # bytes of HEAD, of a branch, of a `.git` file
+MAX_LINKS = 5  # a name of a branch may lead to another; git itself stops at five
+MAX_BYTES = 4096  # bytes of HEAD, of a branch, of a `.git` file
 
 
 @record
@@ -53,7 +53,7 @@ def git_stamp(start: str) -> str:
         return ""
     name = _small(os.path.join(git.own, "HEAD"))
     seen = [name]
-    while name.startswith("ref:") and len(seen) <= MOST_LINKS:
+    while name.startswith("ref:") and len(seen) <= MAX_LINKS:
         name = _small(os.path.join(git.common, *name.removeprefix("ref:").strip().split("/")))
         seen.append(name)
     if not name:  # not in a file of its own: packed, in a reftable, or not born yet
@@ -74,7 +74,7 @@ def cut_off_at(git: GitDir) -> set[str]:
 def _small(path: str) -> str:
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read(SMALL).strip()
+            return stream.read(MAX_BYTES).strip()
     except OSError:
         return ""
 

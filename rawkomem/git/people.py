@@ -11,7 +11,7 @@ from .run import Git, GitFailed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SECONDS = 5.0  # for git to tell two settings
+TIMEOUT_S = 5.0  # for git to tell two settings
 VARIABLES = ("USER", "LOGNAME", "USERNAME")
 
 
@@ -26,7 +26,7 @@ def people_here(project: str, others: Sequence[str]) -> list[Person]:
 def _known_to_git(project: str) -> list[str]:
     """The address first: it is the same on all of a person's machines."""
     try:
-        git = Git(project, SECONDS)
+        git = Git(project, TIMEOUT_S)
         told = [git.run("config", "--get", key, fine=(0, 1)) for key in ("user.email", "user.name")]
     except GitFailed:
         return []

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NOTHING: Mapping[str, str] = {}  # shared, never changed
-SECONDS = 60.0  # for one reading of history; a project with more than that has no answer rather than a slow one
+TIMEOUT_S = 60.0  # for one reading of history; a project with more than that has no answer rather than a slow one
 KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")  # the user's, not a hook's
 ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -49,7 +49,7 @@ def what_to_do(failure: GitFailed) -> str:
 class Git:
     """Git in one folder, with one time limit for all that is asked of it; `given` is added to its environment."""
 
-    def __init__(self, folder: str, seconds: float = SECONDS, given: Mapping[str, str] = NOTHING):
+    def __init__(self, folder: str, seconds: float = TIMEOUT_S, given: Mapping[str, str] = NOTHING):
         self.folder = folder
         self.given = given
         self.program = shutil.which("git") or ""

@@ -7,7 +7,7 @@ import os
 
 from .run import Git, GitFailed
 
-SECONDS = 5.0  # for git to tell one setting
+TIMEOUT_S = 5.0  # for git to tell one setting
 
 
 def user_name() -> str:
@@ -20,7 +20,7 @@ def user_name() -> str:
 
 def _known_to_git() -> str:
     try:
-        told = Git(os.curdir, SECONDS).run("config", "--get", "user.name", fine=(0, 1))
+        told = Git(os.curdir, TIMEOUT_S).run("config", "--get", "user.name", fine=(0, 1))
         return told.decode("utf-8", "replace").strip()
     except (GitFailed, OSError):
         return ""

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MEMORY = 8 << 20  # bytes RE2 may use for one pattern
+MAX_PATTERN_BYTES = 8 << 20  # bytes RE2 may use for one pattern
 
 _patterns: dict[tuple[str, bool], Any] = {}
 _sets: dict[tuple[str, ...], Any] = {}
@@ -41,6 +41,6 @@ def _options() -> Any:
     import re2
 
     options = re2.Options()
-    options.log_errors, options.max_mem = False, MEMORY
+    options.log_errors, options.max_mem = False, MAX_PATTERN_BYTES
     options.encoding = re2.Options.Encoding.LATIN1
     return options

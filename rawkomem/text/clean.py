@@ -9,7 +9,7 @@ from .unseen import DROP, EMOJI, JOIN, JOINING, LINE, MARK, STYLE, TAG, name, ra
 __all__ = ["clean", "confusable_with", "hidden", "mixed_script", "one_line", "visible"]
 
 MARKS_PER_BASE = 4  # no living spelling stacks more on one letter; zalgo stacks dozens
-HIDDEN_ROWS = 10  # a file full of them needs one look, not a thousand lines
+MAX_HIDDEN_ROWS = 10  # a file full of them needs one look, not a thousand lines
 TITLE_LENGTH = 120  # one line of a usual terminal
 
 JOINER, BLACK_FLAG, END_TAG = "\u200d", "\U0001f3f4", "\U000e007f"
@@ -38,7 +38,7 @@ def hidden(text: str) -> list[tuple[int, str]]:
     if clean(plain) == plain:
         return []
     lines = enumerate(plain.split("\n"), 1)
-    return [(number, kind) for number, line in lines for kind in _taken_out(line)][:HIDDEN_ROWS]
+    return [(number, kind) for number, line in lines for kind in _taken_out(line)][:MAX_HIDDEN_ROWS]
 
 
 def one_line(text: str, limit: int = TITLE_LENGTH) -> str:
@@ -79,7 +79,7 @@ def _clean_wide(text: str) -> str:
 
 
 def _in_context(text: str) -> str:
-    """Selectors, joiners, tags and marks stay or go by their neighbours."""
+    """Selectors, joiners, tags and marks stay or go by their neighbors."""
     out: list[str] = []
     marks = at = 0
     while at < len(text):

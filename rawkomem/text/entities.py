@@ -23,7 +23,7 @@ FOLDERS = (
 )
 KEYS = ("entities", "entity", "entity_slugs")  # frontmatter
 GLUE = ("_", "-", "/", ".", ":", "@")  # before a kind they make it part of something else: a URL, a longer name
-NAMED_MOST = 8  # candidates and known entities that a message lists
+MAX_NAMED = 8  # candidates and known entities that a message lists
 
 
 @record
@@ -140,5 +140,5 @@ def resolve_entity(typed: str, known: Iterable[str]) -> Resolved:
 
 
 def _listing(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED_MOST} more" if len(names) > NAMED_MOST else ""
-    return ", ".join(names[:NAMED_MOST]) + more
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + more

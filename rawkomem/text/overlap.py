@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from .language import language
 
-LANGUAGE_WORDS = 3  # this many words without metacharacters read as a sentence, fewer as a phrase
+MIN_SENTENCE_WORDS = 3  # this many words without metacharacters read as a sentence, fewer as a phrase
 
 
 def is_language(text: str) -> bool:
     """Whether a text without metacharacters reads as a sentence or clause rather than phrases to look for."""
     parts = text.split()
-    return _opens(text) or (len(parts) >= LANGUAGE_WORDS and "|" not in text)
+    return _opens(text) or (len(parts) >= MIN_SENTENCE_WORDS and "|" not in text)
 
 
 def clauses(text: str) -> tuple[tuple[str, ...], ...]:

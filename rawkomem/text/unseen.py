@@ -1,10 +1,10 @@
-"""What each character is: ordinary, invisible, or one whose neighbours decide. Small range tables, learnt on demand."""
+"""What each character is: ordinary, invisible, or one whose neighbors decide. Small range tables, learnt on demand."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 
-# What to do with a character: take it out, make it a line break, or look at its neighbours.
+# What to do with a character: take it out, make it a line break, or look at its neighbors.
 DROP, LINE, STYLE, JOIN, TAG, MARK = "drop", "line", "style", "join", "tag", "mark"
 
 # Characters that are invisible by design, with the name a reader is told. The first row that fits decides.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", str, bool)
 
-MARKER = 7  # characters of a conflict marker, unless git asks for more
+MARKER_LENGTH = 7  # characters of a conflict marker, unless git asks for more
 
 
 @record
@@ -37,7 +37,7 @@ class Merged:
     conflicts: tuple[str, ...] = ()
 
 
-def merge(base: bytes, ours: bytes, theirs: bytes, path: str, marker: int = MARKER) -> Merged | None:
+def merge(base: bytes, ours: bytes, theirs: bytes, path: str, marker: int = MARKER_LENGTH) -> Merged | None:
     """The merge of two versions that come from `base` (empty where both are new); None: not entry by entry."""
     path = below_root(path)
     origin = read_version(base, path, Version())

@@ -23,7 +23,7 @@ OPENING = re.compile(rf"<{FENCE}([0-9a-f]{{4,64}})[ >]")
 PLAIN_ITEM = re.compile(r"^.{1,200} \((?:low|medium|high|critical), .{1,200}\.md:\d+(?:, .*)?\)$", re.MULTILINE)
 LIST = re.compile(r"\[\s*\{")
 DECODER = json.JSONDecoder(strict=False)
-TRIES = 50  # places at which a JSON list may begin
+MAX_TRIES = 50  # places at which a JSON list may begin
 # What hosts wrap around or put beside a person's words, as <tag>…</tag>.
 SCAFFOLDING = (
     "system-reminder", "environment_context", "user_instructions", "INSTRUCTIONS", "command-name", "command-message",
@@ -99,7 +99,7 @@ def _cut(text: str, opening: str, ends: Ends) -> tuple[str, int]:
 def _listed(text: str) -> tuple[str, int]:
     """The format for programs: a JSON list of items."""
     blocks = at = 0
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         opening = LIST.search(text, at)
         if opening is None:
             break

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ...model.entry import Value
     from .moments import Moment
 
-TITLE = 90  # characters
-LEAST_WORDS = 4  # of a title: a shorter one is no subject
+TITLE_LENGTH = 90  # characters
+MIN_TITLE_WORDS = 4  # of a title: a shorter one is no subject
 LEARNED = "learned"  # a tag: nobody wrote this by hand
 RESULTS = ("success", "failure", "partial")
 ASIDES = re.compile(r"; | - | – ")  # of a fault, its cause is the news
@@ -63,8 +63,8 @@ def title_of(text: str, kind: str = "") -> str:
     text = one_line(text, 2 * len(text) + 1)
     bare = cues().CHOOSING.sub("", cues().MARKERS.sub("", text)).strip()
     head = (ASIDES if kind == "fix" else cues().REASONS).split(bare, maxsplit=1)[0].rstrip(".,:;! ")
-    title = head if len(head.split()) >= LEAST_WORDS else bare.rstrip(".,:;! ")
-    return one_line(title[:1].upper() + title[1:], TITLE)
+    title = head if len(head.split()) >= MIN_TITLE_WORDS else bare.rstrip(".,:;! ")
+    return one_line(title[:1].upper() + title[1:], TITLE_LENGTH)
 
 
 def body_of(moment: Moment, run: Run) -> str:

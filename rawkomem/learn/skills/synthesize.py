@@ -24,7 +24,7 @@ from ...text.language import language
 from ...text.overlap import enough, specific
 from ...text.prose import BULLET, prose_lines, sentences
 from ...text.same import Said, said_in
-from ...text.summary import summarise
+from ...text.summary import summarize
 from ..llm.ask import ask
 from ..llm.sources import WARNING, fenced
 from .skill import KIND, plan_held
@@ -130,7 +130,7 @@ def draft_of(name: str, sources: Sequence[Memory]) -> Draft:
     lists = {field: _each_once(_section_items(learnings, heading)) for field, heading in SECTIONS.items()}
     rules = _each_once(_rule(memory) for memory in sources if memory.kind == LESSON)
     told = [(". ".join(lists[field]), 1.0) for field in ("insights", "steps")] + [(". ".join(rules), 0.5)]
-    description = summarise([text for text in told if text[0]], DESCRIPTION_WORDS)
+    description = summarize([text for text in told if text[0]], DESCRIPTION_WORDS)
     return Draft(
         one_line(name, NAME_LENGTH),
         one_line(description, DESCRIPTION_LENGTH),

@@ -16,7 +16,7 @@ from ...text.injection import scan_for_injection
 from ...text.tokens import count_tokens
 from ..find import redact
 from .config import DEFAULT
-from .normalize import normalise
+from .normalize import normalize
 from .segment import PATH, UNNAMED, segment
 from .semantics import filter_semantics
 from .structure import clean_structure
@@ -68,7 +68,7 @@ def stages(text: str, config: Config = DEFAULT, source: str = "") -> Stages:
     if config.enabled and config.semantic.enabled:
         semantic = normal = filter_semantics(structural, config.semantic)
     if config.enabled and config.normalization.enabled:
-        normal = normalise(semantic, config.normalization)
+        normal = normalize(semantic, config.normalization)
     chunks = segment(normal, config.chunking) if config.chunking.enabled else []
     annotated = annotate(chunks, config.metadata, source)
     return Stages(redacted, structural, semantic, normal, tuple(validate(annotated, config.validation)))

@@ -265,4 +265,4 @@ ANNOUNCING = word_set(
     solved standardised standardized team told turned turns undo wrong
     """
 )
-WORKING_WITH, WORKING_ON = "When working with", "When working on"  # the beginnings of conditions for names and for words
+WORKING_WITH, WORKING_ON = "When working with", "When working on"  # how conditions begin
