@@ -19,7 +19,7 @@ HALF_BITS = 26  # bits: a sum of up to 53 is squared in two parts, so that no su
 
 
 def sums(vectors: TokenVectors, texts: list[list[int]]) -> list[bytes]:
-    """One packed vector per list of rows."""
+    """Return one packed vector per list of rows."""
     weights, rows = vectors.table()
     factors = np.frombuffer(weights, "<u4").astype(np.float64)
     table = np.frombuffer(rows, np.int8).reshape(vectors.count, vectors.dims)
@@ -40,7 +40,7 @@ def _block(factors: NDArray[np.float64], table: NDArray[np.int8], texts: list[li
 
 
 def _squares(totals: NDArray[np.int64]) -> list[int]:
-    """The sum of the squares of each row, exact."""
+    """Return the sum of the squares of each row, exact."""
     high, low = totals >> HALF_BITS, totals & (2**HALF_BITS - 1)
     parts = zip((high * high).sum(axis=1), (high * low).sum(axis=1), (low * low).sum(axis=1), strict=True)
     return [(int(a) << 2 * HALF_BITS) + (int(b) << HALF_BITS + 1) + int(c) for a, b, c in parts]

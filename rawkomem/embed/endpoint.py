@@ -84,12 +84,12 @@ class EndpointEmbedder:
 
 
 def embeddings_url(settings: EmbedderSettings) -> str:
-    """The address to post to; a url without a path gets the usual /v1."""
+    """Return the address to post to; a url without a path gets the usual /v1."""
     return api_url(settings.url or URLS[settings.provider], EMBEDDINGS.ending)
 
 
 def read_vectors(answer: Any, count: int) -> list[list[Any]]:
-    """The vectors of an answer in the order of the texts."""
+    """Return the vectors of an answer in the order of the texts."""
     items = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise unusable("no list of vectors")
@@ -103,5 +103,5 @@ def read_vectors(answer: Any, count: int) -> list[list[Any]]:
 
 
 def unusable(what: str) -> EmbedderFailed:
-    """The error for an answer that cannot be trusted."""
+    """Return the error for an answer that cannot be trusted."""
     return EmbedderFailed(f"the endpoint answered with {what}", "Check url, model and dims against the server.")

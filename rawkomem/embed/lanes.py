@@ -18,7 +18,7 @@ OFFSET = 128  # lanes hold no negative numbers: -128..127 are summed as 0..255
 
 
 def weighted_sum(rows: Sequence[bytes], weights: Sequence[int]) -> list[int]:
-    """The sum of weight * row, exact; the rows' length is a multiple of LANE_BYTES."""
+    """Return the sum of weight * row, exact; the rows' length is a multiple of LANE_BYTES."""
     size = len(rows[0])
     flip = int.from_bytes(b"\x80" * size, "little")  # turns int8 into uint8 + OFFSET
     mask = int.from_bytes((b"\xff" + bytes(LANE_BYTES - 1)) * (size // LANE_BYTES), "little")

@@ -36,7 +36,7 @@ def start_server(command: str, client: Client, limit: float = START_TIMEOUT_S) -
 
 
 def split_command(command: str) -> list[str]:
-    """The words of a command line."""
+    """Return the words of a command line."""
     try:
         words = shlex.split(command, posix=os.name == "posix")
     except ValueError:  # a quote that is not closed
@@ -47,7 +47,7 @@ def split_command(command: str) -> list[str]:
 
 
 def launch(words: list[str]) -> subprocess.Popen[bytes]:
-    """The running command; its words are not shown beyond the first: they may hold a secret."""
+    """Return the running command; its words are not shown beyond the first: they may hold a secret."""
     nowhere = subprocess.DEVNULL
     try:
         return subprocess.Popen(words, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)

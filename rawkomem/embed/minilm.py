@@ -69,7 +69,7 @@ class MiniLmEmbedder:
 
 
 def side_by_side(encoder: Encoder, batches: list[list[list[int]]], threads: int) -> list[list[bytes]]:
-    """What the encoder says of each batch, by so many threads."""
+    """Return what the encoder says of each batch, by so many threads."""
     from concurrent.futures import ThreadPoolExecutor  # only bulk work repays its import
 
     pool = ThreadPoolExecutor(threads)
@@ -80,7 +80,7 @@ def side_by_side(encoder: Encoder, batches: list[list[list[int]]], threads: int)
 
 
 def split(texts: list[list[int]]) -> list[list[list[int]]]:
-    """The texts in order, in lists of BATCH_TOKENS or a little less."""
+    """Return the texts in order, in lists of BATCH_TOKENS or a little less."""
     batches: list[list[list[int]]] = []
     room = 0
     for rows in texts:
@@ -103,12 +103,12 @@ def open_minilm(path: str = FILE, onnx: str = "") -> Embedder:
 
 
 def has_onnxruntime() -> bool:
-    """Whether it is installed; it is not imported for that."""
+    """Return whether it is installed; it is not imported for that."""
     from importlib.util import find_spec  # a slow import, and rarely needed
 
     return find_spec("onnxruntime") is not None
 
 
 def from_settings(settings: EmbedderSettings) -> Embedder:
-    """The embedder that `embedder: minilm` asks for; there is nothing to set."""
+    """Return the embedder that `embedder: minilm` asks for; there is nothing to set."""
     return open_minilm()

@@ -48,7 +48,7 @@ class OnnxEmbedder:
 
 
 def load(model: str) -> Any:
-    """The session of a model file."""
+    """Return the session of a model file."""
     try:
         runtime = import_module("onnxruntime")
     except ImportError:

@@ -110,7 +110,7 @@ class Encoder:
                 linear.keep()
 
     def __call__(self, texts: Sequence[Sequence[int]]) -> list[bytes]:
-        """The mean of each text's tokens, normalized."""
+        """Return the mean of each text's tokens, normalized."""
         edges = [0, *np.cumsum([len(rows) for rows in texts]).tolist()]
         tokens = self._embed(texts)
         for layer in self._layers:

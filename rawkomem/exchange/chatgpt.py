@@ -33,7 +33,7 @@ def is_chatgpt(source: Source) -> bool:
 
 
 def read_chatgpt(source: Source) -> Iterator[Entry]:
-    """The best findings of every conversation."""
+    """Yield the best findings of every conversation."""
     conversations = source.json()
     for conversation in conversations if isinstance(conversations, list) else [conversations]:
         if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
@@ -49,7 +49,7 @@ def read_chatgpt(source: Source) -> Iterator[Entry]:
 
 
 def _transcript(conversation: Item) -> io.BytesIO:
-    """A conversation as the chat list that `learn` reads."""
+    """Return a conversation as the chat list that `learn` reads."""
     said = [
         {"role": message["author"]["role"], "content": text, "timestamp": message.get("create_time")}
         for message in _branch(conversation)

@@ -26,7 +26,7 @@ def is_claude_memory(source: Source) -> bool:
 
 
 def read_claude_memory(source: Source) -> Iterator[Entry]:
-    """Each note is a memory; an index that holds more than links is read by its sections."""
+    """Yield a memory for each note; an index that holds more than links is read by its sections."""
     pages = list(source.pages(".md"))
     notes = [page for page in pages if os.path.basename(page.place) != INDEX]
     for page in notes:

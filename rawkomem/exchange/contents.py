@@ -35,7 +35,7 @@ MARKS = re.compile(r"[\\`\[\]]")
 
 
 def contents(memories: Iterable[Memory], root: str = "") -> str:
-    """The whole page; `root` leads from its folder to .rawko, where it lies elsewhere."""
+    """Return the whole page; `root` leads from its folder to .rawko, where it lies elsewhere."""
     shown = [memory for memory in memories if memory.kind in HEADINGS and memory.status == "active"]
     parts = [f"{MARK}\n\n# Memories of this project\n"]
     if not shown:
@@ -78,7 +78,7 @@ def without_links(text: str) -> str:
 
 
 def link_text(text: str) -> str:
-    """A text between the brackets of a link, as it is meant."""
+    """Return a text between the brackets of a link, as it is meant."""
     return plain(one_line(text, 200))
 
 
@@ -88,7 +88,7 @@ def plain(text: str) -> str:
 
 
 def link_to(path: str) -> str:
-    """A relative link to a file, for every editor and forge."""
+    """Return a relative link to a file, for every editor and forge."""
     from urllib.parse import quote
 
     return quote(path, safe="/.-_~")

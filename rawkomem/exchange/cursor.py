@@ -32,7 +32,7 @@ def _holds_rules(folder: str) -> bool:
 
 
 def read_cursor(source: Source) -> Iterator[Entry]:
-    """A memory for each rule; the older form, which is one page about everything, by its sections."""
+    """Yield a memory for each rule; the older form, which is one page about everything, by its sections."""
     for page in source.pages(RULE):
         if os.path.basename(page.place) == OLDER:
             yield from sections_of(page)
@@ -41,7 +41,7 @@ def read_cursor(source: Source) -> Iterator[Entry]:
 
 
 def _rule(page: Page) -> Entry:
-    """Its globs and its description say when it is of use; one that always applies is important."""
+    """Return a rule as a memory: globs and description become conditions; a rule that always applies is important."""
     fields, body = split_front(page.text)
     description = str(fields.get("description") or "").strip()
     heading = body.partition("\n")[0] if body.startswith("# ") else ""

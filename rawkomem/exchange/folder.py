@@ -83,7 +83,7 @@ def _hash(text: str) -> str:
 
 
 def _hash_of(file: str) -> str:
-    """The hash of a file; empty where there is none; a link, or what cannot be read, is nobody's we know."""
+    """Return the hash of a file; empty where there is none; a link, or what cannot be read, is nobody's we know."""
     if os.path.islink(file):
         return "a link"
     try:

@@ -28,7 +28,7 @@ FOLDERS = {kind: folder.rpartition("/")[2] for kind, (_, folder) in CREATES.item
 
 
 def json_lines(memories: Iterable[Memory]) -> str:
-    """One memory a line, whole: what it says in the words of its file, and what became of it under `state`."""
+    """Return one memory a line, whole: what it says in the words of its file, and what became of it under `state`."""
     return "".join(json.dumps(_whole(memory), ensure_ascii=False) + "\n" for memory in memories)
 
 
@@ -72,13 +72,13 @@ def _whole(memory: Memory) -> dict[str, object]:
 
 
 def markdown_files(memories: Iterable[Memory], project: str = "") -> dict[str, str]:
-    """A clean file for each memory: as it stands now, without its history."""
+    """Return a clean file for each memory: as it stands now, without its history."""
     named = _named(memories, lambda memory: "")
     return {name: emit_entry(as_entry(memory)) for name, memory in named.items()}
 
 
 def as_entry(memory: Memory) -> Entry:
-    """A memory as the one entry that says all of it."""
+    """Return a memory as the one entry that says all of it."""
     windows = {"validFrom": memory.valid_from, "validUntil": memory.valid_until}
     extra = {key: value for key, value in memory.extra.items() if key not in (*windows, IMPORTED)}
     return Entry(
@@ -99,7 +99,7 @@ def as_entry(memory: Memory) -> Entry:
 
 
 def okf_files(memories: Sequence[Memory], project: str) -> dict[str, str]:
-    """An Open Knowledge Format bundle: typed concepts in folders by kind, an index of each folder, and a log."""
+    """Return an Open Knowledge Format bundle: typed concepts in folders by kind, an index of each folder, and a log."""
     named = _named(memories, lambda memory: f"{FOLDERS[memory.kind]}/")
     files = {path: emit_entry(_concept(memory)) for path, memory in named.items()}
     folders: dict[str, dict[str, Memory]] = {}
@@ -115,7 +115,7 @@ def okf_files(memories: Sequence[Memory], project: str) -> dict[str, str]:
 
 
 def _concept(memory: Memory) -> Entry:
-    """Our own entry with the keys that OKF asks for; readers keep what they do not know."""
+    """Return our own entry with the keys that OKF asks for; readers keep what they do not know."""
     entry = as_entry(memory)
     said: dict[str, Value] = {
         "type": str(memory.extra.get("type") or memory.kind),
@@ -128,12 +128,12 @@ def _concept(memory: Memory) -> Entry:
 
 
 def description(memory: Memory) -> str:
-    """The first sentence of a memory, on one line."""
+    """Return the first sentence of a memory, on one line."""
     return one_line(next(iter(sentences(memory.body)), memory.title), DESCRIPTION_LENGTH)
 
 
 def _log(named: Mapping[str, Memory]) -> str:
-    """What was stored on which day, the newest first."""
+    """Return what was stored on which day, the newest first."""
     days: dict[str, list[str]] = {}
     for path, memory in sorted(named.items(), key=lambda item: (-item[1].created, item[0])):
         line = f"* **Creation**: [{link_text(memory.title)}]({path})\n"

@@ -28,7 +28,7 @@ class Section:
 
 
 def cut(text: str) -> list[Section]:
-    """The sections of a text that say something, in order."""
+    """Return the sections of a text that say something, in order."""
     return [section for section in _cut(text, CUT_LEVEL, ()) if section.body]
 
 

@@ -33,13 +33,13 @@ def is_instructions(source: Source) -> bool:
 
 
 def read_instructions(source: Source) -> Iterator[Entry]:
-    """Every section that says something, with its heading as title."""
+    """Yield every section that says something, with its heading as title."""
     for page in source.pages(".md"):
         yield from sections_of(page)
 
 
 def sections_of(page: Page) -> Iterator[Entry]:
-    """The memories of one page. Where two sections have the same heading, the one above it tells them apart."""
+    """Yield the memories of one page. Where two sections have the same heading, the one above it tells them apart."""
     fields, text = split_front(page.text)
     when = [glob for key in GLOBS for glob in texts(fields.get(key))]
     text = OPENING.sub("", INCLUDE.sub("", without_comments(text)))

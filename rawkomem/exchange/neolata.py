@@ -79,7 +79,7 @@ def _are_neolata(items: Sequence[Item]) -> bool:
 
 
 def read_neolata(source: Source) -> Iterator[Entry]:
-    """Each memory in use, for a review. What neolata decided, links and episodes stay behind."""
+    """Yield each memory in use, for a review. What neolata decided, links and episodes stay behind."""
     for part in _parts(source, GRAPH, ARCHIVE) if source.is_folder else [source]:
         archived = source.is_folder and os.path.basename(part.path) == ARCHIVE
         for item in items_in(part.json()):
@@ -92,7 +92,7 @@ def read_neolata(source: Source) -> Iterator[Entry]:
 
 
 def read_folder(source: Source) -> Folder:
-    """All of a folder, which must be as neolata writes it."""
+    """Return all of a folder, which must be as neolata writes it."""
     if not os.path.isfile(os.path.join(source.path, GRAPH)):
         raise BadInput(f"there is no {GRAPH} in {source.path}", "name the folder that neolata's jsonStorage writes")
     found = {os.path.basename(part.path): _strictly(part) for part in _parts(source, GRAPH, ARCHIVE, EPISODES)}
@@ -102,7 +102,7 @@ def read_folder(source: Source) -> Folder:
 
 
 def _parts(source: Source, *names: str) -> Iterator[Source]:
-    """Those files of a folder that are there, and no links."""
+    """Yield those files of a folder that are there, and no links."""
     for name in names:
         file = os.path.join(source.path, name)
         if os.path.islink(file):
@@ -125,7 +125,7 @@ def id_of(given: object) -> str:
 
 
 def entry_of(item: Item, place: str) -> Entry:
-    """What a memory of neolata says, in our words and within our limits; without an id."""
+    """Return what a memory of neolata says, in our words and within our limits; without an id."""
     text, title = text_of(item), item.get("title")
     page = Page(place, "", moment(item.get("created_at")) or moment(item.get("updated_at")))
     made = entry_from(
@@ -145,7 +145,7 @@ def entry_of(item: Item, place: str) -> Entry:
 
 
 def _importance(value: object) -> str:
-    """Our word whose number is closest, so that a word we exported comes back."""
+    """Return our word whose number is closest, so that a word we exported comes back."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return importance_of(value)
     return min(IMPORTANCES, key=lambda name: abs(IMPORTANCES[name] - value))
@@ -164,14 +164,14 @@ def _facets(item: Item) -> dict[str, Value]:
 
 
 def _word(value: object) -> str:
-    """A text, or a yes or no, on one line; empty for anything else."""
+    """Return a text, or a yes or no, on one line; empty for anything else."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return one_line(value, MAX_VALUE_LENGTH) if isinstance(value, str) else ""
 
 
 def changes_of(item: Item, known: Container[str], memory: Entry) -> list[Entry]:
-    """What neolata decided about a memory: entries about it, each later than the one before."""
+    """Return what neolata decided about a memory: entries about it, each later than the one before."""
     says: list[tuple[str, dict[str, Value]]] = []
     says += [("reinforce", {})] * _count(item.get("reinforcements"))
     says += [("dispute", {})] * _count(item.get("disputes"))
@@ -201,7 +201,7 @@ def _status(item: Item) -> list[tuple[str, dict[str, Value]]]:
 
 
 def episode_of(item: Item, known: Container[str], place: str) -> Entry:
-    """One of neolata's episodes, with those of its members that are known."""
+    """Return one of neolata's episodes, with those of its members that are known."""
     page = Page(place, "", moment(item.get("created_at")))
     title, summary = str(item.get("name") or "Episode"), item.get("summary")
     members = _known_ids(_list(item.get("memoryIds") or item.get("memory_ids")), known)
@@ -240,7 +240,7 @@ def neolata_files(memories: Sequence[Memory], project: str = "") -> dict[str, st
 
 
 def _item(memory: Memory) -> Item:
-    """A memory in neolata's words; title and conditions besides, which it keeps and we read again."""
+    """Return a memory in neolata's words; title and conditions besides, which it keeps and we read again."""
     said: Item = {
         "id": memory.id,
         "agent": memory.by,

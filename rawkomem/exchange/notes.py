@@ -52,13 +52,13 @@ def is_basic_memory(source: Source) -> bool:
 
 
 def read_serena(source: Source) -> Iterator[Entry]:
-    """A memory for each file; their names are what Serena shows to agents, so they are the titles."""
+    """Yield a memory for each file; their names are what Serena shows to agents, so they are the titles."""
     for page in source.pages(".md"):
         yield from _note(page, page.stem.replace("_", " ").replace("-", " "))
 
 
 def read_basic_memory(source: Source) -> Iterator[Entry]:
-    """A memory for each note; tags of its observations count as its own."""
+    """Yield a memory for each note; tags of its observations count as its own."""
     for page in source.pages(".md"):
         fields, body = split_front(page.text)
         tags = [*texts(fields.get("tags")), *HASHTAG.findall("\n".join(text for _, text in OBSERVATION.findall(body)))]
@@ -68,7 +68,7 @@ def read_basic_memory(source: Source) -> Iterator[Entry]:
 
 
 def read_markdown(source: Source) -> Iterator[Entry]:
-    """A memory for each file; files of our own form keep everything that they say."""
+    """Yield a memory for each file; files of our own form keep everything that they say."""
     for page in source.pages(".md"):
         if is_generated(page.text) or (source.is_folder and os.path.basename(page.place) in RESERVED):
             continue
@@ -126,7 +126,7 @@ def _note(page: Page, title: str) -> Iterator[Entry]:
 
 
 def _said(fields: Mapping[str, Value]) -> dict[str, Any]:
-    """What a note's frontmatter tells in words that most tools share."""
+    """Return what a note's frontmatter tells in words that most tools share."""
     return {
         "when": texts(fields.get("whenToUse")) or texts(fields.get("when_to_use")),
         "tags": texts(fields.get("tags")) or texts(fields.get("keywords")),

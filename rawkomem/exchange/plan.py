@@ -54,7 +54,7 @@ class Here:
 
 
 def decide_import(entries: Iterable[Entry], kind: str, here: Here, source: Source) -> list[Decided]:
-    """What to do with each entry. Whatever is stored waits for a review, and says where it comes from."""
+    """Return what to do with each entry. Whatever is stored waits for a review, and says where it comes from."""
     decided: list[Decided] = []
     seen: set[str] = set()
     for given in entries:
@@ -91,7 +91,7 @@ def _decide(given: Entry, kind: str, here: Here, seen: set[str]) -> Decided:
 
 
 def _id_of(entry: Entry, place: str) -> str:
-    """An id that follows from where a memory comes from and what it says: the same import gives the same ids."""
+    """Return an id that follows from where a memory comes from and what it says: the same import gives the same ids."""
     said = repr((place, entry.kind, entry.title, entry.body, entry.tags, entry.importance))
     return f"{CREATES[entry.kind][0]}_{sha256(said.encode('utf-8', 'replace')).hexdigest()[:12]}"
 

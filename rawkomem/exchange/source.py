@@ -52,7 +52,7 @@ class Source:
         self.skipped.append((place, why))
 
     def place(self, file: str) -> str:
-        """A name for a file that is the same on every machine that has the same files."""
+        """Return a name for a file that is the same on every machine that has the same files."""
         folder, name = os.path.split(file)
         file = os.path.join(os.path.realpath(folder), name)  # a link keeps its own name
         base = os.path.realpath(self.path if self.is_folder else os.path.dirname(self.path))
@@ -62,7 +62,7 @@ class Source:
         return os.path.relpath(file, base).replace(os.sep, "/")
 
     def files(self, *endings: str) -> list[str]:
-        """The file itself, or those below the folder whose names end so, in order of their paths."""
+        """Return the file itself, or those below the folder whose names end so, in order of their paths."""
         if not self.is_folder:
             return [self.path]
         found = sorted(_walk(self.path, endings))
@@ -71,14 +71,14 @@ class Source:
         return found
 
     def pages(self, *endings: str) -> Iterator[Page]:
-        """The texts of those files; one that cannot be read is passed over."""
+        """Yield the texts of those files; one that cannot be read is passed over."""
         for file in self.files(*endings):
             page = self.page(file)
             if page:
                 yield page
 
     def page(self, file: str) -> Page | None:
-        """The text of one file."""
+        """Return the text of one file."""
         place = self.place(file)
         if os.path.islink(file) and file != self.path:
             self.skip(place, "a link")
@@ -113,7 +113,7 @@ class Source:
             raise NotFound(f"{self.path} cannot be read: {failure.strerror}", "check its permissions") from None
 
     def lines(self) -> Iterator[str]:
-        """The lines of the file that are not blank."""
+        """Yield the lines of the file that are not blank."""
         try:
             with open(self.path, encoding="utf-8", errors="replace") as stream:
                 yield from (line for line in stream if line.strip())

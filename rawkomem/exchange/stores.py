@@ -29,7 +29,7 @@ GONE = ("superseded", "archived", "deleted", "rejected")  # statuses of what is 
 
 
 def items_in(value: Any) -> list[Item]:
-    """The memories of a document: the list that it is, or that it holds, or one for each agent."""
+    """Return the memories of a document: the list that it is, or that it holds, or one for each agent."""
     if isinstance(value, dict):
         inner = next((value[name] for name in LISTS if isinstance(value.get(name), (list, dict))), None)
         if inner is None:
@@ -60,7 +60,7 @@ def read_mem0(source: Source) -> Iterator[Entry]:
 
 
 def read_own(source: Source) -> Iterator[Entry]:
-    """Our own JSON Lines: everything that a memory says; who believed or used it stays behind."""
+    """Yield our own JSON Lines: everything that a memory says; who believed or used it stays behind."""
     for number, line in enumerate(source.lines(), 1):
         try:
             item = json.loads(line)
@@ -106,7 +106,7 @@ def _values(said: Any) -> dict[str, Value]:
 
 
 def _value(value: Any, depth: int = 0) -> Value:
-    """A value of JSON in our words: text, lists and mappings; what is nothing, or too deep, is an empty text."""
+    """Return a value of JSON in our words: text, lists and mappings; what is nothing, or too deep, is an empty text."""
     if isinstance(value, dict) and depth < MAX_DEPTH:
         return {clean(str(key)): _value(item, depth + 1) for key, item in value.items() if str(key) not in DROPPED}
     if isinstance(value, list) and depth < MAX_DEPTH:
@@ -117,7 +117,7 @@ def _value(value: Any, depth: int = 0) -> Value:
 
 
 def text_of(item: Item) -> str:
-    """What a memory of another program says."""
+    """Return what a memory of another program says."""
     return next((item[key] for key in ("memory", "text", "content") if isinstance(item.get(key), str)), "")
 
 

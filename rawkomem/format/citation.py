@@ -80,14 +80,14 @@ def cited_in(extra: Mapping[str, Value]) -> list[str]:
 
 
 def with_cited(known: Iterable[str], new: Iterable[Citation]) -> list[str]:
-    """The citations of a memory after some were added: the same place is cited once, with the newer blob."""
+    """Return the citations of a memory after some were added: the same place is cited once, with the newer blob."""
     added = {citation.place: citation.text for citation in new}
     kept = [text for text in known if read_citation(text).place not in added]
     return [*kept, *added.values()]
 
 
 def why_refused(path: str) -> str:
-    """Why a path cannot be one below the project; empty when it can. Links are for whoever looks at the disk."""
+    """Return why a path cannot be one below the project; empty when it can. Links are for whoever looks at the disk."""
     if not path or "\0" in path:
         return "names no file"
     if path.startswith(("/", "~")) or path[1:2] == ":":

@@ -40,7 +40,7 @@ ID_LENGTH = 250  # people type and read ids; a file stem, which serves as one, i
 
 
 def read_entries(text: str, advice: bool = True, log: bool = False) -> tuple[list[Entry], list[Problem]]:
-    """All entries of a text with \\n line ends, ids as written, and all Problems in order of lines.
+    """Return all entries of a text with \\n line ends, ids as written, and all Problems in order of lines.
 
     Without `advice`, warnings that change nothing about an entry are not looked for: an index does not need them. A
     `log` may be in an older form.
@@ -55,7 +55,7 @@ def read_entries(text: str, advice: bool = True, log: bool = False) -> tuple[lis
 
 
 def _older_log(text: str) -> tuple[list[Block], list[Problem]]:
-    """What a log says that does not start with frontmatter."""
+    """Return what a log says that does not start with frontmatter."""
     if text.lstrip().startswith("---"):
         return [], []
     from .logbook import read_log  # few repositories hold one
@@ -324,7 +324,7 @@ def _holds_nul(value: object) -> bool:
 
 
 def is_inside(reference: str) -> bool:
-    """Whether a reference to another memory is a plain name: no way out of the folder, no scheme, no escapes."""
+    """Return whether a reference to another memory is a plain name: no way out of the folder, no scheme, no escapes."""
     if not reference or any(unicodedata.category(c) == "Cc" for c in reference):
         return False
     if reference.startswith(("/", "\\")) or any(c in reference for c in ("\\", "%", ":")):

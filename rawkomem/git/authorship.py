@@ -146,7 +146,7 @@ def _blobs_in_head(git: Git, head: str, read: dict[str, tuple[str, ...]]) -> dic
 
 
 def read_blobs(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """The bytes of each blob that is there."""
+    """Yield the bytes of each blob that is there."""
     wanted = list(blobs)
     for start in range(0, len(wanted), BLOBS_PER_CALL):
         asked = "".join(f"{blob}\n" for blob in wanted[start : start + BLOBS_PER_CALL])

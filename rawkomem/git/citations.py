@@ -60,18 +60,18 @@ class Citations:
         return self._tracked
 
     def of(self, extra: Mapping[str, Value]) -> tuple[Cited, ...]:
-        """How it stands with each citation of a memory."""
+        """Return how it stands with each citation of a memory."""
         return tuple(self.check(read_citation(text)) for text in cited_in(extra)[:MAX_CITATIONS])
 
     def check(self, citation: Citation) -> Cited:
-        """How it stands with one citation."""
+        """Return how it stands with one citation."""
         try:
             return Cited(citation, *self._state(citation))
         except _Unknown as failure:
             return Cited(citation, UNKNOWN, str(failure))
 
     def now(self, citation: Citation) -> Cited:
-        """The citation with the blob that its place has now. Raises BadInput where there is nothing to cite."""
+        """Return the citation with the blob that its place has now. Raises BadInput where there is nothing to cite."""
         try:
             data = self._read(citation.path)
         except _Unknown as failure:
@@ -124,7 +124,7 @@ class Citations:
         return list(dict.fromkeys([*self.tracked.holding(citation.blob), *namesakes]))[:MAX_NAMESAKES]
 
     def _read(self, path: str) -> bytes | None:
-        """The bytes of a file below the project; None where there is none."""
+        """Return the bytes of a file below the project; None where there is none."""
         if path not in self.seen:
             try:
                 self.seen[path] = self._read_once(path)
@@ -151,7 +151,7 @@ class Citations:
         return data
 
     def _file(self, path: str) -> str:
-        """Where a cited path lies; one that leads out of the project, or through a link, is refused."""
+        """Return where a cited path lies; one that leads out of the project, or through a link, is refused."""
         refused = why_refused(path)
         if refused:
             raise _Unknown(f"refused: the path {refused}")
@@ -211,7 +211,7 @@ def blob_ids(data: bytes) -> list[str]:
 
 
 def blob_id(data: bytes) -> str:
-    """The id that git gives these bytes."""
+    """Return the id that git gives these bytes."""
     from hashlib import sha1  # only where something is cited
 
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()

@@ -20,7 +20,7 @@ class GitDir:
 
 
 def find_git(start: str) -> GitDir | None:
-    """The git folder of the innermost work tree around a folder; None where there is none."""
+    """Return the git folder of the innermost work tree around a folder; None where there is none."""
     folder = os.path.abspath(start)
     while True:
         own = _git_folder(os.path.join(folder, ".git"))
@@ -34,7 +34,7 @@ def find_git(start: str) -> GitDir | None:
 
 
 def _git_folder(path: str) -> str:
-    """A folder, or the folder that a `.git` file of a work tree or a submodule names."""
+    """Return a folder, or the folder that a `.git` file of a work tree or a submodule names."""
     if os.path.isdir(path):
         return path
     named = _small(path)
@@ -63,7 +63,7 @@ def git_stamp(start: str) -> str:
 
 
 def cut_off_at(git: GitDir) -> set[str]:
-    """The commits at which a shallow clone ends; none in a whole one."""
+    """Return the commits at which a shallow clone ends; none in a whole one."""
     try:
         with open(os.path.join(git.common, "shallow"), encoding="ascii", errors="replace") as stream:
             return set(stream.read().split())

@@ -18,7 +18,7 @@ NAME_DIGITS = 16  # hexadecimal digits: enough that no two repositories of a tea
 
 
 def repository_id(layout: Layout) -> str:
-    """The same in every full clone. A shallow one does not know its first commit: see `store.repository`."""
+    """Return an id that is the same in every full clone; a shallow one needs the setting `store.repository`."""
     try:
         git = Git(layout.project)
         if git.run("rev-parse", "--is-shallow-repository").strip() == b"true":
@@ -33,7 +33,7 @@ def repository_id(layout: Layout) -> str:
 
 
 def clone_id(layout: Layout) -> str:
-    """The name of this clone; made on the first question."""
+    """Return the name of this clone; made on the first question."""
     file = os.path.join(layout.local, "clone")
     return _known(file) or _named(file)
 

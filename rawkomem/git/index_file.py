@@ -48,15 +48,15 @@ class TrackedFiles:
             ]
 
     def holding(self, blob: str) -> list[str]:
-        """The paths whose blob starts like this."""
+        """Return the paths whose blob starts like this."""
         return [entry.path for entry in self.entries if entry.blob.startswith(blob)]
 
     def named(self, name: str) -> list[str]:
-        """The paths that end in this file name."""
+        """Return the paths that end in this file name."""
         return [entry.path for entry in self.entries if entry.path.rpartition("/")[2] == name]
 
     def why_absent(self, path: str) -> str:
-        """Why a tracked file is not on disk although nobody removed it; empty where there is no such reason."""
+        """Return why a tracked file is not on disk although nobody removed it; empty where there is no such reason."""
         for entry in self.entries:
             around = path.startswith(entry.path.rstrip("/") + "/")
             if around and entry.mode & TYPE == SUBMODULE and not self._is_checked_out(entry.path):
@@ -98,7 +98,7 @@ def _entries(data: bytes) -> Iterator[Tracked]:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """A number of seven bits a byte, as pack files write offsets, and where it ends."""
+    """Return a number of seven bits a byte, as pack files write offsets, and where it ends."""
     byte = data[at]
     value = byte & 127
     while byte & 128:

@@ -16,7 +16,7 @@ VARIABLES = ("USER", "LOGNAME", "USERNAME")
 
 
 def people_here(project: str, others: Sequence[str]) -> list[Person]:
-    """The user, by git's address and name and the system's account, and others whom the user names."""
+    """Return the user, by git's address and name and the system's account, and others whom the user names."""
     accounts = [os.environ.get(name, "") for name in VARIABLES]
     home = os.path.basename(os.path.expanduser("~").rstrip("/\\"))
     everybody = [person([*_known_to_git(project), *accounts, home]), *(person([name]) for name in others)]

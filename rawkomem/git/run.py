@@ -40,7 +40,7 @@ class GitFailed(Exception):
 
 
 def what_to_do(failure: GitFailed) -> str:
-    """A hint for one who was told that git has no answer."""
+    """Return a hint for one who was told that git has no answer."""
     said = str(failure).lower()
     hints = (hint for words, hint in HINTS.items() if words in said)
     return next(hints, "git said so itself: mend that, then run it again")
@@ -58,7 +58,7 @@ class Git:
             raise GitFailed("git is not installed")
 
     def run(self, *words: str, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
-        """What git prints; an exit code that is not fine raises GitFailed with git's own words."""
+        """Return what git prints; an exit code that is not fine raises GitFailed with git's own words."""
         settings = [word for setting in SETTINGS for word in ("-c", setting)]
         try:
             done = subprocess.run(

@@ -48,7 +48,7 @@ class Person:
 
 
 def user_id(name: str) -> str:
-    """The id that stands for a name or an address: `user_3fa9c1`."""
+    """Return the id that stands for a name or an address: `user_3fa9c1`."""
     return f"user_{sha256(name.strip().lower().encode('utf-8', 'surrogatepass')).hexdigest()[:ID_DIGITS]}"
 
 
@@ -59,7 +59,7 @@ def person(names: Iterable[str]) -> Person | None:
 
 
 def anonymize(text: str, people: Sequence[Person]) -> str:
-    """The text with an id for every name, and `~` for home folders. Doing it twice changes nothing more."""
+    """Return the text with an id for every name, and `~` for home folders. Doing it twice changes nothing more."""
     text = HOME.sub(_home, text)
     ids = {name.lower(): somebody.id for somebody in people for name in somebody.names}
     if not any(name in text.lower() for name in ids):
@@ -71,12 +71,12 @@ def anonymize(text: str, people: Sequence[Person]) -> str:
 
 
 def unseen(entry: Entry, via: str) -> bool:
-    """Whether an entry was recorded or distilled, so that no person saw it before it is written."""
+    """Return whether an entry was recorded or distilled, so that no person saw it before it is written."""
     return entry.kind in RECORDED or via == DISTILLED
 
 
 def anonymize_entry(entry: Entry, people: Sequence[Person]) -> Entry:
-    """The entry without names of people, in frontmatter and body alike."""
+    """Return the entry without names of people, in frontmatter and body alike."""
     return with_texts(entry, lambda text: anonymize(text, people))
 
 

@@ -88,7 +88,7 @@ URL = r"[A-Za-z][A-Za-z0-9+.-]*://[^\s:/@\"'`<>]*:([^\s/\"'`<>]+)@[\w\[]"
 
 
 def find_assigned(data: bytes) -> Iterator[Hit]:
-    """Every secret that its surroundings give away."""
+    """Yield every secret that its surroundings give away."""
     seen = occurring(WORDS, data.lower())
     yield from _assignments(data, compiled(ASSIGNMENT, False), compiled(ASSIGNMENT))
     for test, words, pattern in PLACES:
@@ -137,13 +137,13 @@ def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
 
 
 def _opening(data: bytes, at: int) -> tuple[int, str]:
-    """Where a value begins, and the quote it stands in."""
+    """Return where a value begins, and the quote it stands in."""
     quote = _text(data, at, at + 1)
     return (at + 1, quote) if quote in QUOTES else (at, "")
 
 
 def _closing(data: bytes, start: int, quote: str, limit: int) -> int:
-    """Where a value ends: at its quote, the end of the line, or what cannot belong to it."""
+    """Return where a value ends: at its quote, the end of the line, or what cannot belong to it."""
     if quote:
         ends = (data.find(mark, start, limit) for mark in (quote.encode(), b"\n"))
         return _cut(data, start, min((end for end in ends if end >= 0), default=limit))
@@ -154,7 +154,7 @@ def _closing(data: bytes, start: int, quote: str, limit: int) -> int:
 
 
 def _closes_element(data: bytes, key: int, end: int) -> bool:
-    """Whether a value between angle brackets is the text of the XML element that the key names."""
+    """Return whether a value between angle brackets is the text of the XML element that the key names."""
     return data[key - 1 : key] == b"<" and data[end : end + MAX_KEY_LENGTH].lstrip().startswith(b"</")
 
 
@@ -163,7 +163,7 @@ def _text(data: bytes, start: int, end: int) -> str:
 
 
 def _key_start(data: bytes, start: int) -> int:
-    """Where the key begins whose telling word begins here."""
+    """Return where the key begins whose telling word begins here."""
     first = start
     while first > max(0, start - MAX_KEY_LENGTH) and (data[first - 1 : first].isalnum() or data[first - 1] in b"_-."):
         first -= 1
@@ -171,7 +171,7 @@ def _key_start(data: bytes, start: int) -> int:
 
 
 def _cut(data: bytes, start: int, end: int) -> int:
-    """A value ends before an escaped quote or line break: JSON within JSON."""
+    """Cut a value before an escaped quote or line break: JSON within JSON."""
     for escape in (b'\\"', b"\\n", b"\\r"):
         spot = data.find(escape, start, end)
         end = spot if spot > start else end
@@ -179,7 +179,7 @@ def _cut(data: bytes, start: int, end: int) -> int:
 
 
 def _trim(data: bytes, start: int, end: int) -> int:
-    """An unquoted value ends before the punctuation after it, the next URL parameter, or an escaped line break."""
+    """Cut an unquoted value before the punctuation after it, the next URL parameter, or an escaped line break."""
     end = _cut(data, start, end)
     spot = data.find(b"&", start, end)
     if spot > start and data.find(b"=", spot, end) > 0:
@@ -190,7 +190,7 @@ def _trim(data: bytes, start: int, end: int) -> int:
 
 
 def _balanced(value: bytes) -> bool:
-    """Whether a value ends with a bracket that it also opens."""
+    """Return whether a value ends with a bracket that it also opens."""
     opening = BRACKETS.get(value[-1:], b"")
     return opening != b"" and value.count(opening) >= value.count(value[-1:])
 
@@ -199,7 +199,7 @@ def _balanced(value: bytes) -> bool:
 
 
 def _verdict(data: bytes, at: int, key: str, operator: str, value: str, quoted: str) -> str:
-    """The rule an assignment falls under; empty when it holds no secret."""
+    """Return the rule an assignment falls under; empty when it holds no secret."""
     kind = "" if _harmless(data, at) else kind_of(key)
     if not kind or not _plausible(key, value) or (not quoted and is_code(value)):
         return ""
@@ -235,7 +235,7 @@ def _plausible(key: str, value: str) -> bool:
 
 
 def _echoes(key: str, value: str) -> bool:
-    """Whether a value only repeats its key: `challengePassword: "challenge_password"`."""
+    """Return whether a value only repeats its key: `challengePassword: "challenge_password"`."""
     name, said = ("".join(c for c in text.lower() if c.isalnum()) for text in (key, value))
     return (len(said) >= MIN_PASSWORD_LENGTH and said in name) or (len(letter_runs(key)) > 1 and name in said)
 

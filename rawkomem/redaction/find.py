@@ -50,7 +50,7 @@ class Secret:
 
 
 def find_secrets(text: str, pii: bool = True) -> list[Secret]:
-    """Every secret in a text, in order, none overlapping; with or without personal data."""
+    """Return every secret in a text, in order, none overlapping; with or without personal data."""
     seen, places = visible(text)
     data = seen.encode("latin-1", "rawkomem-wide")
     found = []
@@ -64,7 +64,7 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
 
 
 def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None) -> str:
-    """The text with a tag such as [REDACTED_AWS_KEY] for each secret. Doing it twice changes nothing more.
+    """Return the text with a tag such as [REDACTED_AWS_KEY] for each secret. Doing it twice changes nothing more.
 
     `stand_in` gives something else than a tag for personal data.
     """
@@ -79,7 +79,7 @@ def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = 
 
 
 def leaks_again(text: str) -> bool:
-    """Whether a text that was redacted before holds a secret or personal data after all.
+    """Return whether a text that was redacted before holds a secret or personal data after all.
 
     With all rules where RE2 is loaded already. A cold command cannot afford that for the second look: there it is known
     beginnings, addresses and key blocks, found by plain search.
@@ -119,7 +119,7 @@ def _hits(data: bytes, pii: bool) -> Iterator[Hit]:
 
 
 def _begun(data: bytes) -> list[Rule]:
-    """The rules of keys one of whose beginnings stands at a boundary: one pass over the text for all of them."""
+    """Return the rules of keys one of whose beginnings stands at a boundary: one pass over the text for all of them."""
     begun = {found.group()[found.group()[:1] == b"_" :] for found in compiled(_beginnings(), False).finditer(data)}
     numbers = {number for literal in begun for number in _begun_by(literal)}
     return [PREFIX_RULES[number] for number in sorted(numbers)]
@@ -138,7 +138,7 @@ def _beginnings() -> str:
 
 
 def _begun_by(seen: bytes) -> list[int]:
-    """The rules a beginning may belong to: `sk_` stands for `sk_live_` as well."""
+    """Return the rules a beginning may belong to: `sk_` stands for `sk_live_` as well."""
     if seen not in _by_literal:
         text = seen.decode()
         rules = enumerate(PREFIX_RULES)

@@ -73,7 +73,7 @@ def entropy(value: str) -> float:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value is a template, a blank to fill in, or one character over and over."""
+    """Return whether a value is a template, a blank to fill in, or one character over and over."""
     lower = value.lower()
     if any(word in lower for word in FILLED_IN) or lower.startswith(TEMPLATES) or _variable(value):
         return True
@@ -81,7 +81,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_filler(value: str) -> bool:
-    """Whether most of a value is one filler character, as in `xxxxxxxx`."""
+    """Return whether most of a value is one filler character, as in `xxxxxxxx`."""
     return any(value.count(c) >= max(4, PLACEHOLDER_SHARE * len(value)) for c in FILLERS) or "EXAMPLE" in value
 
 
@@ -97,7 +97,7 @@ def _variable(value: str) -> bool:
 
 
 def letter_runs(value: str) -> list[str]:
-    """The runs of letters in a value, in lower case, cut also where camelCase starts a new word."""
+    """Return the runs of letters in a value, in lower case, cut also where camelCase starts a new word."""
     runs, before = [""], ""
     for c in value:
         if not c.isalpha() or (c.isupper() and before.islower()):
@@ -109,7 +109,7 @@ def letter_runs(value: str) -> list[str]:
 
 
 def is_wordy(value: str) -> bool:
-    """Whether a value reads as words: most of it stands in runs of letters that look like English."""
+    """Return whether a value reads as words: most of it stands in runs of letters that look like English."""
     covered = 0
     for run in letter_runs(value):
         pairs = [run[at : at + 2] in PAIRS for at in range(len(run) - 1)]
@@ -119,14 +119,14 @@ def is_wordy(value: str) -> bool:
 
 
 def is_uuid(value: str) -> bool:
-    """Whether a value holds a UUID."""
+    """Return whether a value holds a UUID."""
     groups = value.split("-")
     sizes = [len(group) for group in groups][-5:]
     return sizes == [8, 4, 4, 4, 12] and all(c in "0123456789abcdefABCDEF-" for c in value[-36:])
 
 
 def is_random(value: str) -> bool:
-    """Whether a value looks like the output of a key generator: long, varied, and not made of words."""
+    """Return whether a value looks like the output of a key generator: long, varied, and not made of words."""
     if is_uuid(value):
         return True
     if len(value) < MIN_RANDOM_LENGTH or " " in value or is_wordy(value):
@@ -142,7 +142,7 @@ def is_random(value: str) -> bool:
 
 
 def _mixes(value: str) -> int:
-    """How often letters and digits change places: versions and dates do it rarely."""
+    """Return how often letters and digits change places: versions and dates do it rarely."""
     kinds = "".join("d" if c.isdigit() else "l" for c in value if c.isalnum())
     return kinds.count("dl") + kinds.count("ld") + (len(value) >= 20)
 
@@ -159,7 +159,7 @@ def is_strong(value: str) -> bool:
 
 
 def is_code(value: str) -> bool:
-    """Whether an unquoted value is an expression or a name rather than a literal."""
+    """Return whether an unquoted value is an expression or a name rather than a literal."""
     name = 0
     while name < len(value) and (value[name].isalnum() or value[name] in "_.$"):
         name += 1

@@ -35,7 +35,7 @@ def find_private_keys(data: bytes) -> Iterator[Hit]:
 
 
 def _putty_keys(data: bytes) -> Iterator[Hit]:
-    """The private lines of a PuTTY key, down to its checksum or as far as they go."""
+    """Yield the private lines of a PuTTY key, down to its checksum or as far as they go."""
     at = data.find(PUTTY)
     while at >= 0:
         start = data.find(b"\n", at) + 1 or len(data)
@@ -46,7 +46,7 @@ def _putty_keys(data: bytes) -> Iterator[Hit]:
 
 
 def _key_end(data: bytes, at: int) -> int:
-    """Where the key that begins here ends; 0 when it is no private key."""
+    """Return where the key that begins here ends; 0 when it is no private key."""
     close = data.find(DASHES, at + len(BEGIN), at + len(BEGIN) + MAX_LABEL_LENGTH)
     if close < 0 or b"PRIVATE KEY" not in data[at:close]:
         return 0
@@ -59,7 +59,7 @@ def _key_end(data: bytes, at: int) -> int:
 
 
 def _torn_end(data: bytes, at: int) -> int:
-    """The end of the lines that can belong to a key whose last line is missing."""
+    """Return the end of the lines that can belong to a key whose last line is missing."""
     end = at
     for line in data[at : at + MAX_KEY_BYTES].replace(b"\\n", b" \n").split(b"\n"):
         body = line.strip(WRAPPING)
@@ -75,7 +75,7 @@ def _of_a_key(line: bytes) -> bool:
 
 
 def find_kubernetes(data: bytes) -> Iterator[Hit]:
-    """The base64 values under `data:` of a Kubernetes secret."""
+    """Yield the base64 values under `data:` of a Kubernetes secret."""
     if b"data" not in data or b"kind" not in data or not compiled(KUBERNETES_KIND).search(data):
         return
     for block in compiled(KUBERNETES_DATA).finditer(data):

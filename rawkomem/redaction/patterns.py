@@ -13,7 +13,7 @@ _sets: dict[tuple[str, ...], Any] = {}
 
 
 def compiled(pattern: str, groups: bool = True) -> Any:
-    """A pattern over bytes, one for each character; without groups it is matched faster."""
+    """Return a pattern over bytes, one for each character; without groups it is matched faster."""
     if (pattern, groups) not in _patterns:
         import re2
 
@@ -24,7 +24,7 @@ def compiled(pattern: str, groups: bool = True) -> Any:
 
 
 def occurring(words: tuple[str, ...], data: bytes) -> frozenset[str]:
-    """Which of these words occur: one pass over the text for all of them."""
+    """Return which of these words occur: one pass over the text for all of them."""
     if words not in _sets:
         import re2
 

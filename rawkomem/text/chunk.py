@@ -19,7 +19,7 @@ class Chunk:
 
 
 def chunk(body: str) -> list[Chunk]:
-    """The chunks of a body in order; none for an empty one. Joined, they hold every word."""
+    """Return the chunks of a body in order; none for an empty one. Joined, they hold every word."""
     chunks: list[Chunk] = []
     lines: list[str] = []
     size, start, opened = 0, 1, ""
@@ -58,7 +58,7 @@ def _heading_level(line: str) -> int:
 
 
 def fence_after(fence: str, line: str) -> str:
-    """The code fence that is open after this line."""
+    """Return the code fence that is open after this line."""
     mark = line.lstrip(" ")
     if len(line) - len(mark) > 3 or mark[:3] not in ("```", "~~~"):
         return fence
@@ -69,7 +69,7 @@ def fence_after(fence: str, line: str) -> str:
 
 
 def _cut(text: str, heading: str, line: int) -> list[Chunk]:
-    """One chunk, or several where a single paragraph, table row or code block is longer than a chunk may be."""
+    """Return one chunk, or several where a single paragraph, table row or code block is longer than a chunk may be."""
     pieces: list[Chunk] = []
     while len(text) > 2 * MAX_LENGTH:
         cut = max(text.rfind("\n", MAX_LENGTH // 2, MAX_LENGTH), text.rfind(" ", MAX_LENGTH // 2, MAX_LENGTH))

@@ -41,7 +41,7 @@ def normalize_currency(text: str) -> str:
 
 
 def _number(text: str) -> Decimal | None:
-    """The value of digits with separators; of two kinds, the last one is the decimal point."""
+    """Return the value of digits with separators; of two kinds, the last one is the decimal point."""
     plain = text
     if "," in text and "." in text:
         last = max(text.rfind(","), text.rfind("."))

@@ -55,7 +55,7 @@ class Token:
 
 
 def parse_expression(text: str, fields: Sequence[str]) -> Test:
-    """What a condition over these fields says of a memory's fields."""
+    """Return what a condition over these fields says of a memory's fields."""
     if len(text) > MAX_FILTER_LENGTH:
         raise BadInput(f"the filter is {len(text)} characters long", f"give at most {MAX_FILTER_LENGTH}")
     return _Parser(_tokens(text), fields).whole()
@@ -264,5 +264,5 @@ def _like(pattern: str) -> Callable[[str], bool]:
 
 
 def _stands(part: str, text: str, at: int) -> bool:
-    """Whether a part without % stands in the text at this place."""
+    """Return whether a part without % stands in the text at this place."""
     return all(wanted in ("_", found) for wanted, found in zip(part, text[at : at + len(part)], strict=True))

@@ -44,6 +44,6 @@ class Scan:
 
 
 def scan_for_injection(text: str) -> Scan:
-    """Which patterns of an injected instruction a text holds."""
+    """Return which patterns of an injected instruction a text holds."""
     found = tuple(name for name, pattern in _compiled if pattern.search(text))
     return Scan(round(min(1.0, PATTERN_SCORE * len(found)), 1), found)

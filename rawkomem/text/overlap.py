@@ -8,13 +8,13 @@ MIN_SENTENCE_WORDS = 3  # this many words without metacharacters read as a sente
 
 
 def is_language(text: str) -> bool:
-    """Whether a text without metacharacters reads as a sentence or clause rather than phrases to look for."""
+    """Return whether a text without metacharacters reads as a sentence or clause rather than phrases to look for."""
     parts = text.split()
     return _opens(text) or (len(parts) >= MIN_SENTENCE_WORDS and "|" not in text)
 
 
 def clauses(text: str) -> tuple[tuple[str, ...], ...]:
-    """The specific stems of each alternative of a condition.
+    """Return the specific stems of each alternative of a condition.
 
     After "when" and its like, "or" separates alternatives, and commas do beside it. In other sentences it does not:
     they describe rather than ask, and taking them apart halved the precision.
@@ -59,7 +59,7 @@ def named(text: str, stems: frozenset[str]) -> str:
 
 
 def enough(stems: int) -> int:
-    """How many of a clause's specific words a task must hold.
+    """Return how many of a clause's specific words a task must hold.
 
     One of one; two of two or three; half of more. Over two sets of requests, asking for one of two or three fired
     wrongly five to ten times as often for twice the hits, and what words miss, embeddings find later.
@@ -68,7 +68,7 @@ def enough(stems: int) -> int:
 
 
 def body(text: str) -> str:
-    """A condition in lower case without its "when", for tasks that quote it."""
+    """Return a condition in lower case without its "when", for tasks that quote it."""
     lower = text.lower().rstrip(".?!")
     return lower.partition(" ")[2].strip() if _opens(text) else lower
 

@@ -20,7 +20,7 @@ def is_file_glob(text: str) -> bool:
 
 
 def spell_out(text: str) -> list[str]:
-    """The alternatives of a file glob: `*.{ts,tsx}|*.js` is three of them, in lower case."""
+    """Return the alternatives of a file glob: `*.{ts,tsx}|*.js` is three of them, in lower case."""
     pending = _split(text.lower())
     done: list[str] = []
     while pending and len(done) < MAX_SPELLED_PATTERNS:
@@ -47,7 +47,7 @@ def _split(text: str) -> list[str]:
 
 
 def mentioned(task: str) -> list[str]:
-    """The words of a lower-case task that could be paths or file names."""
+    """Return the words of a lower-case task that could be paths or file names."""
     found = (word.lstrip(QUOTES).rstrip(QUOTES + ".") for word in task.split() if "." in word or "/" in word)
     fine = (path for path in found if path and len(path) <= MAX_PATH_LENGTH and path.count("/") < MAX_FOLDERS)
     return list(dict.fromkeys(fine))[:MAX_PATHS]

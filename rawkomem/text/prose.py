@@ -19,7 +19,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]]{0,2}\s+(?=[^\sa-z.,;:!?])|(?<=
 
 
 def prose_lines(body: str) -> Iterator[str]:
-    """The lines of a body that are not in a code fence."""
+    """Yield the lines of a body that are not in a code fence."""
     fence = ""
     for line in body.split("\n"):
         before, fence = fence, fence_after(fence, line)
@@ -28,7 +28,7 @@ def prose_lines(body: str) -> Iterator[str]:
 
 
 def without_code(line: str) -> str:
-    """A line without its `code spans`: a run of backticks ends at the next run of the same length."""
+    """Return a line without its `code spans`: a run of backticks ends at the next run of the same length."""
     if "`" not in line:
         return line
     runs = [(run.start(), run.end()) for run in BACKTICKS.finditer(line)]
@@ -50,7 +50,7 @@ def without_code(line: str) -> str:
 
 
 def sentences(body: str) -> list[str]:
-    """The sentences of a body in order. Headings, tables and code are none; each list item is one of its own.
+    """Return the sentences of a body in order. Headings, tables and code are none; each list item is one of its own.
 
     An item is told with the heading or the words that lead to its list: what stands under "Do not" means the opposite
     without it.

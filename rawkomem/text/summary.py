@@ -35,12 +35,12 @@ class Sentence:
 
 
 def summarize(texts: Sequence[tuple[str, float]], most_words: int) -> str:
-    """The telling sentences of some (body, weight from 0 to 1) as one text, within a number of words."""
+    """Return the telling sentences of some (body, weight from 0 to 1) as one text, within a number of words."""
     return join(sentence for said in extract(texts, most_words) for sentence in said)
 
 
 def extract(texts: Sequence[tuple[str, float]], most_words: int) -> list[list[str]]:
-    """The same for each text by itself; nothing of a text that only repeats the others."""
+    """Return the same for each text by itself; nothing of a text that only repeats the others."""
     found = _found(texts)
     chosen = _chosen([sentence for sentence in found if len(sentence.text.split()) <= MAX_SENTENCE_WORDS], most_words)
     said: list[list[str]] = [[] for _ in texts]
@@ -99,7 +99,7 @@ def _chosen(found: list[Sentence], most_words: int) -> list[Sentence]:
 
 
 def _gain(sentence: Sentence, said: set[str], common: dict[str, int]) -> float:
-    """What a sentence adds; nothing where most of it has been said."""
+    """Return what a sentence adds; nothing where most of it has been said."""
     new = sentence.stems - said
     if len(new) < MIN_NEW_SHARE * len(sentence.stems):
         return 0.0

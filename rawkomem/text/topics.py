@@ -30,7 +30,7 @@ class Vocabulary:
                 forms[form] = forms.get(form, 0) + 1
 
     def written(self, root: str) -> str:
-        """A stem as it is written most often."""
+        """Return a stem as it is written most often."""
         return min(self.forms[root].items(), key=lambda form: (-form[1], form[0]))[0]
 
 
@@ -46,7 +46,7 @@ def subjects(text: str) -> list[str]:
 
 
 def telling_words(texts: Sequence[str], among: Vocabulary, most: int) -> list[str]:
-    """The words that tell these texts from the others: in many of them, in few of all."""
+    """Return the words that tell these texts from the others: in many of them, in few of all."""
     own = Vocabulary(texts)
     rarity = {root: log(1 + among.texts / among.count.get(root, 1)) for root in own.count}
     scored = sorted(own.count, key=lambda root: (-own.count[root] / own.texts * rarity[root], root))

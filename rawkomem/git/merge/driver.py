@@ -54,7 +54,7 @@ def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> N
 
 
 def _read(file: str) -> bytes:
-    """A whole file, but no more than the reader takes: it refuses what is longer."""
+    """Return a whole file, but no more than the reader takes: it refuses what is longer."""
     try:
         with open(file, "rb") as stream:
             return stream.read(MAX_FILE + 1)

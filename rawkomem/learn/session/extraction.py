@@ -90,14 +90,14 @@ class Extracted:
 
 
 def extract(llm: Llm, said: str, run: Run, existing: Sequence[Memory]) -> list[Extracted]:
-    """What a model would remember; LlmFailure where it gives no usable answer."""
+    """Return what a model would remember; LlmFailure where it gives no usable answer."""
     tag = f"record-{os.urandom(8).hex()}"
     answer = ask(llm, build_prompt(said, run, existing, tag), SYSTEM.format(tag=tag), SCHEMA)
     return [item for item in read_answer(answer) if item.create]
 
 
 def build_prompt(said: str, run: Run, existing: Sequence[Memory], tag: str) -> str:
-    """The question: what was said, task, result, agent and existing memories, all fenced; then what to do."""
+    """Return the question: what was said, task, result, agent and existing memories, all fenced; then what to do."""
     known = "\n".join(f"- {one_line(memory.title)} ({memory.importance})" for memory in existing[:MAX_EXISTING])
     result = run.result or "unknown"
     parts = {
@@ -126,7 +126,7 @@ def window(turns: Sequence[Turn]) -> tuple[str, int]:
 
 
 def parse_extraction(text: str) -> Extracted:
-    """An answer's text as the spec's one answer; one that cannot be read creates nothing and says why."""
+    """Return an answer's text as the spec's one answer; one that cannot be read creates nothing and says why."""
     try:
         answer = read_object(text, SCHEMA)
     except Unfit:
@@ -138,7 +138,7 @@ def parse_extraction(text: str) -> Extracted:
 
 
 def read_answer(answer: Mapping[str, Any]) -> Iterator[Extracted]:
-    """The answers in a model's object: those of its list, else its own."""
+    """Yield the answers in a model's object: those of its list, else its own."""
     listed = answer.get("memories")
     items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
     wanted = answer.get("shouldCreateMemory", True) is not False
@@ -156,7 +156,7 @@ def _is_text(value: object) -> bool:
 
 
 def entry_from(extracted: Extracted, run: Run) -> Entry:
-    """The memory that a model's answer becomes: known fields only, each within its bounds."""
+    """Return the memory that a model's answer becomes: known fields only, each within its bounds."""
     front = extracted.frontmatter or {}
     title, body = one_line(extracted.title, TITLE_LENGTH), clean(extracted.content)[:CONTENT_LENGTH].strip()
     extra: dict[str, Value] = {"type": front["type"]} if front.get("type") in TYPES else {}

@@ -35,7 +35,7 @@ class Known:
         return known
 
     def _said(self, entry: Entry) -> str:
-        """The memory that holds the words of an entry, or has its title."""
+        """Return the memory that holds the words of an entry, or has its title."""
         title, words = plain(entry.title), plain(entry.body.partition("\n\n")[0])
         telling = len(words.split()) >= MIN_WORDS
         for id, other, body in self._texts:
@@ -44,7 +44,7 @@ class Known:
         return ""
 
     def _meant(self, entry: Entry) -> str:
-        """The memory that says the same in other words."""
+        """Return the memory that says the same in other words."""
         said = said_in(entry.body)
         for memory, cosine in self._near(f"{entry.title}\n{entry.body}"):
             if says_same(said, said_in(memory.body), NEAR_DUPLICATE, cosine):
@@ -53,5 +53,5 @@ class Known:
 
 
 def plain(text: str) -> str:
-    """The words of a text, in lower case and without marks."""
+    """Return the words of a text, in lower case and without marks."""
     return " ".join(language().words(text))

@@ -70,7 +70,7 @@ def listen(stream: IO[bytes], run: Run) -> Heard:
 
 
 def _completed(run: Run, asked: str, transcript: Transcript) -> Run:
-    """What the caller says about a run, and what the transcript tells besides."""
+    """Return what the caller says about a run, and what the transcript tells besides."""
     host = "" if transcript.host == MARKDOWN else transcript.host
     source = f"{host} session {transcript.session}" if transcript.session else host and f"{host} session"
     return replace(run, agent=run.agent or host, task=redact(run.task) or asked, error=redact(run.error), source=source)

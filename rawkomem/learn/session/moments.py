@@ -40,7 +40,7 @@ class Moment:
 
 
 def moments_in(turn: Turn, skipped: Counter[str]) -> Iterator[Moment]:
-    """The moments of a turn, in order; what was passed over is counted by reason."""
+    """Yield the moments of a turn, in order; what was passed over is counted by reason."""
     before = ""
     spoken = sentences(_spoken(turn.text).replace("’", "'"))  # cues are written with plain apostrophes
     for sentence, after in zip(spoken, [*spoken[1:], ""], strict=False):
@@ -54,7 +54,7 @@ def moments_in(turn: Turn, skipped: Counter[str]) -> Iterator[Moment]:
 
 
 def why_not(sentence: str) -> str:
-    """Why a sentence is nothing to remember, whatever it says; empty for one that may be."""
+    """Return why a sentence is nothing to remember, whatever it says; empty for one that may be."""
     if not MIN_CHARACTERS <= len(sentence) <= MAX_CHARACTERS or len(set(specific(sentence))) < MIN_WORDS:
         return "trivial"
     said = cues()
@@ -70,7 +70,7 @@ def _under_way(sentence: str, after: str) -> bool:
 
 
 def _spoken(text: str) -> str:
-    """A text without what is quoted: its author did not say it."""
+    """Return a text without what is quoted: its author did not say it."""
     return "\n".join("" if line.lstrip().startswith(">") else line for line in text.split("\n"))
 
 
@@ -84,21 +84,21 @@ def _moment(turn: Turn, sentence: str, before: str) -> Moment | None:
 
 
 def _kind(role: str, sentence: str, before: str) -> str:
-    """The kind that names a sentence: its first, or a correction where a mere "no" stands before it."""
+    """Return the kind that names a sentence: its first, or a correction where a mere "no" stands before it."""
     corrects = role in KINDS["correction"].roles and cues().SHORT_NO.search(before)
     otherwise = "correction" if corrects and cues().CONTRAST.search(sentence) else ""
     return next(kinds_of(sentence, role), otherwise)
 
 
 def kinds_of(sentence: str, role: str) -> Iterator[str]:
-    """Every kind that a sentence has a cue for, among those that this speaker can say."""
+    """Yield every kind that a sentence has a cue for, among those that this speaker can say."""
     for name, kind in KINDS.items():
         if role in (*kind.roles, NOBODY) and cues().CUES[name].search(sentence):
             yield name
 
 
 def _score(sentence: str, kind: str) -> tuple[float, str]:
-    """How sure it is that a sentence with a cue will be of use, and what that is made of."""
+    """Return how sure it is that a sentence with a cue will be of use, and what that is made of."""
     words = len(set(specific(sentence)))
     parts = [
         (CUE_SCORE, f"says a {kind}"),

@@ -46,7 +46,7 @@ def propose(text: str) -> tuple[str, ...]:
 
 
 def _names(text: str) -> Iterator[str]:
-    """The names in a text, as words, each once; a path counts by the name of its file."""
+    """Yield the names in a text, as words, each once; a path counts by the name of its file."""
     seen: set[str] = set()
     for found in _written_names(text):
         name = " ".join(language().words(found))

@@ -35,7 +35,7 @@ class Run:
 
 
 def entry_of(moment: Moment, run: Run) -> Entry:
-    """The memory that a moment becomes."""
+    """Return the memory that a moment becomes."""
     kind = KINDS[moment.kind]
     extra: dict[str, Value] = {
         "type": kind.type,
@@ -59,7 +59,7 @@ def entry_of(moment: Moment, run: Run) -> Entry:
 
 
 def title_of(text: str, kind: str = "") -> str:
-    """A sentence as a title: without what announces it, as far as its reasons."""
+    """Return a sentence as a title: without what announces it, as far as its reasons."""
     text = one_line(text, 2 * len(text) + 1)
     bare = cues().CHOOSING.sub("", cues().MARKERS.sub("", text)).strip()
     head = (ASIDES if kind == "fix" else cues().REASONS).split(bare, maxsplit=1)[0].rstrip(".,:;! ")
@@ -68,7 +68,7 @@ def title_of(text: str, kind: str = "") -> str:
 
 
 def body_of(moment: Moment, run: Run) -> str:
-    """What was said, what it answered, and how the run ended where that went wrong."""
+    """Return what was said, what it answered, and how the run ended where that went wrong."""
     parts = [moment.text]
     if moment.before:
         parts.append(f"Said after: “{moment.before}”")

@@ -22,7 +22,7 @@ SIGNS = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'
 
 
 def normalize(text: str, config: Normalization) -> str:
-    """The text with its prose written in one way; code stays as it is."""
+    """Return the text with its prose written in one way; code stays as it is."""
     return in_prose(text, lambda prose: _normalize(prose, config))
 
 

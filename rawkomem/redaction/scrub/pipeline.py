@@ -55,12 +55,12 @@ class Stages:
 
 
 def scrub(text: str, config: Config = DEFAULT, source: str = "") -> list[Scrubbed]:
-    """The chunks of a text that are indexed, in order."""
+    """Return the chunks of a text that are indexed, in order."""
     return [chunk for chunk in stages(text, config, source).chunks if not chunk.rejected]
 
 
 def stages(text: str, config: Config = DEFAULT, source: str = "") -> Stages:
-    """The same, one stage after the other. A stage that is switched off hands on what it was given."""
+    """Return the same, one stage after the other. A stage that is switched off hands on what it was given."""
     redacted = sanitise(text)
     structural = semantic = normal = redacted
     if config.enabled and config.structural.enabled:
@@ -75,7 +75,7 @@ def stages(text: str, config: Config = DEFAULT, source: str = "") -> Stages:
 
 
 def sanitise(text: str) -> str:
-    """The text without invisible characters, secrets, personal data and blanks around it."""
+    """Return the text without invisible characters, secrets, personal data and blanks around it."""
     return redact(clean(text)).strip()
 
 

@@ -25,7 +25,7 @@ BOILERPLATE = re.compile(
 
 
 def filter_semantics(text: str, config: Semantic) -> str:
-    """The paragraphs that say something, each once, a blank line between them."""
+    """Return the paragraphs that say something, each once, a blank line between them."""
     kept: list[str] = []
     seen: set[str] = set()
     for paragraph, code in paragraphs(text):
