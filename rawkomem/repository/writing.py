@@ -77,7 +77,7 @@ class Writing(Injecting):
 
         if not any(unseen(entry, via or self.via) for entry in plan.entries):
             return plan
-        from ..git.people import people_here
+        from ..git.user import people_here
 
         people = people_here(self.layout.project, self.settings.names)
         entries = (anonymize_entry(e, people) if unseen(e, via or self.via) else e for e in plan.entries)

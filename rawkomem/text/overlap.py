@@ -40,7 +40,12 @@ def specific(text: str) -> list[str]:
 
 def subject(text: str) -> str:
     """Return a text without the words that any text holds: function words, generic words, words below three letters."""
-    return " ".join(word for word, _ in _specific(text, 3))
+    return " ".join(subject_words(text))
+
+
+def subject_words(text: str) -> list[str]:
+    """Return the words of a text that may name its subject, as they stand: of three letters or more."""
+    return [word for word, _ in _specific(text, 3)]
 
 
 def _specific(text: str, min_letters: int) -> list[tuple[str, str]]:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from ..model.ids import slug
 from .language import language
+from .overlap import subject_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-MIN_LETTERS = 3  # shorter words are rarely a subject
 
 
 class Vocabulary:
@@ -35,14 +34,8 @@ class Vocabulary:
 
 
 def subjects(text: str) -> list[str]:
-    """Return the words of a text that may name its subject, as they stand."""
-    spoken = language()
-    kept = [
-        word
-        for word in spoken.content_words(text)
-        if not word.isdecimal() and (len(word) >= MIN_LETTERS or not word.isascii())
-    ]
-    return [word for word, stem in zip(kept, spoken.stemmer(kept), strict=True) if stem not in spoken.generic_stems]
+    """Return the words of a text that may name its subject, without numbers."""
+    return [word for word in subject_words(text) if not word.isdecimal()]
 
 
 def telling_words(texts: Sequence[str], among: Vocabulary, most: int) -> list[str]:
