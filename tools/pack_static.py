@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run from a checkout, installed or not
 
-from rawkomem.embed.lanes import LANE
-from rawkomem.embed.vectors import HEADER, LARGEST, MAGIC, VERSION
+from rawkomem.embed.lanes import LANE_BYTES
+from rawkomem.embed.vectors import HEADER, MAX_WEIGHT, MAGIC, VERSION
 from rawkomem.embed.wordpiece import INNER, words
 
 
@@ -35,13 +35,13 @@ def pack(vectors: Path, vocabulary: Path, out: Path) -> int:
     tokens = vocabulary.read_text("utf-8").rstrip("\n").split("\n")
     with np.load(vectors) as trained:
         i8, scale = trained["i8"], trained["scale"].astype(np.float64).reshape(-1)
-    if i8.shape[1] % LANE:
-        raise SystemExit(f"{i8.shape[1]} dimensions: the plain-Python sum needs a multiple of {LANE}")
+    if i8.shape[1] % LANE_BYTES:
+        raise SystemExit(f"{i8.shape[1]} dimensions: the plain-Python sum needs a multiple of {LANE_BYTES}")
     if not len(tokens) == len(i8) == len(scale):
         raise SystemExit(f"{len(tokens)} tokens, {len(i8)} rows and {len(scale)} scales do not belong together")
     kept = sorted((token.encode(), row) for row, token in enumerate(tokens) if reachable(token))
     rows = np.array([row for _, row in kept])
-    weights = np.rint(scale[rows] * (LARGEST / scale[rows].max())).astype("<u4")
+    weights = np.rint(scale[rows] * (MAX_WEIGHT / scale[rows].max())).astype("<u4")
     out.write_bytes(layout([name for name, _ in kept], weights, i8[rows]))
     return len(kept)
 

@@ -40,7 +40,7 @@ def thread_setter() -> tuple[Any, int]:
 
 
 def libraries() -> list[str]:
-    """The OpenBLAS that came in numpy's wheel."""
+    """Return the OpenBLAS that came in numpy's wheel."""
     home = os.path.dirname(numpy.__file__)
     folders = [folder for folder in (f"{home}.libs", os.path.join(home, ".dylibs")) if os.path.isdir(folder)]
     return [os.path.join(folder, name) for folder in folders for name in os.listdir(folder) if "openblas" in name]
@@ -62,7 +62,7 @@ class OneThread:
 
 
 def workers() -> int:
-    """How many threads to give work to: one for each core, unless the products may have threads of their own."""
+    """Return how many threads to give work to: one for each core, unless the products may have threads of their own."""
     if not (ours or set_threads or os.environ.get(VARIABLE) == "1"):
         return 1
     if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows

@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
     from .vectors import TokenVectors
 
-BLOCK = 256  # texts that are divided together: a few MB of sums
-HALF = 26  # bits: a sum of up to 53 is squared in two parts, so that no sum of products leaves 63
+BLOCK_TEXTS = 256  # texts that are divided together: a few MB of sums
+HALF_BITS = 26  # bits: a sum of up to 53 is squared in two parts, so that no sum of products leaves 63
 
 
 def sums(vectors: TokenVectors, texts: list[list[int]]) -> list[bytes]:
-    """One packed vector per list of rows."""
+    """Return one packed vector per list of rows."""
     weights, rows = vectors.table()
     factors = np.frombuffer(weights, "<u4").astype(np.float64)
     table = np.frombuffer(rows, np.int8).reshape(vectors.count, vectors.dims)
     packed: list[bytes] = []
-    for start in range(0, len(texts), BLOCK):
-        packed += _block(factors, table, texts[start : start + BLOCK])
+    for start in range(0, len(texts), BLOCK_TEXTS):
+        packed += _block(factors, table, texts[start : start + BLOCK_TEXTS])
     return packed
 
 
@@ -40,7 +40,7 @@ def _block(factors: NDArray[np.float64], table: NDArray[np.int8], texts: list[li
 
 
 def _squares(totals: NDArray[np.int64]) -> list[int]:
-    """The sum of the squares of each row, exact."""
-    high, low = totals >> HALF, totals & (2**HALF - 1)
+    """Return the sum of the squares of each row, exact."""
+    high, low = totals >> HALF_BITS, totals & (2**HALF_BITS - 1)
     parts = zip((high * high).sum(axis=1), (high * low).sum(axis=1), (low * low).sum(axis=1), strict=True)
-    return [(int(a) << 2 * HALF) + (int(b) << HALF + 1) + int(c) for a, b, c in parts]
+    return [(int(a) << 2 * HALF_BITS) + (int(b) << HALF_BITS + 1) + int(c) for a, b, c in parts]

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
     from .protocol import Embedder
 
-SIZE = 1_000  # texts: a long session's queries; some 5 MB with 1,024 dimensions
+CACHE_TEXTS = 1_000  # texts: a long session's queries; some 5 MB with 1,024 dimensions
 
 
 class Cached:
     """An embedder that asks another one only for texts it has not seen lately; one caller at a time."""
 
-    def __init__(self, inner: Embedder, size: int = SIZE):
+    def __init__(self, inner: Embedder, size: int = CACHE_TEXTS):
         self.name = inner.name
         self.dims = inner.dims
         self.inner = inner

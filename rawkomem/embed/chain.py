@@ -38,7 +38,7 @@ class EmbedderSettings:
 
 
 def open_embedder(settings: EmbedderSettings, warn: Callable[[str], None]) -> Embedder:
-    """The configured embedder; the bundled one, after exactly one warning, when that cannot be opened."""
+    """Return the configured embedder; the bundled one, after exactly one warning, when that cannot be opened."""
     if settings.provider in (AUTO, BUNDLED):
         return bundled()
     if settings.provider not in PROVIDERS:
@@ -53,7 +53,7 @@ def open_embedder(settings: EmbedderSettings, warn: Callable[[str], None]) -> Em
 
 
 def open_deep(settings: EmbedderSettings) -> Embedder | None:
-    """The embedder of the second tier; None where the first is somebody's choice."""
+    """Return the embedder of the second tier; None where the first is somebody's choice."""
     if settings.provider != AUTO:
         return None
     from .cache import Cached
@@ -63,14 +63,14 @@ def open_deep(settings: EmbedderSettings) -> Embedder | None:
 
 
 def bundled() -> Embedder:
-    """The static vectors that come with rawkomem."""
+    """Return the static vectors that come with rawkomem."""
     from .static import StaticEmbedder  # a search by words alone never needs it
 
     return StaticEmbedder()
 
 
 def configured(settings: EmbedderSettings) -> Embedder:
-    """The provider's embedder, remembering what it embedded last."""
+    """Return the provider's embedder, remembering what it embedded last."""
     from .cache import Cached  # for slow providers only
 
     module, _, name = PROVIDERS[settings.provider].partition(":")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .chain import EmbedderSettings
 
-BATCH = 64  # texts in one request; Cohere takes at most 96
+BATCH_TEXTS = 64  # texts in one request; Cohere takes at most 96
 URLS = {  # where each provider is found when the settings name no url
     "openai": "https://api.openai.com/v1",
     "cohere": "https://api.cohere.ai/compatibility/v1",
@@ -47,8 +47,8 @@ class EndpointEmbedder:
         """As Embedder.embed; blank texts are not sent, since OpenAI refuses them."""
         vectors = [bytes(4 * self.dims)] * len(texts)
         wanted = [place for place, text in enumerate(texts) if text.strip()]
-        for start in range(0, len(wanted), BATCH):
-            places = wanted[start : start + BATCH]
+        for start in range(0, len(wanted), BATCH_TEXTS):
+            places = wanted[start : start + BATCH_TEXTS]
             for place, numbers in zip(places, self._ask([texts[place] for place in places]), strict=True):
                 vectors[place] = self._pack(numbers)
         return vectors
@@ -84,12 +84,12 @@ class EndpointEmbedder:
 
 
 def embeddings_url(settings: EmbedderSettings) -> str:
-    """The address to post to; a url without a path gets the usual /v1."""
+    """Return the address to post to; a url without a path gets the usual /v1."""
     return api_url(settings.url or URLS[settings.provider], EMBEDDINGS.ending)
 
 
 def read_vectors(answer: Any, count: int) -> list[list[Any]]:
-    """The vectors of an answer in the order of the texts."""
+    """Return the vectors of an answer in the order of the texts."""
     items = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise unusable("no list of vectors")
@@ -103,5 +103,5 @@ def read_vectors(answer: Any, count: int) -> list[list[Any]]:
 
 
 def unusable(what: str) -> EmbedderFailed:
-    """The error for an answer that cannot be trusted."""
+    """Return the error for an answer that cannot be trusted."""
     return EmbedderFailed(f"the endpoint answered with {what}", "Check url, model and dims against the server.")

@@ -28,12 +28,12 @@ class JsonApi:
         self.client = self._api.client
 
     def __call__(self, body: dict[str, Any]) -> Any:
-        """The answer's JSON."""
+        """Return the answer's JSON."""
         return _told(lambda: self._api(body))
 
 
 def _told(ask: Callable[[], T]) -> T:
-    """What `ask` returns; its failure as an embedder's."""
+    """Return what `ask` returns; its failure as an embedder's."""
     try:
         return ask()
     except NobodyThere as failure:

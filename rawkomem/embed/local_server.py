@@ -13,11 +13,11 @@ from .failure import EmbedderFailed
 if TYPE_CHECKING:
     from ..net.client import Client
 
-LIMIT = 60.0  # seconds: loading a model of some gigabytes from a slow disk
-LOOK = 0.1  # seconds between two looks
+START_TIMEOUT_S = 60.0  # seconds: loading a model of some gigabytes from a slow disk
+POLL_S = 0.1  # seconds between two looks
 
 
-def start_server(command: str, client: Client, limit: float = LIMIT) -> subprocess.Popen[bytes]:
+def start_server(command: str, client: Client, limit: float = START_TIMEOUT_S) -> subprocess.Popen[bytes]:
     """Run the command, without a shell, in a session of its own; returns once the client can connect."""
     words = split_command(command)
     process = launch(words)
@@ -31,12 +31,12 @@ def start_server(command: str, client: Client, limit: float = LIMIT) -> subproce
             raise EmbedderFailed(
                 f"{words[0]} runs, but {place} did not open within {limit:g} s", "Do url and start agree?"
             )
-        time.sleep(LOOK)
+        time.sleep(POLL_S)
     return process
 
 
 def split_command(command: str) -> list[str]:
-    """The words of a command line."""
+    """Return the words of a command line."""
     try:
         words = shlex.split(command, posix=os.name == "posix")
     except ValueError:  # a quote that is not closed
@@ -47,7 +47,7 @@ def split_command(command: str) -> list[str]:
 
 
 def launch(words: list[str]) -> subprocess.Popen[bytes]:
-    """The running command; its words are not shown beyond the first: they may hold a secret."""
+    """Return the running command; its words are not shown beyond the first: they may hold a secret."""
     nowhere = subprocess.DEVNULL
     try:
         return subprocess.Popen(words, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 NAME = "minilm-l6-v1"
 FILE = os.path.join(os.path.dirname(__file__), "minilm-l6-int8.bin")
 ONNX = "minilm-l6.onnx"  # looked for beside the weights
-BATCH = 768  # tokens in one pass: larger ones gain nothing more, smaller ones waste the processor on the edges
-KEEP_AFTER = 4  # passes: casting the weights takes 5 ms in each, keeping them as float32 20 ms once
+BATCH_TOKENS = 768  # tokens in one pass: larger ones gain nothing more, smaller ones waste the processor on the edges
+KEEP_AFTER_PASSES = 4  # passes: casting the weights takes 5 ms in each, keeping them as float32 20 ms once
 
 
 class MiniLmEmbedder:
@@ -51,7 +51,7 @@ class MiniLmEmbedder:
     def _run(self, batches: list[list[list[int]]]) -> list[bytes]:
         encoder = self._encoder or self._open()
         before, self._passes = self._passes, self._passes + len(batches)
-        if before < KEEP_AFTER <= self._passes:
+        if before < KEEP_AFTER_PASSES <= self._passes:
             encoder.keep()
         from .blas import OneThread, workers
 
@@ -69,7 +69,7 @@ class MiniLmEmbedder:
 
 
 def side_by_side(encoder: Encoder, batches: list[list[list[int]]], threads: int) -> list[list[bytes]]:
-    """What the encoder says of each batch, by so many threads."""
+    """Return what the encoder says of each batch, by so many threads."""
     from concurrent.futures import ThreadPoolExecutor  # only bulk work repays its import
 
     pool = ThreadPoolExecutor(threads)
@@ -80,13 +80,13 @@ def side_by_side(encoder: Encoder, batches: list[list[list[int]]], threads: int)
 
 
 def split(texts: list[list[int]]) -> list[list[list[int]]]:
-    """The texts in order, in lists of BATCH tokens or a little less."""
+    """Return the texts in order, in lists of BATCH_TOKENS or a little less."""
     batches: list[list[list[int]]] = []
     room = 0
     for rows in texts:
         if len(rows) > room:
             batches.append([])
-            room = BATCH
+            room = BATCH_TOKENS
         batches[-1].append(rows)
         room -= len(rows)
     return batches
@@ -103,12 +103,12 @@ def open_minilm(path: str = FILE, onnx: str = "") -> Embedder:
 
 
 def has_onnxruntime() -> bool:
-    """Whether it is installed; it is not imported for that."""
+    """Return whether it is installed; it is not imported for that."""
     from importlib.util import find_spec  # a slow import, and rarely needed
 
     return find_spec("onnxruntime") is not None
 
 
 def from_settings(settings: EmbedderSettings) -> Embedder:
-    """The embedder that `embedder: minilm` asks for; there is nothing to set."""
+    """Return the embedder that `embedder: minilm` asks for; there is nothing to set."""
     return open_minilm()

@@ -28,7 +28,7 @@ VERSION = 1
 HEADER = struct.Struct("<8s9I20x")  # 64 bytes, so that the floats are aligned
 SPAN = struct.Struct("<II")  # where a piece starts, where the next one does
 BYTES = {"<f4": 4, "<u4": 4, "i1": 1, "u1": 1}  # per number, under numpy's names of the kinds
-LARGEST = 2**31  # bytes: no header of a model of this kind asks for more
+MAX_BYTES = 2**31  # bytes: no header of a model of this kind asks for more
 
 
 @record
@@ -69,13 +69,13 @@ class WeightsFile:
         self._names = self.places["names"].start
 
     def find(self, piece: str) -> int:
-        """The row of a piece, or -1."""
+        """Return the row of a piece, or -1."""
         wanted = piece.encode()
         row = bisect_left(range(self.shape.pieces), wanted, key=self._name)
         return row if row < self.shape.pieces and self._name(row) == wanted else -1
 
     def index(self) -> dict[str, int]:
-        """Every piece with its row: 4 MB and some milliseconds, then a look-up is fifty times quicker."""
+        """Return every piece with its row: 4 MB and some milliseconds, then a look-up is fifty times quicker."""
         names = self.map[self._names : self.places["names"].end].decode().split("\n")
         return dict(zip(names, range(self.shape.pieces), strict=False))  # after the last newline is nothing
 
@@ -85,13 +85,13 @@ class WeightsFile:
 
 
 def products(shape: Shape) -> dict[str, tuple[int, int]]:
-    """The matrix products of a layer: how many numbers go in, how many come out."""
+    """Return the matrix products of a layer: how many numbers go in, how many come out."""
     d, w = shape.dims, shape.width
     return {"mix": (d, 3 * d), "join": (d, d), "widen": (d, w), "narrow": (w, d)}
 
 
 def places(shape: Shape) -> dict[str, Place]:
-    """Every array of a file by its name, in the order of the layout."""
+    """Return every array of a file by its name, in the order of the layout."""
     found: dict[str, Place] = {}
     start = HEADER.size
     for name, kind, dims in parts(shape):
@@ -123,13 +123,13 @@ def parts(shape: Shape) -> Iterator[tuple[str, str, tuple[int, ...]]]:
 
 
 def norm_parts(name: str, shape: Shape) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """The two vectors of a layer norm."""
+    """Yield the two vectors of a layer norm."""
     yield f"{name}.gain", "<f4", (shape.dims,)
     yield f"{name}.shift", "<f4", (shape.dims,)
 
 
 def map_file(path: str) -> mmap.mmap:
-    """The whole file as memory; the system reads what is touched."""
+    """Return the whole file as memory; the system reads what is touched."""
     try:
         with open(path, "rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -138,15 +138,15 @@ def map_file(path: str) -> mmap.mmap:
 
 
 def read_shape(path: str, start: mmap.mmap) -> Shape:
-    """What the header says."""
+    """Return what the header says."""
     if len(start) < HEADER.size or HEADER.unpack_from(start)[:2] != (MAGIC, VERSION):
         raise broken(path, f"it does not start with {MAGIC.decode()} {VERSION}")
     shape = Shape(*HEADER.unpack_from(start)[2:])
-    if shape.layers * shape.dims * shape.width > LARGEST or not shape.heads or shape.dims % shape.heads:
+    if shape.layers * shape.dims * shape.width > MAX_BYTES or not shape.heads or shape.dims % shape.heads:
         raise broken(path, "its header makes no sense")
     return shape
 
 
 def broken(path: str, why: str) -> RawkoError:
-    """The error for a file that cannot be used."""
+    """Return the error for a file that cannot be used."""
     return RawkoError(f"cannot use the model {path}: {why}", "Install rawkomem again: the file comes with it.")

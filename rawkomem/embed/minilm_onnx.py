@@ -21,7 +21,7 @@ SPACE = "rawkomem.space"  # the key under which the file names the space of its 
 
 
 class OnnxEmbedder:
-    """Embeds one text at a time: side by side they would share a scale, and a vector depend on its neighbours."""
+    """Embeds one text at a time: side by side they would share a scale, and a vector depend on its neighbors."""
 
     def __init__(self, model: str, weights: str):
         self._session = load(model)
@@ -48,7 +48,7 @@ class OnnxEmbedder:
 
 
 def load(model: str) -> Any:
-    """The session of a model file."""
+    """Return the session of a model file."""
     try:
         runtime = import_module("onnxruntime")
     except ImportError:

@@ -91,7 +91,7 @@ class Layer:
 
 
 class Encoder:
-    """The whole model: rows of the vocabulary in, normalised vectors out."""
+    """The whole model: rows of the vocabulary in, normalized vectors out."""
 
     def __init__(self, file: WeightsFile):
         arrays: Arrays = {
@@ -110,7 +110,7 @@ class Encoder:
                 linear.keep()
 
     def __call__(self, texts: Sequence[Sequence[int]]) -> list[bytes]:
-        """The mean of each text's tokens, normalised."""
+        """Return the mean of each text's tokens, normalized."""
         edges = [0, *np.cumsum([len(rows) for rows in texts]).tolist()]
         tokens = self._embed(texts)
         for layer in self._layers:

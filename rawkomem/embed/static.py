@@ -37,7 +37,7 @@ class StaticEmbedder:
         self._indexed = False
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """One normalised float32 little-endian vector per text; zeros for a text without known words."""
+        """Return one normalized float32 little-endian vector per text; zeros for a text without known words."""
         if not self._indexed and sum(map(len, texts)) > INDEX_CHARS:
             self._cutter.find = finder(self._vectors.index())
             self._indexed = True
@@ -57,7 +57,7 @@ class StaticEmbedder:
 
 
 def count(rows: list[int]) -> dict[int, int]:
-    """How often each row occurs."""
+    """Return how often each row occurs."""
     counts: dict[int, int] = {}
     for row in rows:
         counts[row] = counts.get(row, 0) + 1
@@ -65,12 +65,12 @@ def count(rows: list[int]) -> dict[int, int]:
 
 
 def finder(index: dict[str, int]) -> Callable[[str], int]:
-    """The look-up of a piece in an index that is in memory."""
+    """Return the look-up of a piece in an index that is in memory."""
     get = index.get
     return lambda piece: get(piece, -1)
 
 
 def pack(vector: Sequence[float]) -> bytes:
-    """A vector normalised, as the bytes that cross module borders; all zeros stay so."""
+    """Return a vector normalized, as the bytes that cross module borders; all zeros stay so."""
     length = sum([x * x for x in vector]) ** 0.5 or 1.0
     return struct.pack(f"<{len(vector)}f", *[x / length for x in vector])

@@ -50,7 +50,7 @@ class TransformerEmbedder:
 
 
 def load(model: str, dims: int) -> Any:
-    """The model, cut to so many dimensions where that is asked."""
+    """Return the model, cut to so many dimensions where that is asked."""
     try:
         from sentence_transformers import SentenceTransformer
 
@@ -67,7 +67,7 @@ def load(model: str, dims: int) -> Any:
 
 
 def dimensions(model: Any) -> int:
-    """How many numbers its vectors have; later versions renamed the method."""
+    """Return how many numbers its vectors have; later versions renamed the method."""
     ask = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
     return ask() or len(model.encode(["memory"])[0])  # a model may not say
 
@@ -86,7 +86,7 @@ def label(model: str) -> str:
 
 
 def sample(path: str) -> bytes:
-    """The size and both ends of a file."""
+    """Return the size and both ends of a file."""
     size = os.path.getsize(path)
     with open(path, "rb") as file:
         start = file.read(SAMPLE)
@@ -95,5 +95,5 @@ def sample(path: str) -> bytes:
 
 
 def first_line(error: Exception) -> str:
-    """The error on one line."""
+    """Return the error on one line."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

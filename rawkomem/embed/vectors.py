@@ -4,9 +4,9 @@ Layout, little-endian, without gaps:
     header    magic, version, number of pieces n, dimensions d (a multiple of 8), characters of the longest piece,
               bytes of the names
     offsets   n + 1 uint32: where each piece starts in the names
-    weights   n uint32 up to LARGEST
+    weights   n uint32 up to MAX_WEIGHT
     names     the pieces as UTF-8 in byte order, each ended by a newline
-    rows      n * d int8: a piece's vector is its row times its weight, up to a factor that normalising removes
+    rows      n * d int8: a piece's vector is its row times its weight, up to a factor that normalizing removes
 
 Whole weights make every sum exact, and so the same on any machine and in any order of adding.
 """
@@ -28,7 +28,7 @@ VERSION = 1
 HEADER = struct.Struct("<8sIIIII")
 SPAN = struct.Struct("<II")  # where a piece starts, where the next one does
 WEIGHT = struct.Struct("<I")
-LARGEST = 2**26  # with 2**20 pieces of 2**7 this stays in the 53 bits that float64 holds exactly
+MAX_WEIGHT = 2**26  # with 2**20 pieces of 2**7 this stays in the 53 bits that float64 holds exactly
 HAS_PREAD = hasattr(os, "pread")  # not on Windows
 
 
@@ -48,7 +48,7 @@ class TokenVectors:
         self._map = mmap.mmap(self._file.fileno(), self._rows, access=mmap.ACCESS_READ)
 
     def find(self, piece: str) -> int:
-        """The row of a piece, or -1."""
+        """Return the row of a piece, or -1."""
         wanted = piece.encode()
         data, names, span = self._map, self._names, SPAN.unpack_from
         low, high = 0, self.count
@@ -62,24 +62,24 @@ class TokenVectors:
         return -1
 
     def index(self) -> dict[str, int]:
-        """Every piece with its row: 4 MB and some milliseconds, then a look-up is fifty times quicker."""
+        """Return every piece with its row: 4 MB and some milliseconds, then a look-up is fifty times quicker."""
         names = self._map[self._names : self._rows].decode().split("\n")
         return dict(zip(names, range(self.count), strict=False))  # after the last newline is nothing
 
     def weight(self, row: int) -> int:
-        """What the numbers of a row are multiplied by."""
+        """Return what the numbers of a row are multiplied by."""
         weight: int = WEIGHT.unpack_from(self._map, self._weights + 4 * row)[0]
         return weight
 
     def row(self, row: int) -> bytes:
-        """The int8 numbers of a row."""
+        """Return the int8 numbers of a row."""
         start = self._rows + row * self.dims
         if HAS_PREAD:
             return os.pread(self._file.fileno(), self.dims, start)
         return self._map_all()[start : start + self.dims]
 
     def table(self) -> tuple[memoryview, memoryview]:
-        """All weights and all rows, as bytes."""
+        """Return all weights and all rows, as bytes."""
         return memoryview(self._map)[self._weights : self._names], memoryview(self._map_all())[self._rows :]
 
     def _map_all(self) -> mmap.mmap:
@@ -89,7 +89,7 @@ class TokenVectors:
 
 
 def open_file(path: str) -> tuple[FileIO, tuple[int, int, int, int]]:
-    """The open file and what its header says: pieces, dimensions, longest piece, bytes of the names."""
+    """Return the open file and what its header says: pieces, dimensions, longest piece, bytes of the names."""
     try:
         file = open(path, "rb", buffering=0)  # noqa: SIM115 (stays open as long as the vectors are in use)
         start = file.read(HEADER.size)
@@ -102,5 +102,5 @@ def open_file(path: str) -> tuple[FileIO, tuple[int, int, int, int]]:
 
 
 def broken(path: str, why: str) -> RawkoError:
-    """The error for a file that cannot be used."""
+    """Return the error for a file that cannot be used."""
     return RawkoError(f"cannot use the token vectors {path}: {why}", "Install rawkomem again: the file comes with it.")

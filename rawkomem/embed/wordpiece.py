@@ -1,7 +1,7 @@
 """WordPiece: a text as rows of a vocabulary, exactly as BERT's uncased models cut it.
 
 Clean, lower-case and strip accents; split at spaces, punctuation and CJK characters; then take the longest known piece
-from the left of each word. Special tokens such as `[MASK]` are not recognised in a text: it is data.
+from the left of each word. Special tokens such as `[MASK]` are not recognized in a text: it is data.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class WordPiece:
         self._cut: dict[str, tuple[int, ...]] = {}
 
     def rows(self, text: str) -> list[int]:
-        """The rows of a text's pieces, in order."""
+        """Return the rows of a text's pieces, in order."""
         found = words(text)
         pieces = list(map(self._cut.get, found))
         if None in pieces:
@@ -77,7 +77,7 @@ class WordPiece:
 
 
 def words(text: str) -> list[str]:
-    """The text cleaned, lower-cased, without accents, split at spaces, punctuation and CJK characters."""
+    """Return the text cleaned, lower-cased, without accents, split at spaces, punctuation and CJK characters."""
     if not text.isascii():
         from unicodedata import normalize  # a megabyte of tables that most queries do without
 
@@ -90,7 +90,7 @@ def words(text: str) -> list[str]:
 
 
 def plain(code: int) -> str:
-    """What one decomposed character becomes: nothing, a space, itself lower-cased, or itself between spaces."""
+    """Return what one decomposed character becomes: nothing, a space, itself lower-cased, or itself between spaces."""
     from unicodedata import category as category_of  # as in words()
 
     char = chr(code)

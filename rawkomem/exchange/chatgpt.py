@@ -22,17 +22,18 @@ if TYPE_CHECKING:
     Item = dict[str, Any]
 
 AGENT = "chatgpt"
-MOST = 20  # memories of one conversation, as in learning.py
+MAX_MEMORIES = 20  # memories of one conversation, as in learning.py
 ROLES = ("user", "assistant")
 
 
-def is_chatgpt(value: Any) -> bool:
-    """Whether a document is such an export."""
+def is_chatgpt(source: Source) -> bool:
+    """Return whether a JSON file is such an export."""
+    value = source.json() if source.path.endswith(".json") else None
     return isinstance(value, list) and any(isinstance(item, dict) and "mapping" in item for item in value[:5])
 
 
 def read_chatgpt(source: Source) -> Iterator[Entry]:
-    """The best findings of every conversation."""
+    """Yield the best findings of every conversation."""
     conversations = source.json()
     for conversation in conversations if isinstance(conversations, list) else [conversations]:
         if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
@@ -42,13 +43,13 @@ def read_chatgpt(source: Source) -> Iterator[Entry]:
         heard = listen(_transcript(conversation), Run(agent=a_name(AGENT), task=title))
         if not heard.findings:
             source.skip(title, "nothing in it is worth remembering")
-        for finding in heard.findings[:MOST]:
+        for finding in heard.findings[:MAX_MEMORIES]:
             extra = {**finding.entry.extra, IMPORTED: f"{source.place(source.path)}#{title}"}
             yield replace(finding.entry, source=f"ChatGPT: {title}", extra=extra)
 
 
 def _transcript(conversation: Item) -> io.BytesIO:
-    """A conversation as the chat list that `learn` reads."""
+    """Return a conversation as the chat list that `learn` reads."""
     said = [
         {"role": message["author"]["role"], "content": text, "timestamp": message.get("create_time")}
         for message in _branch(conversation)

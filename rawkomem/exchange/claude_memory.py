@@ -20,13 +20,13 @@ INDEX = "MEMORY.md"
 CATEGORIES = {"user": "preference", "feedback": "preference", "project": "fact", "reference": "fact"}
 
 
-def is_claude_memory(path: str) -> bool:
-    """Whether a folder is one of these."""
-    return os.path.isdir(path) and os.path.isfile(os.path.join(path, INDEX))
+def is_claude_memory(source: Source) -> bool:
+    """Return whether a source is a folder with an index as Claude Code writes it."""
+    return os.path.isfile(os.path.join(source.path, INDEX))
 
 
 def read_claude_memory(source: Source) -> Iterator[Entry]:
-    """Each note is a memory; an index that holds more than links is read by its sections."""
+    """Yield a memory for each note; an index that holds more than links is read by its sections."""
     pages = list(source.pages(".md"))
     notes = [page for page in pages if os.path.basename(page.place) != INDEX]
     for page in notes:

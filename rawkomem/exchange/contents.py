@@ -27,15 +27,15 @@ HEADINGS = {
     "reflection": "Reflections",
     "episode": "Episodes",
 }  # traces and experiences are many, and read by programs
-SENTENCE = 140  # characters of what is told beside a title
-LOOKED_AT = 2_000  # … and of the sentence that they are taken from
+SENTENCE_LENGTH = 140  # characters of what is told beside a title
+SOURCE_LENGTH = 2_000  # … and of the sentence that they are taken from
 # [text](place), [text][label], ![image](place), [[name]], [[name|text]]: what is read of each is its last group
 LINK = re.compile(r"!?\[([^\[\]]*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])|\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]")
 MARKS = re.compile(r"[\\`\[\]]")
 
 
 def contents(memories: Iterable[Memory], root: str = "") -> str:
-    """The whole page; `root` leads from its folder to .rawko, where it lies elsewhere."""
+    """Return the whole page; `root` leads from its folder to .rawko, where it lies elsewhere."""
     shown = [memory for memory in memories if memory.kind in HEADINGS and memory.status == "active"]
     parts = [f"{MARK}\n\n# Memories of this project\n"]
     if not shown:
@@ -64,7 +64,7 @@ def _groups(memories: Sequence[Memory], root: str) -> Iterator[str]:
 
 
 def _line(memory: Memory, root: str) -> str:
-    said = one_line(without_links(next(iter(sentences(memory.body)), "")[:LOOKED_AT]), SENTENCE)
+    said = one_line(without_links(next(iter(sentences(memory.body)), "")[:SOURCE_LENGTH]), SENTENCE_LENGTH)
     grave = f" **{memory.importance}**" if memory.importance in ("high", "critical") else ""
     told = f" – {plain(said)}" if said and said.rstrip(".") != memory.title.rstrip(".") else ""
     return f"- [{link_text(memory.title or memory.id)}]({link_to(root + memory.path)}){grave}{told}\n"
@@ -78,7 +78,7 @@ def without_links(text: str) -> str:
 
 
 def link_text(text: str) -> str:
-    """A text between the brackets of a link, as it is meant."""
+    """Return a text between the brackets of a link, as it is meant."""
     return plain(one_line(text, 200))
 
 
@@ -88,7 +88,7 @@ def plain(text: str) -> str:
 
 
 def link_to(path: str) -> str:
-    """A relative link to a file, for every editor and forge."""
+    """Return a relative link to a file, for every editor and forge."""
     from urllib.parse import quote
 
     return quote(path, safe="/.-_~")

@@ -19,19 +19,20 @@ OLDER = ".cursorrules"
 RULE = ".mdc"
 
 
-def is_cursor(path: str) -> bool:
-    """Whether a file is a rule, or a folder holds rules."""
-    if os.path.isfile(path):
+def is_cursor(source: Source) -> bool:
+    """Return whether a file is a rule, or a folder holds rules."""
+    path = source.path
+    if not source.is_folder:
         return path.endswith(RULE) or os.path.basename(path) == OLDER
     return os.path.isdir(os.path.join(path, "rules")) if os.path.basename(path) == ".cursor" else _holds_rules(path)
 
 
 def _holds_rules(folder: str) -> bool:
-    return os.path.isdir(folder) and any(name.endswith(RULE) for name in os.listdir(folder))
+    return any(name.endswith(RULE) for name in os.listdir(folder))
 
 
 def read_cursor(source: Source) -> Iterator[Entry]:
-    """A memory for each rule; the older form, which is one page about everything, by its sections."""
+    """Yield a memory for each rule; the older form, which is one page about everything, by its sections."""
     for page in source.pages(RULE):
         if os.path.basename(page.place) == OLDER:
             yield from sections_of(page)
@@ -40,7 +41,7 @@ def read_cursor(source: Source) -> Iterator[Entry]:
 
 
 def _rule(page: Page) -> Entry:
-    """Its globs and its description say when it is of use; one that always applies is important."""
+    """Return a rule as a memory: globs and description become conditions; a rule that always applies is important."""
     fields, body = split_front(page.text)
     description = str(fields.get("description") or "").strip()
     heading = body.partition("\n")[0] if body.startswith("# ") else ""

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ..model.entry import Value
     from .source import Page
 
-TITLE = 120  # characters of a title that we make
-CONDITION = 256  # characters, as text/when.py takes them
+TITLE_LENGTH = 120  # characters of a title that we make
+CONDITION_LENGTH = 256  # characters, as text/when.py takes them
 STAND_IN = re.compile(r"\[REDACTED[^\]\n]*\]")
 TICKS = re.compile(r"`{3,}")
 COMMENT = re.compile(r"^<!--.*?-->[ \t]*\n?", re.DOTALL | re.MULTILINE)
@@ -43,12 +43,12 @@ def entry_from(
     by: str = "",
     extra: Mapping[str, Value] | None = None,
 ) -> Entry:
-    """The memory that a page, or a section of it, becomes; conditions are proposed where the source has none."""
+    """Return the memory that a page, or a section of it, becomes; conditions are proposed where the source has none."""
     body = as_body(body)
     place = f"{page.place}#{section}" if section else page.place
     return Entry(
         kind=kind,
-        title=one_line(title, TITLE) or one_line(body.partition("\n")[0].lstrip("#*-> "), TITLE),
+        title=one_line(title, TITLE_LENGTH) or one_line(body.partition("\n")[0].lstrip("#*-> "), TITLE_LENGTH),
         when=usable(when) or _proposed(f"{title}. {body}"),
         tags=labels(tags),
         importance=importance,
@@ -65,7 +65,7 @@ def _proposed(text: str) -> tuple[str, ...]:
 
 
 def as_body(text: str) -> str:
-    """A text as a body: as it is, or in a fence where it would read back as several entries."""
+    """Return a text as a body: as it is, or in a fence where it would read back as several entries."""
     text = clean(text.replace("\r\n", "\n")).strip("\n").rstrip()
     entries, _ = read_entries(f"---\ntitle: x\n---\n\n{text}\n", advice=False)
     if len(entries) == 1:
@@ -75,9 +75,9 @@ def as_body(text: str) -> str:
 
 
 def usable(conditions: Iterable[str]) -> tuple[str, ...]:
-    """Those conditions that can fire, and do not fire on everything."""
+    """Return those conditions that can fire, and do not fire on everything."""
     lines = dict.fromkeys(" ".join(clean(condition).split()) for condition in conditions)
-    short = [line for line in lines if 0 < len(line) <= CONDITION]
+    short = [line for line in lines if 0 < len(line) <= CONDITION_LENGTH]
     return tuple(line for line in short if read_condition(line).form != "refused" and not problems_of([line]))[
         :MAX_PATTERNS
     ]
@@ -90,7 +90,7 @@ def labels(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def a_name(by: str) -> str:
-    """Who found it out, where that is a name that we would write."""
+    """Return who found it out, where that is a name that we would write."""
     try:
         check_by(by)
     except BadInput:
@@ -99,7 +99,7 @@ def a_name(by: str) -> str:
 
 
 def texts(value: Value | None) -> list[str]:
-    """The texts of a value that may be one text, with commas, or a list of them."""
+    """Return the texts of a value that may be one text, with commas, or a list of them."""
     if isinstance(value, list):
         return [str(item).strip() for item in value if isinstance(item, str)]
     return [part.strip() for part in _outside_braces(value)] if isinstance(value, str) else []
@@ -129,7 +129,7 @@ def moment(value: object) -> int:
 
 
 def importance_of(value: object) -> str:
-    """Our word for an importance that is one already, or a number from 0 to 1 or to 10."""
+    """Return our word for an importance that is one already, or a number from 0 to 1 or to 10."""
     if isinstance(value, str):
         word = value.strip().lower()
         return word if word in ("low", "medium", "high", "critical") else "medium"
@@ -140,5 +140,5 @@ def importance_of(value: object) -> str:
 
 
 def without_comments(text: str) -> str:
-    """A text without HTML comments that stand on lines of their own: hosts strip them, too."""
+    """Return a text without HTML comments that stand on lines of their own: hosts strip them, too."""
     return COMMENT.sub("", text)

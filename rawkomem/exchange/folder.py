@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LIST = ".rawkomem-export.json"
-SHOWN = 5  # names in a message
+MAX_NAMES_SHOWN = 5  # names in a message
 
 
 @record
@@ -36,7 +36,7 @@ def write_folder(folder: str, files: Mapping[str, str]) -> Exported:
     found = {name: _hash_of(os.path.join(folder, *name.split("/"))) for name in {*files, *before}}
     theirs = [name for name in files if found[name] and found[name] not in (before.get(name), _hash(files[name]))]
     if theirs:
-        names = ", ".join(sorted(theirs)[:SHOWN])
+        names = ", ".join(sorted(theirs)[:MAX_NAMES_SHOWN])
         raise Refused(f"not written by rawkomem, or changed since: {names}", "name another folder, or move them away")
     gone = sorted(name for name in before if name not in files and found[name] == before[name])
     written = sorted(name for name in files if found[name] != _hash(files[name]))
@@ -83,7 +83,7 @@ def _hash(text: str) -> str:
 
 
 def _hash_of(file: str) -> str:
-    """The hash of a file; empty where there is none; a link, or what cannot be read, is nobody's we know."""
+    """Return the hash of a file; empty where there is none; a link, or what cannot be read, is nobody's we know."""
     if os.path.islink(file):
         return "a link"
     try:

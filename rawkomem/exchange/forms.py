@@ -23,14 +23,18 @@ if TYPE_CHECKING:
 
     from ..model.entry import Memory, Value
 
-FORMS = ("jsonl", "markdown", "okf", "neolata")
-DESCRIPTION = 200  # characters: what a reader of an index sees of a memory
+DESCRIPTION_LENGTH = 200  # characters: what a reader of an index sees of a memory
 FOLDERS = {kind: folder.rpartition("/")[2] for kind, (_, folder) in CREATES.items()}
 
 
 def json_lines(memories: Iterable[Memory]) -> str:
-    """One memory a line, whole: what it says in the words of its file, and what became of it under `state`."""
+    """Return one memory a line, whole: what it says in the words of its file, and what became of it under `state`."""
     return "".join(json.dumps(_whole(memory), ensure_ascii=False) + "\n" for memory in memories)
+
+
+def json_lines_files(memories: Iterable[Memory], project: str = "") -> dict[str, str]:
+    """Return the JSON Lines of memories as the one file of an export."""
+    return {"memories.jsonl": json_lines(memories)}
 
 
 def _whole(memory: Memory) -> dict[str, object]:
@@ -67,14 +71,14 @@ def _whole(memory: Memory) -> dict[str, object]:
     }
 
 
-def markdown_files(memories: Iterable[Memory]) -> dict[str, str]:
-    """A clean file for each memory: as it stands now, without its history."""
+def markdown_files(memories: Iterable[Memory], project: str = "") -> dict[str, str]:
+    """Return a clean file for each memory: as it stands now, without its history."""
     named = _named(memories, lambda memory: "")
     return {name: emit_entry(as_entry(memory)) for name, memory in named.items()}
 
 
 def as_entry(memory: Memory) -> Entry:
-    """A memory as the one entry that says all of it."""
+    """Return a memory as the one entry that says all of it."""
     windows = {"validFrom": memory.valid_from, "validUntil": memory.valid_until}
     extra = {key: value for key, value in memory.extra.items() if key not in (*windows, IMPORTED)}
     return Entry(
@@ -94,15 +98,15 @@ def as_entry(memory: Memory) -> Entry:
     )
 
 
-def okf_files(memories: Sequence[Memory], name: str) -> dict[str, str]:
-    """An Open Knowledge Format bundle: typed concepts in folders by kind, an index of each folder, and a log."""
+def okf_files(memories: Sequence[Memory], project: str) -> dict[str, str]:
+    """Return an Open Knowledge Format bundle: typed concepts in folders by kind, an index of each folder, and a log."""
     named = _named(memories, lambda memory: f"{FOLDERS[memory.kind]}/")
     files = {path: emit_entry(_concept(memory)) for path, memory in named.items()}
     folders: dict[str, dict[str, Memory]] = {}
     for path, memory in named.items():
         folders.setdefault(path.partition("/")[0], {})[path.partition("/")[2]] = memory
     root = "".join(f"* [{folder}]({folder}/index.md) - {len(held)} concepts\n" for folder, held in folders.items())
-    files["index.md"] = f"# {link_text(name)}\n\n{root}"
+    files["index.md"] = f"# {link_text(project or 'Memories')}\n\n{root}"
     for folder, held in folders.items():
         lines = "".join(f"* [{link_text(m.title)}]({path}) - {description(m)}\n" for path, m in held.items())
         files[f"{folder}/index.md"] = f"# {folder.capitalize()}\n\n{lines}"
@@ -111,7 +115,7 @@ def okf_files(memories: Sequence[Memory], name: str) -> dict[str, str]:
 
 
 def _concept(memory: Memory) -> Entry:
-    """Our own entry with the keys that OKF asks for; readers keep what they do not know."""
+    """Return our own entry with the keys that OKF asks for; readers keep what they do not know."""
     entry = as_entry(memory)
     said: dict[str, Value] = {
         "type": str(memory.extra.get("type") or memory.kind),
@@ -124,12 +128,12 @@ def _concept(memory: Memory) -> Entry:
 
 
 def description(memory: Memory) -> str:
-    """The first sentence of a memory, on one line."""
-    return one_line(next(iter(sentences(memory.body)), memory.title), DESCRIPTION)
+    """Return the first sentence of a memory, on one line."""
+    return one_line(next(iter(sentences(memory.body)), memory.title), DESCRIPTION_LENGTH)
 
 
 def _log(named: Mapping[str, Memory]) -> str:
-    """What was stored on which day, the newest first."""
+    """Return what was stored on which day, the newest first."""
     days: dict[str, list[str]] = {}
     for path, memory in sorted(named.items(), key=lambda item: (-item[1].created, item[0])):
         line = f"* **Creation**: [{link_text(memory.title)}]({path})\n"

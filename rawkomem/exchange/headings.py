@@ -10,8 +10,8 @@ from ..text.chunk import fence_after
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-DEEPEST = 2  # level of headings that always cut; deeper ones cut what is long
-LONG = 300  # words of a section that is cut further: two to five hundred make a memory (SPEC-0009)
+CUT_LEVEL = 2  # level of headings that always cut; deeper ones cut what is long
+MAX_SECTION_WORDS = 300  # words of a section that is cut further: two to five hundred make a memory (SPEC-0009)
 
 
 @record
@@ -28,8 +28,8 @@ class Section:
 
 
 def cut(text: str) -> list[Section]:
-    """The sections of a text that say something, in order."""
-    return [section for section in _cut(text, DEEPEST, ()) if section.body]
+    """Return the sections of a text that say something, in order."""
+    return [section for section in _cut(text, CUT_LEVEL, ()) if section.body]
 
 
 def _cut(text: str, deepest: int, above: tuple[str, ...]) -> Iterator[Section]:
@@ -48,7 +48,7 @@ def _cut(text: str, deepest: int, above: tuple[str, ...]) -> Iterator[Section]:
 def _closed(said: list[str], trail: tuple[str, ...], deepest: int) -> Iterator[Section]:
     body = "\n".join(said).strip("\n").rstrip()
     deeper = [level for level, _ in _lines(body) if level]
-    if len(body.split()) > LONG and deeper and deepest < 6:
+    if len(body.split()) > MAX_SECTION_WORDS and deeper and deepest < 6:
         yield from _cut(body, min(deeper), trail)
     else:
         yield Section(trail, body)

@@ -23,27 +23,27 @@ FOLDERS = (".claude/rules", ".github/instructions")
 GLOBS = ("paths", "applyTo", "globs")  # keys of Claude Code, Copilot and Cursor for the files that a page is about
 INCLUDE = re.compile(r"^\s*(?:[-*] )?@[\w./~-]+\s*$", re.MULTILINE)  # another page, which is imported by itself
 OPENING = re.compile(r"^This file provides guidance to [^\n]*\n?", re.MULTILINE)  # what Claude Code's /init writes
-LEAST = 3  # words of a section: fewer say nothing
+MIN_SECTION_WORDS = 3  # words of a section: fewer say nothing
 
 
-def is_instructions(path: str) -> bool:
-    """Whether a file or a folder is of this kind, by its name."""
-    name = os.path.basename(path).lower()
-    return name in NAMES or name.endswith(ENDINGS) or path.replace(os.sep, "/").endswith(FOLDERS)
+def is_instructions(source: Source) -> bool:
+    """Return whether the name of a file or folder is one that hosts read instructions from."""
+    name = os.path.basename(source.path).lower()
+    return name in NAMES or name.endswith(ENDINGS) or source.path.replace(os.sep, "/").endswith(FOLDERS)
 
 
 def read_instructions(source: Source) -> Iterator[Entry]:
-    """Every section that says something, with its heading as title."""
+    """Yield every section that says something, with its heading as title."""
     for page in source.pages(".md"):
         yield from sections_of(page)
 
 
 def sections_of(page: Page) -> Iterator[Entry]:
-    """The memories of one page. Where two sections have the same heading, the one above it tells them apart."""
+    """Yield the memories of one page. Where two sections have the same heading, the one above it tells them apart."""
     fields, text = split_front(page.text)
     when = [glob for key in GLOBS for glob in texts(fields.get(key))]
     text = OPENING.sub("", INCLUDE.sub("", without_comments(text)))
-    found = [section for section in cut(text) if len(section.body.split()) >= LEAST]
+    found = [section for section in cut(text) if len(section.body.split()) >= MIN_SECTION_WORDS]
     times = Counter(section.title for section in found)
     page_title = {section.trail[:1] for section in found}
     for section in found:

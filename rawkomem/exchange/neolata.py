@@ -28,7 +28,7 @@ from ..state.decide import TITLE_LENGTH
 from ..state.facets import category_of
 from ..state.lifecycle.strength import IMPORTANCES
 from ..text.clean import one_line
-from .entry import CONDITION, entry_from, importance_of, moment, texts
+from .entry import CONDITION_LENGTH, entry_from, importance_of, moment, texts
 from .notes import OWN_ID
 from .source import Page, Source
 from .stores import GONE, items_in, text_of
@@ -44,10 +44,10 @@ GRAPH, ARCHIVE, EPISODES, CONFLICTS = "graph.json", "archived.json", "episodes.j
 FIELDS = ("agent", "links", "category", "claim", "importance")  # that mem0's memories do not have
 SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}")
 CLAIMED = (*CLAIM, "scope", "sessionId", "exclusive")  # keys of a claim
-VALUE = 200  # characters of one of them
+MAX_VALUE_LENGTH = 200  # characters of one of them
 WINDOW = ("validFrom", "validUntil")
-COUNTED = 10  # reinforcements and disputes that become entries; more say nothing new
-LINKED = 100  # links of one memory, and members of an episode
+MAX_COUNTED = 10  # reinforcements and disputes that become entries; more say nothing new
+MAX_LINKS = 100  # links of one memory, and members of an episode
 
 
 @record
@@ -61,25 +61,25 @@ class Folder:
 # In
 
 
-def is_neolata(items: Sequence[Item]) -> bool:
-    """Whether these memories are neolata's."""
-    return bool(items) and sum(name in items[0] for name in FIELDS) >= 2
-
-
-def is_neolata_folder(path: str) -> bool:
-    """Whether neolata wrote a folder; others have a graph.json, too."""
-    if not os.path.isfile(os.path.join(path, GRAPH)):
-        return False
-    if any(os.path.isfile(os.path.join(path, name)) for name in (ARCHIVE, EPISODES, CONFLICTS)):
-        return True
+def is_neolata(source: Source) -> bool:
+    """Return whether neolata wrote a JSON file or a folder; other tools have a graph.json, too."""
+    if not source.is_folder:
+        return source.path.endswith(".json") and _are_neolata(items_in(source.json()))
+    graph, *others = (os.path.join(source.path, name) for name in (GRAPH, ARCHIVE, EPISODES, CONFLICTS))
+    if not os.path.isfile(graph) or any(map(os.path.isfile, others)):
+        return os.path.isfile(graph)
     try:
-        return is_neolata(items_in(Source(os.path.join(path, GRAPH)).json()))
+        return _are_neolata(items_in(Source(graph).json()))
     except BadInput:
         return False
 
 
+def _are_neolata(items: Sequence[Item]) -> bool:
+    return bool(items) and sum(name in items[0] for name in FIELDS) >= 2
+
+
 def read_neolata(source: Source) -> Iterator[Entry]:
-    """Each memory in use, for a review. What neolata decided, links and episodes stay behind."""
+    """Yield each memory in use, for a review. What neolata decided, links and episodes stay behind."""
     for part in _parts(source, GRAPH, ARCHIVE) if source.is_folder else [source]:
         archived = source.is_folder and os.path.basename(part.path) == ARCHIVE
         for item in items_in(part.json()):
@@ -92,7 +92,7 @@ def read_neolata(source: Source) -> Iterator[Entry]:
 
 
 def read_folder(source: Source) -> Folder:
-    """All of a folder, which must be as neolata writes it."""
+    """Return all of a folder, which must be as neolata writes it."""
     if not os.path.isfile(os.path.join(source.path, GRAPH)):
         raise BadInput(f"there is no {GRAPH} in {source.path}", "name the folder that neolata's jsonStorage writes")
     found = {os.path.basename(part.path): _strictly(part) for part in _parts(source, GRAPH, ARCHIVE, EPISODES)}
@@ -102,7 +102,7 @@ def read_folder(source: Source) -> Folder:
 
 
 def _parts(source: Source, *names: str) -> Iterator[Source]:
-    """Those files of a folder that are there, and no links."""
+    """Yield those files of a folder that are there, and no links."""
     for name in names:
         file = os.path.join(source.path, name)
         if os.path.islink(file):
@@ -125,7 +125,7 @@ def id_of(given: object) -> str:
 
 
 def entry_of(item: Item, place: str) -> Entry:
-    """What a memory of neolata says, in our words and within our limits; without an id."""
+    """Return what a memory of neolata says, in our words and within our limits; without an id."""
     text, title = text_of(item), item.get("title")
     page = Page(place, "", moment(item.get("created_at")) or moment(item.get("updated_at")))
     made = entry_from(
@@ -140,12 +140,12 @@ def entry_of(item: Item, place: str) -> Entry:
     )
     if "whenToUse" not in item:
         return made
-    conditions = [one_line(condition, CONDITION) for condition in texts(item["whenToUse"])]  # we exported it
+    conditions = [one_line(condition, CONDITION_LENGTH) for condition in texts(item["whenToUse"])]  # we exported it
     return replace(made, title=one_line(str(title or made.title), TITLE_LENGTH), when=tuple(conditions)[:MAX_PATTERNS])
 
 
 def _importance(value: object) -> str:
-    """Our word whose number is closest, so that a word we exported comes back."""
+    """Return our word whose number is closest, so that a word we exported comes back."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return importance_of(value)
     return min(IMPORTANCES, key=lambda name: abs(IMPORTANCES[name] - value))
@@ -164,14 +164,14 @@ def _facets(item: Item) -> dict[str, Value]:
 
 
 def _word(value: object) -> str:
-    """A text, or a yes or no, on one line; empty for anything else."""
+    """Return a text, or a yes or no, on one line; empty for anything else."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return one_line(value, VALUE) if isinstance(value, str) else ""
+    return one_line(value, MAX_VALUE_LENGTH) if isinstance(value, str) else ""
 
 
 def changes_of(item: Item, known: Container[str], memory: Entry) -> list[Entry]:
-    """What neolata decided about a memory: entries about it, each later than the one before."""
+    """Return what neolata decided about a memory: entries about it, each later than the one before."""
     says: list[tuple[str, dict[str, Value]]] = []
     says += [("reinforce", {})] * _count(item.get("reinforcements"))
     says += [("dispute", {})] * _count(item.get("disputes"))
@@ -201,7 +201,7 @@ def _status(item: Item) -> list[tuple[str, dict[str, Value]]]:
 
 
 def episode_of(item: Item, known: Container[str], place: str) -> Entry:
-    """One of neolata's episodes, with those of its members that are known."""
+    """Return one of neolata's episodes, with those of its members that are known."""
     page = Page(place, "", moment(item.get("created_at")))
     title, summary = str(item.get("name") or "Episode"), item.get("summary")
     members = _known_ids(_list(item.get("memoryIds") or item.get("memory_ids")), known)
@@ -211,7 +211,7 @@ def episode_of(item: Item, known: Container[str], place: str) -> Entry:
 
 
 def _known_ids(given: list[Any], known: Container[str]) -> list[Value]:
-    return [id for id in map(id_of, given[:LINKED]) if id in known]
+    return [id for id in map(id_of, given[:MAX_LINKS]) if id in known]
 
 
 def _list(value: object) -> list[Any]:
@@ -219,13 +219,13 @@ def _list(value: object) -> list[Any]:
 
 
 def _count(value: object) -> int:
-    return max(0, min(int(value), COUNTED)) if isinstance(value, (int, float)) and value == value else 0
+    return max(0, min(int(value), MAX_COUNTED)) if isinstance(value, (int, float)) and value == value else 0
 
 
 # Out
 
 
-def neolata_files(memories: Sequence[Memory]) -> dict[str, str]:
+def neolata_files(memories: Sequence[Memory], project: str = "") -> dict[str, str]:
     """name → text of the files of a folder that neolata reads. It makes vectors and links by similarity itself."""
     plain = [memory for memory in memories if memory.kind != "episode"]
     held = {memory.id: memory for memory in plain}
@@ -240,7 +240,7 @@ def neolata_files(memories: Sequence[Memory]) -> dict[str, str]:
 
 
 def _item(memory: Memory) -> Item:
-    """A memory in neolata's words; title and conditions besides, which it keeps and we read again."""
+    """Return a memory in neolata's words; title and conditions besides, which it keeps and we read again."""
     said: Item = {
         "id": memory.id,
         "agent": memory.by,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..model.entry import Entry, Memory, Value
     from .source import Page, Source
 
-LONGEST = 2_000  # words of a memory (SPEC-0009); a longer note is cut at its headings
+MAX_NOTE_WORDS = 2_000  # words of a memory (SPEC-0009); a longer note is cut at its headings
 RESERVED = ("index.md", "log.md")  # of OKF: lists of what the other files say
 OBSERVATION = re.compile(r"^- \[([^\]\n]{1,40})\] (.+)$", re.MULTILINE)
 HASHTAG = re.compile(r"(?<=\s)#([A-Za-z][\w/-]+)")
@@ -31,26 +31,34 @@ OWN_ID = re.compile(r"(?:mem|lesson|skill|learning|reflection|exp|ep)_[A-Za-z0-9
 ADDED = ("description", "timestamp", "resource", IMPORTED)
 
 
-def is_serena(path: str) -> bool:
-    """Whether a path lies in Serena's folder."""
-    return ".serena" in path.replace(os.sep, "/").split("/")
+def is_serena(source: Source) -> bool:
+    """Return whether a source is a file or folder in Serena's folder."""
+    inside = ".serena" in source.path.replace(os.sep, "/").split("/")
+    return inside and not source.path.endswith((".json", ".jsonl"))
+
+
+def is_markdown(source: Source) -> bool:
+    """Return whether a source is a folder or a text file."""
+    return source.is_folder or source.path.endswith((".md", ".markdown", ".txt"))
 
 
 def is_basic_memory(source: Source) -> bool:
-    """Whether most notes carry a permalink, as basic-memory gives each of its own."""
+    """Return whether most notes carry a permalink, as basic-memory gives each of its own."""
+    if not is_markdown(source):
+        return False
     pages = list(source.pages(".md"))[:20]
     source.skipped.clear()
     return bool(pages) and 2 * sum("permalink" in split_front(page.text)[0] for page in pages) > len(pages)
 
 
 def read_serena(source: Source) -> Iterator[Entry]:
-    """A memory for each file; their names are what Serena shows to agents, so they are the titles."""
+    """Yield a memory for each file; their names are what Serena shows to agents, so they are the titles."""
     for page in source.pages(".md"):
         yield from _note(page, page.stem.replace("_", " ").replace("-", " "))
 
 
 def read_basic_memory(source: Source) -> Iterator[Entry]:
-    """A memory for each note; tags of its observations count as its own."""
+    """Yield a memory for each note; tags of its observations count as its own."""
     for page in source.pages(".md"):
         fields, body = split_front(page.text)
         tags = [*texts(fields.get("tags")), *HASHTAG.findall("\n".join(text for _, text in OBSERVATION.findall(body)))]
@@ -60,7 +68,7 @@ def read_basic_memory(source: Source) -> Iterator[Entry]:
 
 
 def read_markdown(source: Source) -> Iterator[Entry]:
-    """A memory for each file; files of our own form keep everything that they say."""
+    """Yield a memory for each file; files of our own form keep everything that they say."""
     for page in source.pages(".md"):
         if is_generated(page.text) or (source.is_folder and os.path.basename(page.place) in RESERVED):
             continue
@@ -109,7 +117,7 @@ def _note(page: Page, title: str) -> Iterator[Entry]:
     title = title or str(fields.get("title") or "") or heading or page.stem.replace("_", " ").replace("-", " ")
     if not body.strip():
         return
-    if len(body.split()) > LONGEST:
+    if len(body.split()) > MAX_NOTE_WORDS:
         for section in cut(body):
             name = section.title if section.title == title else f"{title}: {section.title}" if section.title else title
             yield entry_from(page, name, section.body, " / ".join(section.trail), **_said(fields))
@@ -118,7 +126,7 @@ def _note(page: Page, title: str) -> Iterator[Entry]:
 
 
 def _said(fields: Mapping[str, Value]) -> dict[str, Any]:
-    """What a note's frontmatter tells in words that most tools share."""
+    """Return what a note's frontmatter tells in words that most tools share."""
     return {
         "when": texts(fields.get("whenToUse")) or texts(fields.get("when_to_use")),
         "tags": texts(fields.get("tags")) or texts(fields.get("keywords")),

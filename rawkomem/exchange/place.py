@@ -14,12 +14,12 @@ IMPORTED = facets.IMPORTED  # key of an entry
 
 
 def place_of(extra: Mapping[str, Value]) -> str:
-    """The place that an entry names; empty where it was not imported."""
+    """Return the place that an entry names; empty where it was not imported."""
     return str(extra.get(IMPORTED, ""))
 
 
 def is_from(imported: str, place: str) -> bool:
-    """Whether a memory comes from a place: a kind, a file, a folder of files, or one section."""
+    """Return whether a memory comes from a place: a kind, a file, a folder of files, or one section."""
     kind, _, path = imported.partition(":")
     place = place.removeprefix("./").rstrip("/")
     return place in (kind, path, imported) or path.startswith((f"{place}#", f"{place}/"))

@@ -14,6 +14,7 @@ from ..model.record import record, replace
 from ..redaction.entry import redact_entry
 from ..state.belief.claims import superseding
 from ..state.decide import plan_add
+from .formats import FORMATS
 from .place import IMPORTED, place_of
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Here:
 
 
 def decide_import(entries: Iterable[Entry], kind: str, here: Here, source: Source) -> list[Decided]:
-    """What to do with each entry. Whatever is stored waits for a review, and says where it comes from."""
+    """Return what to do with each entry. Whatever is stored waits for a review, and says where it comes from."""
     decided: list[Decided] = []
     seen: set[str] = set()
     for given in entries:
@@ -79,7 +80,7 @@ def _decide(given: Entry, kind: str, here: Here, seen: set[str]) -> Decided:
     (new,) = plan_add(entry).entries
     reason, redacted = f"imported from {place.partition(':')[2]} ({kind})", redact_entry(given) != given
     older = here.places.get(place)
-    if older is None or _is_list(kind):
+    if older is None or (kind in FORMATS and FORMATS[kind].shares_places):
         return Decided("added", new, plan_held(new, reason, new.by), redacted=redacted)
     if older.status == ACTIVE:
         plan = plan_held(new, f"{reason}: a newer version of {older.id}", new.by, (older.id,))
@@ -89,13 +90,8 @@ def _decide(given: Entry, kind: str, here: Here, seen: set[str]) -> Decided:
     return Decided("changed", new, plan, older.id, redacted)
 
 
-def _is_list(kind: str) -> bool:
-    """Whether several memories share a place: findings of one conversation."""
-    return kind == "chatgpt"
-
-
 def _id_of(entry: Entry, place: str) -> str:
-    """An id that follows from where a memory comes from and what it says: the same import gives the same ids."""
+    """Return an id that follows from where a memory comes from and what it says: the same import gives the same ids."""
     said = repr((place, entry.kind, entry.title, entry.body, entry.tags, entry.importance))
     return f"{CREATES[entry.kind][0]}_{sha256(said.encode('utf-8', 'replace')).hexdigest()[:12]}"
 

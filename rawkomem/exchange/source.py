@@ -15,9 +15,9 @@ from ..model.record import record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_FILES = 5_000  # of one folder: more is a wrong folder
-LARGEST_JSON = 512 * 2**20  # bytes: a ChatGPT export of years
-PASSED_OVER = ("node_modules", "__pycache__")  # besides hidden folders: nobody's memories
+MAX_FILES = 5_000  # of one folder: more is a wrong folder
+MAX_JSON_BYTES = 512 * 2**20  # bytes: a ChatGPT export of years
+SKIPPED_FOLDERS = ("node_modules", "__pycache__")  # besides hidden folders: nobody's memories
 
 
 @record
@@ -45,13 +45,14 @@ class Source:
         self.is_folder = os.path.isdir(self.path)
         self.project = project
         self.skipped: list[tuple[str, str]] = []  # (place, why)
+        self._document: Any = None
 
     def skip(self, place: str, why: str) -> None:
         """Note that something is not taken over."""
         self.skipped.append((place, why))
 
     def place(self, file: str) -> str:
-        """A name for a file that is the same on every machine that has the same files."""
+        """Return a name for a file that is the same on every machine that has the same files."""
         folder, name = os.path.split(file)
         file = os.path.join(os.path.realpath(folder), name)  # a link keeps its own name
         base = os.path.realpath(self.path if self.is_folder else os.path.dirname(self.path))
@@ -61,23 +62,23 @@ class Source:
         return os.path.relpath(file, base).replace(os.sep, "/")
 
     def files(self, *endings: str) -> list[str]:
-        """The file itself, or those below the folder whose names end so, in order of their paths."""
+        """Return the file itself, or those below the folder whose names end so, in order of their paths."""
         if not self.is_folder:
             return [self.path]
         found = sorted(_walk(self.path, endings))
-        if len(found) > MOST_FILES:
-            raise BadInput(f"{self.path} holds more than {MOST_FILES:,} files", "name the folder with the memories")
+        if len(found) > MAX_FILES:
+            raise BadInput(f"{self.path} holds more than {MAX_FILES:,} files", "name the folder with the memories")
         return found
 
     def pages(self, *endings: str) -> Iterator[Page]:
-        """The texts of those files; one that cannot be read is passed over."""
+        """Yield the texts of those files; one that cannot be read is passed over."""
         for file in self.files(*endings):
             page = self.page(file)
             if page:
                 yield page
 
     def page(self, file: str) -> Page | None:
-        """The text of one file."""
+        """Return the text of one file."""
         place = self.place(file)
         if os.path.islink(file) and file != self.path:
             self.skip(place, "a link")
@@ -95,10 +96,15 @@ class Source:
         return Page(place, text, at, file)
 
     def json(self) -> Any:
-        """The JSON document that the file is."""
+        """Return the JSON document that the file is, read once; raise BadInput where it is none."""
+        if self._document is None:
+            self._document = self._read_json()
+        return self._document
+
+    def _read_json(self) -> Any:
         try:
-            if os.path.getsize(self.path) > LARGEST_JSON:
-                raise BadInput(f"{self.path} has more than {LARGEST_JSON >> 20} MB", "split it")
+            if os.path.getsize(self.path) > MAX_JSON_BYTES:
+                raise BadInput(f"{self.path} has more than {MAX_JSON_BYTES >> 20} MB", "split it")
             with open(self.path, encoding="utf-8-sig", errors="replace") as stream:
                 return json.load(stream, strict=False)
         except (ValueError, RecursionError) as failure:
@@ -107,7 +113,7 @@ class Source:
             raise NotFound(f"{self.path} cannot be read: {failure.strerror}", "check its permissions") from None
 
     def lines(self) -> Iterator[str]:
-        """The lines of the file that are not blank."""
+        """Yield the lines of the file that are not blank."""
         try:
             with open(self.path, encoding="utf-8", errors="replace") as stream:
                 yield from (line for line in stream if line.strip())
@@ -117,5 +123,5 @@ class Source:
 
 def _walk(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
     for root, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".") and name not in PASSED_OVER]
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS]
         yield from (os.path.join(root, name) for name in names if name.endswith(endings) and not name.startswith("."))

@@ -10,7 +10,7 @@ from ..model.kinds import CREATES, IMPORTANCE
 from ..model.record import replace
 from ..state.decide import TITLE_LENGTH
 from ..text.clean import clean, one_line
-from .entry import CONDITION, entry_from, importance_of, moment, texts
+from .entry import CONDITION_LENGTH, entry_from, importance_of, moment, texts
 from .notes import OWN_ID
 from .source import Page
 
@@ -24,18 +24,28 @@ if TYPE_CHECKING:
 
 LISTS = ("results", "memories", "items", "data")  # where a document keeps its memories
 FORMAT = "rawkomem/1"  # says of each line of our JSON Lines what it is
-DEEPEST = 5  # levels of a value: a frontmatter has eight in all
+MAX_DEPTH = 5  # levels of a value: a frontmatter has eight in all
 GONE = ("superseded", "archived", "deleted", "rejected")  # statuses of what is no longer in use there
 
 
 def items_in(value: Any) -> list[Item]:
-    """The memories of a document: the list that it is, or that it holds, or one for each agent."""
+    """Return the memories of a document: the list that it is, or that it holds, or one for each agent."""
     if isinstance(value, dict):
         inner = next((value[name] for name in LISTS if isinstance(value.get(name), (list, dict))), None)
         if inner is None:
             inner = [item for part in value.values() if isinstance(part, list) for item in part]
         value = list(inner.values()) if isinstance(inner, dict) else inner
     return [item for item in value if isinstance(item, dict) and text_of(item)] if isinstance(value, list) else []
+
+
+def is_mem0(source: Source) -> bool:
+    """Return whether a JSON file holds memories, each with a text; whatever else it holds."""
+    return source.path.endswith(".json") and bool(items_in(source.json()))
+
+
+def is_own(source: Source) -> bool:
+    """Return whether a file is JSON Lines of `rawkomem export`."""
+    return source.path.endswith(".jsonl") and FORMAT in next(source.lines(), "")
 
 
 def read_mem0(source: Source) -> Iterator[Entry]:
@@ -50,7 +60,7 @@ def read_mem0(source: Source) -> Iterator[Entry]:
 
 
 def read_own(source: Source) -> Iterator[Entry]:
-    """Our own JSON Lines: everything that a memory says; who believed or used it stays behind."""
+    """Yield our own JSON Lines: everything that a memory says; who believed or used it stays behind."""
     for number, line in enumerate(source.lines(), 1):
         try:
             item = json.loads(line)
@@ -81,7 +91,7 @@ def _whole(source: Source, item: Item) -> Entry:
         made,
         id=id if OWN_ID.fullmatch(id) else "",
         title=one_line(str(item.get("title") or made.title), TITLE_LENGTH),
-        when=tuple(one_line(condition, CONDITION) for condition in texts(item.get("whenToUse")))[:MAX_PATTERNS],
+        when=tuple(one_line(condition, CONDITION_LENGTH) for condition in texts(item.get("whenToUse")))[:MAX_PATTERNS],
         found_in=one_line(str(item.get("discoveredIn") or "")),
         source=one_line(str(item.get("source") or "")),
         related=tuple(one_line(name) for name in texts(item.get("relatedMemories"))),
@@ -96,10 +106,10 @@ def _values(said: Any) -> dict[str, Value]:
 
 
 def _value(value: Any, depth: int = 0) -> Value:
-    """A value of JSON in our words: text, lists and mappings; what is nothing, or too deep, is an empty text."""
-    if isinstance(value, dict) and depth < DEEPEST:
+    """Return a value of JSON in our words: text, lists and mappings; what is nothing, or too deep, is an empty text."""
+    if isinstance(value, dict) and depth < MAX_DEPTH:
         return {clean(str(key)): _value(item, depth + 1) for key, item in value.items() if str(key) not in DROPPED}
-    if isinstance(value, list) and depth < DEEPEST:
+    if isinstance(value, list) and depth < MAX_DEPTH:
         return [_value(item, depth + 1) for item in value]
     if isinstance(value, str):
         return clean(value)
@@ -107,7 +117,7 @@ def _value(value: Any, depth: int = 0) -> Value:
 
 
 def text_of(item: Item) -> str:
-    """What a memory of another program says."""
+    """Return what a memory of another program says."""
     return next((item[key] for key in ("memory", "text", "content") if isinstance(item.get(key), str)), "")
 
 

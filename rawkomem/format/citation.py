@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from ..model.entry import Value
 
 KEY = "cites"
-SHORTEST, LONGEST = 7, 40  # hex digits of a blob id: what git abbreviates to, and a whole one
-WRITTEN = 12  # hex digits that we write: no two files of any project share them
+MIN_BLOB_DIGITS, MAX_BLOB_DIGITS = 7, 40  # hex digits of a blob id: what git abbreviates to, and a whole one
+WRITTEN_BLOB_DIGITS = 12  # hex digits that we write: no two files of any project share them
 SYMBOL_SIGNS = "_$.:?!~-"  # besides letters and digits; a symbol starts with a letter, `_` or `$`
 
 
@@ -55,7 +55,7 @@ def read_citation(text: str) -> Citation:
 
 
 def _is_blob(text: str) -> bool:
-    return SHORTEST <= len(text) <= LONGEST and all(c in "0123456789abcdef" for c in text.lower())
+    return MIN_BLOB_DIGITS <= len(text) <= MAX_BLOB_DIGITS and all(c in "0123456789abcdef" for c in text.lower())
 
 
 def _is_symbol(text: str) -> bool:
@@ -80,14 +80,14 @@ def cited_in(extra: Mapping[str, Value]) -> list[str]:
 
 
 def with_cited(known: Iterable[str], new: Iterable[Citation]) -> list[str]:
-    """The citations of a memory after some were added: the same place is cited once, with the newer blob."""
+    """Return the citations of a memory after some were added: the same place is cited once, with the newer blob."""
     added = {citation.place: citation.text for citation in new}
     kept = [text for text in known if read_citation(text).place not in added]
     return [*kept, *added.values()]
 
 
 def why_refused(path: str) -> str:
-    """Why a path cannot be one below the project; empty when it can. Links are for whoever looks at the disk."""
+    """Return why a path cannot be one below the project; empty when it can. Links are for whoever looks at the disk."""
     if not path or "\0" in path:
         return "names no file"
     if path.startswith(("/", "~")) or path[1:2] == ":":

@@ -22,7 +22,7 @@ KEY_OF = {
 
 
 def entry_from_text(text: str) -> Entry:
-    """The one entry a text holds; plain text is a body. The frontmatter, if any, must be readable."""
+    """Return the one entry a text holds; plain text is a body. The frontmatter, if any, must be readable."""
     text = text.lstrip("\ufeff").replace("\r\n", "\n")
     if not text.lstrip().startswith("---\n"):
         return Entry(body=text.strip("\n"))
@@ -36,7 +36,7 @@ def entry_from_text(text: str) -> Entry:
 
 
 def compose(entry: Entry, kind: str, by: str, **flags: Any) -> Entry:
-    """The entry with flags over its own fields; a first heading serves as title."""
+    """Return the entry with flags over its own fields; a first heading serves as title."""
     fields = {key: tuple(value) if isinstance(value, (list, tuple)) else value for key, value in flags.items()}
     given = tuple(dict.fromkeys([*entry.given, *(KEY_OF[key] for key in fields)]))
     entry = replace(entry, kind=kind if entry.kind == "memory" else entry.kind, by=entry.by or by, given=given)

@@ -25,7 +25,7 @@ SPECIAL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\
 
 
 def emit_entry(entry: Entry) -> str:
-    """The entry as it stands in a file: frontmatter between `---` lines, a blank line, the body."""
+    """Return the entry as it stands in a file: frontmatter between `---` lines, a blank line, the body."""
     body = entry.body.strip("\n")
     head = f"---\n{emit_fields(_fields(entry))}---\n"
     return f"{head}\n{body}\n" if body else head
@@ -96,7 +96,7 @@ def _list(items: list[Value], indent: str) -> str:
 
 
 def _flow(value: Value) -> str:
-    """A nested value on one line, every text in quotes."""
+    """Return a nested value on one line, every text in quotes."""
     if isinstance(value, list):
         return "[" + ", ".join(_flow(item) for item in value) + "]"
     if isinstance(value, dict):

@@ -59,7 +59,7 @@ class Unreadable(Exception):
 
 
 def read_frontmatter(text: str, line: int = 1) -> tuple[dict[str, Field], list[Problem]]:
-    """The top-level keys of a frontmatter whose first line is `line`, and what was odd. Raises Unreadable."""
+    """Return the top-level keys of a frontmatter whose first line is `line`, and what was odd. Raises Unreadable."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise Unreadable(error("frontmatter is larger than 64 KiB", "move the text into the body", line))
     conflict = CONFLICT.search(text)
@@ -93,7 +93,7 @@ def _line_of(failure: yaml.MarkedYAMLError) -> int:
 
 
 def _without_empty_item(text: str, failure: yaml.MarkedYAMLError) -> str | None:
-    """The text without the comma that an empty list item left behind, where that is what failed."""
+    """Return the text without the comma that an empty list item left behind, where that is what failed."""
     mark = failure.problem_mark
     if mark is None or "node content" not in (failure.problem or "") or text[mark.index : mark.index + 1] != ",":
         return None

@@ -18,10 +18,10 @@ class RawkoHandler(BaseHandler):
     START_DELIMITER = END_DELIMITER = "---"
 
     def load(self, fm: str, **kwargs: object) -> dict[str, Any]:
-        """The frontmatter's keys, every scalar as text; raises Unreadable."""
+        """Return the frontmatter's keys, every scalar as text; raises Unreadable."""
         fields, _ = read_frontmatter(fm.strip("\n"))
         return {key: field.value for key, field in fields.items()}
 
     def export(self, metadata: dict[str, Any], **kwargs: object) -> str:
-        """The keys as YAML that reads back as the same text."""
+        """Return the keys as YAML that reads back as the same text."""
         return emit_fields(metadata).rstrip("\n")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Value
 
-CONFIDENCE = 0.7  # of a lesson that gives none (RFC-0011 §4.2)
+DEFAULT_CONFIDENCE = 0.7  # of a lesson that gives none (RFC-0011 §4.2)
 SEVERITIES = IMPORTANCE  # the same four words
 FRONTMATTER = {  # key → field of a LessonContext
     "errorPattern": "error_pattern",
@@ -44,21 +44,21 @@ class LessonContext:
     severity: str
     applicable_scope: str
     inverse_lesson: str = ""
-    confidence: float = CONFIDENCE
+    confidence: float = DEFAULT_CONFIDENCE
 
 
 def pattern_id(error_pattern: str, applicable_scope: str) -> str:
-    """The RFC's formula. ("ab", "c") and ("a", "bc") have the same one: on a hit, both fields are compared."""
+    """Return the RFC's id. ("ab", "c") and ("a", "bc") have the same one: on a hit, both fields are compared."""
     return sha256((error_pattern + applicable_scope).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def is_pattern_id(text: str) -> bool:
-    """Whether a text is such an id and not a readable name."""
+    """Return whether a text is such an id and not a readable name."""
     return len(text) == 16 and all(c in "0123456789abcdef" for c in text)
 
 
 def checked(context: LessonContext) -> LessonContext:
-    """The context with trimmed texts; whatever is missing or impossible is told."""
+    """Return the context with trimmed texts; whatever is missing or impossible is told."""
     texts = {name: _trimmed(value) for name, value in as_dict(context).items() if name != "confidence"}
     for name, value in texts.items():
         if not value and name not in OPTIONAL:
@@ -77,25 +77,25 @@ def _trimmed(text: str) -> str:
 
 
 def content_of(context: LessonContext) -> str:
-    """A lesson in one line, as the RFC's own store words it."""
+    """Return a lesson in one line, as the RFC's own store words it."""
     name, oversight, rule = context.error_pattern, context.oversight, context.preventative_rule
     return " ".join(f"[LESSON:{name}] {oversight} | Rule: {rule} | Scope: {context.applicable_scope}".split())
 
 
 def keys_of(context: LessonContext, pattern: str) -> dict[str, Value]:
-    """The frontmatter of a lesson, beside the keys that every entry has."""
+    """Return the frontmatter of a lesson, beside the keys that every entry has."""
     named: dict[str, Value] = {key: getattr(context, field) for key, field in FRONTMATTER.items()}
     return {"patternId": pattern, **named, "ruleConfidence": str(context.confidence)}
 
 
 def body_of(context: LessonContext) -> str:
-    """The text of a lesson: one line that says it all, then what was told about it."""
+    """Return the text of a lesson: one line that says it all, then what was told about it."""
     told = ((heading, getattr(context, field)) for heading, field in TOLD.items())
     return "\n\n".join([content_of(context), *(f"{heading}\n\n{text}" for heading, text in told if text)])
 
 
 def context_of(title: str, importance: str, extra: Mapping[str, Value], body: str) -> LessonContext:
-    """The lesson that an entry tells. One that a person wrote without these keys is its title and its text."""
+    """Return the lesson that an entry tells. One that a person wrote without these keys is its title and its text."""
     given = {field: _text(extra, key) for key, field in FRONTMATTER.items()}
     told = _told(body)
     if "patternId" not in extra:
@@ -106,22 +106,22 @@ def context_of(title: str, importance: str, extra: Mapping[str, Value], body: st
 
 
 def confidence_of(extra: Mapping[str, Value]) -> float:
-    """How sure a lesson is of its rule, from 0 to 1."""
+    """Return how sure a lesson is of its rule, from 0 to 1."""
     try:
-        value = float(_text(extra, "ruleConfidence") or CONFIDENCE)
+        value = float(_text(extra, "ruleConfidence") or DEFAULT_CONFIDENCE)
     except ValueError:
-        return CONFIDENCE
-    return value if 0 <= value <= 1 else CONFIDENCE
+        return DEFAULT_CONFIDENCE
+    return value if 0 <= value <= 1 else DEFAULT_CONFIDENCE
 
 
 def pattern_of(extra: Mapping[str, Value]) -> str:
-    """The pattern id of a lesson; empty for one without a pattern."""
+    """Return the pattern id of a lesson; empty for one without a pattern."""
     known, name = _text(extra, "patternId"), _text(extra, "errorPattern")
     return known or (pattern_id(name, _text(extra, "applicableScope")) if name else "")
 
 
 def wire_values(id: str, pattern: str, context: LessonContext) -> dict[str, str]:
-    """What the wire block of a lesson is built from (yamo_blocks.lesson_block)."""
+    """Return what the wire block of a lesson is built from (yamo_blocks.lesson_block)."""
     return {
         "id": id,
         "pattern": pattern,
@@ -137,7 +137,7 @@ def wire_values(id: str, pattern: str, context: LessonContext) -> dict[str, str]
 
 
 def title_of(context: LessonContext) -> str:
-    """A lesson's title: its rule."""
+    """Return a lesson's title: its rule."""
     return one_line(context.preventative_rule, 120)
 
 

@@ -28,7 +28,7 @@ TOLD = ("output_summary", "learnings_or_issues")  # fields of an experience that
 
 
 def native(fields: Mapping[str, Field]) -> Mapping[str, Field]:
-    """The fields with our keys in the place of foreign ones, where the kind is one that has any."""
+    """Return the fields with our keys in the place of foreign ones, where the kind is one that has any."""
     kind = _kind(fields)
     if not kind:
         return fields

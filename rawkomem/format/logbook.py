@@ -52,7 +52,7 @@ class _Record:
 
 
 def read_log(text: str) -> tuple[list[Block], list[Problem]]:
-    """The experiences of a log, in order; none where the text is no log."""
+    """Return the experiences of a log, in order; none where the text is no log."""
     blocks = [block for block in _blocks(text) if _says_something(block)]
     odd = [warning("an older form of log: read, but not written to", "new entries go to a file beside it")]
     return (blocks, odd) if blocks else ([], [])
@@ -102,7 +102,7 @@ def _key(name: str) -> str:
 
 
 def _starts(current: _Record | None, key: str) -> bool:
-    """Whether a bullet begins another experience: its id, or the goal again where there are no ids."""
+    """Return whether a bullet begins another experience: its id, or the goal again where there are no ids."""
     if key == MARK:
         return current is None or bool(current.fields.keys() - {KEYS["experience"]["discoveredAt"]})
     return key == KEYS["experience"]["title"] and (current is None or (not current.level and key in current.fields))

@@ -11,7 +11,7 @@ WIKILINK = re.compile(r"\[\[(?=\S)([^\[\]|\n]{1,250})(?:\|[^\[\]\n]{0,250})?(?<=
 
 
 def mentions(body: str) -> tuple[str, ...]:
-    """The names that a body links to, in order, each once."""
+    """Return the names that a body links to, in order, each once."""
     if "[[" not in body:
         return ()
     found = (name for line in prose_lines(body) if "[[" in line for name in WIKILINK.findall(without_code(line)))

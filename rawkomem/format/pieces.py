@@ -30,7 +30,7 @@ class Piece:
 
 
 def cut(text: str, lines: Sequence[int]) -> tuple[str, list[Piece]]:
-    """What stands above the first entry, and the pieces of a text whose entries start on these lines."""
+    """Return what stands above the first entry, and the pieces of a text whose entries start on these lines."""
     rows = text.split("\n")
     offsets = [0]
     for row in rows:
@@ -49,7 +49,7 @@ def _piece(text: str, last: bool) -> Piece:
 
 
 def glue(lead: str, pieces: Iterable[Piece]) -> str:
-    """The text that these pieces make: each keeps what stood behind it where it is still in such a place."""
+    """Return the text that these pieces make: each keeps what stood behind it where it is still in such a place."""
     pieces = list(pieces)
     between = "".join(piece.text + ("\n" + SEPARATOR if piece.last else piece.rest) for piece in pieces[:-1])
     end = "".join(piece.text + (piece.rest if piece.last else "\n") for piece in pieces[-1:])

@@ -33,14 +33,14 @@ MAX_TAGS = 64  # a memory with more is a dump, not a label
 MAX_PATTERNS = 32  # each is matched against every task
 SECRET_HINT = "remove it and change the secret; the index holds a redacted copy"
 PERSONAL_HINT = "remove it where others read this repository; the index holds a redacted copy"
-LONG_VALUE = 10_000  # characters: kept, but it belongs in the body
+MAX_VALUE_LENGTH = 10_000  # characters: kept, but it belongs in the body
 FUTURE_SLACK = DAY  # clocks and time zones differ
 TITLE_LENGTH = 300
 ID_LENGTH = 250  # people type and read ids; a file stem, which serves as one, is no longer
 
 
 def read_entries(text: str, advice: bool = True, log: bool = False) -> tuple[list[Entry], list[Problem]]:
-    """All entries of a text with \\n line ends, ids as written, and all Problems in order of lines.
+    """Return all entries of a text with \\n line ends, ids as written, and all Problems in order of lines.
 
     Without `advice`, warnings that change nothing about an entry are not looked for: an index does not need them. A
     `log` may be in an older form.
@@ -55,7 +55,7 @@ def read_entries(text: str, advice: bool = True, log: bool = False) -> tuple[lis
 
 
 def _older_log(text: str) -> tuple[list[Block], list[Problem]]:
-    """What a log says that does not start with frontmatter."""
+    """Return what a log says that does not start with frontmatter."""
     if text.lstrip().startswith("---"):
         return [], []
     from .logbook import read_log  # few repositories hold one
@@ -301,7 +301,7 @@ class _FieldReader:
             self._add(warning, key, f"key {clean(key)!r} looks like {imitated!r} but is not", f"write {imitated}")
         elif not (key[:1].isalpha() or key.startswith(("_", "-", "."))) or key in ("true", "false", "null"):
             self._add(warning, key, f"key {clean(key)[:40]!r} is not a name", "start keys with a letter")
-        if len(str(field.value)) > LONG_VALUE:
+        if len(str(field.value)) > MAX_VALUE_LENGTH:
             self._add(warning, key, f"value of {clean(key)[:40]!r} is very long", "move it into the body")
         self._refuse_nul(key, field.value)
 
@@ -324,7 +324,7 @@ def _holds_nul(value: object) -> bool:
 
 
 def is_inside(reference: str) -> bool:
-    """Whether a reference to another memory is a plain name: no way out of the folder, no scheme, no escapes."""
+    """Return whether a reference to another memory is a plain name: no way out of the folder, no scheme, no escapes."""
     if not reference or any(unicodedata.category(c) == "Cc" for c in reference):
         return False
     if reference.startswith(("/", "\\")) or any(c in reference for c in ("\\", "%", ":")):

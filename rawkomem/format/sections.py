@@ -6,7 +6,7 @@ MARKS = "-*+"
 
 
 def sections(body: str) -> dict[str, str]:
-    """The text below each heading, by the heading in lower case; what stands before the first is under ''."""
+    """Return the text below each heading, by the heading in lower case; what stands before the first is under ''."""
     found: dict[str, list[str]] = {}
     title, fence = "", False
     for line in body.split("\n"):
@@ -20,7 +20,7 @@ def sections(body: str) -> dict[str, str]:
 
 
 def items(text: str) -> list[str]:
-    """The items of a list, each on one line without its mark; lines below an item belong to it.
+    """Return the items of a list, each on one line without its mark; lines below an item belong to it.
 
     Text that is no list is one item for each paragraph.
     """
@@ -42,7 +42,7 @@ def items(text: str) -> list[str]:
 
 
 def _item(line: str) -> str | None:
-    """What a line says after `- `, `3. ` or `3) `; None where it starts no item."""
+    """Return what a line says after `- `, `3. ` or `3) `; None where it starts no item."""
     bare = line.lstrip()
     if bare[:1] in MARKS and bare[1:2] == " ":
         return bare[2:].strip()

@@ -66,7 +66,7 @@ def append_holds(text: str, entry: str) -> bool:
 
 
 def _last_block(text: str) -> str | None:
-    """The text from where its last block starts; None where no further block would be read."""
+    """Return the text from where its last block starts; None where no further block would be read."""
     lines = _Lines(text)
     opening = DELIMITER.match(text)
     following = _open(text, lines, opening, [], first=True) if opening else None
@@ -82,7 +82,7 @@ def _said(blocks: list[Block]) -> list[tuple[object, str]]:
 
 
 def join(text: str, entry: str) -> str:
-    """The text with an entry appended below a separator; not a character before it changes."""
+    """Return the text with an entry appended below a separator; not a character before it changes."""
     if not text.strip():
         return text + entry
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -133,7 +133,7 @@ def _open(text: str, lines: _Lines, opening: re.Match[str], problems: list[Probl
 
 
 def _second_document(text: str, lines: _Lines, body: int) -> list[Problem]:
-    """An error where the text right below a frontmatter is a mapping that closes with `---` too."""
+    """Return an error where the text right below a frontmatter is a mapping that closes with `---` too."""
     if not LOOKS_LIKE_ENTRY.match(text, body):
         return []
     closing = DELIMITER.search(text, body, body + MAX_BYTES)
@@ -161,7 +161,7 @@ def _split_rest(text: str, lines: _Lines, opened: _Opened) -> list[Block]:
 
 
 def _body_end(text: str, lines: _Lines, position: int) -> tuple[int, _Opened | None]:
-    """Where the body that starts here ends, and the entry that follows."""
+    """Return where the body that starts here ends, and the entry that follows."""
     fence = ""
     while match := TELLING.search(text, position):
         position = match.end()

@@ -45,7 +45,7 @@ class Block:
     handoff: str = END
 
     def value(self, section: str, key: str) -> str:
-        """The first value of a key; empty where there is none."""
+        """Return the first value of a key; empty where there is none."""
         pairs: Pairs = getattr(self, section)
         return next((value for name, value in pairs if name == key), "")
 
@@ -59,17 +59,17 @@ class Reading:
 
 
 def name_of(text: str) -> str:
-    """A name as blocks allow it: ASCII letters, digits and underscores."""
+    """Return a name as blocks allow it: ASCII letters, digits and underscores."""
     return NO_NAME.sub("_", text.strip()) or "_"
 
 
 def escaped(value: str) -> str:
-    """A value as a line can carry it: one line, and commas where it has semicolons."""
+    """Return a value as a line can carry it: one line, and commas where it has semicolons."""
     return SEMICOLON.sub(",", LINE_ENDS.sub(" ", value)).replace(";", ",").strip()
 
 
 def emit_block(block: Block) -> str:
-    """The block as text, in the form of the RFC's examples."""
+    """Return the block as text, in the form of the RFC's examples."""
     return "".join(text for part in ORDER for text in _part(block, part))
 
 
@@ -94,7 +94,7 @@ def _pair(section: str, key: str, value: str) -> str:
 
 
 def read_block(text: str) -> tuple[Block | None, tuple[Problem, ...]]:
-    """The only block of a text; None, and what is wrong, where it holds none or several."""
+    """Return the only block of a text; None, and what is wrong, where it holds none or several."""
     reading = read_blocks(text)
     if len(reading.blocks) == 1 or reading.problems:
         return (reading.blocks[0] if len(reading.blocks) == 1 else None), reading.problems

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 AGENT = "YAMO_AGENT"  # the RFC's name for an agent that gives none
 PREFIX = "MemoryMesh_"
-PREVIEW = 60  # characters
+PREVIEW_LENGTH = 60  # characters
 INJECT = "SubconsciousReflector"  # the handoff that brings a lesson into the context of the next session
 
 
@@ -31,7 +31,7 @@ def retain_block(
     preview: str,
     hypothesis: str = "New information should be integrated into world model",
 ) -> Block:
-    """A memory was stored; `length` in bytes."""
+    """Return the block that says a memory was stored; `length` in bytes."""
     return Block(
         _agent(agent),
         "store_memory_for_future_retrieval",
@@ -94,7 +94,7 @@ def lesson_block(
     inverse: str,
     confidence: Said,
 ) -> Block:
-    """A lesson was learned; on the wire, the pattern is its id."""
+    """Return the block of a learned lesson; on the wire, the pattern is its id."""
     return Block(
         _agent(agent),
         "distill_wisdom_from_execution",
@@ -127,7 +127,7 @@ def lesson_block(
 
 
 def synthesize_block(agent: str, at: int, id: str, name: str, sources: Said, preview: str) -> Block:
-    """A skill was made from memories."""
+    """Return the block that says a skill was made from memories."""
     return Block(
         _agent(agent),
         "synthesize_skill_from_memories",
@@ -140,7 +140,7 @@ def synthesize_block(agent: str, at: int, id: str, name: str, sources: Said, pre
 
 
 def delete_block(agent: str, at: int, id: str, reason: str = "") -> Block:
-    """A memory was hidden; its text stays in its file."""
+    """Return the block that says a memory was hidden; its text stays in its file."""
     return Block(
         _agent(agent),
         "remove_memory_from_retrieval",
@@ -164,7 +164,7 @@ OPERATIONS = tuple(BUILDERS)
 
 
 def build(operation: str, agent: str, at: int, **values: str) -> Block:
-    """The block of an operation."""
+    """Return the block of an operation."""
     return BUILDERS[operation](agent, at, **values)
 
 
@@ -173,7 +173,7 @@ def _agent(agent: str) -> str:
 
 
 def _preview(text: str) -> str:
-    return " ".join(text.split())[:PREVIEW].strip()
+    return " ".join(text.split())[:PREVIEW_LENGTH].strip()
 
 
 def _log(what: str, at: int, **values: str) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..format.split import Block
 
 NOTHING: Mapping[str, tuple[str, ...]] = {}  # shared, never changed
-AT_ONCE = 500  # blobs asked of one git process: bounds the memory its answer takes
+BLOBS_PER_CALL = 500  # blobs asked of one git process: bounds the memory its answer takes
 
 
 @record
@@ -101,8 +101,8 @@ def _new_authors(git: Git, base: History, head: str, read: dict[str, tuple[str, 
     span = f"{base.head}..{head}" if base.head else head
     changes = list(_changes(git, span))
     found: dict[str, str] = {}
-    for start in range(0, len(changes), AT_ONCE):
-        part = changes[start : start + AT_ONCE]
+    for start in range(0, len(changes), BLOBS_PER_CALL):
+        part = changes[start : start + BLOBS_PER_CALL]
         contents = dict(read_blobs(git, dict.fromkeys(blob for blob, _ in part)))
         if len(contents) < len({blob for blob, _ in part}):
             return _all_hidden(git, head, read)
@@ -146,10 +146,10 @@ def _blobs_in_head(git: Git, head: str, read: dict[str, tuple[str, ...]]) -> dic
 
 
 def read_blobs(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """The bytes of each blob that is there."""
+    """Yield the bytes of each blob that is there."""
     wanted = list(blobs)
-    for start in range(0, len(wanted), AT_ONCE):
-        asked = "".join(f"{blob}\n" for blob in wanted[start : start + AT_ONCE])
+    for start in range(0, len(wanted), BLOBS_PER_CALL):
+        asked = "".join(f"{blob}\n" for blob in wanted[start : start + BLOBS_PER_CALL])
         answer = git.run("cat-file", "--batch", given=asked.encode())
         at = 0
         while at < len(answer):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from ..files.contents import MAX_FILE, read_bytes
-from ..format.citation import WRITTEN, Citation, cited_in, read_citation, why_refused
+from ..format.citation import WRITTEN_BLOB_DIGITS, Citation, cited_in, read_citation, why_refused
 from ..model.errors import BadInput
 from ..model.record import record, replace
 from .index_file import TrackedFiles
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 FRESH, STALE, GONE, UNKNOWN = "fresh", "stale", "gone", "unknown"
 
-MOST = 16  # citations of one memory that are looked at: a memory that cites more cites a project
-BUDGET = 16 * 1024 * 1024  # bytes read and hashed for one answer: a few hundredths of a second
-SLIDING = 2 * 1024 * 1024  # bytes hashed to find cited lines that moved inside their file
-NAMESAKES = 8  # files of the same name that are tried for a symbol whose file is gone
-BINARY = 8000  # git looks for a NUL in that many bytes
+MAX_CITATIONS = 16  # citations of one memory that are looked at: a memory that cites more cites a project
+MAX_READ_BYTES = 16 * 1024 * 1024  # bytes read and hashed for one answer: a few hundredths of a second
+MAX_SLIDING_BYTES = 2 * 1024 * 1024  # bytes hashed to find cited lines that moved inside their file
+MAX_NAMESAKES = 8  # files of the same name that are tried for a symbol whose file is gone
+BINARY_PROBE_BYTES = 8000  # git looks for a NUL in that many bytes
 
 
 @record
@@ -46,7 +46,7 @@ class _Unknown(Exception):
 class Citations:
     """Looks at cited files, each once; make a new one for each answer."""
 
-    def __init__(self, layout: Layout, budget: int = BUDGET):
+    def __init__(self, layout: Layout, budget: int = MAX_READ_BYTES):
         self.project = os.path.realpath(layout.project)
         self.left = budget
         self.seen: dict[str, bytes | _Unknown | None] = {}
@@ -60,18 +60,18 @@ class Citations:
         return self._tracked
 
     def of(self, extra: Mapping[str, Value]) -> tuple[Cited, ...]:
-        """How it stands with each citation of a memory."""
-        return tuple(self.check(read_citation(text)) for text in cited_in(extra)[:MOST])
+        """Return how it stands with each citation of a memory."""
+        return tuple(self.check(read_citation(text)) for text in cited_in(extra)[:MAX_CITATIONS])
 
     def check(self, citation: Citation) -> Cited:
-        """How it stands with one citation."""
+        """Return how it stands with one citation."""
         try:
             return Cited(citation, *self._state(citation))
         except _Unknown as failure:
             return Cited(citation, UNKNOWN, str(failure))
 
     def now(self, citation: Citation) -> Cited:
-        """The citation with the blob that its place has now. Raises BadInput where there is nothing to cite."""
+        """Return the citation with the blob that its place has now. Raises BadInput where there is nothing to cite."""
         try:
             data = self._read(citation.path)
         except _Unknown as failure:
@@ -84,7 +84,8 @@ class Citations:
         blobs, whole = found
         blob = next((blob for blob in blobs if whole and self.tracked.holding(blob)), blobs[-1 if whole else 0])
         note = f"{citation.symbol} cannot be told apart in {citation.path}: the whole file counts"
-        return Cited(replace(citation, blob=blob[:WRITTEN]), FRESH, note if whole and citation.symbol else "")
+        written = replace(citation, blob=blob[:WRITTEN_BLOB_DIGITS])
+        return Cited(written, FRESH, note if whole and citation.symbol else "")
 
     def _state(self, citation: Citation) -> tuple[str, str]:
         if os.path.isdir(self._file(citation.path)) and citation.place == citation.path and not citation.blob:
@@ -98,7 +99,8 @@ class Citations:
         if not citation.blob or _is_among(citation.blob, found[0]):
             return FRESH, ""
         moved = _moved_lines(citation, data)
-        return (FRESH, f"now lines {moved}") if moved else (STALE, f"changed since: now {found[0][0][:WRITTEN]}")
+        changed = f"changed since: now {found[0][0][:WRITTEN_BLOB_DIGITS]}"
+        return (FRESH, f"now lines {moved}") if moved else (STALE, changed)
 
     def _elsewhere(self, citation: Citation) -> tuple[str, str]:
         """A file that is not there: perhaps not checked out, perhaps renamed. What is found is proven by its hash."""
@@ -119,10 +121,10 @@ class Citations:
         if not citation.blob:
             return ()
         namesakes = self.tracked.named(citation.path.rpartition("/")[2])
-        return list(dict.fromkeys([*self.tracked.holding(citation.blob), *namesakes]))[:NAMESAKES]
+        return list(dict.fromkeys([*self.tracked.holding(citation.blob), *namesakes]))[:MAX_NAMESAKES]
 
     def _read(self, path: str) -> bytes | None:
-        """The bytes of a file below the project; None where there is none."""
+        """Return the bytes of a file below the project; None where there is none."""
         if path not in self.seen:
             try:
                 self.seen[path] = self._read_once(path)
@@ -149,7 +151,7 @@ class Citations:
         return data
 
     def _file(self, path: str) -> str:
-        """Where a cited path lies; one that leads out of the project, or through a link, is refused."""
+        """Return where a cited path lies; one that leads out of the project, or through a link, is refused."""
         refused = why_refused(path)
         if refused:
             raise _Unknown(f"refused: the path {refused}")
@@ -193,7 +195,7 @@ def _moved_lines(citation: Citation, data: bytes) -> str:
         return ""
     count = citation.lines[1] - citation.lines[0] + 1
     lines = _text(data).split("\n")
-    if len(data) * count > SLIDING:
+    if len(data) * count > MAX_SLIDING_BYTES:
         return ""
     for start in range(len(lines) - count + 1):
         if _text_id("\n".join(lines[start : start + count])).startswith(citation.blob):
@@ -203,13 +205,13 @@ def _moved_lines(citation: Citation, data: bytes) -> str:
 
 def blob_ids(data: bytes) -> list[str]:
     """The blob ids of a file: of its bytes, and of its text with \\n line ends, which is what autocrlf commits."""
-    if b"\r\n" not in data or b"\0" in data[:BINARY]:
+    if b"\r\n" not in data or b"\0" in data[:BINARY_PROBE_BYTES]:
         return [blob_id(data)]
     return [blob_id(data), blob_id(data.replace(b"\r\n", b"\n"))]
 
 
 def blob_id(data: bytes) -> str:
-    """The id that git gives these bytes."""
+    """Return the id that git gives these bytes."""
     from hashlib import sha1  # only where something is cited
 
     return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()

@@ -16,7 +16,7 @@ from ..model.errors import NotFound, Unwritable
 from ..model.record import record
 from ..text.marked import cut_block, put_block
 from .hook_advice import advice, find_manager
-from .merge.driver import CONFLICT
+from .merge.driver import CONFLICT_EXIT_CODE
 from .run import GitFailed, what_to_do
 from .worktree import WorkTree, work_tree
 
@@ -193,7 +193,7 @@ class _Connecting:
         lines = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
         values = {
             "name": "rawkomem: memory files, entry by entry",
-            "driver": f"{ours}; case $? in 0) ;; {CONFLICT}) exit 1 ;; *) {lines} ;; esac",
+            "driver": f"{ours}; case $? in 0) ;; {CONFLICT_EXIT_CODE}) exit 1 ;; *) {lines} ;; esac",
         }
         for key, value in values.items():
             yield from self._set(f"{DRIVER}.{key}", value, "merges memory files")

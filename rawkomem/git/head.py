@@ -6,8 +6,8 @@ import os
 
 from ..model.record import record
 
-MOST_LINKS = 5  # a name of a branch may lead to another; git itself stops at five
-SMALL = 4096  # bytes of HEAD, of a branch, of a `.git` file
+MAX_LINKS = 5  # a name of a branch may lead to another; git itself stops at five
+MAX_BYTES = 4096  # bytes of HEAD, of a branch, of a `.git` file
 
 
 @record
@@ -20,7 +20,7 @@ class GitDir:
 
 
 def find_git(start: str) -> GitDir | None:
-    """The git folder of the innermost work tree around a folder; None where there is none."""
+    """Return the git folder of the innermost work tree around a folder; None where there is none."""
     folder = os.path.abspath(start)
     while True:
         own = _git_folder(os.path.join(folder, ".git"))
@@ -34,7 +34,7 @@ def find_git(start: str) -> GitDir | None:
 
 
 def _git_folder(path: str) -> str:
-    """A folder, or the folder that a `.git` file of a work tree or a submodule names."""
+    """Return a folder, or the folder that a `.git` file of a work tree or a submodule names."""
     if os.path.isdir(path):
         return path
     named = _small(path)
@@ -53,7 +53,7 @@ def git_stamp(start: str) -> str:
         return ""
     name = _small(os.path.join(git.own, "HEAD"))
     seen = [name]
-    while name.startswith("ref:") and len(seen) <= MOST_LINKS:
+    while name.startswith("ref:") and len(seen) <= MAX_LINKS:
         name = _small(os.path.join(git.common, *name.removeprefix("ref:").strip().split("/")))
         seen.append(name)
     if not name:  # not in a file of its own: packed, in a reftable, or not born yet
@@ -63,7 +63,7 @@ def git_stamp(start: str) -> str:
 
 
 def cut_off_at(git: GitDir) -> set[str]:
-    """The commits at which a shallow clone ends; none in a whole one."""
+    """Return the commits at which a shallow clone ends; none in a whole one."""
     try:
         with open(os.path.join(git.common, "shallow"), encoding="ascii", errors="replace") as stream:
             return set(stream.read().split())
@@ -74,7 +74,7 @@ def cut_off_at(git: GitDir) -> set[str]:
 def _small(path: str) -> str:
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read(SMALL).strip()
+            return stream.read(MAX_BYTES).strip()
     except OSError:
         return ""
 

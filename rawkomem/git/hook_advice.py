@@ -37,7 +37,7 @@ class Manager:
 
 
 def find_manager(top: str) -> Manager | None:
-    """Who manages the hooks of a work tree."""
+    """Return who manages the hooks of a work tree."""
     for name, files in MANAGERS.items():
         for file in files:
             if os.path.exists(os.path.join(top, *file.split("/"))):
@@ -46,7 +46,7 @@ def find_manager(top: str) -> Manager | None:
 
 
 def advice(manager: Manager, commands: Commands) -> str:
-    """What a person has to add."""
+    """Return what a person has to add."""
     told = {event: _if_installed(command) for event, command in commands.items()}
     return f"{manager.name} runs this project's hooks: {ADVICE[manager.name](manager.file, told)}"
 
@@ -89,7 +89,7 @@ def _toml(values: Mapping[str, object]) -> list[str]:
 
 
 def _yaml_item(values: Mapping[str, object], indent: str) -> list[str]:
-    """An item of a list; YAML, too, reads values that are written as JSON."""
+    """Return an item of a list; YAML, too, reads values that are written as JSON."""
     lines = [f"{key}: {json.dumps(value)}" for key, value in values.items()]
     return [f"{indent}- {lines[0]}", *(f"{indent}  {line}" for line in lines[1:])]
 

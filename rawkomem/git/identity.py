@@ -14,11 +14,11 @@ from secrets import token_hex
 from ..files.layout import Layout
 from .run import Git, GitFailed
 
-LENGTH = 16  # hexadecimal digits: enough that no two repositories of a team share a name
+NAME_DIGITS = 16  # hexadecimal digits: enough that no two repositories of a team share a name
 
 
 def repository_id(layout: Layout) -> str:
-    """The same in every full clone. A shallow one does not know its first commit: see `store.repository`."""
+    """Return an id that is the same in every full clone; a shallow one needs the setting `store.repository`."""
     try:
         git = Git(layout.project)
         if git.run("rev-parse", "--is-shallow-repository").strip() == b"true":
@@ -29,11 +29,11 @@ def repository_id(layout: Layout) -> str:
         return clone_id(layout)
     inside = os.path.relpath(os.path.realpath(layout.root), os.path.realpath(top)).replace(os.sep, "/")
     said = b"\0".join([*roots[:1], inside.encode("utf-8", "surrogateescape")])
-    return sha256(said).hexdigest()[:LENGTH]
+    return sha256(said).hexdigest()[:NAME_DIGITS]
 
 
 def clone_id(layout: Layout) -> str:
-    """The name of this clone; made on the first question."""
+    """Return the name of this clone; made on the first question."""
     file = os.path.join(layout.local, "clone")
     return _known(file) or _named(file)
 
@@ -49,7 +49,7 @@ def _known(file: str) -> str:
 
 def _named(file: str) -> str:
     os.makedirs(os.path.dirname(file), exist_ok=True)
-    temporary, name = f"{file}.{os.getpid()}", token_hex(LENGTH // 2)
+    temporary, name = f"{file}.{os.getpid()}", token_hex(NAME_DIGITS // 2)
     with open(temporary, "w", encoding="ascii") as stream:
         stream.write(f"{os.fstat(stream.fileno()).st_ino} {name}\n")
     os.replace(temporary, file)

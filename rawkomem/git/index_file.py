@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LARGEST = 16 * 1024 * 1024  # bytes of an index, about 150,000 files: reading a larger one would keep a prompt waiting
-FIXED = 62  # bytes of an entry before its path: times, device, mode, owner, size (40), blob (20), flags (2)
+MAX_INDEX_BYTES = 16 * 1024 * 1024  # about 150,000 files: reading a larger one would keep a prompt waiting
+ENTRY_HEADER_BYTES = 62  # before the path: times, device, mode, owner, size (40), blob (20), flags (2)
 EXTENDED, SKIPPED = 0x4000, 0x40  # flag: two more bytes of flags; in the first of those: not checked out (sparse)
 FOLDER, SUBMODULE = 0o040000, 0o160000  # modes of entries that stand for more than a file
 TYPE = 0o170000
@@ -48,15 +48,15 @@ class TrackedFiles:
             ]
 
     def holding(self, blob: str) -> list[str]:
-        """The paths whose blob starts like this."""
+        """Return the paths whose blob starts like this."""
         return [entry.path for entry in self.entries if entry.blob.startswith(blob)]
 
     def named(self, name: str) -> list[str]:
-        """The paths that end in this file name."""
+        """Return the paths that end in this file name."""
         return [entry.path for entry in self.entries if entry.path.rpartition("/")[2] == name]
 
     def why_absent(self, path: str) -> str:
-        """Why a tracked file is not on disk although nobody removed it; empty where there is no such reason."""
+        """Return why a tracked file is not on disk although nobody removed it; empty where there is no such reason."""
         for entry in self.entries:
             around = path.startswith(entry.path.rstrip("/") + "/")
             if around and entry.mode & TYPE == SUBMODULE and not self._is_checked_out(entry.path):
@@ -72,8 +72,8 @@ class TrackedFiles:
 def _read(file: str) -> list[Tracked]:
     try:
         with open(file, "rb") as stream:
-            data = stream.read(LARGEST + 1)
-        return list(_entries(data)) if len(data) <= LARGEST and data[:4] == b"DIRC" else []
+            data = stream.read(MAX_INDEX_BYTES + 1)
+        return list(_entries(data)) if len(data) <= MAX_INDEX_BYTES and data[:4] == b"DIRC" else []
     except (OSError, ValueError, IndexError):  # none yet, or of a repository with other hashes
         return []
 
@@ -84,21 +84,21 @@ def _entries(data: bytes) -> Iterator[Tracked]:
     at, path = 12, b""
     for _ in range(count):
         more = 2 if int.from_bytes(data[at + 60 : at + 62]) & EXTENDED else 0
-        start = at + FIXED + more
+        start = at + ENTRY_HEADER_BYTES + more
         kept = b""
         if version == 4:
             strip, start = _number(data, start)
             kept = path[: len(path) - strip]
         end = data.index(b"\0", start)
         path = kept + data[start:end]
-        skipped = bool(more and data[at + FIXED] & SKIPPED)
+        skipped = bool(more and data[at + ENTRY_HEADER_BYTES] & SKIPPED)
         mode = int.from_bytes(data[at + 24 : at + 28])
         yield Tracked(os.fsdecode(path), data[at + 40 : at + 60].hex(), mode, skipped)
         at = end + 1 if version == 4 else at + ((end - at + 8) & ~7)
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """A number of seven bits a byte, as pack files write offsets, and where it ends."""
+    """Return a number of seven bits a byte, as pack files write offsets, and where it ends."""
     byte = data[at]
     value = byte & 127
     while byte & 128:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NOTHING: Mapping[str, str] = {}  # shared, never changed
-SECONDS = 60.0  # for one reading of history; a project with more than that has no answer rather than a slow one
+TIMEOUT_S = 60.0  # for one reading of history; a project with more than that has no answer rather than a slow one
 KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")  # the user's, not a hook's
 ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -40,7 +40,7 @@ class GitFailed(Exception):
 
 
 def what_to_do(failure: GitFailed) -> str:
-    """A hint for one who was told that git has no answer."""
+    """Return a hint for one who was told that git has no answer."""
     said = str(failure).lower()
     hints = (hint for words, hint in HINTS.items() if words in said)
     return next(hints, "git said so itself: mend that, then run it again")
@@ -49,7 +49,7 @@ def what_to_do(failure: GitFailed) -> str:
 class Git:
     """Git in one folder, with one time limit for all that is asked of it; `given` is added to its environment."""
 
-    def __init__(self, folder: str, seconds: float = SECONDS, given: Mapping[str, str] = NOTHING):
+    def __init__(self, folder: str, seconds: float = TIMEOUT_S, given: Mapping[str, str] = NOTHING):
         self.folder = folder
         self.given = given
         self.program = shutil.which("git") or ""
@@ -58,7 +58,7 @@ class Git:
             raise GitFailed("git is not installed")
 
     def run(self, *words: str, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
-        """What git prints; an exit code that is not fine raises GitFailed with git's own words."""
+        """Return what git prints; an exit code that is not fine raises GitFailed with git's own words."""
         settings = [word for setting in SETTINGS for word in ("-c", setting)]
         try:
             done = subprocess.run(

@@ -41,25 +41,25 @@ class Staged:
         return self.parents[0] if self.parents else {}
 
     def changed(self, since: Mapping[str, str] | None = None) -> list[str]:
-        """The staged paths that another version, HEAD if none is named, does not hold or holds otherwise."""
+        """Return the staged paths that another version, HEAD if none is named, does not hold or holds otherwise."""
         return _differing(self.now, self.head if since is None else since)
 
     def left(self, version: Mapping[str, str]) -> list[str]:
-        """The paths of a version that are no longer what they were."""
+        """Return the paths of a version that are no longer what they were."""
         return _differing(version, self.now)
 
     def name(self, path: str) -> str:
-        """A path as git and people name it: from the top of the work tree."""
+        """Return a path as git and people name it: from the top of the work tree."""
         return self._root + path
 
     def read(self, blobs: Iterable[str]) -> dict[str, bytes]:
-        """The bytes of each blob."""
+        """Return the bytes of each blob."""
         wanted = [blob for blob in dict.fromkeys(blobs) if blob not in self._known]
         self._known |= dict(read_blobs(self.tree.git, wanted)) if wanted else {}
         return self._known
 
     def code_file(self, path: str) -> bytes | None:
-        """A staged file of the project, by its path below it; None where there is none."""
+        """Return a staged file of the project, by its path below it; None where there is none."""
         name = path if self._project == "." else f"{self._project}/{path}"
         listed = self._lines(LITERAL, "ls-files", "-s", "-z", "--", name)
         exact = [line.split(" ")[1] for line in listed if line.endswith(f"\t{name}") and line.startswith(FILE)]
@@ -108,7 +108,7 @@ class Staged:
 
 
 def staged_layouts(folder: str) -> list[Layout]:
-    """The repositories in the work tree around a folder that git has files of; none where there is no work tree.
+    """Return the repositories in the work tree around a folder that git has files of; none where there is no work tree.
 
     A hook runs at the top of the work tree, from where no way leads to repositories below it.
     """
@@ -127,6 +127,6 @@ def _differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
 
 
 def is_memory(path: str) -> bool:
-    """Whether a path below `.rawko` is a memory file."""
+    """Return whether a path below `.rawko` is a memory file."""
     name = path.rpartition("/")[2]
     return path.partition("/")[0] in AREAS and name.endswith(".md") and not name.startswith(".")

@@ -13,12 +13,12 @@ from ..model.errors import NotFound
 from ..model.kinds import ACTIVE
 from ..model.problem import ERROR, Problem, error
 from ..model.record import replace
+from ..redaction.find import find_secrets
 from ..state.belief.claims import KEEP_BOTH, UNREGISTERED, claim_of, read_claim, rivals_of
 from ..state.fold import fold
 from ..state.references import KEPT_BOTH
 from .authorship import digests_in
 from .citations import GONE, STALE, Citations
-from .leaks import leaks_of
 from .run import GitFailed, what_to_do
 from .staged import Staged, is_memory
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 SKIP = "RAWKOMEM_SKIP"  # environment: checks to leave out for once, where a hook runs and nobody can give options
 APPEND = f"append an entry instead ('rawkomem amend'); after a purge: {SKIP}=history git commit …"
 MARKERS = "keep one side, then git add"
+LEAK = "remove the secret and change it; 'rawkomem scrub' shows the text without it"
 SETTLE = "settle it with 'rawkomem consolidate' or 'rawkomem supersede', then git add"
 CONFIRM = "mend the memory, or confirm it with 'rawkomem cite', then git add"
 
@@ -68,15 +69,15 @@ class _Commit:
         return {path: contents[blob] for path, blob in blobs.items() if blob in contents}
 
     def changed(self) -> dict[str, bytes]:
-        """The memory files that this commit brings or changes."""
+        """Return the memory files that this commit brings or changes."""
         return self.texts(filter(is_memory, self.staged.changed()))
 
     def digests(self, version: Mapping[str, str]) -> dict[str, Entry]:
-        """What each entry says in the files of a version that are no longer what they were."""
+        """Return what each entry says in the files of a version that are no longer what they were."""
         return _digests(self.texts(filter(is_memory, self.staged.left(version)), version))
 
     def memories(self, files: Iterable[str]) -> list[Memory]:
-        """The memories that some staged files speak of, folded from all files that do."""
+        """Return the memories that some staged files speak of, folded from all files that do."""
         everything = self.texts(filter(is_memory, self.staged.now))
         entries = [entry for path in files for entry in _entries(everything[path], path)]
         ids = {entry.target for entry in entries}
@@ -91,11 +92,15 @@ class _Commit:
 
 def _secrets(commit: _Commit) -> list[Problem]:
     files = commit.texts(commit.staged.changed())
-    return [problem for path, data in files.items() for problem in leaks_of(data.decode("utf-8", "replace"), path)]
+    return [
+        replace(error(f"a secret: {secret.rule}", LEAK, secret.line), path=path)
+        for path, data in files.items()
+        for secret in find_secrets(data.decode("utf-8", "replace"), pii=False)
+    ]
 
 
 def _frontmatter(commit: _Commit) -> list[Problem]:
-    """What cannot be used as a memory, and what is still half merged."""
+    """Return what cannot be used as a memory, and what is still half merged."""
     found = [replace(error("not merged yet", MARKERS), path=path) for path in commit.staged.unmerged]
     for path, data in commit.changed().items():
         reading = read_data(data, path, advice=False)
@@ -166,7 +171,7 @@ def _contradictions(commit: _Commit) -> list[Problem]:
 
 
 def _claiming(commit: _Commit, changed: Mapping[str, bytes]) -> list[Memory]:
-    """The memories with claims about what claims in some files are about; only files that name it are read."""
+    """Return the memories with claims about what claims in some files are about; only files that name it are read."""
     entries = [entry for path, data in changed.items() if b"claim" in data for entry in _entries(data, path)]
     claims = [claim for entry in entries if (claim := read_claim(entry.extra))]
     if not claims:

@@ -52,7 +52,7 @@ def symbol_text(text: str, symbol: str, path: str) -> str:
 
 
 def mentions(text: str, symbol: str) -> bool:
-    """Whether the last part of a symbol occurs as a word."""
+    """Return whether the last part of a symbol occurs as a word."""
     name = symbol.replace("::", ".").rpartition(".")[2]
     return next(_words_at(text, name), -1) >= 0
 
@@ -74,7 +74,7 @@ def _naming(lines: list[str], parts: list[str], suffix: str) -> list[Span]:
 
 
 def _definitions(lines: list[str], name: str, spans: list[Span], suffix: str) -> list[Span]:
-    """The least indented definitions of a name in these spans."""
+    """Return the least indented definitions of a name in these spans."""
     numbers = (number for start, end in spans for number in range(start, end) if name in lines[number])
     found = [number for number in numbers if _defines(lines, number, name, suffix)]
     least = min((_indent(lines[n]) for n in found), default=0)
@@ -105,7 +105,7 @@ def _assigns(after: str) -> bool:
 
 
 def _without_owner(before: str) -> str:
-    """What stands before a name, less the owner it is written with: `func (t *T)`, `void T::`, `function T.`."""
+    """Return what stands before a name, less the owner it is written with: `func (t *T)`, `void T::`, `function T.`."""
     if before.endswith(")") and "(" in before:
         return before[: before.rindex("(")].rstrip()
     while before.endswith(("::", ".", ":")):
@@ -122,13 +122,13 @@ def _last_word(text: str) -> str:
 
 
 def _is_typed(before: str) -> bool:
-    """Whether only what makes a type stands before a name."""
+    """Return whether only what makes a type stands before a name."""
     words = before.split()
     return not (set(words) & NOT_TYPES) and all(c.isalnum() or c in TYPE_SIGNS for c in before)
 
 
 def _opens_block(lines: list[str], number: int, name_end: str) -> bool:
-    """Whether `{` follows the parameters, before any `;`: a definition, not a call or a declaration."""
+    """Return whether `{` follows the parameters, before any `;`: a definition, not a call or a declaration."""
     depth = 0
     for line in [name_end, *lines[number + 1 : number + 30]]:  # no list of parameters is longer
         for c in line:
@@ -141,7 +141,7 @@ def _opens_block(lines: list[str], number: int, name_end: str) -> bool:
 
 
 def _decorated(lines: list[str], start: int) -> int:
-    """Where the decorators or attributes right above a definition start, several lines long or not."""
+    """Return where the decorators or attributes right above a definition start, several lines long or not."""
     own, top, at = _indent(lines[start]), start, start - 1
     while at >= 0 and lines[at].strip():
         bare, indent = lines[at].lstrip(), _indent(lines[at])
@@ -178,7 +178,7 @@ def _is_remark(bare: str, suffix: str) -> bool:
 
 
 def _scan(line: str, inside: str, suffix: str) -> tuple[int, str]:
-    """How a line changes the depth of brackets, and the sign that ends the text or remark it leaves open."""
+    """Return how a line changes the depth of brackets, and the sign that ends the text or remark it leaves open."""
     if not inside and not any(sign in line for sign in ('"', "'", "`", "/", "#", "--")):
         return _depth(line), ""
     depth = at = 0
@@ -239,7 +239,7 @@ def _past_text(line: str, at: int, suffix: str) -> int:
 
 
 def _sections(lines: list[str], anchor: str) -> list[Span]:
-    """The Markdown section whose heading has this anchor, up to the next heading of its level."""
+    """Return the Markdown section whose heading has this anchor, up to the next heading of its level."""
     levels = [(n, len(line) - len(line.lstrip("#"))) for n, line in enumerate(lines) if line.startswith("#")]
     for at, (number, level) in enumerate(levels):
         if _anchor(lines[number]) == anchor.lower():
@@ -258,7 +258,7 @@ def _indent(line: str) -> int:
 
 
 def _words_at(text: str, word: str) -> Iterator[int]:
-    """Where a word stands by itself."""
+    """Yield where a word stands by itself."""
     at = text.find(word) if word else -1
     while at >= 0:
         end = at + len(word)

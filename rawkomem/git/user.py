@@ -1,26 +1,48 @@
-"""Whose hand it is: the name that entries are signed with where the caller gives none."""
+"""Who uses this machine: the name that signs entries, and the names that unreviewed texts must not hold."""
 
 from __future__ import annotations
 
 import getpass
 import os
+from typing import TYPE_CHECKING
 
 from .run import Git, GitFailed
 
-SECONDS = 5.0  # for git to tell one setting
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..redaction.anonymize import Person
+
+TIMEOUT_S = 5.0  # for git to print its settings
+VARIABLES = ("USER", "LOGNAME", "USERNAME")
 
 
 def user_name() -> str:
-    """The account's name; in a container that knows none for its user, the one that git signs with, or nothing."""
+    """Return the account's name; in a container without one, the name that git signs with, or nothing."""
     try:
         return getpass.getuser()
     except (KeyError, OSError, ImportError):
-        return _known_to_git()
+        return next(iter(_known_to_git(os.curdir, "user.name")), "")
 
 
-def _known_to_git() -> str:
+def people_here(project: str, others: Sequence[str]) -> list[Person]:
+    """Return the user, by git's address and name and the system's account, and others whom the user names.
+
+    The address comes first: it is the same on all of a person's machines.
+    """
+    from ..redaction.anonymize import person  # here: a command that only signs needs no patterns
+
+    accounts = [os.environ.get(name, "") for name in VARIABLES]
+    home = os.path.basename(os.path.expanduser("~").rstrip("/\\"))
+    known = _known_to_git(project, "user.email", "user.name")
+    everybody = [person([*known, *accounts, home]), *(person([name]) for name in others)]
+    return [somebody for somebody in everybody if somebody]
+
+
+def _known_to_git(folder: str, *keys: str) -> list[str]:
     try:
-        told = Git(os.curdir, SECONDS).run("config", "--get", "user.name", fine=(0, 1))
-        return told.decode("utf-8", "replace").strip()
+        git = Git(folder, TIMEOUT_S)
+        told = [git.run("config", "--get", key, fine=(0, 1)) for key in keys]
     except (GitFailed, OSError):
-        return ""
+        return []
+    return [name.decode("utf-8", "replace").strip() for name in told]

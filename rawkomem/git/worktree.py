@@ -28,16 +28,16 @@ class WorkTree:
     git: Git
 
     def path(self, file: str) -> str:
-        """How git names a file or a folder of this work tree."""
+        """Return how git names a file or a folder of this work tree."""
         return os.path.relpath(os.path.realpath(file), os.path.realpath(self.top)).replace(os.sep, "/")
 
     def ask(self, *words: str) -> str:
-        """The first line that git prints; empty where it has no answer."""
+        """Return the first line that git prints; empty where it has no answer."""
         return self.git.run(*words, fine=(0, 1, 128)).decode("utf-8", "surrogateescape").partition("\n")[0]
 
 
 def work_tree(folder: str) -> WorkTree:
-    """The work tree around a folder. Raises GitFailed where there is none."""
+    """Return the work tree around a folder. Raises GitFailed where there is none."""
     given = _given()
     if "GIT_DIR" in given:
         top = _top(Git(os.getcwd(), given=given))
@@ -60,7 +60,7 @@ def _top(git: Git) -> str:
 
 
 def _is_of(folder: str, top: str) -> bool:
-    """Whether a folder lies in a work tree, and not in another one inside it: a submodule, say."""
+    """Return whether a folder lies in a work tree, and not in another one inside it: a submodule, say."""
     inside, around = os.path.realpath(folder), os.path.realpath(top)
     innermost = find_git(inside)
     below = around.rstrip(os.sep) + os.sep

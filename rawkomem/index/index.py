@@ -19,6 +19,7 @@ from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
 from ..model.record import record
 from ..text.chunk import CHUNKER
 from ..text.count import count
+from ..text.language import language
 from .catalogue import SCHEMA_VERSION, UNREAD, Catalogue, own_inode
 from .stores.database import index_path, open_database, remove_database
 from .stores.documents import BATCH
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-REDACTION = "2"  # raise it with redaction/rules.py: the index holds redacted copies, and answers come from them
+REDACTION = "231c2577"  # checksum of the tables in redaction/rules.py: answers come from redacted copies in the index
 RACY = 20_000_000  # nanoseconds: a file changed this shortly before the sweep may change again under the same stamp
 LOSS = 0.3  # a sync that would drop more than this share of the files first makes sure that the folder is there
 NEVER = (0.0, 0.0, 0)  # when the last sweep ended, how long it took, and how many files it saw
@@ -110,6 +111,7 @@ class Index:
     def fingerprint(self) -> str:
         """What the index was made with; any difference means: made anew."""
         made = f"schema {SCHEMA_VERSION}, chunker {CHUNKER}, redaction {REDACTION}, embedder {self.embedder.name}"
+        made += f", language {language().code}"
         outside = self.outside()
         return f"{made}, {outside.generation()}" if outside else made
 

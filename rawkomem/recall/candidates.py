@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..index.stores.documents import BODY, DEEP, REST, WHEN
 from ..model.record import record
 from ..text.clean import clean
-from ..text.stem import STOP_WORDS, words
+from ..text.language import language
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def _best(hits: list[Hit]) -> list[Hit]:
 
 def query_words(text: str) -> list[str]:
     """The content words of a question, each once; all words where it has no content words."""
-    found = list(dict.fromkeys(words(text)))
-    return [word for word in found if word not in STOP_WORDS][:QUERY_WORDS] or found[:QUERY_WORDS]
+    found = list(dict.fromkeys(language().words(text)))
+    return [word for word in found if not language().is_stop(word)][:QUERY_WORDS] or found[:QUERY_WORDS]
 
 
 def fuse(own: Sequence[Hit], beside: Sequence[Hit], near: Sequence[Hit]) -> list[Signals]:

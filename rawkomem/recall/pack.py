@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..model.kinds import IMPORTANCE
 from ..model.record import record, replace
-from ..text.stem import words
+from ..text.same import is_copy
 from .limits import Limits
 
 TYPE_CHECKING = False
@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .rank import Scored
-
-TWINS = 0.9  # share of common words from which two memories say the same
 
 
 @record
@@ -66,8 +64,7 @@ def _unwanted(item: Scored, before: list[Scored], limits: Limits) -> str:
 def _alike(a: Scored, b: Scored) -> bool:
     if not a.memory.body or not b.memory.body:
         return a.memory.title == b.memory.title and a.memory.body == b.memory.body and a.memory.when == b.memory.when
-    ours, theirs = set(words(a.memory.body)), set(words(b.memory.body))
-    return len(ours & theirs) >= TWINS * max(1, len(ours | theirs))
+    return is_copy(a.memory.body, b.memory.body)
 
 
 def _fit(items: list[Scored], budget: int, cost: Callable[[Scored], int]) -> tuple[list[Scored], list[Scored], int]:

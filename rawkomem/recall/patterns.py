@@ -6,7 +6,7 @@ from ..model.errors import BadInput
 from ..model.record import record
 from ..state.run import SUCCESS, approach_of, goal_of, outcome_of, said, tools_of
 from ..text.clean import clean
-from ..text.stem import words
+from ..text.language import language
 from .candidates import gather
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ def match_patterns(
 
 def share_of_words(text: str, goal: str) -> float:
     """Similarity where no vector can tell: the share of the query's words that occur in the goal."""
-    asked, goal = list(dict.fromkeys(words(clean(text)))), goal.lower()
+    asked, goal = list(dict.fromkeys(language().words(clean(text)))), goal.lower()
     return sum(word in goal for word in asked) / len(asked) if asked else 0.0
 
 

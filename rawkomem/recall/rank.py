@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..model.record import record, replace
-from ..text.stem import STOP_WORDS, stem, words
+from ..text.language import language
 from .candidates import Signals
 from .factors import Context, Factor, factor
 from .profiles import DOUBTS, PRODUCT, Profile
@@ -99,15 +99,14 @@ def _best(items: Sequence[Scored]) -> float:
 
 def content_stems(text: str) -> set[str]:
     """The stems of the words that carry a subject."""
-    return {stem(word) for word in words(text) if word not in STOP_WORDS}
+    return set(language().stems(text))
 
 
 def is_named(title: str, asked: set[str]) -> bool:
     """Whether a question names a title: holds all of its words, from three on, or is nothing but the title."""
-    wanted = [word for word in words(title) if word not in STOP_WORDS]
-    if not wanted or not all(stem(word) in asked for word in wanted):  # stops at the first word that is not there
+    found = content_stems(title)
+    if not found or not found <= asked:
         return False
-    found = {stem(word) for word in wanted}
     return len(found) >= TELLING or found == asked
 
 

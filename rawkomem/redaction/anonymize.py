@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry
 
-DIGITS = 6  # of an id: a project names few people
-SHORTEST = 3  # letters of a name: a shorter one is part of other words
+ID_DIGITS = 6  # of an id: a project names few people
+MIN_NAME_LETTERS = 3  # letters of a name: a shorter one is part of other words
 RECORDED = frozenset(("trace", "experience"))  # kinds that are recorded, not written
 DISTILLED = "distilled"  # how words arrive that a program made from others
 # Accounts of machines and of nobody: `root cause` names no person.
@@ -48,8 +48,8 @@ class Person:
 
 
 def user_id(name: str) -> str:
-    """The id that stands for a name or an address: `user_3fa9c1`."""
-    return f"user_{sha256(name.strip().lower().encode('utf-8', 'surrogatepass')).hexdigest()[:DIGITS]}"
+    """Return the id that stands for a name or an address: `user_3fa9c1`."""
+    return f"user_{sha256(name.strip().lower().encode('utf-8', 'surrogatepass')).hexdigest()[:ID_DIGITS]}"
 
 
 def person(names: Iterable[str]) -> Person | None:
@@ -58,8 +58,8 @@ def person(names: Iterable[str]) -> Person | None:
     return Person(kept) if kept else None
 
 
-def anonymise(text: str, people: Sequence[Person]) -> str:
-    """The text with an id for every name, and `~` for home folders. Doing it twice changes nothing more."""
+def anonymize(text: str, people: Sequence[Person]) -> str:
+    """Return the text with an id for every name, and `~` for home folders. Doing it twice changes nothing more."""
     text = HOME.sub(_home, text)
     ids = {name.lower(): somebody.id for somebody in people for name in somebody.names}
     if not any(name in text.lower() for name in ids):
@@ -71,17 +71,17 @@ def anonymise(text: str, people: Sequence[Person]) -> str:
 
 
 def unseen(entry: Entry, via: str) -> bool:
-    """Whether an entry was recorded or distilled, so that no person saw it before it is written."""
+    """Return whether an entry was recorded or distilled, so that no person saw it before it is written."""
     return entry.kind in RECORDED or via == DISTILLED
 
 
-def anonymise_entry(entry: Entry, people: Sequence[Person]) -> Entry:
-    """The entry without names of people, in frontmatter and body alike."""
-    return with_texts(entry, lambda text: anonymise(text, people))
+def anonymize_entry(entry: Entry, people: Sequence[Person]) -> Entry:
+    """Return the entry without names of people, in frontmatter and body alike."""
+    return with_texts(entry, lambda text: anonymize(text, people))
 
 
 def _telling(name: str) -> bool:
-    return len(name) >= SHORTEST and name.lower() not in ACCOUNTS
+    return len(name) >= MIN_NAME_LETTERS and name.lower() not in ACCOUNTS
 
 
 def _home(found: re.Match[str]) -> str:

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
     Hit = tuple[int, int, str]  # start, end, name of the rule
 
-LONGEST_KEY = 48  # characters before the telling word that still belong to the key
+MAX_KEY_LENGTH = 48  # characters before the telling word that still belong to the key
 BADGE_REACH = 24  # characters from "badge" to the token in a badge's address
-SHORTEST_PASSWORD = 4  # `root` is one; shorter values are flags
-SHORTEST_CHOSEN = 6  # letters and digits: shorter ones are numbered names
+MIN_PASSWORD_LENGTH = 4  # `root` is one; shorter values are flags
+MIN_CHOSEN_LENGTH = 6  # letters and digits: shorter ones are numbered names
 BETWEEN = ",;:)]}+"  # a value that starts so lies between two strings
 BRACKETS = {b")": b"(", b"]": b"[", b"}": b"{"}
 QUOTES = ("'", '"', "`")
 SYMBOLS = "!@#$%^&*?+~"  # in a quoted secret: names and sentences have none
 UNQUOTED_ENDS = b" \t\r\n\"'`<,;"
-JUDGED = 80  # characters of a value that are looked at: a longer one is as random at its beginning
+JUDGED_LENGTH = 80  # characters of a value that are looked at: a longer one is as random at its beginning
 TRAILING = b".,;:)]}*_\\"  # punctuation after an unquoted value
 
-SHORTEST_OF_PROVIDER = 14  # characters, where only the provider's name is said
+MIN_PROVIDER_KEY_LENGTH = 14  # characters, where only the provider's name is said
 
 BETWEEN_WORDS = frozenset((b"and", b"or", b"&", b"with", b"+", b"/"))  # between the words user and password: prose
 MESSAGE_WORDS = frozenset(
@@ -77,7 +77,7 @@ PLACES = (
 
 HEADS = ("bearer", "basic ", "token ", "apikey ", "authorization")
 WORDS = tuple(sorted({"://", *HEADS, *(word for _, words, _ in PLACES for word in words.split("|"))}))
-MOST = 5_000  # assignments judged in one text: a page holds a few, and each takes up to 0.15 ms on hostile ones
+MAX_ASSIGNMENTS = 5_000  # judged in one text: a page holds a few, and each takes up to 0.15 ms on hostile ones
 
 # Group 1 or 2 the scheme, 3 the value.
 HEADER = (
@@ -88,7 +88,7 @@ URL = r"[A-Za-z][A-Za-z0-9+.-]*://[^\s:/@\"'`<>]*:([^\s/\"'`<>]+)@[\w\[]"
 
 
 def find_assigned(data: bytes) -> Iterator[Hit]:
-    """Every secret that its surroundings give away."""
+    """Yield every secret that its surroundings give away."""
     seen = occurring(WORDS, data.lower())
     yield from _assignments(data, compiled(ASSIGNMENT, False), compiled(ASSIGNMENT))
     for test, words, pattern in PLACES:
@@ -120,14 +120,14 @@ def _in_headers(data: bytes, pattern: Any) -> Iterator[Hit]:
 def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
     """`quick` finds the place; `pattern`, the same with groups, is slower and sees that place only."""
     at = 0
-    for _ in range(MOST):
+    for _ in range(MAX_ASSIGNMENTS):
         spot = quick.search(data, at)
         if not spot:
             return
         found = pattern.match(data, *spot.span())
         operator = _text(data, *found.span(3)).strip()
         start, quoted = _opening(data, found.end() - 1)
-        judged = _closing(data, start, quoted, min(len(data), start + JUDGED))
+        judged = _closing(data, start, quoted, min(len(data), start + JUDGED_LENGTH))
         key = _key_start(data, found.start(1))
         kind = _verdict(data, key, _text(data, key, found.end(2)), operator, _text(data, start, judged), quoted)
         end = _closing(data, start, quoted, len(data)) if kind else 0
@@ -137,13 +137,13 @@ def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
 
 
 def _opening(data: bytes, at: int) -> tuple[int, str]:
-    """Where a value begins, and the quote it stands in."""
+    """Return where a value begins, and the quote it stands in."""
     quote = _text(data, at, at + 1)
     return (at + 1, quote) if quote in QUOTES else (at, "")
 
 
 def _closing(data: bytes, start: int, quote: str, limit: int) -> int:
-    """Where a value ends: at its quote, the end of the line, or what cannot belong to it."""
+    """Return where a value ends: at its quote, the end of the line, or what cannot belong to it."""
     if quote:
         ends = (data.find(mark, start, limit) for mark in (quote.encode(), b"\n"))
         return _cut(data, start, min((end for end in ends if end >= 0), default=limit))
@@ -154,8 +154,8 @@ def _closing(data: bytes, start: int, quote: str, limit: int) -> int:
 
 
 def _closes_element(data: bytes, key: int, end: int) -> bool:
-    """Whether a value between angle brackets is the text of the XML element that the key names."""
-    return data[key - 1 : key] == b"<" and data[end : end + LONGEST_KEY].lstrip().startswith(b"</")
+    """Return whether a value between angle brackets is the text of the XML element that the key names."""
+    return data[key - 1 : key] == b"<" and data[end : end + MAX_KEY_LENGTH].lstrip().startswith(b"</")
 
 
 def _text(data: bytes, start: int, end: int) -> str:
@@ -163,15 +163,15 @@ def _text(data: bytes, start: int, end: int) -> str:
 
 
 def _key_start(data: bytes, start: int) -> int:
-    """Where the key begins whose telling word begins here."""
+    """Return where the key begins whose telling word begins here."""
     first = start
-    while first > max(0, start - LONGEST_KEY) and (data[first - 1 : first].isalnum() or data[first - 1] in b"_-."):
+    while first > max(0, start - MAX_KEY_LENGTH) and (data[first - 1 : first].isalnum() or data[first - 1] in b"_-."):
         first -= 1
     return first
 
 
 def _cut(data: bytes, start: int, end: int) -> int:
-    """A value ends before an escaped quote or line break: JSON within JSON."""
+    """Cut a value before an escaped quote or line break: JSON within JSON."""
     for escape in (b'\\"', b"\\n", b"\\r"):
         spot = data.find(escape, start, end)
         end = spot if spot > start else end
@@ -179,7 +179,7 @@ def _cut(data: bytes, start: int, end: int) -> int:
 
 
 def _trim(data: bytes, start: int, end: int) -> int:
-    """An unquoted value ends before the punctuation after it, the next URL parameter, or an escaped line break."""
+    """Cut an unquoted value before the punctuation after it, the next URL parameter, or an escaped line break."""
     end = _cut(data, start, end)
     spot = data.find(b"&", start, end)
     if spot > start and data.find(b"=", spot, end) > 0:
@@ -190,7 +190,7 @@ def _trim(data: bytes, start: int, end: int) -> int:
 
 
 def _balanced(value: bytes) -> bool:
-    """Whether a value ends with a bracket that it also opens."""
+    """Return whether a value ends with a bracket that it also opens."""
     opening = BRACKETS.get(value[-1:], b"")
     return opening != b"" and value.count(opening) >= value.count(value[-1:])
 
@@ -199,7 +199,7 @@ def _balanced(value: bytes) -> bool:
 
 
 def _verdict(data: bytes, at: int, key: str, operator: str, value: str, quoted: str) -> str:
-    """The rule an assignment falls under; empty when it holds no secret."""
+    """Return the rule an assignment falls under; empty when it holds no secret."""
     kind = "" if _harmless(data, at) else kind_of(key)
     if not kind or not _plausible(key, value) or (not quoted and is_code(value)):
         return ""
@@ -213,7 +213,7 @@ def _verdict(data: bytes, at: int, key: str, operator: str, value: str, quoted: 
     elif kind in ("password", "secret"):
         taken = is_random(value) or is_strong(value) or (quoted != "" and any(c in value[1:] for c in SYMBOLS))
     else:
-        taken = is_random(value) and operator != "(" and (kind == "token" or len(value) >= SHORTEST_OF_PROVIDER)
+        taken = is_random(value) and operator != "(" and (kind == "token" or len(value) >= MIN_PROVIDER_KEY_LENGTH)
         taken = taken or (kind == "token" and operator in ("=", ":") and _says_secret(value, quoted))
     return ("password" if kind == "password" else "secret") if taken else ""
 
@@ -226,7 +226,7 @@ def _harmless(data: bytes, at: int) -> bool:
 def _plausible(key: str, value: str) -> bool:
     plain = value.strip().lower()
     return (
-        len(plain) >= SHORTEST_PASSWORD
+        len(plain) >= MIN_PASSWORD_LENGTH
         and plain[0] not in BETWEEN
         and plain not in NO_VALUES
         and not _echoes(key, plain)
@@ -235,21 +235,21 @@ def _plausible(key: str, value: str) -> bool:
 
 
 def _echoes(key: str, value: str) -> bool:
-    """Whether a value only repeats its key: `challengePassword: "challenge_password"`."""
+    """Return whether a value only repeats its key: `challengePassword: "challenge_password"`."""
     name, said = ("".join(c for c in text.lower() if c.isalnum()) for text in (key, value))
-    return (len(said) >= SHORTEST_PASSWORD and said in name) or (len(letter_runs(key)) > 1 and name in said)
+    return (len(said) >= MIN_PASSWORD_LENGTH and said in name) or (len(letter_runs(key)) > 1 and name in said)
 
 
 def _is_chosen(value: str) -> bool:
     """`hunter2`: what people choose who are asked for a digit. Only where a password is being set."""
     word = value.rstrip("0123456789")
-    return len(value) >= SHORTEST_CHOSEN and SHORTEST_PASSWORD <= len(word) < len(value) and word.isalpha()
+    return len(value) >= MIN_CHOSEN_LENGTH and MIN_PASSWORD_LENGTH <= len(word) < len(value) and word.isalpha()
 
 
 def _says_secret(value: str, quoted: str) -> bool:
     """`my-own-secret-token`: a value that calls itself one. Unquoted snake_case is the name of a variable."""
     letters = value.replace("-", "") if quoted else value
-    return len(value) >= SHORTEST_OF_PROVIDER and "secret" in value.lower() and letters.isalnum()
+    return len(value) >= MIN_PROVIDER_KEY_LENGTH and "secret" in value.lower() and letters.isalnum()
 
 
 def _quoted_password(value: str) -> bool:
@@ -261,7 +261,7 @@ def _quoted_password(value: str) -> bool:
 
 
 def _fits(value: str, test: str) -> bool:
-    if len(value) < SHORTEST_PASSWORD or is_placeholder(value) or (test != "sure" and value.lower() in NO_VALUES):
+    if len(value) < MIN_PASSWORD_LENGTH or is_placeholder(value) or (test != "sure" and value.lower() in NO_VALUES):
         return False
     if test == "random":
         return is_random(value)

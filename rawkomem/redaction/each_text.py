@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def with_texts(entry: Entry, change: Callable[[str], str]) -> Entry:
-    """The entry with each of its texts changed; not its ids, which others refer to."""
+    """Return the entry with each of its texts changed; not its ids, which others refer to."""
     return replace(
         entry,
         title=change(entry.title),

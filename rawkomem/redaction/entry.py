@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 
 def redact_entry(entry: Entry) -> Entry:
-    """The entry without secrets and personal data; who found it becomes an id, so that finders stay distinct."""
+    """Return the entry without secrets and personal data; who found it becomes an id, so that finders stay distinct."""
     return replace(with_texts(entry, redact), by=redact(entry.by, stand_in=user_id))

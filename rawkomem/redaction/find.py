@@ -23,10 +23,10 @@ TAG = "[REDACTED_"
 NUMBER = r"\d(?:[ .()/-]{0,3}\d){8,}"  # without nine digits in a row there is no card, account or telephone number
 NUMERIC = ("card", "iban", "ssn", "phone")
 TRIMMED = {"iban": iban_in, "phone": phone_in}  # whose patterns may take too much
-AROUND = 16  # characters a check may look at beside its match
-SHORT_KEY = 20  # JFrog's shortest keys: too short to call a run of one letter a placeholder
+CONTEXT_LENGTH = 16  # characters a check may look at beside its match
+SHORT_KEY_LENGTH = 20  # JFrog's shortest keys: too short to call a run of one letter a placeholder
 TOKEN_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.=+/~")
-SHORTEST_PLAIN = 16  # characters after a known beginning, where no engine can tell more
+MIN_PLAIN_LENGTH = 16  # characters after a known beginning, where no engine can tell more
 
 
 @record
@@ -50,7 +50,7 @@ class Secret:
 
 
 def find_secrets(text: str, pii: bool = True) -> list[Secret]:
-    """Every secret in a text, in order, none overlapping; with or without personal data."""
+    """Return every secret in a text, in order, none overlapping; with or without personal data."""
     seen, places = visible(text)
     data = seen.encode("latin-1", "rawkomem-wide")
     found = []
@@ -64,7 +64,7 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
 
 
 def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None) -> str:
-    """The text with a tag such as [REDACTED_AWS_KEY] for each secret. Doing it twice changes nothing more.
+    """Return the text with a tag such as [REDACTED_AWS_KEY] for each secret. Doing it twice changes nothing more.
 
     `stand_in` gives something else than a tag for personal data.
     """
@@ -79,7 +79,7 @@ def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = 
 
 
 def leaks_again(text: str) -> bool:
-    """Whether a text that was redacted before holds a secret or personal data after all.
+    """Return whether a text that was redacted before holds a secret or personal data after all.
 
     With all rules where RE2 is loaded already. A cold command cannot afford that for the second look: there it is known
     beginnings, addresses and key blocks, found by plain search.
@@ -119,7 +119,7 @@ def _hits(data: bytes, pii: bool) -> Iterator[Hit]:
 
 
 def _begun(data: bytes) -> list[Rule]:
-    """The rules of keys one of whose beginnings stands at a boundary: one pass over the text for all of them."""
+    """Return the rules of keys one of whose beginnings stands at a boundary: one pass over the text for all of them."""
     begun = {found.group()[found.group()[:1] == b"_" :] for found in compiled(_beginnings(), False).finditer(data)}
     numbers = {number for literal in begun for number in _begun_by(literal)}
     return [PREFIX_RULES[number] for number in sorted(numbers)]
@@ -138,7 +138,7 @@ def _beginnings() -> str:
 
 
 def _begun_by(seen: bytes) -> list[int]:
-    """The rules a beginning may belong to: `sk_` stands for `sk_live_` as well."""
+    """Return the rules a beginning may belong to: `sk_` stands for `sk_live_` as well."""
     if seen not in _by_literal:
         text = seen.decode()
         rules = enumerate(PREFIX_RULES)
@@ -159,13 +159,13 @@ def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
 
 def _accepted(rule: Rule, value: str, data: bytes, start: int, end: int) -> bool:
     if rule.pii:
-        before = data[max(0, start - AROUND) : start].decode("latin-1")
-        return passes(rule.check, value, before, data[end : end + AROUND].decode("latin-1"))
+        before = data[max(0, start - CONTEXT_LENGTH) : start].decode("latin-1")
+        return passes(rule.check, value, before, data[end : end + CONTEXT_LENGTH].decode("latin-1"))
     if rule.check == "random":
         return is_random(value) and not is_filler(value)
     if rule.check == "digit":
         return any(c.isdigit() for c in value) and not is_filler(value)
-    return not is_filler(value) or (rule.check == "short" and len(value) < SHORT_KEY)
+    return not is_filler(value) or (rule.check == "short" and len(value) < SHORT_KEY_LENGTH)
 
 
 def _plain_hits(text: str, pii: bool) -> Iterator[Hit]:
@@ -179,7 +179,7 @@ def _plain_hits(text: str, pii: bool) -> Iterator[Hit]:
                 end = at + len(literal)
                 while end < len(text) and text[end] in TOKEN_LETTERS:
                     end += 1
-                if end - at >= len(literal) + SHORTEST_PLAIN and is_random(text[at:end]):
+                if end - at >= len(literal) + MIN_PLAIN_LENGTH and is_random(text[at:end]):
                     yield at, end, rule.name
                 at = text.find(literal, end)
 
@@ -195,7 +195,7 @@ def _plain_addresses(text: str) -> Iterator[Hit]:
         end -= len(text[at:end]) - len(text[at:end].rstrip(".-"))
         name, _, top = text[at + 1 : end].rpartition(".")
         whole = start < at and name and top.isalpha() and len(top) > 1
-        around = (text[max(0, start - AROUND) : start], text[end : end + AROUND])
+        around = (text[max(0, start - CONTEXT_LENGTH) : start], text[end : end + CONTEXT_LENGTH])
         if whole and passes("email", text[start:end], *around):
             yield start, end, "email"
         at = text.find("@", max(end, at + 1))

@@ -39,7 +39,7 @@ PROVIDERS = frozenset(
 
 
 def kind_of(key: str) -> str:
-    """What a key names: a password, a secret, a token, a provider's something, or nothing of interest."""
+    """Return what a key names: a password, a secret, a token, a provider's something, or nothing of interest."""
     parts = letter_runs(key)
     if not parts or PUBLIC.intersection(parts):
         return ""
@@ -58,6 +58,6 @@ def kind_of(key: str) -> str:
 
 
 def _has_provider(parts: list[str]) -> bool:
-    """Whether a part, or two in a row, names a provider: `messagebird`, `message_bird`, `softlayerapikey`."""
+    """Return whether a part, or two in a row, names a provider: `messagebird`, `message_bird`, `softlayerapikey`."""
     names = parts + [parts[at] + parts[at + 1] for at in range(len(parts) - 1)]
     return any(name in PROVIDERS or any(name[:end] in PROVIDERS for end in LONG_NAMES) for name in names)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-SHORTEST_STRONG = 6  # shorter ones cannot be told from abbreviations
-SHORTEST_RANDOM = 10  # shorter ones cannot be told from names
-ENTROPY = 2.8  # bits a character: 16 random hex digits have about 3.4, `aaaaaaaaaa1111111111` has 1
-ENTROPY_OF_DIGITS = 2.2  # a random number of 16 digits has about 2.9
-LONG_NAME = 20  # letters: an attribute with a longer name is made of words
-LONG_NUMBER = 14  # digits: times in milliseconds have 13
-WORDY = 0.55  # share of common letter pairs: English has about .85, random letters .25
+MIN_STRONG_LENGTH = 6  # shorter ones cannot be told from abbreviations
+MIN_RANDOM_LENGTH = 10  # shorter ones cannot be told from names
+MIN_ENTROPY_BITS = 2.8  # bits a character: 16 random hex digits have about 3.4, `aaaaaaaaaa1111111111` has 1
+MIN_DIGIT_ENTROPY_BITS = 2.2  # a random number of 16 digits has about 2.9
+LONG_NAME_LETTERS = 20  # letters: an attribute with a longer name is made of words
+LONG_NUMBER_DIGITS = 14  # digits: times in milliseconds have 13
+MIN_WORDY_SHARE = 0.55  # share of common letter pairs: English has about .85, random letters .25
 WORD_RUN = 4  # letters in a row before they can be a word
 PLACEHOLDER_SHARE = 0.6  # of one and the same filler character
 FILLERS = "xX*#.0-_ "
@@ -73,7 +73,7 @@ def entropy(value: str) -> float:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value is a template, a blank to fill in, or one character over and over."""
+    """Return whether a value is a template, a blank to fill in, or one character over and over."""
     lower = value.lower()
     if any(word in lower for word in FILLED_IN) or lower.startswith(TEMPLATES) or _variable(value):
         return True
@@ -81,7 +81,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_filler(value: str) -> bool:
-    """Whether most of a value is one filler character, as in `xxxxxxxx`."""
+    """Return whether most of a value is one filler character, as in `xxxxxxxx`."""
     return any(value.count(c) >= max(4, PLACEHOLDER_SHARE * len(value)) for c in FILLERS) or "EXAMPLE" in value
 
 
@@ -97,7 +97,7 @@ def _variable(value: str) -> bool:
 
 
 def letter_runs(value: str) -> list[str]:
-    """The runs of letters in a value, in lower case, cut also where camelCase starts a new word."""
+    """Return the runs of letters in a value, in lower case, cut also where camelCase starts a new word."""
     runs, before = [""], ""
     for c in value:
         if not c.isalpha() or (c.isupper() and before.islower()):
@@ -109,32 +109,32 @@ def letter_runs(value: str) -> list[str]:
 
 
 def is_wordy(value: str) -> bool:
-    """Whether a value reads as words: most of it stands in runs of letters that look like English."""
+    """Return whether a value reads as words: most of it stands in runs of letters that look like English."""
     covered = 0
     for run in letter_runs(value):
         pairs = [run[at : at + 2] in PAIRS for at in range(len(run) - 1)]
-        if len(run) >= WORD_RUN and sum(pairs) >= WORDY * len(pairs):
+        if len(run) >= WORD_RUN and sum(pairs) >= MIN_WORDY_SHARE * len(pairs):
             covered += len(run)
     return covered >= 0.5 * len(value.replace("_", "").replace("-", "").replace(".", ""))
 
 
 def is_uuid(value: str) -> bool:
-    """Whether a value holds a UUID."""
+    """Return whether a value holds a UUID."""
     groups = value.split("-")
     sizes = [len(group) for group in groups][-5:]
     return sizes == [8, 4, 4, 4, 12] and all(c in "0123456789abcdefABCDEF-" for c in value[-36:])
 
 
 def is_random(value: str) -> bool:
-    """Whether a value looks like the output of a key generator: long, varied, and not made of words."""
+    """Return whether a value looks like the output of a key generator: long, varied, and not made of words."""
     if is_uuid(value):
         return True
-    if len(value) < SHORTEST_RANDOM or " " in value or is_wordy(value):
+    if len(value) < MIN_RANDOM_LENGTH or " " in value or is_wordy(value):
         return False
     digits = sum(c.isdigit() for c in value)
     if digits == len(value):
-        return digits >= LONG_NUMBER and entropy(value) >= ENTROPY_OF_DIGITS
-    if entropy(value) < ENTROPY:
+        return digits >= LONG_NUMBER_DIGITS and entropy(value) >= MIN_DIGIT_ENTROPY_BITS
+    if entropy(value) < MIN_ENTROPY_BITS:
         return False
     if digits:
         return _mixes(value) >= 2
@@ -142,7 +142,7 @@ def is_random(value: str) -> bool:
 
 
 def _mixes(value: str) -> int:
-    """How often letters and digits change places: versions and dates do it rarely."""
+    """Return how often letters and digits change places: versions and dates do it rarely."""
     kinds = "".join("d" if c.isdigit() else "l" for c in value if c.isalnum())
     return kinds.count("dl") + kinds.count("ld") + (len(value) >= 20)
 
@@ -153,17 +153,18 @@ def is_strong(value: str) -> bool:
     digits = sum(c.isdigit() for c in value)
     symbols = sum(not c.isalnum() and c not in "._-/:,()[]" for c in value)
     cases = value.lower() != value and value.upper() != value
-    if len(value) < SHORTEST_STRONG or not letters or " " in value:
+    if len(value) < MIN_STRONG_LENGTH or not letters or " " in value:
         return False
     return (digits > 0 and (symbols > 0 or not is_wordy(value))) or (symbols > 0 and cases)
 
 
 def is_code(value: str) -> bool:
-    """Whether an unquoted value is an expression or a name rather than a literal."""
+    """Return whether an unquoted value is an expression or a name rather than a literal."""
     name = 0
     while name < len(value) and (value[name].isalnum() or value[name] in "_.$"):
         name += 1
     if value[name : name + 1] in ("(", "[") or any(mark in value for mark in ("->", "::", "=>", "==", "()")):
         return True
     parts = value.rstrip(";,").split(".")
-    return len(parts) > 1 and all(part.isidentifier() and (len(part) <= LONG_NAME or is_wordy(part)) for part in parts)
+    named = (part.isidentifier() and (len(part) <= LONG_NAME_LETTERS or is_wordy(part)) for part in parts)
+    return len(parts) > 1 and all(named)

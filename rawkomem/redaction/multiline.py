@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 DASHES = b"-----"
 BEGIN, END = b"-----BEGIN ", b"-----END "
 PUTTY, PUTTY_MAC = b"Private-Lines: ", b"Private-MAC: "
-LONGEST_KEY = 16_384  # bytes of a torn key: RSA with 16,384 bits is 12,700
-LONGEST_TITLE = 60  # of what stands between the dashes
-SHORTEST_DATA = 10  # a Kubernetes value shorter than this is a flag, not a secret
+MAX_KEY_BYTES = 16_384  # bytes of a torn key: RSA with 16,384 bits is 12,700
+MAX_LABEL_LENGTH = 60  # of what stands between the dashes
 BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
 WRAPPING = b" \t\r\"'`+,;\\>|#*"  # quotes, string concatenation, quoted mail, comments around the lines of a key
 
@@ -36,33 +35,33 @@ def find_private_keys(data: bytes) -> Iterator[Hit]:
 
 
 def _putty_keys(data: bytes) -> Iterator[Hit]:
-    """The private lines of a PuTTY key, down to its checksum or as far as they go."""
+    """Yield the private lines of a PuTTY key, down to its checksum or as far as they go."""
     at = data.find(PUTTY)
     while at >= 0:
         start = data.find(b"\n", at) + 1 or len(data)
-        lines = data.find(PUTTY_MAC, start, start + LONGEST_KEY)
+        lines = data.find(PUTTY_MAC, start, start + MAX_KEY_BYTES)
         end = data.find(b"\n", lines) if lines >= 0 else _torn_end(data, start)
         yield at, end if end >= 0 else len(data), "private-key"
         at = data.find(PUTTY, max(end, start))
 
 
 def _key_end(data: bytes, at: int) -> int:
-    """Where the key that begins here ends; 0 when it is no private key."""
-    close = data.find(DASHES, at + len(BEGIN), at + len(BEGIN) + LONGEST_TITLE)
+    """Return where the key that begins here ends; 0 when it is no private key."""
+    close = data.find(DASHES, at + len(BEGIN), at + len(BEGIN) + MAX_LABEL_LENGTH)
     if close < 0 or b"PRIVATE KEY" not in data[at:close]:
         return 0
     close += len(DASHES)
     end, following = data.find(END, close), data.find(BEGIN, close)
     if end >= 0 and not 0 <= following < end:
-        final = data.find(DASHES, end + len(END), end + len(END) + LONGEST_TITLE)
+        final = data.find(DASHES, end + len(END), end + len(END) + MAX_LABEL_LENGTH)
         return final + len(DASHES) if final >= 0 else end + len(END)
     return _torn_end(data, close)
 
 
 def _torn_end(data: bytes, at: int) -> int:
-    """The end of the lines that can belong to a key whose last line is missing."""
+    """Return the end of the lines that can belong to a key whose last line is missing."""
     end = at
-    for line in data[at : at + LONGEST_KEY].replace(b"\\n", b" \n").split(b"\n"):
+    for line in data[at : at + MAX_KEY_BYTES].replace(b"\\n", b" \n").split(b"\n"):
         body = line.strip(WRAPPING)
         if body and not _of_a_key(body):
             break
@@ -76,7 +75,7 @@ def _of_a_key(line: bytes) -> bool:
 
 
 def find_kubernetes(data: bytes) -> Iterator[Hit]:
-    """The base64 values under `data:` of a Kubernetes secret."""
+    """Yield the base64 values under `data:` of a Kubernetes secret."""
     if b"data" not in data or b"kind" not in data or not compiled(KUBERNETES_KIND).search(data):
         return
     for block in compiled(KUBERNETES_DATA).finditer(data):

@@ -6,14 +6,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MEMORY = 8 << 20  # bytes RE2 may use for one pattern
+MAX_PATTERN_BYTES = 8 << 20  # bytes RE2 may use for one pattern
 
 _patterns: dict[tuple[str, bool], Any] = {}
 _sets: dict[tuple[str, ...], Any] = {}
 
 
 def compiled(pattern: str, groups: bool = True) -> Any:
-    """A pattern over bytes, one for each character; without groups it is matched faster."""
+    """Return a pattern over bytes, one for each character; without groups it is matched faster."""
     if (pattern, groups) not in _patterns:
         import re2
 
@@ -24,7 +24,7 @@ def compiled(pattern: str, groups: bool = True) -> Any:
 
 
 def occurring(words: tuple[str, ...], data: bytes) -> frozenset[str]:
-    """Which of these words occur: one pass over the text for all of them."""
+    """Return which of these words occur: one pass over the text for all of them."""
     if words not in _sets:
         import re2
 
@@ -41,6 +41,6 @@ def _options() -> Any:
     import re2
 
     options = re2.Options()
-    options.log_errors, options.max_mem = False, MEMORY
+    options.log_errors, options.max_mem = False, MAX_PATTERN_BYTES
     options.encoding = re2.Options.Encoding.LATIN1
     return options

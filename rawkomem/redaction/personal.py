@@ -37,7 +37,7 @@ UNIFORM_OCTET = 30  # four numbers all below this are a version, not an address
 
 
 def passes(check: str, value: str, before: str, after: str) -> bool:
-    """Whether a match passes the test its rule names; `before` and `after` are the text around it."""
+    """Return whether a match passes the test its rule names; `before` and `after` are the text around it."""
     if check == "email":
         return _is_email(value, before, after)
     if check == "card":
@@ -60,7 +60,7 @@ def is_card(value: str) -> bool:
 
 
 def iban_in(value: str) -> str:
-    """The IBAN a match begins with, spaces and hyphens included; empty when there is none."""
+    """Return the IBAN a match begins with, spaces and hyphens included; empty when there is none."""
     wanted = IBAN_LENGTHS.get(value[:2], 0)
     end = seen = 0
     while end < len(value) and seen < wanted:
@@ -74,7 +74,7 @@ def iban_in(value: str) -> str:
 
 
 def phone_in(value: str) -> str:
-    """The telephone number a match begins with: whole groups, as many digits as a number may have."""
+    """Return the telephone number a match begins with: whole groups, as many digits as a number may have."""
     while sum(c.isdigit() for c in value.partition("x")[0]) >= DIGITS_OF_A_PHONE.stop:
         value = value[: max(value.rfind(c) for c in " .-")] if any(c in value for c in " .-") else ""
     return value if sum(c.isdigit() for c in value) in DIGITS_OF_A_PHONE or "x" in value else ""

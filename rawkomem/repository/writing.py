@@ -73,14 +73,14 @@ class Writing(Injecting):
 
     def _anonymised(self, plan: Plan, via: str) -> Plan:
         """Names become ids in what was recorded or distilled: no person looked at it."""
-        from ..redaction.anonymize import anonymise_entry, unseen
+        from ..redaction.anonymize import anonymize_entry, unseen
 
         if not any(unseen(entry, via or self.via) for entry in plan.entries):
             return plan
-        from ..git.people import people_here
+        from ..git.user import people_here
 
         people = people_here(self.layout.project, self.settings.names)
-        entries = (anonymise_entry(e, people) if unseen(e, via or self.via) else e for e in plan.entries)
+        entries = (anonymize_entry(e, people) if unseen(e, via or self.via) else e for e in plan.entries)
         return replace(plan, entries=tuple(entries))
 
     def _note_arrivals(self, written: Sequence[Written], via: str) -> None:

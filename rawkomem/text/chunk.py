@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..model.record import record
 
 CHUNKER = "headings-1"  # part of the index's fingerprint: change it when chunks change
-SIZE = 1_200  # characters; about 250 word pieces, what a sentence model reads at once
-SMALL = 400  # a heading starts a new chunk only when the one before has at least this much
+MAX_LENGTH = 1_200  # characters; about 250 word pieces, what a sentence model reads at once
+MIN_LENGTH = 400  # a heading starts a new chunk only when the one before has at least this much
 
 
 @record
@@ -19,7 +19,7 @@ class Chunk:
 
 
 def chunk(body: str) -> list[Chunk]:
-    """The chunks of a body in order; none for an empty one. Joined, they hold every word."""
+    """Return the chunks of a body in order; none for an empty one. Joined, they hold every word."""
     chunks: list[Chunk] = []
     lines: list[str] = []
     size, start, opened = 0, 1, ""
@@ -40,7 +40,9 @@ def chunk(body: str) -> list[Chunk]:
         level = _heading_level(line) if sign == "#" and not fence else 0
         if level:
             trail = [*trail[: level - 1], line[level:].strip(" #\t")]
-        if size and ((level and size >= SMALL) or (size + len(line) > SIZE and (not line.strip() or not fence))):
+        if size and (
+            (level and size >= MIN_LENGTH) or (size + len(line) > MAX_LENGTH and (not line.strip() or not fence))
+        ):
             close()
         if not lines:
             start, opened = number, " > ".join(part for part in trail if part)
@@ -56,7 +58,7 @@ def _heading_level(line: str) -> int:
 
 
 def fence_after(fence: str, line: str) -> str:
-    """The code fence that is open after this line."""
+    """Return the code fence that is open after this line."""
     mark = line.lstrip(" ")
     if len(line) - len(mark) > 3 or mark[:3] not in ("```", "~~~"):
         return fence
@@ -67,11 +69,11 @@ def fence_after(fence: str, line: str) -> str:
 
 
 def _cut(text: str, heading: str, line: int) -> list[Chunk]:
-    """One chunk, or several where a single paragraph, table row or code block is longer than a chunk may be."""
+    """Return one chunk, or several where a single paragraph, table row or code block is longer than a chunk may be."""
     pieces: list[Chunk] = []
-    while len(text) > 2 * SIZE:
-        cut = max(text.rfind("\n", SIZE // 2, SIZE), text.rfind(" ", SIZE // 2, SIZE))
-        cut = cut if cut > 0 else SIZE
+    while len(text) > 2 * MAX_LENGTH:
+        cut = max(text.rfind("\n", MAX_LENGTH // 2, MAX_LENGTH), text.rfind(" ", MAX_LENGTH // 2, MAX_LENGTH))
+        cut = cut if cut > 0 else MAX_LENGTH
         pieces.append(Chunk(text[:cut], heading, line))
         line += text.count("\n", 0, cut)
         text = text[cut:]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from .alike import confusable_with, mixed_script
 from .escapes import sequences, without_sequences
+from .lookalikes import confusable_with, mixed_script
 from .unseen import DROP, EMOJI, JOIN, JOINING, LINE, MARK, STYLE, TAG, name, ranges, what, within
 
 __all__ = ["clean", "confusable_with", "hidden", "mixed_script", "one_line", "visible"]
 
 MARKS_PER_BASE = 4  # no living spelling stacks more on one letter; zalgo stacks dozens
-HIDDEN_ROWS = 10  # a file full of them needs one look, not a thousand lines
+MAX_HIDDEN_ROWS = 10  # a file full of them needs one look, not a thousand lines
 TITLE_LENGTH = 120  # one line of a usual terminal
 
 JOINER, BLACK_FLAG, END_TAG = "\u200d", "\U0001f3f4", "\U000e007f"
@@ -24,7 +24,7 @@ _ASCII_BUT_RETURN = {code: None for code in _ASCII if code != 13}
 
 
 def clean(text: str) -> str:
-    """The text without what no reader can see. Doing it twice changes nothing more."""
+    """Return the text without what no reader can see. Doing it twice changes nothing more."""
     if "\x1b" in text or not text.isascii():
         text = without_sequences(text)
     if "\r" in text:
@@ -38,11 +38,11 @@ def hidden(text: str) -> list[tuple[int, str]]:
     if clean(plain) == plain:
         return []
     lines = enumerate(plain.split("\n"), 1)
-    return [(number, kind) for number, line in lines for kind in _taken_out(line)][:HIDDEN_ROWS]
+    return [(number, kind) for number, line in lines for kind in _taken_out(line)][:MAX_HIDDEN_ROWS]
 
 
 def one_line(text: str, limit: int = TITLE_LENGTH) -> str:
-    """The text as one clean line, cut with an ellipsis: for titles on a terminal and in prompts."""
+    """Return the text as one clean line, cut with an ellipsis: for titles on a terminal and in prompts."""
     line = " ".join(clean(text).split())
     if len(line) <= limit:
         return line
@@ -50,7 +50,7 @@ def one_line(text: str, limit: int = TITLE_LENGTH) -> str:
 
 
 def visible(text: str) -> tuple[str, list[int] | None]:
-    """The text without any invisible character, and where each character stood (None: nothing is taken out)."""
+    """Return the text without any invisible character, and where each character stood (None: nothing is taken out)."""
     if text.isascii() and len(text.translate(_ASCII_BUT_RETURN)) == len(text):
         return text, None
     unseen = {character for character in set(text) if what(character) in (DROP, STYLE, JOIN, TAG)} - {"\r"}
@@ -79,7 +79,7 @@ def _clean_wide(text: str) -> str:
 
 
 def _in_context(text: str) -> str:
-    """Selectors, joiners, tags and marks stay or go by their neighbours."""
+    """Selectors, joiners, tags and marks stay or go by their neighbors."""
     out: list[str] = []
     marks = at = 0
     while at < len(text):
@@ -119,7 +119,7 @@ def _joint_fits(character: str, out: list[str], after: str) -> bool:
 
 
 def _flag_length(text: str, at: int) -> int:
-    """How many tag characters after a black flag spell a region; 0 where they spell nothing."""
+    """Return how many tag characters after a black flag spell a region; 0 where they spell nothing."""
     if text[at - 1 : at] != BLACK_FLAG:
         return 0
     end = at
@@ -129,7 +129,7 @@ def _flag_length(text: str, at: int) -> int:
 
 
 def _taken_out(line: str) -> list[str]:
-    """The kinds of things `clean` takes out of one line, in order of appearance."""
+    """Return the kinds of things `clean` takes out of one line, in order of appearance."""
     names = []
     if sequences(line):
         names.append("terminal escape sequence")

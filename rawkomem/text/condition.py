@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..model.record import record, replace
 from .clean import clean
+from .language import language_cache
 from .overlap import body, clauses, is_language
 from .paths import is_file_glob, spell_out
 
@@ -41,7 +42,7 @@ class Condition:
     notes: tuple[str, ...] = ()  # what is odd about the pattern, in words
 
 
-known: dict[str, Condition] = {}  # what was read before, perhaps by another process
+known: dict[str, Condition] = language_cache()  # what was read before, perhaps by another process
 
 
 def read_condition(pattern: str) -> Condition:

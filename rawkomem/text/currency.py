@@ -26,7 +26,7 @@ SUM = re.compile(
 GROUPED = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}")  # 1,250 and, as India writes it, 1,00,000
 
 
-def normalise_currency(text: str) -> str:
+def normalize_currency(text: str) -> str:
     """`CODE number` for a text that is one sum in one currency; any other text, a range too, as it is."""
     found = SUM.fullmatch(text.strip())
     if not found:
@@ -41,7 +41,7 @@ def normalise_currency(text: str) -> str:
 
 
 def _number(text: str) -> Decimal | None:
-    """The value of digits with separators; of two kinds, the last one is the decimal point."""
+    """Return the value of digits with separators; of two kinds, the last one is the decimal point."""
     plain = text
     if "," in text and "." in text:
         last = max(text.rfind(","), text.rfind("."))

@@ -23,7 +23,7 @@ FOLDERS = (
 )
 KEYS = ("entities", "entity", "entity_slugs")  # frontmatter
 GLUE = ("_", "-", "/", ".", ":", "@")  # before a kind they make it part of something else: a URL, a longer name
-NAMED_MOST = 8  # candidates and known entities that a message lists
+MAX_NAMED = 8  # candidates and known entities that a message lists
 
 
 @record
@@ -36,7 +36,7 @@ class Resolved:
 
 
 def entities_in(text: str) -> tuple[str, ...]:
-    """Every `kind:slug` of a text in lower case, in order, each once."""
+    """Return every `kind:slug` of a text in lower case, in order, each once."""
     found: dict[str, None] = {}
     colon = text.find(":")
     while colon >= 0:
@@ -49,7 +49,7 @@ def entities_in(text: str) -> tuple[str, ...]:
 
 
 def _kind_before(text: str, colon: int) -> str:
-    """The kind that ends right before a colon, as a word of its own."""
+    """Return the kind that ends right before a colon, as a word of its own."""
     for kind in KINDS:
         start = colon - len(kind)
         if start >= 0 and text[start:colon].lower() == kind:
@@ -66,7 +66,7 @@ def _name_at(text: str, start: int) -> str:
 
 
 def entities_in_path(path: str) -> tuple[str, ...]:
-    """The entities that a path's folders stand for: `packages/mail/src` is `project:mail`."""
+    """Return the entities that a path's folders stand for: `packages/mail/src` is `project:mail`."""
     parts = path.lower().replace("\\", "/").split("/")
     found = []
     for folders, kind, ending in FOLDERS:
@@ -78,7 +78,7 @@ def entities_in_path(path: str) -> tuple[str, ...]:
 
 
 def entities_of(memory: Memory) -> tuple[str, ...]:
-    """The entities of a memory: from its frontmatter, title, tags and body, and from the paths it names."""
+    """Return the entities of a memory: from its frontmatter, title, tags and body, and from the paths it names."""
     named = [entity for key in KEYS for entity in _listed(memory.extra.get(key, []))]
     text = "\n".join((memory.title, *memory.tags, memory.body))
     paths = [*_paths(memory.source), *_paths(memory.body)]
@@ -96,7 +96,7 @@ def _listed(value: Value) -> Iterable[str]:
 
 
 def _paths(text: str) -> Iterable[str]:
-    """The paths that a text names for sure: of three parts, or with a file name. `tools/list` may be anything."""
+    """Yield the paths that a text names for sure: of three parts, or with a file name. `tools/list` may be anything."""
     if "/" not in text:
         return
     from .paths import mentioned
@@ -128,7 +128,7 @@ def _fits(typed: Sequence[str], compact: str, name: Sequence[str]) -> bool:
 
 
 def resolve_entity(typed: str, known: Iterable[str]) -> Resolved:
-    """The one entity that a person means, or a message: nobody of that name, or several to choose from."""
+    """Return the one entity that a person means, or a message: nobody of that name, or several to choose from."""
     known = sorted(set(known))
     found = matching_entities(typed, known)
     if len(found) > 1:
@@ -140,5 +140,5 @@ def resolve_entity(typed: str, known: Iterable[str]) -> Resolved:
 
 
 def _listing(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED_MOST} more" if len(names) > NAMED_MOST else ""
-    return ", ".join(names[:NAMED_MOST]) + more
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + more

@@ -22,7 +22,7 @@ def sequences(text: str) -> list[tuple[int, int]]:
 
 
 def without_sequences(text: str) -> str:
-    """The text without its escape sequences."""
+    """Return the text without its escape sequences."""
     pieces, end = [], 0
     for start, stop in sequences(text):
         pieces.append(text[end:start])

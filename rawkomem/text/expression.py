@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     Truth = bool | None
     Test = Callable[[Fields], Truth]
 
-LONGEST = 4_000  # characters
-DEEPEST = 40  # conditions inside each other
+MAX_FILTER_LENGTH = 4_000  # characters
+MAX_DEPTH = 40  # conditions inside each other
 TOKEN = re.compile(
     r"""\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<name>[A-Za-z_][A-Za-z0-9_.]*)"""
     r"""|(?P<sign><=|>=|<>|!=|==|[=<>(),])|(?P<other>\S))"""
@@ -55,9 +55,9 @@ class Token:
 
 
 def parse_expression(text: str, fields: Sequence[str]) -> Test:
-    """What a condition over these fields says of a memory's fields."""
-    if len(text) > LONGEST:
-        raise BadInput(f"the filter is {len(text)} characters long", f"give at most {LONGEST}")
+    """Return what a condition over these fields says of a memory's fields."""
+    if len(text) > MAX_FILTER_LENGTH:
+        raise BadInput(f"the filter is {len(text)} characters long", f"give at most {MAX_FILTER_LENGTH}")
     return _Parser(_tokens(text), fields).whole()
 
 
@@ -124,8 +124,8 @@ class _Parser:
 
     def negated(self) -> Test:
         self.depth += 1
-        if self.depth > DEEPEST:
-            raise BadInput(f"the filter is nested deeper than {DEEPEST} levels", "write it flatter")
+        if self.depth > MAX_DEPTH:
+            raise BadInput(f"the filter is nested deeper than {MAX_DEPTH} levels", "write it flatter")
         if self.skip("NOT"):
             inner = self.negated()
             test: Test = lambda fields: _not(inner(fields))  # noqa: E731 - a closure is what this is
@@ -264,5 +264,5 @@ def _like(pattern: str) -> Callable[[str], bool]:
 
 
 def _stands(part: str, text: str, at: int) -> bool:
-    """Whether a part without % stands in the text at this place."""
+    """Return whether a part without % stands in the text at this place."""
     return all(wanted in ("_", found) for wanted, found in zip(part, text[at : at + len(part)], strict=True))

@@ -1,4 +1,4 @@
-"""How a block of injected memories begins, in each format: who writes one and who recognises one use the same words."""
+"""How a block of injected memories begins, in each format: who writes one and who recognizes one use the same words."""
 
 from __future__ import annotations
 

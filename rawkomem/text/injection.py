@@ -30,7 +30,7 @@ PATTERNS = (
         r"\b(?:do not|don't|never) (?:tell|inform|mention (?:this|it) to|reveal (?:this|it) to) the user\b",
     ),
 )
-WEIGHT = 0.4  # of one pattern; three are as bad as it gets
+PATTERN_SCORE = 0.4  # of one pattern; three are as bad as it gets
 
 _compiled = tuple((name, re.compile(pattern, re.IGNORECASE | re.MULTILINE)) for name, pattern in PATTERNS)
 
@@ -44,6 +44,6 @@ class Scan:
 
 
 def scan_for_injection(text: str) -> Scan:
-    """Which patterns of an injected instruction a text holds."""
+    """Return which patterns of an injected instruction a text holds."""
     found = tuple(name for name, pattern in _compiled if pattern.search(text))
-    return Scan(round(min(1.0, WEIGHT * len(found)), 1), found)
+    return Scan(round(min(1.0, PATTERN_SCORE * len(found)), 1), found)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 QUOTES = "\"'`,;:!?()[]{}<>*"  # what prose puts around a path; a full stop only after it
-LONGEST_PATH = 512  # longer words are no paths
-MOST_FOLDERS = 24  # deeper paths and globs are not compared: the work grows with both
-MOST_PATHS = 64  # of one task: a pasted listing says no more with thousands
-MOST_PATTERNS = 32  # one pattern's braces may spell out no more than this
+MAX_PATH_LENGTH = 512  # longer words are no paths
+MAX_FOLDERS = 24  # deeper paths and globs are not compared: the work grows with both
+MAX_PATHS = 64  # of one task: a pasted listing says no more with thousands
+MAX_SPELLED_PATTERNS = 32  # one pattern's braces may spell out no more than this
 
 PLAIN = "-_./*?{},@~+# |"  # besides letters and digits: anything else is a regex, not a file glob
 
@@ -20,13 +20,13 @@ def is_file_glob(text: str) -> bool:
 
 
 def spell_out(text: str) -> list[str]:
-    """The alternatives of a file glob: `*.{ts,tsx}|*.js` is three of them, in lower case."""
+    """Return the alternatives of a file glob: `*.{ts,tsx}|*.js` is three of them, in lower case."""
     pending = _split(text.lower())
     done: list[str] = []
-    while pending and len(done) < MOST_PATTERNS:
+    while pending and len(done) < MAX_SPELLED_PATTERNS:
         pattern = pending.pop(0)
         start, end = pattern.find("{"), pattern.find("}")
-        if 0 <= start < end and len(pending) < MOST_PATTERNS:
+        if 0 <= start < end and len(pending) < MAX_SPELLED_PATTERNS:
             options = pattern[start + 1 : end].split(",")
             pending += [pattern[:start] + option + pattern[end + 1 :] for option in options]
         elif pattern.strip("*/ "):
@@ -47,17 +47,17 @@ def _split(text: str) -> list[str]:
 
 
 def mentioned(task: str) -> list[str]:
-    """The words of a lower-case task that could be paths or file names."""
+    """Return the words of a lower-case task that could be paths or file names."""
     found = (word.lstrip(QUOTES).rstrip(QUOTES + ".") for word in task.split() if "." in word or "/" in word)
-    fine = (path for path in found if path and len(path) <= LONGEST_PATH and path.count("/") < MOST_FOLDERS)
-    return list(dict.fromkeys(fine))[:MOST_PATHS]
+    fine = (path for path in found if path and len(path) <= MAX_PATH_LENGTH and path.count("/") < MAX_FOLDERS)
+    return list(dict.fromkeys(fine))[:MAX_PATHS]
 
 
 def fits(pattern: str, path: str) -> bool:
     """Whether a path, or the end of it from some folder on, fits a glob. `**` stands for any number of folders."""
     wanted = pattern.removeprefix("./").strip("/").split("/")
     given = path.removeprefix("./").strip("/").split("/")
-    if len(wanted) > MOST_FOLDERS:
+    if len(wanted) > MAX_FOLDERS:
         return False
     reach = [True] + [False] * len(given)  # which beginnings of the path the segments so far can cover
     for segment in ("**", *wanted):

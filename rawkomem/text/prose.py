@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .chunk import fence_after
+from .language import language
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,11 +16,10 @@ BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
 BACKTICKS = re.compile(r"`+")
 # A sentence ends at a mark that a space and a beginning follow; scripts without spaces have marks of their own.
 SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]]{0,2}\s+(?=[^\sa-z.,;:!?])|(?<=[。！？])")
-ABBREVIATIONS = ("e.g.", "i.e.", "etc.", "vs.", "cf.", "resp.", "approx.", "dr.", "mr.", "mrs.", "no.", "fig.")
 
 
 def prose_lines(body: str) -> Iterator[str]:
-    """The lines of a body that are not in a code fence."""
+    """Yield the lines of a body that are not in a code fence."""
     fence = ""
     for line in body.split("\n"):
         before, fence = fence, fence_after(fence, line)
@@ -28,7 +28,7 @@ def prose_lines(body: str) -> Iterator[str]:
 
 
 def without_code(line: str) -> str:
-    """A line without its `code spans`: a run of backticks ends at the next run of the same length."""
+    """Return a line without its `code spans`: a run of backticks ends at the next run of the same length."""
     if "`" not in line:
         return line
     runs = [(run.start(), run.end()) for run in BACKTICKS.finditer(line)]
@@ -50,7 +50,7 @@ def without_code(line: str) -> str:
 
 
 def sentences(body: str) -> list[str]:
-    """The sentences of a body in order. Headings, tables and code are none; each list item is one of its own.
+    """Return the sentences of a body in order. Headings, tables and code are none; each list item is one of its own.
 
     An item is told with the heading or the words that lead to its list: what stands under "Do not" means the opposite
     without it.
@@ -93,7 +93,7 @@ def _split(text: str) -> Iterator[str]:
     start = 0
     for end in SENTENCE_END.finditer(text):
         sentence = text[start : end.start()]
-        if sentence.lower().endswith(ABBREVIATIONS):
+        if sentence.lower().endswith(language().abbreviations):
             continue
         closing = text[end.start() : end.end()].rstrip()
         yield sentence.strip() + closing

@@ -29,13 +29,13 @@ TITLE_LENGTH = 120
 
 
 def safe_title(title: str) -> str:
-    """One line of at most 120 characters that starts no heading, list, quote or code."""
+    """Return one line of at most 120 characters that starts no heading, list, quote or code."""
     line = _break_tags(_break_tokens(one_line(title, TITLE_LENGTH)))
     return _defuse(line.lstrip("#>-*`~=| \\").replace("`", "'")) or "untitled"
 
 
 def safe_body(text: str) -> str:
-    """The body with everything defused that could be taken for the frame, and every code fence closed."""
+    """Return the body with everything defused that could be taken for the frame, and every code fence closed."""
     lines: list[str] = []
     fence = ""
     for line in _break_tokens(clean(text)).split("\n"):
@@ -61,7 +61,7 @@ def _fence(line: str) -> str:
 
 
 def _defuse(line: str, code: bool = False) -> str:
-    """A backslash before whatever would start a heading, an underline of one, a metadata line or a role.
+    """Return a backslash before whatever would start a heading, an underline of one, a metadata line or a role.
 
     In code, a single # is a comment and a row of dashes is a row of dashes.
     """

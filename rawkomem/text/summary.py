@@ -11,17 +11,17 @@ from math import log, sqrt
 from typing import TYPE_CHECKING
 
 from ..model.record import record
+from .language import language
 from .prose import sentences
-from .stem import STOP_WORDS, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-NEW_SHARE = 1 / 3  # of a sentence's words must not have been said: less repeats, more loses facts beside known names
-OPENING = 1.25  # a text's first sentence usually says what it is about
-LONGEST = 60  # words; what is longer is a listing or a log, not a sentence
+MIN_NEW_SHARE = 1 / 3  # of a sentence's words: a smaller share repeats, a larger one loses facts beside known names
+OPENING_WEIGHT = 1.25  # a text's first sentence usually says what it is about
+MAX_SENTENCE_WORDS = 60  # what is longer is a listing or a log, not a sentence
 ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", '"', ")")
-MOST_SENTENCES = 10_000  # looked at; bounds the work on a huge episode
+MAX_SENTENCES = 10_000  # looked at; bounds the work on a huge episode
 
 
 @record
@@ -34,20 +34,20 @@ class Sentence:
     weight: float
 
 
-def summarise(texts: Sequence[tuple[str, float]], most_words: int) -> str:
-    """The telling sentences of some (body, weight from 0 to 1) as one text, within a number of words."""
+def summarize(texts: Sequence[tuple[str, float]], most_words: int) -> str:
+    """Return the telling sentences of some (body, weight from 0 to 1) as one text, within a number of words."""
     return join(sentence for said in extract(texts, most_words) for sentence in said)
 
 
 def extract(texts: Sequence[tuple[str, float]], most_words: int) -> list[list[str]]:
-    """The same for each text by itself; nothing of a text that only repeats the others."""
+    """Return the same for each text by itself; nothing of a text that only repeats the others."""
     found = _found(texts)
-    chosen = _chosen([sentence for sentence in found if len(sentence.text.split()) <= LONGEST], most_words)
+    chosen = _chosen([sentence for sentence in found if len(sentence.text.split()) <= MAX_SENTENCE_WORDS], most_words)
     said: list[list[str]] = [[] for _ in texts]
     for sentence in sorted(chosen, key=lambda sentence: sentence.place):
         said[sentence.place[0]].append(sentence.text)
     if not chosen and found:  # all too long: the start of the first
-        said[found[0].place[0]] = [" ".join(found[0].text.split()[: min(LONGEST, most_words)]) + " …"]
+        said[found[0].place[0]] = [" ".join(found[0].text.split()[: min(MAX_SENTENCE_WORDS, most_words)]) + " …"]
     return said
 
 
@@ -67,12 +67,12 @@ def _found(texts: Sequence[tuple[str, float]]) -> list[Sentence]:
     found: list[Sentence] = []
     for number, (body, weight) in enumerate(texts):
         for place, text in enumerate(sentences(body)):
-            stems = frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
+            stems = frozenset(language().stems(text))
             if stems:
                 found.append(Sentence(text, (number, place), stems, weight))
-        if len(found) > MOST_SENTENCES:
+        if len(found) > MAX_SENTENCES:
             break
-    return found[:MOST_SENTENCES]
+    return found[:MAX_SENTENCES]
 
 
 def _chosen(found: list[Sentence], most_words: int) -> list[Sentence]:
@@ -99,10 +99,10 @@ def _chosen(found: list[Sentence], most_words: int) -> list[Sentence]:
 
 
 def _gain(sentence: Sentence, said: set[str], common: dict[str, int]) -> float:
-    """What a sentence adds; nothing where most of it has been said."""
+    """Return what a sentence adds; nothing where most of it has been said."""
     new = sentence.stems - said
-    if len(new) < NEW_SHARE * len(sentence.stems):
+    if len(new) < MIN_NEW_SHARE * len(sentence.stems):
         return 0.0
     told = sum(sorted(log(1 + common[root]) for root in new))  # sorted: a set's order would change the last digit
-    opening = OPENING if sentence.place[1] == 0 else 1.0
+    opening = OPENING_WEIGHT if sentence.place[1] == 0 else 1.0
     return told / sqrt(len(sentence.stems)) * (1 + sentence.weight) * opening

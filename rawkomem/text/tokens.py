@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-CHARACTERS = 4  # of Latin letters a token, on average
-CJK = 1.5  # tokens a character
-WIDE = ((0x3040, 0x30FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))
+LETTERS_PER_TOKEN = 4  # on average
+TOKENS_PER_CJK = 1.5  # tokens a character
+CJK = ((0x3040, 0x30FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))
 
 
 def count_tokens(text: str) -> int:
@@ -24,12 +24,12 @@ def count_tokens(text: str) -> int:
         digits = False
         if char.isspace() or char.isalpha():
             if not char.isascii() and _is_wide(char):
-                wide += CJK
+                wide += TOKENS_PER_CJK
             else:
                 letters += 1
         else:
             symbols += 1
-    return max(1, round(letters / CHARACTERS + symbols + wide + 0.499))
+    return max(1, round(letters / LETTERS_PER_TOKEN + symbols + wide + 0.499))
 
 
 _ASCII = {
@@ -39,11 +39,11 @@ _ASCII = {
 
 
 def _count_ascii(text: str) -> int:
-    """The same, thirty times as fast: every hook call counts the tokens of what it injects."""
+    """Return the same, thirty times as fast: every hook call counts the tokens of what it injects."""
     shape = text.translate(_ASCII)
     runs = len(shape.replace(".", " ").split())  # of digits
-    return max(1, round(shape.count(" ") / CHARACTERS + shape.count(".") + runs + 0.499))
+    return max(1, round(shape.count(" ") / LETTERS_PER_TOKEN + shape.count(".") + runs + 0.499))
 
 
 def _is_wide(char: str) -> bool:
-    return any(low <= ord(char) <= high for low, high in WIDE)
+    return any(low <= ord(char) <= high for low, high in CJK)

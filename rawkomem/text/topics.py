@@ -6,13 +6,11 @@ from math import log
 from typing import TYPE_CHECKING
 
 from ..model.ids import slug
-from .overlap import GENERIC_STEMS
-from .stem import STOP_WORDS, stem, words
+from .language import language
+from .overlap import subject_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-SHORTEST = 3  # letters; shorter words are rarely a subject
 
 
 class Vocabulary:
@@ -24,30 +22,24 @@ class Vocabulary:
         self.forms: dict[str, dict[str, int]] = {}
         for text in texts:
             self.texts += 1
-            for root, form in {stem(word): word for word in subjects(text)}.items():
+            found = subjects(text)
+            for root, form in dict(zip(language().stemmer(found), found, strict=True)).items():
                 self.count[root] = self.count.get(root, 0) + 1
                 forms = self.forms.setdefault(root, {})
                 forms[form] = forms.get(form, 0) + 1
 
     def written(self, root: str) -> str:
-        """A stem as it is written most often."""
+        """Return a stem as it is written most often."""
         return min(self.forms[root].items(), key=lambda form: (-form[1], form[0]))[0]
 
 
 def subjects(text: str) -> list[str]:
-    """The words of a text that may name its subject, as they stand."""
-    return [
-        word
-        for word in words(text)
-        if word not in STOP_WORDS
-        and not word.isdecimal()
-        and (len(word) >= SHORTEST or not word.isascii())
-        and stem(word) not in GENERIC_STEMS
-    ]
+    """Return the words of a text that may name its subject, without numbers."""
+    return [word for word in subject_words(text) if not word.isdecimal()]
 
 
 def telling_words(texts: Sequence[str], among: Vocabulary, most: int) -> list[str]:
-    """The words that tell these texts from the others: in many of them, in few of all."""
+    """Return the words that tell these texts from the others: in many of them, in few of all."""
     own = Vocabulary(texts)
     rarity = {root: log(1 + among.texts / among.count.get(root, 1)) for root in own.count}
     scored = sorted(own.count, key=lambda root: (-own.count[root] / own.texts * rarity[root], root))
@@ -56,9 +48,10 @@ def telling_words(texts: Sequence[str], among: Vocabulary, most: int) -> list[st
 
 def topic(text: str, synonyms: Mapping[str, Sequence[str]] | None = None) -> str:
     """The word that a text repeats most, as a slug; of equals the first. A synonym counts for what it stands for."""
+    stem = language().stem
     stands_for = {stem(word): name for name, others in (synonyms or {}).items() for word in others}
     counts: dict[str, int] = {}
-    for word in subjects(text) or [word for word in words(text) if word not in STOP_WORDS]:
+    for word in subjects(text) or language().content_words(text):
         name = stands_for.get(stem(word), word)
         counts[name] = counts.get(name, 0) + 1
     return slug(max(counts, key=lambda name: counts[name])) if counts else ""

@@ -1,10 +1,10 @@
-"""What each character is: ordinary, invisible, or one whose neighbours decide. Small range tables, learnt on demand."""
+"""What each character is: ordinary, invisible, or one whose neighbors decide. Small range tables, learnt on demand."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 
-# What to do with a character: take it out, make it a line break, or look at its neighbours.
+# What to do with a character: take it out, make it a line break, or look at its neighbors.
 DROP, LINE, STYLE, JOIN, TAG, MARK = "drop", "line", "style", "join", "tag", "mark"
 
 # Characters that are invisible by design, with the name a reader is told. The first row that fits decides.
@@ -65,7 +65,7 @@ _known: dict[str, str] = {"\n": "", "\t": ""}  # one row per distinct character 
 
 
 def what(character: str) -> str:
-    """What to do with a character: empty for an ordinary one."""
+    """Return what to do with a character: empty for an ordinary one."""
     found = _known.get(character)
     if found is None:
         found = _known[character] = "" if " " <= character <= "~" else _classify(character)
@@ -73,7 +73,7 @@ def what(character: str) -> str:
 
 
 def name(character: str) -> str:
-    """What a reader is told about an invisible character: empty for a visible one."""
+    """Return what a reader is told about an invisible character: empty for a visible one."""
     code = ord(character)
     if code & 0xFFFE == 0xFFFE:  # the last two of each plane
         return "non-character"
@@ -81,7 +81,7 @@ def name(character: str) -> str:
 
 
 def within(character: str, edges: tuple[int, ...]) -> bool:
-    """Whether a character belongs to one of the ranges; the empty string belongs to none."""
+    """Return whether a character belongs to one of the ranges; the empty string belongs to none."""
     return character != "" and bisect_right(edges, ord(character)) % 2 == 1
 
 

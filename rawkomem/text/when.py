@@ -19,9 +19,9 @@ from .condition import (
     read_condition,
     unpack,
 )
+from .language import language, language_cache
 from .overlap import enough, named, specific, subject
 from .paths import fits, mentioned
-from .stem import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _hint(note: str) -> str:
     return "say which words of a task should bring this memory up, such as: auth|login|security"
 
 
-_ready: dict[str, Task] = {}  # one task meets many conditions
+_ready: dict[str, Task] = language_cache()  # one task meets many conditions
 
 
 def prepare(task: str) -> Task:
@@ -122,9 +122,8 @@ def prepare(task: str) -> Task:
     text = clean(task[:TASK_LENGTH])
     lower = text.lower()
     lines = tuple(" ".join(line.split()) for line in lower.split("\n"))
-    ready = Task(
-        text, " ".join(lower.split()), lines, frozenset(words(text)), frozenset(specific(text)), tuple(mentioned(lower))
-    )
+    said = frozenset(language().words(text))
+    ready = Task(text, " ".join(lower.split()), lines, said, frozenset(specific(text)), tuple(mentioned(lower)))
     if len(_ready) >= PREPARED:
         _ready.clear()
     _ready[task] = ready

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rawkomem.embed.cache import SIZE, Cached
+from rawkomem.embed.cache import CACHE_TEXTS, Cached
 
 
 class Counting:
@@ -40,12 +40,12 @@ def test_the_least_recently_used_goes_first():
 def test_more_texts_than_fit_are_all_answered():
     inner = Counting()
     cached = Cached(inner)
-    texts = [str(number) for number in range(2 * SIZE)]
+    texts = [str(number) for number in range(2 * CACHE_TEXTS)]
     assert cached.embed(texts) == [text.encode() for text in texts]
-    cached.embed(texts[-SIZE:])
-    assert len(inner.asked) == 2 * SIZE
+    cached.embed(texts[-CACHE_TEXTS:])
+    assert len(inner.asked) == 2 * CACHE_TEXTS
     cached.embed(texts[:1])
-    assert len(inner.asked) == 2 * SIZE + 1
+    assert len(inner.asked) == 2 * CACHE_TEXTS + 1
 
 
 def test_it_is_the_inner_space():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rawkomem.embed.chain import EmbedderSettings
-from rawkomem.embed.endpoint import BATCH, EndpointEmbedder, embeddings_url
+from rawkomem.embed.endpoint import BATCH_TEXTS, EndpointEmbedder, embeddings_url
 from rawkomem.embed.failure import EmbedderFailed, NotListening
 from rawkomem.embed.local_server import start_server
 from rawkomem.net.client import Client
@@ -89,10 +89,10 @@ def test_blank_texts_are_zeros_and_are_not_sent():
 
 
 def test_many_texts_go_in_batches_over_one_connection():
-    texts = [f"text {number}" for number in range(2 * BATCH + 1)]
+    texts = [f"text {number}" for number in range(2 * BATCH_TEXTS + 1)]
     with Server() as server:
         found = opened(server).embed(texts)
-        assert [len(request["input"]) for _, _, request in server.seen] == [1, BATCH, BATCH, 1]
+        assert [len(request["input"]) for _, _, request in server.seen] == [1, BATCH_TEXTS, BATCH_TEXTS, 1]
         assert [struct.unpack("<4f", each) for each in found] == [pytest.approx(unit(text)) for text in texts]
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from rawkomem.embed.blas import OneThread, thread_setter
 from rawkomem.embed.failure import EmbedderFailed
-from rawkomem.embed.minilm import BATCH, FILE, KEEP_AFTER, NAME, MiniLmEmbedder, open_minilm, split
+from rawkomem.embed.minilm import BATCH_TOKENS, FILE, KEEP_AFTER_PASSES, NAME, MiniLmEmbedder, open_minilm, split
 from rawkomem.embed.minilm_file import HEADER, WeightsFile
 from rawkomem.embed.minilm_pass import gelu_table, powers
 from rawkomem.embed.minilm_text import Cutter
@@ -82,7 +82,7 @@ def test_numpys_threads_are_left_as_they_were(embedder):
 
 def test_kept_weights_give_the_same_vectors():
     fresh = MiniLmEmbedder()
-    assert len({fresh.embed([QUERY])[0] for _ in range(KEEP_AFTER + 1)}) == 1
+    assert len({fresh.embed([QUERY])[0] for _ in range(KEEP_AFTER_PASSES + 1)}) == 1
 
 
 def test_a_text_without_a_known_word_has_no_vector(embedder):
@@ -114,10 +114,13 @@ def test_searching_the_map_finds_what_the_index_holds():
 
 
 def test_batches_hold_every_text_once_and_in_order():
-    texts = [[number] * length for number, length in enumerate((BATCH, 1, 5, BATCH - 6, 1, BATCH - 1, 2))]
+    texts = [
+        [number] * length
+        for number, length in enumerate((BATCH_TOKENS, 1, 5, BATCH_TOKENS - 6, 1, BATCH_TOKENS - 1, 2))
+    ]
     batches = split(texts)
     assert [rows for batch in batches for rows in batch] == texts
-    assert [sum(map(len, batch)) for batch in batches] == [BATCH, BATCH, BATCH, 2]
+    assert [sum(map(len, batch)) for batch in batches] == [BATCH_TOKENS, BATCH_TOKENS, BATCH_TOKENS, 2]
     assert split([]) == []
 
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rawkomem import Entry
+from rawkomem.exchange.formats import read_format, readable, writable
 from rawkomem.exchange.headings import cut
-from rawkomem.exchange.kinds import READERS
 from rawkomem.exchange.plan import Here, decide_import
 from rawkomem.exchange.source import Source
 from rawkomem.files.read import read_data
@@ -19,7 +19,7 @@ from rawkomem.format.emit import emit_entry
 from rawkomem.model.errors import BadInput, NotFound
 from rawkomem.repository.wings import exchange, review
 from rawkomem.text.when import match
-from tests.conftest import shared
+from tests.conftest import ROOT, shared
 from tests.exchange.sources import CLAUDE_MD, NEOLATA, write_all
 
 TITLES = {
@@ -71,7 +71,7 @@ def test_each_source_is_recognised_and_waits_for_a_review(kind, samples, reposit
 
 
 def test_every_kind_of_source_has_a_sample():
-    assert set(TITLES) == set(READERS) - {"rawkomem"}  # its sample is an export: test_export.py
+    assert set(TITLES) == set(readable()) - {"rawkomem"}  # its sample is an export: test_export.py
 
 
 def test_a_dry_run_writes_nothing(samples, repository, project):
@@ -208,9 +208,9 @@ def test_unreadable_files_cost_only_themselves(repository, project):
     ("name", "text", "message"),
     [
         ("x.json", "[1, 2", "no JSON"),
-        ("x.json", '{"a": 1}', "no memories of a known shape"),
-        ("x.jsonl", '{"type": "user"}\n', "no export of rawkomem"),
-        ("x.bin", "x", "nothing that can be imported"),
+        ("x.json", '{"a": 1}', "in no format"),
+        ("x.jsonl", '{"type": "user"}\n', "in no format"),
+        ("x.bin", "x", "in no format"),
     ],
 )
 def test_what_cannot_be_imported_says_so(name, text, message, repository, project):
@@ -310,7 +310,7 @@ def test_any_json_is_imported_or_told(items, kind, tmp_path_factory):
     file = tmp_path_factory.mktemp("json") / "x.json"
     file.write_text(json.dumps(items))
     source = Source(str(file))
-    decided = decide_import(READERS[kind](source), kind, Here([]), source)
+    decided = decide_import(read_format(kind, source), kind, Here([]), source)
     for item in decided:
         for entry in item.plan.entries:
             assert len(read_data(emit_entry(entry).encode(), "memories/x.md").entries) == 1
@@ -328,3 +328,9 @@ def test_odd_files_are_imported_or_told(repository):
 def test_the_whole_project_is_no_source(repository, project):
     with pytest.raises(BadInput, match="the whole project"):
         exchange.take_in(repository, str(project))
+
+
+def test_the_docs_name_every_format():
+    page = (ROOT / "docs" / "exchange.md").read_text(encoding="utf-8")
+    assert [name for name in readable() if f"| `{name}` |" not in page] == []
+    assert [name for name in writable() if f"- **{name}**:" not in page] == []

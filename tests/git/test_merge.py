@@ -236,7 +236,7 @@ def test_the_driver_leaves_no_other_file_behind(tmp_path):
 def test_the_command(tmp_path, rawkomem):
     for name, text in (("base", A), ("ours", entry("a", "1")), ("theirs", entry("a", "2"))):
         (tmp_path / name).write_text(text)
-    told = rawkomem("merge-driver", "base", "ours", "theirs", PATH, cwd=tmp_path, check=merge_driver.CONFLICT)
+    told = rawkomem("merge-driver", "base", "ours", "theirs", PATH, cwd=tmp_path, check=merge_driver.CONFLICT_EXIT_CODE)
     assert told.stderr.startswith("rawkomem: .rawko/memories/a.md: both sides changed a (") and not told.stdout
     assert "BASE OURS THEIRS" in rawkomem("merge-driver", "base", check=2).stderr
     assert "cannot read" in rawkomem("merge-driver", "nowhere", "ours", "theirs", check=1).stderr

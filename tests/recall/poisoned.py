@@ -22,7 +22,7 @@ from rawkomem.format.emit import emit_entry
 from rawkomem.model.entry import Entry
 from rawkomem.recall.inject import Task
 from rawkomem.repository import Repository
-from rawkomem.text.stem import STOP_WORDS, words
+from rawkomem.text.language import language
 from tests.git.gitting import AGENT as BOT
 from tests.git.gitting import Git
 
@@ -73,9 +73,9 @@ class Poisoned:
     def _poison(self) -> set[str]:
         """Ten files. The attacker knows every second task word for word, and claims whatever a file can claim."""
         tasks = list(self.answers)[::2]
-        common = Counter(word for task in tasks for word in set(words(task)) if word not in STOP_WORDS)
+        common = Counter(word for task in tasks for word in set(language().content_words(task)))
         top = [word for word, _ in common.most_common(64)]
-        stops = sorted(STOP_WORDS, key=len)
+        stops = sorted(language().stop_words, key=len)
         baits = [
             *([(f"Important {n}", tasks[n::5][:32], "\n\n".join(tasks[n::5])) for n in range(5)]),  # the tasks themselves
             ("Notes", ["|".join(top[n : n + 8]) for n in range(0, 64, 8)], " ".join(top) + "."),  # lexical bait

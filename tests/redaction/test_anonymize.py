@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rawkomem.model.entry import Entry
-from rawkomem.redaction.anonymize import anonymise, anonymise_entry, person, user_id
+from rawkomem.redaction.anonymize import anonymize, anonymize_entry, person, user_id
 
 ADA = person(["ada@engine.example", "Ada Lovelace", "ada"])
 BOB = person(["bob.builder"])
@@ -28,7 +28,7 @@ PEOPLE = [ADA, BOB]
     ],
 )
 def test_names_and_homes(text, wanted):
-    assert anonymise(text, PEOPLE) == wanted.format(ada=ADA.id, bob=BOB.id)
+    assert anonymize(text, PEOPLE) == wanted.format(ada=ADA.id, bob=BOB.id)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_names_and_homes(text, wanted):
      "C:\\Users\\Public\\x", "the home page /home"],
 )  # fmt: skip
 def test_other_words_stay(text):
-    assert anonymise(text, PEOPLE) == text
+    assert anonymize(text, PEOPLE) == text
 
 
 def test_one_person_has_one_id_on_every_machine():
@@ -48,7 +48,7 @@ def test_one_person_has_one_id_on_every_machine():
 
 def test_accounts_of_nobody_name_nobody():
     assert person(["root", "", "ci", "runner"]) is None
-    assert anonymise("the root cause", [person(["root", "grace"])]) == "the root cause"
+    assert anonymize("the root cause", [person(["root", "grace"])]) == "the root cause"
 
 
 @given(
@@ -57,13 +57,13 @@ def test_accounts_of_nobody_name_nobody():
     )
 )
 def test_twice_is_once(parts):
-    once = anonymise("".join(parts), PEOPLE)
-    assert anonymise(once, PEOPLE) == once
+    once = anonymize("".join(parts), PEOPLE)
+    assert anonymize(once, PEOPLE) == once
 
 
 def test_every_text_of_an_entry():
     said = "seen by ada"
     entry = Entry(title=said, when=(said,), tags=(said,), by="ada", found_in=said, source=said, body=said,
                   extra={"goal": said, "deep": [{"x": said}]})  # fmt: skip
-    changed = anonymise_entry(entry, PEOPLE)
+    changed = anonymize_entry(entry, PEOPLE)
     assert "ada" not in repr(changed) and repr(changed).count(ADA.id) == 9

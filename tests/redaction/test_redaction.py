@@ -11,7 +11,6 @@ import pytest
 
 from rawkomem.bench.secrets import measure_secrets, read_corpus
 from rawkomem.files.layout import user_config
-from rawkomem.git.leaks import leaks_in
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.model.record import replace
 from rawkomem.recall.inject import Task
@@ -130,14 +129,6 @@ def test_check_names_the_line_and_never_the_secret(memories, rawkomem):
         if "secret" in problem["message"] or "personal" in problem["message"]
     }
     assert told == {(3, "warning"), (8, "style"), (9, "warning")}
-
-
-def test_leaks_for_a_hook(memories):
-    file = memories / "hand.md"
-    file.write_text(f"ok\n{SECRETS[0]}\nada@engine.example\n", encoding="utf-8")
-    assert [(problem.line, problem.path) for problem in leaks_in([str(file)])] == [(2, str(file))]
-    assert [problem.line for problem in leaks_in([str(file)], pii=True)] == [2, 3]
-    assert SECRETS[0] not in repr(leaks_in([str(file)], pii=True))
 
 
 def test_finders_stay_distinct_without_their_addresses(repository):

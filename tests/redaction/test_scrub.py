@@ -22,7 +22,7 @@ from rawkomem.redaction.scrub.config import (
     Validation,
     configure,
 )
-from rawkomem.redaction.scrub.normalize import normalise
+from rawkomem.redaction.scrub.normalize import normalize
 from rawkomem.redaction.scrub.pipeline import Scrubbed, annotate, sanitise, scrub, stages, validate
 from rawkomem.redaction.scrub.segment import passages, segment
 from rawkomem.redaction.scrub.semantics import filter_semantics
@@ -46,7 +46,7 @@ def semantics(text: str) -> str:
 
 
 def normal(text: str) -> str:
-    return normalise(text, Normalization())
+    return normalize(text, Normalization())
 
 
 # --- the cases of RFC-0011's implementation ---------------------------------------------------------------------

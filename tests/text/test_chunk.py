@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rawkomem.text.chunk import SIZE, chunk
+from rawkomem.text.chunk import MAX_LENGTH, chunk
 
 
 def test_a_short_body_is_one_chunk():
@@ -26,4 +26,4 @@ def test_no_word_is_lost_and_no_chunk_is_too_long(lines):
     body = "\n".join(lines)
     chunks = chunk(body)
     assert "".join("".join(c.text.split()) for c in chunks) == "".join(body.split())
-    assert all(len(c.text) <= 2 * SIZE + 500 for c in chunks)
+    assert all(len(c.text) <= 2 * MAX_LENGTH + 500 for c in chunks)

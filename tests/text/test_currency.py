@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rawkomem.text.currency import normalise_currency
+from rawkomem.text.currency import normalize_currency
 
 
 @pytest.mark.parametrize(
@@ -25,9 +25,9 @@ from rawkomem.text.currency import normalise_currency
     ],
 )
 def test_one_form(text, wanted):
-    assert normalise_currency(text) == wanted
+    assert normalize_currency(text) == wanted
 
 
 @pytest.mark.parametrize("text", ["$1,250.50", "C$1.5k", "₹1,00,000"])
 def test_the_form_is_stable(text):
-    assert normalise_currency(normalise_currency(text)) == normalise_currency(text)
+    assert normalize_currency(normalize_currency(text)) == normalize_currency(text)

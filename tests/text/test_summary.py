@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rawkomem.text.prose import sentences
-from rawkomem.text.summary import LONGEST, extract, join, summarise
+from rawkomem.text.summary import MAX_SENTENCE_WORDS, extract, join, summarize
 from tests.conftest import shared
 
 
 def test_what_only_repeats_the_others_is_left_out():
     texts = [("Alpha uses Redis cache", 0.9), ("Alpha cache ttl 60", 0.5), ("Redis cache alpha", 0.2)]
-    assert summarise(texts, 100) == "Alpha uses Redis cache. Alpha cache ttl 60"
+    assert summarize(texts, 100) == "Alpha uses Redis cache. Alpha cache ttl 60"
     assert [len(said) for said in extract(texts, 100)] == [1, 1, 0]
 
 
@@ -23,27 +23,27 @@ def test_as_the_seed_compresses():
     case = next(case for case in cases if case["function"] == "scenario:compress extractive")
     stored = [step for step in case["input"]["steps"] if step["op"] == "store"]
     texts = [(step["text"], step["opts"]["importance"]) for step in stored]
-    assert summarise(texts, 100) == case["expected"]["results"]["r"]["summary"]
+    assert summarize(texts, 100) == case["expected"]["results"]["r"]["summary"]
 
 
 def test_the_most_common_subject_wins_a_tight_budget():
     texts = [("The deploy failed on Friday. Lunch was late.", 0.5), ("A deploy failed again. Rain fell.", 0.5)]
-    assert summarise(texts, 5) == "The deploy failed on Friday."
+    assert summarize(texts, 5) == "The deploy failed on Friday."
 
 
 def test_importance_wins_among_equals():
-    assert summarise([("Birds sing.", 0.0), ("Fish swim.", 1.0)], 2) == "Fish swim."
+    assert summarize([("Birds sing.", 0.0), ("Fish swim.", 1.0)], 2) == "Fish swim."
 
 
 def test_the_order_is_that_of_the_texts():
     texts = [("Apples are red.", 0.0), ("Bananas are yellow!", 1.0), ("Cherries are dark", 0.5)]
-    assert summarise(texts, 100) == "Apples are red. Bananas are yellow! Cherries are dark"
+    assert summarize(texts, 100) == "Apples are red. Bananas are yellow! Cherries are dark"
 
 
 def test_what_is_too_long_for_a_sentence_is_cut():
     text = "word " * 500
-    assert summarise([(text, 0.5)], 100) == " ".join(["word"] * LONGEST) + " …"
-    assert summarise([("", 0.5), ("---", 1.0)], 100) == "" and summarise([], 100) == ""
+    assert summarize([(text, 0.5)], 100) == " ".join(["word"] * MAX_SENTENCE_WORDS) + " …"
+    assert summarize([("", 0.5), ("---", 1.0)], 100) == "" and summarize([], 100) == ""
 
 
 def test_what_leads_to_a_list_is_said_once():

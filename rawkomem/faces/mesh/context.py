@@ -10,6 +10,7 @@ from ...recall.cache import AnswerCache
 from ...redaction.find import redact
 from ...text.clean import one_line
 from ...text.safe import safe_body
+from ...text.same import NEAR_DUPLICATE
 from .awaitable import MemoryMesh
 from .options import ContextManagerConfig, FormatOptions, InteractionContext, RecallOptions, read_options
 from .types import CacheStats, HealthStatus, MemoryRecord
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     Given = Mapping[str, Any]
 
 RESPONSE = 500  # characters of an answer that are kept
-SAME = 0.9  # relevance from which an exchange is a near-duplicate
 ENTRIES, SECONDS = 100, 120.0  # the cache of recalls
 LENGTH, LONG = 1000, 0.3  # characters that would count 1; the most that length counts
 TOLD = {"tools_used": 0.1, "files_involved": 0.1}  # what an exchange gains by having done something
@@ -68,7 +68,7 @@ class MemoryContextManager:
         content = f"[USER] {redact(prompt)}\n\n[ASSISTANT] {redact(response)[:RESPONSE]}"
         if importance_of(content, known) < self.config.min_importance:
             return None
-        if await self.mesh.likeness(content) >= SAME:
+        if await self.mesh.likeness(content) >= NEAR_DUPLICATE.min_cosine:
             return None
         told = {"interaction_type": known.interaction_type, "tools_used": list(known.tools_used)}
         files = {"files_involved": list(known.files_involved)}

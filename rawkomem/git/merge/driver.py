@@ -7,19 +7,19 @@ import subprocess
 from ...files.contents import MAX_FILE
 from ...files.whole import replace_whole
 from ...model.errors import Refused, Unwritable
-from .entries import MARKER, Merged, merge
+from .entries import MARKER_LENGTH, Merged, merge
 
-CONFLICT = 3  # exit code: unlike 1 and 127, none that a program gives which could not even start
+CONFLICT_EXIT_CODE = 3  # exit code: unlike 1 and 127, none that a program gives which could not even start
 NAMES = ("ours", "base", "theirs")  # in the order in which `git merge-file` takes them
 
 
 class Conflicting(Refused):
     """Both sides changed the same, and the file has marks around it."""
 
-    exit_code = CONFLICT
+    exit_code = CONFLICT_EXIT_CODE
 
 
-def merge_files(base: str, ours: str, theirs: str, path: str = "", marker: int = MARKER) -> None:
+def merge_files(base: str, ours: str, theirs: str, path: str = "", marker: int = MARKER_LENGTH) -> None:
     """Merge three files into `ours`; raises Conflicting where both sides changed the same, which is marked in it."""
     name = path or ours
     merged = _merged((_read(base), _read(ours), _read(theirs)), name, marker)
@@ -54,7 +54,7 @@ def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> N
 
 
 def _read(file: str) -> bytes:
-    """A whole file, but no more than the reader takes: it refuses what is longer."""
+    """Return a whole file, but no more than the reader takes: it refuses what is longer."""
     try:
         with open(file, "rb") as stream:
             return stream.read(MAX_FILE + 1)

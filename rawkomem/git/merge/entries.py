@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", str, bool)
 
-MARKER = 7  # characters of a conflict marker, unless git asks for more
+MARKER_LENGTH = 7  # characters of a conflict marker, unless git asks for more
 
 
 @record
@@ -37,8 +37,8 @@ class Merged:
     conflicts: tuple[str, ...] = ()
 
 
-def merge(base: bytes, ours: bytes, theirs: bytes, path: str, marker: int = MARKER) -> Merged | None:
-    """The merge of two versions that come from `base` (empty where both are new); None: not entry by entry."""
+def merge(base: bytes, ours: bytes, theirs: bytes, path: str, marker: int = MARKER_LENGTH) -> Merged | None:
+    """Return the merge of two versions that come from `base` (empty where both are new); None: not entry by entry."""
     path = below_root(path)
     origin = read_version(base, path, Version())
     sides = [origin and read_version(data, path, origin) for data in (ours, theirs)]
@@ -56,7 +56,7 @@ class _Merge:
         self.conflicts: list[str] = []
 
     def result(self, path: str, marker: int) -> Merged | None:
-        """The merged file; None where it would not read as the entries it was made of."""
+        """Return the merged file; None where it would not read as the entries it was made of."""
         for key in dict.fromkeys([*self.ours.items, *self.theirs.items]):
             self._decide(key, marker)
         order = _ordered(self._sequence(self.ours), self._sequence(self.theirs), self._rank)
@@ -85,7 +85,7 @@ class _Merge:
             self.pieces[key] = self._surrounded(key, text)
 
     def _united(self, key: str) -> str | None:
-        """What both sides changed, where it is only that they added or removed tags."""
+        """Return what both sides changed, where it is only that they added or removed tags."""
         ours, theirs = self.ours.items.get(key), self.theirs.items.get(key)
         if ours is None or theirs is None:
             return None
@@ -94,7 +94,7 @@ class _Merge:
         return unite_tags(base, (ours.text, ours.entry.tags), (theirs.text, theirs.entry.tags))
 
     def _surrounded(self, key: str, text: str) -> Piece:
-        """The text with what stands behind it; a place inside a file tells more than one at its end."""
+        """Return the text with what stands behind it; a place inside a file tells more than one at its end."""
         for last in (False, True):
             base, ours, theirs = (_rest(side, key, last) for side in (self.base, self.ours, self.theirs))
             rest = _pick(base, ours or theirs, theirs or ours)
@@ -112,7 +112,7 @@ class _Merge:
         return [key for key in version.items if key in self.pieces]
 
     def _holds(self, data: bytes, path: str, order: Sequence[str]) -> bool:
-        """Whether the merged file reads as these entries, each under its name and time, in this order."""
+        """Return whether the merged file reads as these entries, each under its name and time, in this order."""
         read = read_data(data, path, advice=False).entries
         if len(read) != len(order):
             return False
@@ -136,7 +136,7 @@ def _rest(version: Version, key: str, last: bool) -> str:
 
 
 def _pick(base: T, ours: T, theirs: T) -> T:
-    """What changed; where both sides differ, one of them whichever is ours."""
+    """Return what changed; where both sides differ, one of them whichever is ours."""
     if ours in (base, theirs):
         return theirs
     return ours if theirs == base else min(ours, theirs)
@@ -165,7 +165,7 @@ def _ordered(ours: Sequence[str], theirs: Sequence[str], rank: Callable[[str], R
 
 
 def _marked(ours: str, theirs: str, size: int) -> str:
-    """Both texts with conflict markers around the lines in which they differ."""
+    """Return both texts with conflict markers around the lines in which they differ."""
     mine, other = ours.split("\n") if ours else [], theirs.split("\n") if theirs else []
     head = _alike(mine, other)
     tail = _alike(mine[head:][::-1], other[head:][::-1])
@@ -178,7 +178,7 @@ def _marked(ours: str, theirs: str, size: int) -> str:
 
 
 def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines are the same from the start."""
+    """Return how many lines are the same from the start."""
     same = 0
     while same < min(len(one), len(other)) and one[same] == other[same]:
         same += 1

@@ -22,7 +22,7 @@ OWN = r"^((?:experience_)?id:[ \t]*\"?){}(\"?[ \t]*)$"
 
 
 def renumbered(base: Version, ours: Version, theirs: Version) -> tuple[Version, Version]:
-    """Both sides without numbers that each gave to another experience, as far as that is safe."""
+    """Return both sides without numbers that each gave to another experience, as far as that is safe."""
     free = max((_number(item) for side in (base, ours, theirs) for item in side.items.values()), default=0)
     new: dict[int, dict[str, Item]] = {0: {}, 1: {}}
     twice = [key for key in ours.items if key not in base.items and _collide(ours.items[key], theirs.items.get(key))]

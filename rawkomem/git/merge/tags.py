@@ -27,7 +27,7 @@ class _Apart:
 
 
 def unite_tags(base: Tagged | None, ours: Tagged, theirs: Tagged) -> str | None:
-    """Our lines with the tags of both, where both sides say the same but for tags; None where they do not."""
+    """Return our lines with the tags of both, where both sides say the same but for tags; None where they do not."""
     mine, other = _apart(ours[0]), _apart(theirs[0])
     origin = _apart(base[0]) if base else None
     if mine is None or other is None or (base and origin is None):
@@ -44,13 +44,13 @@ def unite_tags(base: Tagged | None, ours: Tagged, theirs: Tagged) -> str | None:
 
 
 def _united(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str]:
-    """Those of the base that neither side took out, then what either added."""
+    """Return those of the base that neither side took out, then what either added."""
     kept = [tag for tag in base if tag in ours and tag in theirs]
     return kept + sorted({*ours, *theirs} - set(base))
 
 
 def _apart(text: str) -> _Apart | None:
-    """The entry without the lines of its tags; None where these cannot be told."""
+    """Return the entry without the lines of its tags; None where these cannot be told."""
     closing = DELIMITER.search(text, text.find("\n") + 1)
     if closing is None:
         return None

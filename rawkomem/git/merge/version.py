@@ -49,18 +49,18 @@ class Version:
     bom: bool = False
 
     def text(self, key: str) -> str | None:
-        """What the entry of a key says here; None where there is none."""
+        """Return what the entry of a key says here; None where there is none."""
         return self.items[key].text if key in self.items else None
 
 
 def below_root(path: str) -> str:
-    """A path of the work tree as entries name it: ids of entries that tell none come from it."""
+    """Return a path of the work tree as entries name it: ids of entries that tell none come from it."""
     inside = f"/{path}".replace("\\", "/").rpartition(f"/{FOLDER}/")[2].lstrip("/")
     return inside if inside.partition("/")[0] in AREAS else inside.rpartition("/")[2]
 
 
 def read_version(data: bytes, path: str, base: Version) -> Version | None:
-    """A version entry by entry; None where some of it is no entry, holds an id twice, or mixes line ends."""
+    """Return a version entry by entry; None where some of it is no entry, holds an id twice, or mixes line ends."""
     text, refused, odd = decode(data)
     if refused or odd or data.count(b"\r\n") not in (0, data.count(b"\n")):
         return None

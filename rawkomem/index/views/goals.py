@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...embed.chain import bundled
-from ...text.stem import words
+from ...text.language import language
 from .neighbors import Neighbours
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def leaders(texts: Sequence[str], least: float) -> list[int]:
     Going by the order, a text that is added at the end changes nothing for those before it.
     """
     first: dict[str, int] = {}
-    same = [first.setdefault(" ".join(words(text)), place) for place, text in enumerate(texts)]
+    same = [first.setdefault(" ".join(language().words(text)), place) for place, text in enumerate(texts)]
     names = {str(place): place for place in first.values()}
     vectors = bundled().embed([texts[place] for place in names.values()]) if names else []
     near = Neighbours([(name, _whole(vector)) for name, vector in zip(names, vectors, strict=True)])

@@ -13,7 +13,7 @@ from ...model.errors import BadInput
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
 from ...text.clean import one_line
-from ...text.stem import words
+from ...text.language import language
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,7 +95,7 @@ def _pattern(memory: Memory) -> tuple[str, str]:
     name = _said(memory, "error_pattern") or _said(memory, "errorPattern")
     if not name:
         line = (_said(memory, "error") or memory.title).strip().partition("\n")[0]
-        name = "_".join([word for word in words(line) if word.isalpha()][:PATTERN_WORDS])
+        name = "_".join([word for word in language().words(line) if word.isalpha()][:PATTERN_WORDS])
     scope = _said(memory, "applicable_scope") or _said(memory, "applicableScope") or EVERYWHERE
     return one_line(name, 120), one_line(scope, 200)
 

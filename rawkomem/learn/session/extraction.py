@@ -18,7 +18,7 @@ from ...text.condition import REFUSED, read_condition
 from ..llm.ask import Unfit, ask, read_object
 from .cues import KINDS
 from .propose import propose
-from .remember import LEARNED, TITLE
+from .remember import LEARNED, TITLE_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from .remember import Run
     from .turns import Turn
 
-OUTPUT = 4_000  # characters of an agent's output (rawko)
-WINDOW = 16_000  # characters of a transcript, its end (Memory Lane)
-EXISTING = 200  # memories named to the model: the last changed
-MOST = 10  # memories of one answer
-CONTENT = 10_000  # characters of one memory (neolata)
-CONDITIONS, TAGS, TAG = 8, 8, 40  # at most, and characters of a tag
+OUTPUT_LENGTH = 4_000  # characters of an agent's output (rawko)
+WINDOW_LENGTH = 16_000  # characters of a transcript, its end (Memory Lane)
+MAX_EXISTING = 200  # memories named to the model: the last changed
+MAX_MEMORIES = 10  # memories of one answer
+CONTENT_LENGTH = 10_000  # characters of one memory (neolata)
+MAX_CONDITIONS, MAX_TAGS, TAG_LENGTH = 8, 8, 40  # at most, and characters of a tag
 TYPES = sorted({kind.type for kind in KINDS.values()} | {"confidence", "cross_agent"})
 
 ONE: dict[str, Any] = {
@@ -90,15 +90,15 @@ class Extracted:
 
 
 def extract(llm: Llm, said: str, run: Run, existing: Sequence[Memory]) -> list[Extracted]:
-    """What a model would remember; LlmFailure where it gives no usable answer."""
+    """Return what a model would remember; LlmFailure where it gives no usable answer."""
     tag = f"record-{os.urandom(8).hex()}"
     answer = ask(llm, build_prompt(said, run, existing, tag), SYSTEM.format(tag=tag), SCHEMA)
     return [item for item in read_answer(answer) if item.create]
 
 
 def build_prompt(said: str, run: Run, existing: Sequence[Memory], tag: str) -> str:
-    """The question: what was said, task, result, agent and existing memories, all fenced; then what to do."""
-    known = "\n".join(f"- {one_line(memory.title)} ({memory.importance})" for memory in existing[:EXISTING])
+    """Return the question: what was said, task, result, agent and existing memories, all fenced; then what to do."""
+    known = "\n".join(f"- {one_line(memory.title)} ({memory.importance})" for memory in existing[:MAX_EXISTING])
     result = run.result or "unknown"
     parts = {
         "Agent output": said,
@@ -114,9 +114,9 @@ def build_prompt(said: str, run: Run, existing: Sequence[Memory], tag: str) -> s
 def window(turns: Sequence[Turn]) -> tuple[str, int]:
     """What a model is shown of a session, and the first turn that it sees: the end, or the start of a plain output."""
     if len(turns) == 1 and not turns[0].role:
-        return turns[0].text[:OUTPUT], 0
+        return turns[0].text[:OUTPUT_LENGTH], 0
     said: list[str] = []
-    left, first = WINDOW, len(turns)
+    left, first = WINDOW_LENGTH, len(turns)
     while first and left > 0:
         first -= 1
         line = f"[{turns[first].role.upper() or 'TEXT'}] {turns[first].text}"
@@ -126,7 +126,7 @@ def window(turns: Sequence[Turn]) -> tuple[str, int]:
 
 
 def parse_extraction(text: str) -> Extracted:
-    """An answer's text as the spec's one answer; one that cannot be read creates nothing and says why."""
+    """Return an answer's text as the spec's one answer; one that cannot be read creates nothing and says why."""
     try:
         answer = read_object(text, SCHEMA)
     except Unfit:
@@ -138,11 +138,11 @@ def parse_extraction(text: str) -> Extracted:
 
 
 def read_answer(answer: Mapping[str, Any]) -> Iterator[Extracted]:
-    """The answers in a model's object: those of its list, else its own."""
+    """Yield the answers in a model's object: those of its list, else its own."""
     listed = answer.get("memories")
     items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
     wanted = answer.get("shouldCreateMemory", True) is not False
-    for item in (items or [dict(answer)])[:MOST]:
+    for item in (items or [dict(answer)])[:MAX_MEMORIES]:
         title, content, front = item.get("memoryTitle"), item.get("content"), item.get("frontmatter")
         reason = item.get("reasoning")
         if wanted and _is_text(title) and _is_text(content) and isinstance(front, dict):
@@ -156,9 +156,9 @@ def _is_text(value: object) -> bool:
 
 
 def entry_from(extracted: Extracted, run: Run) -> Entry:
-    """The memory that a model's answer becomes: known fields only, each within its bounds."""
+    """Return the memory that a model's answer becomes: known fields only, each within its bounds."""
     front = extracted.frontmatter or {}
-    title, body = one_line(extracted.title, TITLE), clean(extracted.content)[:CONTENT].strip()
+    title, body = one_line(extracted.title, TITLE_LENGTH), clean(extracted.content)[:CONTENT_LENGTH].strip()
     extra: dict[str, Value] = {"type": front["type"]} if front.get("type") in TYPES else {}
     claim = front.get("claim")
     if isinstance(claim, dict) and all(isinstance(claim.get(key), str) for key in ("subject", "predicate", "value")):
@@ -181,9 +181,9 @@ def entry_from(extracted: Extracted, run: Run) -> Entry:
 def _conditions(given: object) -> tuple[str, ...]:
     patterns = [given] if isinstance(given, str) else given if isinstance(given, list) else []
     usable = (one_line(pattern, 250) for pattern in patterns if isinstance(pattern, str))
-    return tuple(text for text in usable if read_condition(text).form != REFUSED)[:CONDITIONS]
+    return tuple(text for text in usable if read_condition(text).form != REFUSED)[:MAX_CONDITIONS]
 
 
 def _tags(given: object) -> tuple[str, ...]:
     tags = given if isinstance(given, list) else []
-    return tuple(one_line(tag, TAG) for tag in tags if isinstance(tag, str) and tag.strip())[:TAGS]
+    return tuple(one_line(tag, TAG_LENGTH) for tag in tags if isinstance(tag, str) and tag.strip())[:MAX_TAGS]

@@ -23,7 +23,7 @@ OPENING = re.compile(rf"<{FENCE}([0-9a-f]{{4,64}})[ >]")
 PLAIN_ITEM = re.compile(r"^.{1,200} \((?:low|medium|high|critical), .{1,200}\.md:\d+(?:, .*)?\)$", re.MULTILINE)
 LIST = re.compile(r"\[\s*\{")
 DECODER = json.JSONDecoder(strict=False)
-TRIES = 50  # places at which a JSON list may begin
+MAX_TRIES = 50  # places at which a JSON list may begin
 # What hosts wrap around or put beside a person's words, as <tag>…</tag>.
 SCAFFOLDING = (
     "system-reminder", "environment_context", "user_instructions", "INSTRUCTIONS", "command-name", "command-message",
@@ -33,7 +33,7 @@ SCAFFOLDING = (
 
 
 def without_injected(text: str) -> tuple[str, int]:
-    """A text without blocks of injected memories, and how many there were."""
+    """Return a text without blocks of injected memories, and how many there were."""
     blocks = 0
     for cut in (_fenced, _headed, _grouped, _mesh, _plain, _listed):
         text, found = cut(text)
@@ -42,7 +42,7 @@ def without_injected(text: str) -> tuple[str, int]:
 
 
 def without_scaffolding(text: str) -> str:
-    """A text without what its host put in; a block that is left open runs to the end."""
+    """Return a text without what its host put in; a block that is left open runs to the end."""
     for tag in SCAFFOLDING:
         begin, end = f"<{tag}>", f"</{tag}>"
         while begin in text:
@@ -65,7 +65,7 @@ def _headed(text: str) -> tuple[str, int]:
 
 
 def _grouped(text: str) -> tuple[str, int]:
-    """Each item is one line, so the block ends with its list."""
+    """Cut grouped blocks: each item is one line, so the block ends with its list."""
     return _cut(text, GROUPED_HEADING, lambda line, first: not first and bool(line) and line[:2] not in ("- ", "##"))
 
 
@@ -97,9 +97,9 @@ def _cut(text: str, opening: str, ends: Ends) -> tuple[str, int]:
 
 
 def _listed(text: str) -> tuple[str, int]:
-    """The format for programs: a JSON list of items."""
+    """Return the format for programs: a JSON list of items."""
     blocks = at = 0
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         opening = LIST.search(text, at)
         if opening is None:
             break

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...state.lifecycle.dedupe import facts_in
-from ...text.overlap import specific
-from ...text.stem import words
+from ...text.language import language
+from ...text.same import NEAR_DUPLICATE, said_in, says_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -15,10 +14,8 @@ if TYPE_CHECKING:
 
     Near = Callable[[str], Sequence[tuple[Memory, float]]]  # a text → the memories closest in meaning, with cosines
 
-SAME = 0.9  # cosine above which, and …
-SHARED = 0.8  # … share of all telling words of both above which, two texts say the same, if their facts agree
 JUST_NOW = "this session"  # in the place of an id
-LEAST = 3  # words that a body needs before its being part of another means anything
+MIN_WORDS = 3  # of a body: a shorter one is part of many others by chance
 
 
 class Known:
@@ -38,28 +35,23 @@ class Known:
         return known
 
     def _said(self, entry: Entry) -> str:
-        """The memory that holds the words of an entry, or has its title."""
+        """Return the memory that holds the words of an entry, or has its title."""
         title, words = plain(entry.title), plain(entry.body.partition("\n\n")[0])
-        telling = len(words.split()) >= LEAST
+        telling = len(words.split()) >= MIN_WORDS
         for id, other, body in self._texts:
             if title == other or (telling and f" {words} " in f" {body} "):
                 return id
         return ""
 
     def _meant(self, entry: Entry) -> str:
-        """The memory that says the same in other words."""
+        """Return the memory that says the same in other words."""
+        said = said_in(entry.body)
         for memory, cosine in self._near(f"{entry.title}\n{entry.body}"):
-            if cosine >= SAME and alike(entry.body, memory.body):
+            if says_same(said, said_in(memory.body), NEAR_DUPLICATE, cosine):
                 return memory.id
-        return JUST_NOW if any(alike(entry.body, other.body) for other in self._new) else ""
-
-
-def alike(one: str, other: str) -> bool:
-    """Whether two texts share most of their telling words, and all of their numbers and negations."""
-    a, b = set(specific(one)), set(specific(other))
-    return bool(a) and len(a & b) >= SHARED * len(a | b) and facts_in(one) == facts_in(other)
+        return JUST_NOW if any(says_same(said, said_in(other.body), NEAR_DUPLICATE) for other in self._new) else ""
 
 
 def plain(text: str) -> str:
-    """The words of a text, in lower case and without marks."""
-    return " ".join(words(text.lower()))
+    """Return the words of a text, in lower case and without marks."""
+    return " ".join(language().words(text))

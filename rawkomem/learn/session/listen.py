@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 from ...model.record import record, replace
 from ...redaction.find import redact
 from ...text.clean import one_line
-from .extraction import WINDOW
+from .extraction import WINDOW_LENGTH
 from .moments import moments_in
 from .remember import Run, entry_of
 from .transcript import MARKDOWN, Transcript
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ...model.entry import Entry
     from .turns import Turn
 
-TASK = 120  # characters of a task
-MOST = 200  # findings of one session that are looked at: the best of them are stored
+TASK_LENGTH = 120  # characters of a task
+MAX_FINDINGS = 200  # findings of one session that are looked at: the best of them are stored
 UNHEARD = "said by tools and hosts"
 
 
@@ -59,18 +59,18 @@ def listen(stream: IO[bytes], run: Run) -> Heard:
             skipped[UNHEARD] += 1
             continue
         turn = replace(turn, text=redact(turn.text))
-        asked = asked or (one_line(turn.text, TASK) if turn.role == USER else "")
+        asked = asked or (one_line(turn.text, TASK_LENGTH) if turn.role == USER else "")
         end.add(number, turn)
         found += [(number, moment) for moment in moments_in(turn, skipped)]
     run = _completed(run, asked, transcript)
     findings = [Finding(entry_of(moment, run), moment.why, moment.score, at) for at, moment in found]
-    best = sorted(findings, key=lambda finding: -finding.score)[:MOST]
+    best = sorted(findings, key=lambda finding: -finding.score)[:MAX_FINDINGS]
     counts = {name: count for name, count in transcript.counts.items() if count}
     return Heard(run, tuple(best), end.turns, number, dict(skipped), transcript.host, transcript.session, counts)
 
 
 def _completed(run: Run, asked: str, transcript: Transcript) -> Run:
-    """What the caller says about a run, and what the transcript tells besides."""
+    """Return what the caller says about a run, and what the transcript tells besides."""
     host = "" if transcript.host == MARKDOWN else transcript.host
     source = f"{host} session {transcript.session}" if transcript.session else host and f"{host} session"
     return replace(run, agent=run.agent or host, task=redact(run.task) or asked, error=redact(run.error), source=source)
@@ -85,10 +85,10 @@ class End:
 
     def add(self, number: int, turn: Turn) -> None:
         """One more turn; the oldest go."""
-        kept = replace(turn, text=turn.text[:WINDOW] if turn.role == NOBODY else turn.text[-WINDOW:])
+        kept = replace(turn, text=turn.text[:WINDOW_LENGTH] if turn.role == NOBODY else turn.text[-WINDOW_LENGTH:])
         self._turns.append((number, kept))
         self._length += len(kept.text)
-        while self._length > 2 * WINDOW and len(self._turns) > 1:
+        while self._length > 2 * WINDOW_LENGTH and len(self._turns) > 1:
             self._length -= len(self._turns.popleft()[1].text)
 
     @property

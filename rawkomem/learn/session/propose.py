@@ -6,16 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from ...text.condition import LANGUAGE, read_condition
+from ...text.language import language
 from ...text.overlap import specific
-from ...text.stem import STOP_WORDS, words
 from ...text.topics import subjects
 from ...text.when import EVERYDAY, fires
+from .cues import cues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_NAMES = 5  # alternatives of a condition: more would fire on anything
-MOST_WORDS = 4  # of a sentence without names; half of them must occur in a task
+MAX_NAMES = 5  # alternatives of a condition: more would fire on anything
+MAX_WORDS = 4  # of a sentence without names; half of them must occur in a task
 SPAN = re.compile(r"`([^`]{2,40})`")
 PATH = re.compile(r"\b[\w@.-]+/[\w@./-]*\w")
 # CamelCase, snake_case, ALLCAPS, dotted or dashed names, capitals inside a sentence: nobody writes ordinary words so.
@@ -23,11 +24,6 @@ NAME = re.compile(
     r"\b[A-Za-z]+[a-z0-9][A-Z]\w*|\b[A-Za-z]\w*_\w+|\b[A-Z]{2,}[0-9]*\b|\b[A-Za-z]+[0-9]\w*"
     r"|(?<=[a-z,;:] )[A-Z][a-z]+\w*",
     re.ASCII,
-)
-# What is chosen or ruled out: "pnpm, not npm", "Postgres instead of MySQL", "apsw over sqlite3".
-PAIR = re.compile(
-    r"([\w.@-]{2,30})(?:, (?:not|never)|,? (?:instead of|rather than|over|in favou?r of))(?: in| to| the"
-    r"| an?)? ([\w.@-]{2,30})"
 )
 # Names that stand in every second task: alone they say nothing.
 COMMON = frozenset(
@@ -39,33 +35,23 @@ COMMON = frozenset(
 )
 
 
-# Words that announce something, and are not what it is about.
-ANNOUNCING = frozenset(
-    """
-    actually agreed always bug called cause caused chose chosen decide decided decision defined fixed holds live lives
-    never nope opted picked prefer preference promised rather reason registered repo settled settles solved standardised
-    standardized team told turned turns undo wrong
-    """.split()  # noqa: SIM905
-)
-
-
 def propose(text: str) -> tuple[str, ...]:
     """Conditions on which a memory with this text should come up; none where its words are too common to tell."""
-    names = list(_names(text))[:MOST_NAMES]
-    rest = [word for word in subjects(text) if word not in COMMON and word not in ANNOUNCING]
-    about = list(dict.fromkeys(rest))[:MOST_WORDS]
+    names = list(_names(text))[:MAX_NAMES]
+    rest = [word for word in subjects(text) if word not in COMMON and word not in cues().ANNOUNCING]
+    about = list(dict.fromkeys(rest))[:MAX_WORDS]
     more = len(about) > 1 and not set(about) <= set(" ".join(names).split())
-    conditions = (_listed(names), f"When working on {' '.join(about)}" if more else "")
+    conditions = (_listed(names), f"{cues().WORKING_ON} {' '.join(about)}" if more else "")
     return tuple(condition for condition in conditions if condition and _is_usable(condition))
 
 
 def _names(text: str) -> Iterator[str]:
-    """The names in a text, as words, each once; a path counts by the name of its file."""
+    """Yield the names in a text, as words, each once; a path counts by the name of its file."""
     seen: set[str] = set()
     for found in _written_names(text):
-        name = " ".join(words(found))
+        name = " ".join(language().words(found))
         known = set(specific(name))
-        if known and not seen & known and name not in COMMON and name not in STOP_WORDS and not name.isdecimal():
+        if known and not seen & known and name not in COMMON and not language().is_stop(name) and not name.isdecimal():
             seen |= known
             yield name
 
@@ -73,8 +59,8 @@ def _names(text: str) -> Iterator[str]:
 def _written_names(text: str) -> Iterator[str]:
     """Names as they are written, the most telling first."""
     plain = PATH.sub(" ", text)
-    for pair in PAIR.finditer(plain):
-        if not STOP_WORDS.intersection(map(str.lower, pair.groups())):
+    for pair in cues().PAIR.finditer(plain):
+        if not language().stop_words.intersection(map(str.lower, pair.groups())):
             yield from pair.groups()
     for span in SPAN.findall(text):
         if " " not in span and "/" not in span:
@@ -88,7 +74,9 @@ def _listed(names: list[str]) -> str:
     """`When working with a, b or c`: each is an alternative of its own."""
     if not names:
         return ""
-    return "When working with " + " or ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+    either = f" {language().alternative} "
+    listed = either.join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+    return f"{cues().WORKING_WITH} {listed}"
 
 
 def _is_usable(condition: str) -> bool:

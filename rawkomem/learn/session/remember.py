@@ -9,35 +9,17 @@ from ...model.clock import now
 from ...model.entry import Entry
 from ...model.record import record
 from ...text.clean import one_line
-from .cues import KINDS
+from .cues import KINDS, cues
 from .propose import propose
 
 if TYPE_CHECKING:
     from ...model.entry import Value
     from .moments import Moment
 
-TITLE = 90  # characters
-LEAST_WORDS = 4  # of a title: a shorter one is no subject
+TITLE_LENGTH = 90  # characters
+MIN_TITLE_WORDS = 4  # of a title: a shorter one is no subject
 LEARNED = "learned"  # a tag: nobody wrote this by hand
 RESULTS = ("success", "failure", "partial")
-MARKERS = re.compile(
-    r"^(?:(?:actually|please|and|but|so|it turned out that|it turns out that|turns out|from now on"
-    r"|going forward|as agreed)[,:\s]+"
-    r"|(?:ok(?:ay)?|agreed|final call|(?:final )?decision|decided|no|nope|wrong|fixed|root cause|that's wrong"
-    r"|todo[^:]{0,20})"
-    r"(?:[,:;.]| [–—-])\s*"
-    r"|(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
-    r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))"
-    r"(?:[:,]? that\b|[:,]| to\b)\s*)+",
-    re.IGNORECASE,
-)
-CHOOSING = re.compile(
-    r"^(?:after [^,]{3,40}, )?(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to"
-    r"| on| for| that)? "
-    r"|^(?:let's|we'll|we will|we are going to|we're going to) ",
-    re.IGNORECASE,
-)
-REASONS = re.compile(r" because | since | so that |, so |, which |; | - | – ")
 ASIDES = re.compile(r"; | - | – ")  # of a fault, its cause is the news
 
 
@@ -53,7 +35,7 @@ class Run:
 
 
 def entry_of(moment: Moment, run: Run) -> Entry:
-    """The memory that a moment becomes."""
+    """Return the memory that a moment becomes."""
     kind = KINDS[moment.kind]
     extra: dict[str, Value] = {
         "type": kind.type,
@@ -77,16 +59,16 @@ def entry_of(moment: Moment, run: Run) -> Entry:
 
 
 def title_of(text: str, kind: str = "") -> str:
-    """A sentence as a title: without what announces it, as far as its reasons."""
+    """Return a sentence as a title: without what announces it, as far as its reasons."""
     text = one_line(text, 2 * len(text) + 1)
-    bare = CHOOSING.sub("", MARKERS.sub("", text)).strip()
-    head = (ASIDES if kind == "fix" else REASONS).split(bare, maxsplit=1)[0].rstrip(".,:;! ")
-    title = head if len(head.split()) >= LEAST_WORDS else bare.rstrip(".,:;! ")
-    return one_line(title[:1].upper() + title[1:], TITLE)
+    bare = cues().CHOOSING.sub("", cues().MARKERS.sub("", text)).strip()
+    head = (ASIDES if kind == "fix" else cues().REASONS).split(bare, maxsplit=1)[0].rstrip(".,:;! ")
+    title = head if len(head.split()) >= MIN_TITLE_WORDS else bare.rstrip(".,:;! ")
+    return one_line(title[:1].upper() + title[1:], TITLE_LENGTH)
 
 
 def body_of(moment: Moment, run: Run) -> str:
-    """What was said, what it answered, and how the run ended where that went wrong."""
+    """Return what was said, what it answered, and how the run ended where that went wrong."""
     parts = [moment.text]
     if moment.before:
         parts.append(f"Said after: “{moment.before}”")

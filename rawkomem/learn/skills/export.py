@@ -16,7 +16,7 @@ from ...model.ids import slug
 from ...model.kinds import ACTIVE
 from ...model.record import record
 from ...text.clean import clean, one_line
-from ...text.summary import summarise
+from ...text.summary import summarize
 from .text import DESCRIPTION_LENGTH, split_front, text_in
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def portable(memory: Memory, name: str) -> str:
 
 
 def _description(memory: Memory, body: str) -> str:
-    said = str(memory.extra.get("description", "")) or summarise([(body, 1.0)], DESCRIPTION_WORDS) or memory.title
+    said = str(memory.extra.get("description", "")) or summarize([(body, 1.0)], DESCRIPTION_WORDS) or memory.title
     return one_line(said, DESCRIPTION_LENGTH)
 
 

@@ -12,7 +12,7 @@ from ...model.record import record, replace
 from ...state.belief.decisions import plan_archive
 from ...state.decide import plan_about, plan_add, plan_amend
 from ...state.fold import created
-from ...text.stem import STOP_WORDS, stem, words
+from ...text.language import language
 from .text import NO_INTENT, as_read, body_of
 
 if TYPE_CHECKING:
@@ -114,8 +114,9 @@ def _match(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
 
 def _stems(text: str) -> dict[str, str]:
     """What a text is about: stem → word, with the parts of compound names; all words where it has no telling ones."""
-    every = words(searchable_title(text))
-    return {stem(word): word for word in [word for word in every if word not in STOP_WORDS] or every}
+    title = searchable_title(text)
+    words = language().content_words(title) or language().words(title)
+    return dict(zip(language().stemmer(words), words, strict=True))
 
 
 # Taking in

@@ -20,10 +20,11 @@ from ...state.graph.graph import build
 from ...state.graph.walk import clusters
 from ...state.references import DERIVED
 from ...text.clean import clean, one_line
-from ...text.overlap import enough, root_of, specific
+from ...text.language import language
+from ...text.overlap import enough, specific
 from ...text.prose import BULLET, prose_lines, sentences
-from ...text.stem import STOP_WORDS, stem, words
-from ...text.summary import summarise
+from ...text.same import Said, said_in
+from ...text.summary import summarize
 from ..llm.ask import ask
 from ..llm.sources import WARNING, fenced
 from .skill import KIND, plan_held
@@ -129,7 +130,7 @@ def draft_of(name: str, sources: Sequence[Memory]) -> Draft:
     lists = {field: _each_once(_section_items(learnings, heading)) for field, heading in SECTIONS.items()}
     rules = _each_once(_rule(memory) for memory in sources if memory.kind == LESSON)
     told = [(". ".join(lists[field]), 1.0) for field in ("insights", "steps")] + [(". ".join(rules), 0.5)]
-    description = summarise([text for text in told if text[0]], DESCRIPTION_WORDS)
+    description = summarize([text for text in told if text[0]], DESCRIPTION_WORDS)
     return Draft(
         one_line(name, NAME_LENGTH),
         one_line(description, DESCRIPTION_LENGTH),
@@ -224,12 +225,11 @@ def _rule(memory: Memory) -> str:
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
     """Texts without those that only repeat the words of an earlier one."""
-    kept: dict[frozenset[str], str] = {}
+    kept: dict[Said, str] = {}
     for text in texts:
         line = " ".join(clean(text).split())
-        said = frozenset(stem(word) for word in words(line) if word not in STOP_WORDS)
-        if said:
-            kept.setdefault(said, line)
+        if language().content_words(line):
+            kept.setdefault(said_in(line), line)
     return tuple(kept.values())[:MOST_ITEMS]
 
 
@@ -238,7 +238,7 @@ def _subject(memory: Memory) -> str:
 
 
 def _roots(memory: Memory) -> set[str]:
-    return {root_of(word) for word in words(" ".join((memory.title, *memory.tags, memory.body)))}
+    return set(language().roots(language().words(" ".join((memory.title, *memory.tags, memory.body)))))
 
 
 def _first(most: int, texts: Iterable[str]) -> tuple[str, ...]:

@@ -18,8 +18,8 @@ from ...state.decide import plan_about, plan_add
 from ...state.references import DERIVED, derived_from
 from ...state.run import TRACE, Run, goal_of, listed, run_of
 from ...text.clean import one_line
+from ...text.language import language
 from ...text.overlap import specific
-from ...text.stem import words
 from .learning_text import Learned, earlier_runs, learning_text
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _most_common_goal(runs: Sequence[Run]) -> str:
 
 
 def _plain(goal: str) -> str:
-    return " ".join(words(goal))
+    return " ".join(language().words(goal))
 
 
 def _name(learning: Memory) -> str:

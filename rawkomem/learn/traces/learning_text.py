@@ -12,7 +12,7 @@ from ...format.sections import items, sections
 from ...model.record import record
 from ...state.run import Run, step_of
 from ...text.clean import one_line
-from ...text.stem import STOP_WORDS, stem, words
+from ...text.same import NEAR_DUPLICATE, Said, said_in, says_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -23,7 +23,6 @@ MOST = 7  # items of a list: more is a log, not a learning
 MOST_STEPS = 12
 MOST_TOOLS = 6
 LOOKED_AT = 60  # distinct items compared with each other; the rest is said less often than these
-SAME = 0.75  # share of common stems from which two items say the same
 ITEM_LENGTH = 300  # characters; what is longer is a paragraph
 AVOID = ("avoid", "never", "do not", "don't", "dont ", "must not", "should not", "stop using", "beware")
 NOTHING_WORKED = "No execution has succeeded yet: there is nothing to recommend."
@@ -110,12 +109,12 @@ def recommended(runs: Sequence[Run]) -> str:
 def _typical(runs: Sequence[Run], steps_of: Callable[[Run], list[str]]) -> list[str]:
     """The steps that share most with those of the other runs; of equals, of the latest."""
     told = [(run, steps_of(run)) for run in runs]
-    counts: dict[object, int] = {}
+    counts: dict[Said, int] = {}
     for _, steps in told:
-        for key in {_key(step) for step in steps}:
+        for key in {said_in(step) for step in steps}:
             counts[key] = counts.get(key, 0) + 1
     ranked = [
-        (sum(counts[key] for key in {_key(step) for step in steps}), run.at, run.id, steps) for run, steps in told
+        (sum(counts[key] for key in {said_in(step) for step in steps}), run.at, run.id, steps) for run, steps in told
     ]
     return max(ranked, key=lambda ranked: ranked[:3])[3] if ranked else []
 
@@ -135,35 +134,24 @@ def _warns(text: str) -> bool:
 
 def most_common(said: Iterable[str], counted: bool = False) -> list[str]:
     """The items that are said most often, the first of those that say the same; with how often, where asked for."""
-    first: dict[object, str] = {}
-    counts: dict[object, int] = {}
+    first: dict[Said, str] = {}
+    counts: dict[Said, int] = {}
     for text in said:
         item = one_line(text, ITEM_LENGTH)
         if item:
-            key = _key(item)
+            key = said_in(item)
             first.setdefault(key, item)
             counts[key] = counts.get(key, 0) + 1
     place = {key: number for number, key in enumerate(first)}
-    kept: list[object] = []
+    kept: list[Said] = []
     for key in sorted(first, key=lambda key: (-counts[key], place[key]))[:LOOKED_AT]:
-        same = next((other for other in kept if _alike(key, other)), None)
+        same = next((other for other in kept if says_same(key, other, NEAR_DUPLICATE)), None)
         if same is None:
             kept.append(key)
         else:
             counts[same] += counts[key]
     times = {key: f" ({counts[key]} times)" if counted and counts[key] > 1 else "" for key in kept}
     return [first[key] + times[key] for key in kept[:MOST]]
-
-
-def _key(text: str) -> object:
-    """What an item says: its stems, or the text itself where it has none."""
-    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS) or text.lower()
-
-
-def _alike(one: object, other: object) -> bool:
-    if not isinstance(one, frozenset) or not isinstance(other, frozenset):
-        return False
-    return len(one & other) >= SAME * len(one | other)
 
 
 def _numbered(texts: Sequence[str]) -> str:

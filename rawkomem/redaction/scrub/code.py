@@ -21,7 +21,7 @@ def in_prose(text: str, change: Callable[[str], str]) -> str:
 
 
 def paragraphs(text: str) -> Iterator[tuple[str, bool]]:
-    """The paragraphs of a text, without blank lines around them, and whether one begins with a code fence.
+    """Yield the paragraphs of a text, without blank lines around them, and whether one begins with a code fence.
 
     A fence and all that it holds belong to one paragraph.
     """
@@ -39,7 +39,7 @@ def paragraphs(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _parts(text: str) -> Iterator[tuple[str, bool]]:
-    """The text in pieces, each with whether it is code: fenced lines, and spans between backticks in a line."""
+    """Yield the text in pieces, each with whether it is code: fenced lines, and spans between backticks in a line."""
     prose: list[str] = []
     fence = ""
     for line in text.splitlines(keepends=True):

@@ -1,4 +1,4 @@
-"""Stage 3, normalisation: one way to write headings, lists and punctuation.
+"""Stage 3, normalization: one way to write headings, lists and punctuation.
 
 Quotes, backticks, `#tags` and numbers carry meaning, so they stay.
 """
@@ -21,9 +21,9 @@ DOTS = re.compile(r"\.{4,}")
 SIGNS = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "…": "...", "\u00a0": " ", "\u202f": " "})
 
 
-def normalise(text: str, config: Normalization) -> str:
-    """The text with its prose written in one way; code stays as it is."""
-    return in_prose(text, lambda prose: _normalise(prose, config))
+def normalize(text: str, config: Normalization) -> str:
+    """Return the text with its prose written in one way; code stays as it is."""
+    return in_prose(text, lambda prose: _normalize(prose, config))
 
 
 def _open_ended(heading: re.Match[str]) -> str:
@@ -33,7 +33,7 @@ def _open_ended(heading: re.Match[str]) -> str:
     return bare.rstrip() if bare != line and bare[-1:].isspace() and bare.strip("# ") else heading[0]
 
 
-def _normalise(prose: str, config: Normalization) -> str:
+def _normalize(prose: str, config: Normalization) -> str:
     if config.headings:
         prose = ANY_HEADING.sub(_open_ended, DEEP_HEADING.sub("######", prose))
     if config.lists:

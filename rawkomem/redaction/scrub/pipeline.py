@@ -16,7 +16,7 @@ from ...text.injection import scan_for_injection
 from ...text.tokens import count_tokens
 from ..find import redact
 from .config import DEFAULT
-from .normalize import normalise
+from .normalize import normalize
 from .segment import PATH, UNNAMED, segment
 from .semantics import filter_semantics
 from .structure import clean_structure
@@ -55,12 +55,12 @@ class Stages:
 
 
 def scrub(text: str, config: Config = DEFAULT, source: str = "") -> list[Scrubbed]:
-    """The chunks of a text that are indexed, in order."""
+    """Return the chunks of a text that are indexed, in order."""
     return [chunk for chunk in stages(text, config, source).chunks if not chunk.rejected]
 
 
 def stages(text: str, config: Config = DEFAULT, source: str = "") -> Stages:
-    """The same, one stage after the other. A stage that is switched off hands on what it was given."""
+    """Return the same, one stage after the other. A stage that is switched off hands on what it was given."""
     redacted = sanitise(text)
     structural = semantic = normal = redacted
     if config.enabled and config.structural.enabled:
@@ -68,14 +68,14 @@ def stages(text: str, config: Config = DEFAULT, source: str = "") -> Stages:
     if config.enabled and config.semantic.enabled:
         semantic = normal = filter_semantics(structural, config.semantic)
     if config.enabled and config.normalization.enabled:
-        normal = normalise(semantic, config.normalization)
+        normal = normalize(semantic, config.normalization)
     chunks = segment(normal, config.chunking) if config.chunking.enabled else []
     annotated = annotate(chunks, config.metadata, source)
     return Stages(redacted, structural, semantic, normal, tuple(validate(annotated, config.validation)))
 
 
 def sanitise(text: str) -> str:
-    """The text without invisible characters, secrets, personal data and blanks around it."""
+    """Return the text without invisible characters, secrets, personal data and blanks around it."""
     return redact(clean(text)).strip()
 
 

@@ -17,7 +17,7 @@ PATH = " > "  # between the headings of a chunk, as in the index
 
 
 def segment(text: str, config: Chunking) -> list[Chunk]:
-    """The chunks of a text, in order."""
+    """Return the chunks of a text, in order."""
     if config.whole_lines:
         return chunk(text)
     gathered = _Gathered(config)
@@ -33,7 +33,7 @@ def segment(text: str, config: Chunking) -> list[Chunk]:
 
 
 def passages(body: str) -> list[Chunk]:
-    """What the index holds of a body, which was cleaned and redacted as it was read: the stages of `INDEX`."""
+    """Return what the index holds of a body, which was cleaned and redacted as it was read: the stages of `INDEX`."""
     return segment(body, INDEX.chunking)
 
 
@@ -80,7 +80,7 @@ def _level(paragraph: str) -> int:
 
 
 def _cut(paragraph: str, most: int) -> list[str]:
-    """A paragraph that no chunk can hold, in pieces of whole words."""
+    """Return a paragraph that no chunk can hold, in pieces of whole words."""
     pieces: list[str] = []
     words: list[str] = []
     tokens = 0

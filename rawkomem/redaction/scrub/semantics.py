@@ -14,7 +14,7 @@ from .code import paragraphs
 if TYPE_CHECKING:
     from .config import Semantic
 
-LONGEST_BOILERPLATE = 120  # characters; a longer paragraph has something to say
+MAX_BOILERPLATE_LENGTH = 120  # characters; a longer paragraph has something to say
 BOILERPLATE = re.compile(
     r"(?:©|\(c\)|copyright\b)[^\n]*|all rights reserved\.?|(?:powered|generated) by \S+|(?:back to )?top"
     r"|skip to (?:main )?content|(?:we|this (?:web)?site) uses? cookies[^\n]*|(?:accept|reject) all(?: cookies)?"
@@ -25,7 +25,7 @@ BOILERPLATE = re.compile(
 
 
 def filter_semantics(text: str, config: Semantic) -> str:
-    """The paragraphs that say something, each once, a blank line between them."""
+    """Return the paragraphs that say something, each once, a blank line between them."""
     kept: list[str] = []
     seen: set[str] = set()
     for paragraph, code in paragraphs(text):
@@ -40,7 +40,7 @@ def filter_semantics(text: str, config: Semantic) -> str:
 def _is_noise(paragraph: str, config: Semantic) -> bool:
     if len(paragraph) < config.min_length:
         return True
-    if config.drop_boilerplate and len(paragraph) <= LONGEST_BOILERPLATE and BOILERPLATE.fullmatch(paragraph):
+    if config.drop_boilerplate and len(paragraph) <= MAX_BOILERPLATE_LENGTH and BOILERPLATE.fullmatch(paragraph):
         return True
     return sum(c.isalnum() for c in paragraph) < config.min_signal_ratio * len(paragraph)
 

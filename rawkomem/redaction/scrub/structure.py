@@ -28,7 +28,7 @@ GAP = re.compile(r"\n{3,}")
 
 
 def clean_structure(text: str, config: Structural) -> str:
-    """The text without markup; code stays as it is."""
+    """Return the text without markup; code stays as it is."""
     return in_prose(text.replace("\r\n", "\n").replace("\r", "\n"), lambda prose: _clean(prose, config))
 
 

@@ -6,9 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from ...exchange.folder import Exported, write_folder, write_text
-from ...exchange.forms import FORMS, json_lines, markdown_files, okf_files
-from ...exchange.kinds import READERS, kind_of, usual_sources
-from ...exchange.neolata import neolata_files
+from ...exchange.formats import format_of, read_format, usual_sources, write_format
+from ...exchange.forms import json_lines
 from ...exchange.plan import Decided, Here, decide_import, entries_to_write
 from ...exchange.source import Source
 from ...exchange.stores import FORMAT
@@ -43,15 +42,13 @@ class Import:
 
 def take_in(repository: Repository, path: str, kind: str = "", dry_run: bool = False) -> Import:
     """Import from a file or a folder. Everything waits for a review; what was imported before adds nothing."""
-    if kind and kind not in READERS:
-        raise BadInput(f"unknown kind of source {kind!r}", "one of " + ", ".join(READERS))
     source = Source(path, repository.layout.project)
     if _is_ours(source.path, repository.layout.root):
         raise BadInput(f"{path} is this repository itself", "name another folder")
     if os.path.realpath(source.path) == os.path.realpath(repository.layout.project):
         raise BadInput("that is the whole project", "'rawkomem import' alone lists what it has to import from")
-    kind = kind or kind_of(source)
-    entries = list(READERS[kind](source))
+    kind = kind or format_of(source)
+    entries = read_format(kind, source)
     with Lock(os.path.join(repository.layout.local, "import.lock")):
         decided = decide_import(entries, kind, Here(_memories(repository)), source)
         for plan in [] if dry_run else entries_to_write(decided, AT_ONCE):
@@ -62,7 +59,7 @@ def take_in(repository: Repository, path: str, kind: str = "", dry_run: bool = F
 def sources_here(repository: Repository) -> list[tuple[str, str]]:
     """(path, kind) of what this project has to import from."""
     found = usual_sources(repository.layout.project, os.path.expanduser("~"))
-    return [(path, kind_of(Source(path, repository.layout.project))) for path in found]
+    return [(path, format_of(Source(path, repository.layout.project))) for path in found]
 
 
 # Exporting
@@ -87,14 +84,10 @@ def export_file(repository: Repository, file: str, only: Filter | None = None) -
 
 
 def export_folder(repository: Repository, folder: str, form: str, only: Filter | None = None) -> Exported:
-    """Write them as Markdown files, as an OKF bundle, or as a folder of neolata."""
-    if form not in FORMS[1:]:
-        raise BadInput(f"unknown format {form!r}", "one of " + ", ".join(FORMS))
+    """Write them as the files of a format into a folder; return what was written."""
     _refuse_inside(repository, folder)
-    memories = _chosen(repository, only)
-    if form == "okf":
-        return write_folder(folder, okf_files(memories, os.path.basename(repository.layout.project) or "Memories"))
-    return write_folder(folder, markdown_files(memories) if form == "markdown" else neolata_files(memories))
+    name = os.path.basename(repository.layout.project)
+    return write_folder(folder, write_format(form, _chosen(repository, only), name))
 
 
 def _chosen(repository: Repository, only: Filter | None) -> list[Memory]:

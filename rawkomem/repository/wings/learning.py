@@ -14,7 +14,7 @@ from ...files.lock import Lock
 from ...index.lists import memory_of
 from ...index.stores.documents import Filter
 from ...learn.llm.model import LlmFailure, open_llm
-from ...learn.session.extraction import EXISTING, entry_from, extract, window
+from ...learn.session.extraction import MAX_EXISTING, entry_from, extract, window
 from ...learn.session.known import Known
 from ...learn.session.listen import Finding, listen
 from ...model.errors import BadInput
@@ -95,7 +95,7 @@ def _asked(repository: Repository, llm: Llm, heard: Heard) -> Judged:
 def _latest(repository: Repository) -> Sequence[Memory]:
     """The memories in use, the last changed first."""
     rows = repository.list(Filter(statuses=(ACTIVE,)))
-    return repository.get_all([row.id for row in rows[:EXISTING]])
+    return repository.get_all([row.id for row in rows[:MAX_EXISTING]])
 
 
 def _compare(repository: Repository, heard: Heard, judged: Judged) -> Learned:

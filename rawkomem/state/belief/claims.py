@@ -103,9 +103,9 @@ def _predicate(name: str, given: Mapping[str, str]) -> Predicate:
 def normalise(value: str, how: str) -> str:
     """The form in which values of a predicate are compared."""
     if how == "currency":
-        from ...text.currency import normalise_currency  # few predicates are sums
+        from ...text.currency import normalize_currency  # few predicates are sums
 
-        return normalise_currency(value)
+        return normalize_currency(value)
     if how in ("lowercase", "lowercase_trim"):
         value = value.lower()
     return value.strip() if how in ("trim", "lowercase_trim") else value

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ...model.errors import BadInput
 from ...model.kinds import ACTIVE, GROUPS
 from ...model.record import record, replace
-from ...text.overlap import specific
+from ...text.same import RELATED_COSINE, SIMILAR, is_identical, said_in, shared
 from ..decide import plan_add
 from ..fold import created
 from .claims import TEXT_LENGTH, outweighs, plan_corroborate, plan_superseding
@@ -18,11 +18,7 @@ if TYPE_CHECKING:
     from ...model.entry import Entry, Memory, Plan
     from .claims import Trust
 
-RELATED = 0.6  # cosine above which two texts have to do with each other (neolata)
 CANDIDATES = 10  # looked at (neolata)
-SAME = 0.8  # cosine above which, and …
-SHARED = 0.6  # … share of the specific words of the shorter text above which, both are about the same subject
-FEW = 2  # specific words that a subject needs: one shared word is no subject
 
 
 @record
@@ -36,17 +32,17 @@ class Related:
     @property
     def same_subject(self) -> bool:
         """Whether it clearly speaks of the same thing."""
-        return self.cosine >= SAME and self.shared >= SHARED
+        return self.cosine >= SIMILAR.min_cosine and self.shared >= SIMILAR.min_shared
 
 
 def related_to(entry: Entry, found: Sequence[tuple[Memory, float]]) -> list[Related]:
     """The active memories among those found that have to do with a new text, the closest first."""
-    own = _words(entry.title, entry.body)
+    own = said_in(f"{entry.title}\n{entry.body}")
     kept = [(memory, cosine) for memory, cosine in found if memory.status == ACTIVE and memory.kind not in GROUPS]
     related = [
-        Related(memory, cosine, _share(own, _words(memory.title, memory.body)))
+        Related(memory, cosine, shared(own, said_in(f"{memory.title}\n{memory.body}"), subject_only=True))
         for memory, cosine in kept
-        if cosine > RELATED
+        if cosine > RELATED_COSINE
     ]
     return sorted(related, key=lambda item: (-item.cosine, item.memory.id))[:CANDIDATES]
 
@@ -65,21 +61,8 @@ def plan_evolve(entry: Entry, related: Sequence[Related], trust: Trust) -> Plan:
     if closest is None:
         why = "; nothing speaks clearly of the same" if related else ""
         return replace(plan, why=plan.why + why)
-    if _plain(first.title, first.body) == _plain(closest.title, closest.body):
+    if is_identical(f"{first.title} {first.body}", f"{closest.title} {closest.body}"):
         return plan_corroborate(closest, first)
     if not outweighs(created(first), [closest], trust):
         return replace(plan, why=f"{plan.why} beside {closest.id}, which is trusted more")
     return plan_superseding(first, [closest], "a newer text about the same")
-
-
-def _words(title: str, body: str) -> frozenset[str]:
-    return frozenset(specific(f"{title}\n{body}"))
-
-
-def _share(a: frozenset[str], b: frozenset[str]) -> float:
-    fewer = min(len(a), len(b))
-    return len(a & b) / fewer if fewer >= FEW else 0.0
-
-
-def _plain(title: str, body: str) -> str:
-    return " ".join(f"{title} {body}".lower().split())

@@ -15,7 +15,7 @@ from ...model.errors import BadInput, Refused
 from ...model.kinds import ACTIVE, GROUPS, IMPORTANCE
 from ...model.record import record
 from ...text.clean import one_line
-from ...text.summary import extract, join, summarise
+from ...text.summary import extract, join, summarize
 from ...text.topics import topic
 from ..decide import plan_about, plan_add
 from ..references import DERIVED, MEMBER, Names, derived_from
@@ -131,7 +131,7 @@ def _check_members(members: Sequence[Memory], others: int) -> None:
 
 def summary_of(memories: Sequence[Memory], most_words: int) -> str:
     """What memories say together, in their own sentences; a title stands for a memory without text."""
-    return summarise(_texts(memories), most_words)
+    return summarize(_texts(memories), most_words)
 
 
 def digest_of(memories: Sequence[Memory], most_words: int) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ...model.entry import Entry, Plan
 from ...text.overlap import specific
-from ...text.stem import words
+from ...text.same import DUPLICATE, NEAR_DUPLICATE, facts_in, identity
 from ..decide import plan_about
 from ..facets import session_of
 from ..references import CORROBORATED, derived_from
@@ -24,12 +24,8 @@ if TYPE_CHECKING:
     # (ids in order, least cosine, ids to pass over, how many at most) → id, [(later id, cosine)]; see neighbours.py
     Later = Callable[[Sequence[str], float, Collection[str], int], Iterator[tuple[str, list[tuple[str, float]]]]]
 
-SAME = 0.95  # cosine of duplicates (neolata, RFC-0011)
-CONFIRMING = 0.9  # and above: the same said by another source
 MOST_CONFIRMED = 4  # corroborations; more do not raise trust (neolata: 0.05 each, 0.2 at most)
 LOOKED_AT = 50  # similar memories for one that may be confirmed; bounds the work among thousands of lookalikes
-EDGES = '.,;:!?()[]{}"`*_'  # of a word, which say nothing about the number in it
-NEGATIONS = frozenset(("no", "not", "never", "none", "without", "cannot", "dont", "doesnt", "isnt", "wont", "avoid"))
 
 
 def plan_dedupe(census: Census, later: Later, by: str = "") -> Plan:
@@ -57,8 +53,8 @@ def plan_corroborate(census: Census, later: Later) -> Plan:
     for alike in _comparable(census):
         alike.sort(key=lambda memory: (memory.created, memory.id))
         by_id = {memory.id: memory for memory in alike}
-        for id, close in later(list(by_id), CONFIRMING, (), LOOKED_AT):
-            for other in (by_id[other] for other, cosine in close if cosine < SAME):
+        for id, close in later(list(by_id), NEAR_DUPLICATE.min_cosine, (), LOOKED_AT):
+            for other in (by_id[other] for other, cosine in close if cosine < DUPLICATE.min_cosine):
                 if not witnesses.enough(id) and same_subject(by_id[id], other):
                     entries += witnesses.confirm(by_id[id], other)
     return Plan(tuple(entries), f"corroborate {len({entry.about for entry in entries})} memories")
@@ -139,14 +135,6 @@ def _facts(memory: Memory) -> Hashable:
     return memory.kind, session_of(memory), window, claim, *facts_in(f"{memory.title} {memory.body}")
 
 
-def facts_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The numbers and the negations in a text: where they differ, two texts say different things."""
-    said = text.replace("'", "").replace("’", "").lower()
-    odd = (word.strip(EDGES) for word in set(said.split()) if not word.isalpha())
-    telling = frozenset(word for word in odd if any(c.isdigit() for c in word))
-    return telling, NEGATIONS.intersection(words(said))
-
-
 def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory, Memory, float]]:
     """(kept, duplicate, similarity) among memories in the order of who is kept.
 
@@ -155,20 +143,16 @@ def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory
     gone: set[str] = set()
     first: dict[str, Memory] = {}
     for memory in ranked:
-        kept = first.setdefault(_text(memory), memory)
+        kept = first.setdefault(identity(f"{memory.title}\n{memory.body}"), memory)
         if kept is not memory:
             gone.add(memory.id)
             yield kept, memory, 1.0
     by_id = {memory.id: memory for memory in ranked if memory.id not in gone}
-    for id, close in later(list(by_id), SAME, gone, 0):
+    for id, close in later(list(by_id), DUPLICATE.min_cosine, gone, 0):
         for other, cosine in close:
             if other not in gone and same_subject(by_id[id], by_id[other]):
                 gone.add(other)
                 yield by_id[id], by_id[other], cosine
-
-
-def _text(memory: Memory) -> str:
-    return " ".join(f"{memory.title}\n{memory.body}".lower().split())
 
 
 def _rank(census: Census, memory: Memory) -> tuple[float, int, int, str]:

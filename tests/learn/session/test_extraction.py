@@ -8,8 +8,8 @@ import re
 import pytest
 
 from rawkomem.learn.session.extraction import (
-    OUTPUT,
-    WINDOW,
+    OUTPUT_LENGTH,
+    WINDOW_LENGTH,
     Extracted,
     build_prompt,
     entry_from,
@@ -68,10 +68,10 @@ def test_fences_differ():
 
 
 def test_a_plain_output_is_shown_from_its_start_and_a_session_from_its_end():
-    assert window([Turn("", "a" * 9_000)]) == ("a" * OUTPUT, 0)
+    assert window([Turn("", "a" * 9_000)]) == ("a" * OUTPUT_LENGTH, 0)
     turns = [Turn("user", f"{number} " + "x" * 5_000) for number in range(10)]
     said, first = window(turns)
-    assert len(said) <= WINDOW + 10 and said.endswith(turns[-1].text) and first == 6
+    assert len(said) <= WINDOW_LENGTH + 10 and said.endswith(turns[-1].text) and first == 6
     assert window([Turn("user", "hi"), Turn("assistant", "ho")]) == ("[USER] hi\n\n[ASSISTANT] ho", 0)
     assert window([]) == ("", 0)
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ....exchange.forms import FORMS
-from ....exchange.kinds import READERS
+from ....exchange.formats import readable, writable
 from ....exchange.place import place_of
 from ....model.errors import BadInput
 from ....model.record import as_dict
@@ -27,24 +26,25 @@ if TYPE_CHECKING:
     from ....repository import Repository
     from ....repository.wings.exchange import Import
 
+FORMS = list(writable())
 COLOURS = {"added": "green", "changed": "yellow", "known": "dim"}
 
 
-@click.command("import")
+IMPORT_HELP = """Take memories over from other tools; they wait for a review.
+
+SOURCE is a file or a folder: {}. Without any, what this project has to import is listed. What was imported before adds
+nothing; a section that changed since is added as a newer version. Nothing is used before 'rawkomem review --all-from
+SOURCE --activate'. See 'rawkomem docs exchange'.
+"""
+
+
+@click.command("import", help=IMPORT_HELP.format(", ".join(row.what for row in readable().values())))
 @click.argument("sources", metavar="[SOURCE]...", nargs=-1)
-@click.option("--from", "kind", type=click.Choice(list(READERS)), help="What the sources are. Default: looked at.")
+@click.option("--from", "kind", type=click.Choice(list(readable())), help="What the sources are. Default: looked at.")
 @click.option("--dry-run", is_flag=True, help="Print what would be added; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def import_command(folder: str, /, sources: tuple[str, ...], kind: str | None, dry_run: bool, as_json: bool) -> None:
-    """Take memories over from other tools; they wait for a review.
-
-    SOURCE is a file or a folder: CLAUDE.md, AGENTS.md, Claude's auto memory, Cursor rules, memories of Serena, notes of
-    basic-memory, JSON of mem0, a file or folder of neolata, conversations.json of ChatGPT, a folder of Markdown, an
-    export of rawkomem. Without any, what this project has to import is listed. What was imported before adds nothing;
-    a section that changed since is added as a newer version. Nothing is used before 'rawkomem review --all-from SOURCE
-    --activate'. See 'rawkomem docs exchange'.
-    """
     repository = open_repository(folder)
     if not sources:
         _list_sources(repository, as_json)
@@ -72,7 +72,7 @@ def export_command(folder: str, /, form: str, out: str, json: bool, **which: Any
     rawkomem did not write are never replaced.
     """
     repository, only = open_repository(folder), filter_of(**which)
-    if form == FORMS[0]:
+    if writable()[form].one_file:
         if not out or out == "-":
             sys.stdout.write(exchange.export_text(repository, only))
             return

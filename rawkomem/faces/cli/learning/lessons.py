@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ....format.lesson import CONFIDENCE, SEVERITIES, LessonContext
+from ....format.lesson import DEFAULT_CONFIDENCE, SEVERITIES, LessonContext
 from ....git.user import user_name
 from ....learn.lessons.heritage import HeritageChain, heritage_of
 from ....learn.lessons.lesson import HELD, KNOWN
@@ -43,7 +43,9 @@ def lesson_command() -> None:
 @click.option("--severity", required=True, type=click.Choice(SEVERITIES[::-1], case_sensitive=False), help="How grave.")
 @click.option("--scope", "applicable_scope", required=True, help="When and where the rule applies.")
 @click.option("--inverse", "inverse_lesson", default="", help="What works instead.")
-@click.option("--confidence", default=CONFIDENCE, show_default=True, type=click.FloatRange(0, 1), help="In the rule.")
+@click.option(
+    "--confidence", default=DEFAULT_CONFIDENCE, show_default=True, type=click.FloatRange(0, 1), help="In the rule."
+)
 @BY
 @JSON
 @click.pass_obj

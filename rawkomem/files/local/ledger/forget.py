@@ -14,7 +14,7 @@ from ....format.yamo import SECTIONS, emit_block, read_block
 from ....model.clock import iso, now
 from ....model.errors import Unwritable
 from ....model.record import replace
-from ....text.stem import STOP_WORDS, words
+from ....text.language import language
 from .chain import BLOCKS, Head, blocks_file, chain, names, read_head, rows, seal_lock, write_durably, write_head
 from .seal import seal_locked
 from .spool import ledger_folder
@@ -35,7 +35,7 @@ STAYS = ("memory_id", "memory_type", "memory_stored", "memory_deleted", "lesson_
 
 def forget(layout: Layout, memory: str, texts: Iterable[str] = ()) -> int:
     """Take the words of a memory out of the blocks that name it or ask for what its texts say; how many those are."""
-    telling = {word for text in texts for word in words(text) if word not in STOP_WORDS}
+    telling = {word for text in texts for word in language().content_words(text)}
     if not os.path.isdir(ledger_folder(layout)):
         return 0
     try:
@@ -66,7 +66,7 @@ def _without(row: Row, memory: str, telling: set[str]) -> Row:
 
 def _tells(block: Block, memory: str, telling: set[str]) -> bool:
     named = any(value == memory for name in SECTIONS for _, value in getattr(block, name))
-    return named or not telling.isdisjoint(words(block.value("context", "query")))
+    return named or not telling.isdisjoint(language().words(block.value("context", "query")))
 
 
 def _purged(block: Block, memory: str) -> Block:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ....format.lesson import context_of, pattern_of, wire_values
-from ....format.yamo_blocks import PREVIEW
+from ....format.yamo_blocks import PREVIEW_LENGTH
 from ....model.errors import Unwritable
 from ....state.facets import type_of
 from ....state.fold import created
@@ -50,7 +50,12 @@ def _operation(entry: Entry) -> str:
 
 def _retained(entry: Entry) -> dict[str, str]:
     text = entry.body or entry.title
-    said = {"id": entry.target, "type": _type(entry), "length": str(len(text.encode())), "preview": text[: 4 * PREVIEW]}
+    said = {
+        "id": entry.target,
+        "type": _type(entry),
+        "length": str(len(text.encode())),
+        "preview": text[: 4 * PREVIEW_LENGTH],
+    }
     hypothesis = _text(entry, "hypothesis")
     return {**said, "hypothesis": hypothesis} if hypothesis else said
 
@@ -71,7 +76,7 @@ def _learned(entry: Entry) -> dict[str, str]:
 def _reflected(entry: Entry) -> dict[str, str]:
     sources, said = str(_count(entry, "derivedFrom")), _text(entry, "confidence")
     confidence = str(int(said) / 100) if said.isdecimal() else "0.5"  # in files from 0 to 100
-    preview = (entry.body or entry.title)[: 4 * PREVIEW]
+    preview = (entry.body or entry.title)[: 4 * PREVIEW_LENGTH]
     topic = _text(entry, "topic") or entry.title
     return {"id": entry.id, "topic": topic, "sources": sources, "preview": preview, "confidence": confidence}
 
@@ -79,7 +84,7 @@ def _reflected(entry: Entry) -> dict[str, str]:
 def _synthesized(entry: Entry) -> dict[str, str]:
     preview = _text(entry, "intent") or entry.body or entry.title
     sources = str(_count(entry, "derivedFrom"))
-    return {"id": entry.id, "name": entry.title, "sources": sources, "preview": preview[: 4 * PREVIEW]}
+    return {"id": entry.id, "name": entry.title, "sources": sources, "preview": preview[: 4 * PREVIEW_LENGTH]}
 
 
 def _deleted(entry: Entry) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What makes a sentence worth remembering: cues by kind, as data. And what makes one not worth it, whatever it says.
+"""English cues: patterns by kind, and what to skip whatever it says.
 
 All patterns are our own, without nested repetition, and meet single sentences of bounded length.
 """
@@ -7,51 +7,14 @@ from __future__ import annotations
 
 import re
 
-from ...model.record import record
-from .turns import ASSISTANT, USER
-
-
-@record
-class Kind:
-    """A kind of thing to remember: how it is filed, and who can say it."""
-
-    type: str  # Memory Lane's
-    category: str  # neolata's
-    importance: str
-    tag: str
-    roles: tuple[str, ...] = (USER, ASSISTANT)
-
-
-# The order matters: of several kinds that a sentence has cues for, the first names it.
-KINDS = {
-    "correction": Kind("correction", "preference", "high", "correction", (USER,)),
-    "decision": Kind("decision", "decision", "high", "decision"),
-    "preference": Kind("commitment", "preference", "medium", "preference", (USER,)),
-    "commitment": Kind("commitment", "task", "medium", "commitment"),
-    "fix": Kind("insight", "finding", "high", "error"),
-    "dependency": Kind("learning", "fact", "medium", "dependencies"),
-    "constraint": Kind("gap", "finding", "high", "constraint"),
-    "convention": Kind("pattern_seed", "fact", "medium", "convention"),
-    "workflow": Kind("workflow_note", "fact", "medium", "workflow"),
-    "structure": Kind("learning", "fact", "medium", "codebase-structure"),
-    "request": Kind("learning", "fact", "high", "remembered", (USER,)),
-}
-
-
-def _any(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
-
-
-def _words(text: str) -> str:
-    """One of some words or phrases, as a pattern."""
-    return "(?:" + "|".join(text.split(" | ")) + ")"
-
+from ....text.language import word_set
+from . import OUTPUT, any_of, words_of
 
 # Parts that several cues need.
 ENDINGS = "py|tsx?|jsx?|mjs|go|rs|rb|java|kt|sql|ya?ml|toml|json|sh|css|md|conf|tf"
 PATH = rf"(?:\b(?!and/)[\w@.-]+/(?:[\w@./*-]*\w)?|\b[\w-]+\.(?:{ENDINGS})\b)"
 VERSION = r"(?:[A-Za-z@][\w./@+-]*(?: API| LTS)? (?:v|version )?\d+(?:\.\d+)*(?:\.x)?\b)"
-TROUBLE = _words(
+TROUBLE = words_of(
     r"fail(?:s|ed|ing|ure)? | errors? | bugs? | broke | broken | breaks | crash(?:ed|es)? | leak(?:ed|s|ing)?"
     r" | flaky | race | slow | hangs? | hung | time-?outs? | timed out | exceptions? | problem | issue"
     r" | drops? | dropped"
@@ -60,15 +23,15 @@ TROUBLE = _words(
     r" | corrupt(?:ed)? | regression | saw | rejected | refused | denied | mismatch(?:es)? | OOM | killed | kills"
     r" | never ran | \w+(?-i:Error|Exception)\b | (?-i:\bE[A-Z]{4,})"
 )
-CAUSE = _words(
+CAUSE = words_of(
     r"because | caused by | due to | root cause | came from | comes? from | the (?:reason|cause|culprit) | which is why"
     r" | turned out | turns out | stems? from | was that | since (?!i\b|then\b) | boils? down to"
 )
-RULE = _words(
+RULE = words_of(
     "must(?: not| never)? | has to | have to | should (?:always|never) | needs? to | always | never | are | is | has"
     " | have | returns? | lives? | uses? | inherits? | starts? | ends? | goes? | gets?"
 )
-USES = _words(
+USES = words_of(
     "requires? | required | needs? | depends? on | pin(?:s|ned)? | runs? on | runs | uses? | ships? with"
     " | must (?:stay|be)"
     " | stays? (?:on|below) | incompatible | targets? | supports? | built (?:with|against) | compatible with"
@@ -77,7 +40,7 @@ USES = _words(
 PLACED = (
     "in|under|defined|implemented|handled|registered|loaded|split|located|kept|stored|generated|scheduled|declared|read"
 )
-LIES = _words(
+LIES = words_of(
     f"lives? | (?:is|are) (?:{PLACED}) | goes? through | holds? | contains? | entry point | located | wires?"
     f" | monorepo | resides?"
 )
@@ -88,7 +51,7 @@ WE_WILL = (
 DONE = "cut|published|reset|updated|regenerated|generated|built|deployed|started|released|run|created"
 
 CUES: dict[str, re.Pattern[str]] = {
-    "correction": _any(
+    "correction": any_of(
         r"^(?:no|nope|nah)\b(?! doubt| problem| worries| idea)[,.!:;\s–—-]+\S.{12,}",
         r"^(?:that(?:'s| is)|this is|it's) (?:wrong|not right|incorrect|not (?:how|what|the way)) ?.{8,}",
         r"^(?:actually|wrong)\b.*\b(?:not|instead of|never|is called|are called)\b",
@@ -104,7 +67,7 @@ CUES: dict[str, re.Pattern[str]] = {
         r"^(?:please )?use \S.{0,60}?,? (?:not|instead of|rather than)\b",
         r"^(?:undo|revert) (?:that|this)\b.*\b(?:we|because|never)\b",
     ),
-    "decision": _any(
+    "decision": any_of(
         rf"{WE}(?:decided|agreed|chose|settled|opted|picked|voted|standardi[sz]ed|went with|committed to)\b",
         r"^(?:final )?(?:decision|decided|agreed|final call|verdict|resolution|ruling)\s*[:–—-]",
         rf"{WE_WILL}(?:go with|use|keep|stick (?:with|to)|switch to|move to|adopt|drop)\b"
@@ -119,7 +82,7 @@ CUES: dict[str, re.Pattern[str]] = {
         r"\bper (?:your|our|the) decision\b|\bsettles it\b",
         r"\bi want us to \w+",
     ),
-    "preference": _any(
+    "preference": any_of(
         r"\b(?:i|we)(?:'d| would)? (?:much |really |strongly |generally )?(?:prefer|rather have)\b",
         r"\bmy preference\b|\bi (?:really )?like it when\b",
         r"\bi'd like (?!you\b|to\b|an? \b|the\b|it\b|this\b|that\b)\w+",
@@ -132,7 +95,7 @@ CUES: dict[str, re.Pattern[str]] = {
         r"\bi (?:always |only |never )?want (?!you\b|to\b|it\b|this\b|that\b)",
         r"^please (?:keep(?! in mind)|avoid)\b",
     ),
-    "commitment": _any(
+    "commitment": any_of(
         r"\b(?:i|we)(?:'ll| will| shall) (?:always |never |personally )?(?:keep|review|support|maintain|make sure"
         r"|ensure|stop"
         r"|migrate|remove|replace|deliver)\b.*\b(?:until|before|every|each|once|by|as long as|after|whenever)\b",
@@ -141,7 +104,7 @@ CUES: dict[str, re.Pattern[str]] = {
         r"\b(?:we|i) (?:have|need) to (?:ship|deliver|finish|release|remove|migrate)\b.*\b(?:before|by|until)\b",
         r"^(?:todo|follow-up|action item)\b[^:]{0,30}:.{12,}",
     ),
-    "fix": _any(
+    "fix": any_of(
         rf"\b{TROUBLE}\b.*\b{CAUSE}\b",
         r"\b(?:was|were) caused by\b",
         rf"\b{CAUSE}\b.*\b{TROUBLE}",
@@ -149,12 +112,12 @@ CUES: dict[str, re.Pattern[str]] = {
         r"^(?:it )?turn(?:ed|s) out\b.{20,}",
         rf"^fixed:.*\b{CAUSE}\b",
     ),
-    "dependency": _any(
+    "dependency": any_of(
         rf"\b{USES}\b.*{VERSION}",
         rf"{VERSION}.*\b{USES}\b",
         r"\bpin(?:ned)? \S+ (?:to|at|below)\b",
     ),
-    "constraint": _any(
+    "constraint": any_of(
         r"\b(?:does not|doesn't|do not|don't|did not|cannot|can't|can not|won't) (?:support|allow|accept|handle|exceed"
         r"|upgrade|be|run|leave|scale|guarantee|work)\b",
         r"\bnot (?:allowed|permitted|possible|supported)\b",
@@ -169,7 +132,7 @@ CUES: dict[str, re.Pattern[str]] = {
         r"\bmust (?:answer|respond|finish|complete|stay|fit|be done) (?:with)?in\b",
         r"\bhas no (?:support|look|way|concept|notion)\b|\bis built without\b",
     ),
-    "convention": _any(
+    "convention": any_of(
         rf"^(?:in (?:this|our|the) \w+,? )?(?:all|every|each|any) [\w.-]+(?: [\w.-]+){{0,6}} {RULE}\b",
         r"\b(?:by|our|the|naming) convention\b|\bfollows? the (?:pattern|convention|scheme)\b",
         r"\bwe (?:always|never|usually) \w+",
@@ -182,7 +145,7 @@ CUES: dict[str, re.Pattern[str]] = {
         r"\b(?:codebase|project|repo|repository) (?:uses|follows|has|keeps)\b",
         r"\bmirrors?\b|\b(?:is|are) (?:named|written in|prefixed|suffixed|upper ?case|lower ?case)\b",
     ),
-    "workflow": _any(
+    "workflow": any_of(
         r"^(?:to|before|after|whenever|when)\b.*\b(?:run|use|call|execute|need to)\b.*(?:`[^`]+`|[\w./-]+\.(?:sh"
         r"|py|mjs)\b)",
         r"^(?:after|before|when|whenever) .*\b(?:you|we) (?:have to|need to|must|should) (?:run|call|execute"
@@ -193,9 +156,9 @@ CUES: dict[str, re.Pattern[str]] = {
         r"\b(?:deploys?|releases?|builds?|migrations?) (?:is|are) (?:triggered|started|run|done) (?:by|with|via"
         r"|from)\b",
     ),
-    "structure": _any(rf"\b{LIES}\b.*{PATH}", rf"{PATH}.*\b{LIES}\b"),
+    "structure": any_of(rf"\b{LIES}\b.*{PATH}", rf"{PATH}.*\b{LIES}\b"),
     # Whoever asks for it has it remembered, whatever it is. "Remember to …" is mostly a chore of the moment.
-    "request": _any(
+    "request": any_of(
         r"^(?:(?:and|also|but|so|please|ok(?:ay)?|now|then|oh)[, ]+)*(?:please )?"
         r"(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
         r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))"
@@ -205,12 +168,12 @@ CUES: dict[str, re.Pattern[str]] = {
 
 # What to skip, whatever cue it has.
 AUXILIARY = "can|could|would|will|should|shall|do|does|did|is|are|was|were|have|has|may"
-QUESTION = _any(
+QUESTION = any_of(
     r"\?[\"')\]]*$",
     rf"^(?:{AUXILIARY}) (?:you|we|i|it|this|that|they|there|the)\b",
     r"^(?:why|what|who|where|which|how)\b",
 )
-HYPOTHETICAL = _any(
+HYPOTHETICAL = any_of(
     r"\b(?:maybe|perhaps|might|probably|possibly|not sure|don't know|no idea|seems?|looks like|could be"
     r"|imagine|suppose)\b",
     r"\b(?:i (?:think|guess|suppose|suspect|wonder)|(?:it|this|that) may be|what if|hypothetically|in theory)\b",
@@ -219,7 +182,7 @@ HYPOTHETICAL = _any(
     r"\b(?:would|it'd) be (?:nice|great|good)\b",
     r"\bwe should (?:probably|look|consider|think|discuss)\b",
 )
-PASSING = _any(
+PASSING = any_of(
     r"\b(?:tomorrow|today|tonight|right now|this session|this time|some day|at some point|for the moment"
     r"|see you|be back)\b",
     r"\bin (?:an|a few|one) (?:hour|minute|moment)s?\b|\bworkaround for now\b|\blet me check\b|\bwe(?:'ll| will) see\b",
@@ -232,7 +195,7 @@ STEPS = (
     "add|update|remove|use|used|read|rename|run|ran|check|look|start|try|create|write|fix|test|move|implement|go with"
     "|go ahead|updated|added|removed|renamed|created|fixed|moved|tested|tried|implemented|made|found|be back"
 )
-NARRATION = _any(
+NARRATION = any_of(
     FILLER
     + r"(?:let me|here(?:'s| is| are)|i see\b|you're right|sorry|thanks|running|checking|looking|reading|done\b)",
     FILLER + r"let's (?:see|run|check|look|try|start|read|test|do|have|find|decide)\b",
@@ -247,14 +210,7 @@ NARRATION = _any(
     r"|implement|remove"
     r"|update) \w+",
 )
-OUTPUT = _any(
-    r"^\s*(?:\$|>>>|>|%|#!) ?\S",
-    r"^\s*\d{4}-\d\d-\d\d[T ]\d\d:\d\d",
-    r"^\s*(?:npm (?:warn|err)|warning:|error:|traceback|at \S+ \(|file \"|pass |fail |\[(?:info|warn|error|debug)\])",
-    r"^\s*(?-i:INFO|WARN|ERROR|DEBUG|FATAL)\b",
-    r"^[\W\d_]+$",
-    r"\"[^\"]*\b(?:error|warning)\b[^\"]*\"",
-)
+
 SKIPS = {
     "output": OUTPUT,
     "question": QUESTION,
@@ -264,16 +220,49 @@ SKIPS = {
 }
 
 # What raises or lowers a score.
-REMEDY = _any(
+REMEDY = any_of(
     r"\b(?:fixe[ds]|solve[ds]|resolve[ds]|the (?:fix|solution|remedy) (?:was|is)|frees|cures?|helped|works around)\b",
     r"\bcut (?:it|them|the)\b",
 )
-REASON = _any(r"\b(?:because|since|so that|as it|in order to|otherwise|therefore|which is why)\b", r", so\b", r"; ")
-CONTRAST = _any(r"\b(?:instead of|rather than|not|never|over|no longer|in favou?r of)\b")
-SPECIFIC = re.compile(
-    r"`[^`]+`|\b[A-Z][a-z0-9]+[A-Z]\w*|\b[A-Z]{2,}\b|\b\w+_\w+|\b\w+[./-]\w+|\d|(?<=[a-z,;] )[A-Z][a-z]+", re.ASCII
-)
-VAGUE = _any(r"^(?:it|this|that|these|those|they|he|she|there)\b", r"\b(?:stuff|things?|somehow|something)\b")
-SHORT_NO = _any(
+REASON = any_of(r"\b(?:because|since|so that|as it|in order to|otherwise|therefore|which is why)\b", r", so\b", r"; ")
+CONTRAST = any_of(r"\b(?:instead of|rather than|not|never|over|no longer|in favou?r of)\b")
+VAGUE = any_of(r"^(?:it|this|that|these|those|they|he|she|there)\b", r"\b(?:stuff|things?|somehow|something)\b")
+SHORT_NO = any_of(
     r"^(?:no|nope|wrong|stop|not like that|that's wrong|that's not right|not quite|not what i (?:meant|asked))\W*$"
 )
+
+# What announces a sentence and is left out of its title.
+MARKERS = re.compile(
+    r"^(?:(?:actually|please|and|but|so|it turned out that|it turns out that|turns out|from now on"
+    r"|going forward|as agreed)[,:\s]+"
+    r"|(?:ok(?:ay)?|agreed|final call|(?:final )?decision|decided|no|nope|wrong|fixed|root cause|that's wrong"
+    r"|todo[^:]{0,20})"
+    r"(?:[,:;.]| [–—-])\s*"
+    r"|(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
+    r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))"
+    r"(?:[:,]? that\b|[:,]| to\b)\s*)+",
+    re.IGNORECASE,
+)
+CHOOSING = re.compile(
+    r"^(?:after [^,]{3,40}, )?(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to"
+    r"| on| for| that)? "
+    r"|^(?:let's|we'll|we will|we are going to|we're going to) ",
+    re.IGNORECASE,
+)
+REASONS = re.compile(r" because | since | so that |, so |, which |; | - | – ")
+
+# What is chosen or ruled out: "pnpm, not npm", "Postgres instead of MySQL", "apsw over sqlite3".
+PAIR = re.compile(
+    r"([\w.@-]{2,30})(?:, (?:not|never)|,? (?:instead of|rather than|over|in favou?r of))(?: in| to| the"
+    r"| an?)? ([\w.@-]{2,30})"
+)
+
+# Words that announce something and are not its subject.
+ANNOUNCING = word_set(
+    """
+    actually agreed always bug called cause caused chose chosen decide decided decision defined fixed holds live
+    lives never nope opted picked prefer preference promised rather reason registered repo settled settles
+    solved standardised standardized team told turned turns undo wrong
+    """
+)
+WORKING_WITH, WORKING_ON = "When working with", "When working on"  # how conditions begin

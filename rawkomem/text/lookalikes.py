@@ -23,7 +23,7 @@ LETTERS = str.maketrans("авсԁеһіјкӏмнорԛѕтуѵԝхьαεηικ�
 
 
 def mixed_script(text: str) -> str:
-    """Which scripts one word mixes, such as "Latin + Cyrillic"; empty for whole words of any script."""
+    """Return which scripts one word mixes, such as "Latin + Cyrillic"; empty for whole words of any script."""
     if text.isascii():
         return ""
     for word in "".join(c if c.isalpha() else " " for c in text).split():
@@ -34,7 +34,7 @@ def mixed_script(text: str) -> str:
 
 
 def confusable_with(key: str, known: Iterable[str]) -> str:
-    """The known key that this one imitates by look-alike letters or by case; empty when it is known itself."""
+    """Return the known key that this one imitates by look-alike letters or by case; empty when it is known itself."""
     names = list(known)
     if key in names:
         return ""
@@ -53,7 +53,7 @@ def _mix(word: str) -> str:
 
 
 def _disguised(word: str) -> bool:
-    """Whether a short mixed word reads as Latin letters from end to end."""
+    """Return whether a short mixed word reads as Latin letters from end to end."""
     return len(word) > 2 and _fold(word).isascii()
 
 

@@ -1,0 +1,116 @@
+"""The formats of other tools, one row each: how a source is recognized, who reads it, and who writes it.
+
+A new format is one module with its reader or writer, and one row here. The command line, its help and the checks of
+docs/exchange.md follow from the row.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ..model.errors import BadInput
+from ..model.record import record
+from .chatgpt import is_chatgpt, read_chatgpt
+from .claude_memory import is_claude_memory, read_claude_memory
+from .cursor import is_cursor, read_cursor
+from .forms import json_lines_files, markdown_files, okf_files
+from .instructions import is_instructions, read_instructions
+from .neolata import is_neolata, neolata_files, read_neolata
+from .notes import is_basic_memory, is_markdown, is_serena, read_basic_memory, read_markdown, read_serena
+from .stores import is_mem0, is_own, read_mem0, read_own
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ..model.entry import Entry, Memory
+    from .source import Source
+
+    Sniff = Callable[[Source], bool]
+    Reader = Callable[[Source], Iterator[Entry]]
+    Writer = Callable[[Sequence[Memory], str], dict[str, str]]  # memories, project name → file name → text
+
+
+@record
+class Format:
+    """A format of memories outside of a repository. Without `read` it is only written, without `write` only read."""
+
+    name: str
+    what: str  # what people call its files, for the help
+    is_it: Sniff | None = None
+    read: Reader | None = None
+    write: Writer | None = None
+    export_name: str = ""  # in `export --format`, where it differs from the name
+    one_file: bool = False  # it is written as one file, not as a folder
+    shares_places: bool = False  # several memories come from one place: none is a newer version of another
+    usual: tuple[str, ...] = ()  # where a project keeps it
+
+
+INSTRUCTIONS = (
+    "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", ".claude/rules", "AGENTS.md", "GEMINI.md",
+    ".github/copilot-instructions.md", ".github/instructions",
+)  # fmt: skip
+# The first row that recognizes a source reads it: narrow ones come first.
+ROWS = (
+    Format("instructions", "CLAUDE.md, AGENTS.md", is_instructions, read_instructions, usual=INSTRUCTIONS),
+    Format("cursor", "Cursor rules", is_cursor, read_cursor, usual=(".cursor/rules", ".cursorrules")),
+    Format("serena", "memories of Serena", is_serena, read_serena, usual=(".serena/memories",)),
+    Format("claude-memory", "Claude's auto memory", is_claude_memory, read_claude_memory),
+    Format("neolata", "a file or folder of neolata", is_neolata, read_neolata, neolata_files),
+    Format("chatgpt", "conversations.json of ChatGPT", is_chatgpt, read_chatgpt, shares_places=True),
+    Format("mem0", "JSON of mem0", is_mem0, read_mem0),
+    Format("rawkomem", "an export of rawkomem", is_own, read_own, json_lines_files, export_name="jsonl", one_file=True),
+    Format("basic-memory", "notes of basic-memory", is_basic_memory, read_basic_memory),
+    Format("markdown", "a file or folder of Markdown", is_markdown, read_markdown, markdown_files),
+    Format("okf", "a bundle of the Open Knowledge Format", write=okf_files),  # read as Markdown
+)
+FORMATS = {row.name: row for row in ROWS}
+HINTS = {  # ending of a file that no format recognizes → what to do with it
+    ".zip": "unpack it, and name the file or folder inside",
+    ".jsonl": "'rawkomem learn FILE' reads transcripts of sessions",
+}
+
+
+def readable() -> dict[str, Format]:
+    """Return the formats that can be imported, by name."""
+    return {name: row for name, row in FORMATS.items() if row.read}
+
+
+def writable() -> dict[str, Format]:
+    """Return the formats that can be exported, by the name that `--format` takes; the default comes first."""
+    rows = sorted((row for row in FORMATS.values() if row.write), key=lambda row: not row.one_file)
+    return {row.export_name or row.name: row for row in rows}
+
+
+def format_of(source: Source) -> str:
+    """Return the name of the format of a source; raise BadInput where no format recognizes it."""
+    for name, row in readable().items():
+        if row.is_it and row.is_it(source):
+            return name
+    hint = HINTS.get(os.path.splitext(source.path)[1], "name its format with --from: " + ", ".join(readable()))
+    raise BadInput(f"{source.path} is in no format that can be imported", hint)
+
+
+def read_format(name: str, source: Source) -> list[Entry]:
+    """Return the entries that a source holds; an unknown format raises BadInput."""
+    row = readable().get(name)
+    if row is None or row.read is None:
+        raise BadInput(f"unknown format {name!r}", "one of " + ", ".join(readable()))
+    return list(row.read(source))
+
+
+def write_format(name: str, memories: Sequence[Memory], project: str) -> dict[str, str]:
+    """Return the texts of an export, by file name; an unknown format raises BadInput."""
+    row = writable().get(name)
+    if row is None or row.write is None:
+        raise BadInput(f"unknown format {name!r}", "one of " + ", ".join(writable()))
+    return row.write(memories, project)
+
+
+def usual_sources(project: str, home: str) -> list[str]:
+    """Return the paths in a project that can be imported, and the memory that Claude Code keeps for the project."""
+    name = "".join(sign if sign.isalnum() else "-" for sign in os.path.realpath(project))
+    auto = os.path.join(home, ".claude", "projects", name, "memory")
+    usual = [path for row in FORMATS.values() for path in row.usual]
+    paths = [*(os.path.join(project, *path.split("/")) for path in usual), auto]
+    return [path for path in paths if os.path.exists(path)]

@@ -1,0 +1,1 @@
+"""One module per human language; each holds a `LANGUAGE`."""

@@ -1,0 +1,97 @@
+"""A new human language touches 2 files of the package: text/languages/<code>.py, and learn/session/cues/<code>.py.
+
+The second one is optional: without it, the English cues find what is worth remembering in a session. The toy is one
+record. Its function words, endings and word signs reach conditions, injection, topics, summaries and search.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from rawkomem import Entry, Repository, Task
+from rawkomem.learn.session.cues import cues
+from rawkomem.learn.session.propose import propose
+from rawkomem.text.language import Language, language, use_language, word_set
+from rawkomem.text.same import NEAR_DUPLICATE, said_in, says_same
+from rawkomem.text.stem import endings
+from rawkomem.text.summary import extract
+from rawkomem.text.topics import topic
+from rawkomem.text.when import match
+
+TOY = Language(
+    code="toy",
+    stop_words=word_set("zu un'la mi"),
+    generic_words=word_set("facu"),
+    stemmer=endings(("ojn", "on", "i"), 3),
+    negations=word_set("nix"),
+    openers=word_set("se"),
+    exceptions=(" krom ",),
+    alternative="aut",
+    abbreviations=("ktp.",),
+    word_signs="'",
+)
+
+
+@pytest.fixture
+def toy():
+    before = language()
+    use_language(TOY)
+    yield
+    use_language(before)
+
+
+def test_words_and_stems(toy):
+    assert language().words("Mi facu un'la Domojn!") == ["mi", "facu", "un'la", "domojn"]
+    assert language().stems("Mi facu un'la domojn") == ["facu", "dom"]
+
+
+def test_conditions(toy):
+    assert match("se zu domojn pordon", "pordojn mi domon"), "stems of the toy"
+    assert match("se domojn aut arbojn", "un'la arbon"), "alternatives of the toy"
+    assert not match("se domojn pordon krom arbojn", "arbojn"), "exceptions of the toy"
+    assert not match("se facu zu domojn pordon", "facu zu"), "function words and generic words say nothing"
+
+
+def test_topics_and_summaries(toy):
+    assert topic("zu zu zu domo facu facu") == "domo"
+    said = extract([("Domojn rugas. Mi zu un'la. Domon rugas ktp. Arbojn verdas.", 1.0)], 6)
+    assert said == [["Domojn rugas."]], "a sentence of function words says nothing, nor does one said before"
+
+
+def test_what_says_the_same(toy):
+    assert says_same(said_in("mi domojn zu pordon"), said_in("domon pordojn"), NEAR_DUPLICATE)
+    assert not says_same(said_in("mi domojn zu pordon"), said_in("nix domon pordojn"), NEAR_DUPLICATE)
+
+
+def test_a_memory_is_injected_by_a_condition_of_the_toy(toy, repository, project):
+    repository.add(Entry(title="Klefo", when=("se zu domojn pordon",), body="La klefo estas sub la stono."))
+    task = Task("un'la domon mi pordojn")
+    assert "klefo" in repository.inject(task, profile="rawko").text, "a profile that asks for a condition"
+    use_language("en")
+    english = Repository.open(str(project))
+    assert "klefo" not in english.inject(task, profile="rawko").text, "the index is made again for another language"
+
+
+def test_a_language_without_cues_learns_by_the_english_ones(toy):
+    assert cues().CUES["decision"].search("We decided to use Postgres")
+    assert " aut " in propose("ni uzas PostgreSQL kaj MySQL")[0], "alternatives of a proposed condition"
+
+
+@pytest.mark.parametrize(
+    ("condition", "task", "fires"),
+    [
+        ("Wenn Datenbanken migriert werden", "die Migration der Datenbank schlägt fehl", False),
+        ("Wenn Datenbanken umgezogen werden", "wie werden die Datenbanken umgezogen?", True),
+        ("Bei Fehlern im Login oder beim Export", "der Export bricht ab", True),
+        ("Beim Schreiben von Tests für Bücher", "schreibe einen Test für das Buch", True),
+        ("Wenn Rechnungen gedruckt werden, außer beim Export", "der Export der Tabelle", False),
+        ("Wenn es nicht geht", "warum geht es nicht", False),
+    ],
+)
+def test_german(condition, task, fires):
+    before = language()
+    use_language("de")
+    try:
+        assert bool(match(condition, task)) == fires
+    finally:
+        use_language(before)
