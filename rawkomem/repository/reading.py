@@ -151,11 +151,11 @@ class Reading:
         only: Filter | None = None,
     ) -> Sequence[PatternMatch]:
         """Earlier tasks that resemble this one (LLMos): traces and experiences, unless a filter names other kinds."""
+        from ..model.kinds import RECORDED
         from ..recall.filters import window
         from ..recall.patterns import match_patterns
-        from ..state.run import TASKS
 
-        only = window(only or replace(DEFAULT, kinds=TASKS), *time_window)
+        only = window(only or replace(DEFAULT, kinds=RECORDED), *time_window)
 
         def find() -> Sequence[PatternMatch]:
             return match_patterns(self._view(only), self.index.store, self._spaces(), text, limit, min_similarity)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from ..format.mentions import mentions
 from ..model.ids import slug
+from .derive import DERIVED, sources_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ..model.entry import Memory
 
-RELATED, MENTIONS, SUPERSEDES, HERITAGE, DERIVED = "related", "mentions", "supersedes", "heritage", "derivedFrom"
+RELATED, MENTIONS, SUPERSEDES, HERITAGE = "related", "mentions", "supersedes", "heritage"
 MEMBER = "member"  # from an episode to a memory
 CORROBORATED = "corroboratedBy"  # to a memory that confirms it
 KEPT_BOTH = "keptBoth"  # two claims that contradict each other, and that is settled: both hold
@@ -55,10 +56,4 @@ def references(memory: Memory) -> Iterator[tuple[str, str]]:
     yield from ((MENTIONS, name) for name in mentions(memory.body))
     yield from ((SUPERSEDES, name) for name in memory.supersedes)
     yield from ((HERITAGE, name) for name in memory.heritage)
-    yield from ((DERIVED, name) for name in derived_from(memory))
-
-
-def derived_from(memory: Memory) -> tuple[str, ...]:
-    """The memories that a digest was made from."""
-    value = memory.extra.get(DERIVED, [])
-    return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if item)
+    yield from ((DERIVED, name) for name in sources_in(memory.extra))

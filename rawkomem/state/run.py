@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Memory
 
-TASKS = TRACE, EXPERIENCE = ("trace", "experience")  # kinds that tell of a task
+TRACE, EXPERIENCE = "trace", "experience"
 OUTCOMES = ("success", "failure", "partial", "success_with_recovery")
 SUCCESS = ("success", "success_with_recovery")
 APPROACH = ("recommended approach", "learnings", "key insights", "plan")  # sections that say how, the best first

@@ -25,8 +25,10 @@ from ...model.errors import BadInput
 from ...model.ids import new_id
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
-from ...state.belief.claims import TRUST_INSUFFICIENT, outweighs, superseding
-from ...state.decide import plan_about, plan_add
+from ...state.changes.quarantine import TRUST_INSUFFICIENT, plan_held
+from ...state.changes.supersede import outweighs, superseding
+from ...state.decide import plan_add
+from ...state.derive import derived
 from ...state.fold import created
 from ...text.clean import one_line
 from ...text.condition import REFUSED, read_condition
@@ -34,7 +36,7 @@ from ...text.condition import REFUSED, read_condition
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ...model.entry import Memory, Value
+    from ...model.entry import Memory
 
 TAG = "#lesson_learned"
 SCOPE_LENGTH = 200  # characters of a scope that make a condition; longer is a text
@@ -127,23 +129,16 @@ def plan_lesson(
     if not older:
         return Learned(first.id, STORED, Plan((first,), f"lesson {pattern}"))
     if not outweighs(created(first), older, trust):
-        return _held(first, older)
-    taken = [superseding(memory, first.id, "a surer lesson of the same pattern", by).entries[0] for memory in older]
+        held = plan_held(first, TRUST_INSUFFICIENT, by, [memory.id for memory in older])
+        return Learned(first.id, HELD, replace(held, why=f"lesson {first.id} waits for a review: it is trusted less"))
+    taken = [superseding(memory, first.id, "a surer lesson of the same pattern", by) for memory in older]
     why = f"lesson {pattern}, in the place of {', '.join(memory.id for memory in older)}"
     return Learned(first.id, BETTER, Plan((first, *taken), why))
 
 
-def _held(first: Entry, older: Sequence[Memory]) -> Learned:
-    ids: list[Value] = [memory.id for memory in older]
-    extra: dict[str, Value] = {"reason": TRUST_INSUFFICIENT, "conflictsWith": ids}
-    held = plan_about(created(first), Entry(kind="quarantine", by=first.by, extra=extra), "quarantine").entries[0]
-    return Learned(first.id, HELD, Plan((first, held), f"lesson {first.id} waits for a review: it is trusted less"))
-
-
 def _entry(context: LessonContext, pattern: str, by: str, sources: Sequence[str], wire: Wire | None) -> Entry:
     at = wire.at if wire and wire.at else now()
-    derived: dict[str, Value] = {"derivedFrom": list(sources)} if sources else {}
-    return Entry(
+    entry = Entry(
         kind="lesson",
         id=wire.id if wire and wire.id else new_id("lesson", at),
         at=at,
@@ -152,9 +147,10 @@ def _entry(context: LessonContext, pattern: str, by: str, sources: Sequence[str]
         when=tuple(_conditions(context)),
         tags=(TAG,),
         importance=context.severity,
-        extra={**keys_of(context, pattern), **derived},
+        extra=keys_of(context, pattern),
         body=body_of(context),
     )
+    return derived(entry, sources) if sources else entry
 
 
 def _conditions(context: LessonContext) -> list[str]:

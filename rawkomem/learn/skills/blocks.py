@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ...format.yamo import Block, emit_block
 from ...format.yamo_blocks import reflect_block
 from ...model.clock import iso
-from ...state.belief.trust import derived_from
+from ...state.derive import derived_from
 from .reflect import confidence_of, topic_of
 from .synthesize import APPROACH, AVOID, RULES, items, section
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...model.clock import iso
 from ...model.entry import Entry
-from ...model.kinds import ACTIVE, CREATES, GROUPS
+from ...model.kinds import CREATES, GROUPS
 from ...model.record import record
-from ...state.belief.trust import derived_from
 from ...state.decide import plan_add
-from ...state.references import DERIVED
+from ...state.derive import derived, derived_from, made_of
 from ...text.clean import clean, one_line
 from ..llm.ask import ask
 from ..llm.model import LlmFailure
@@ -92,19 +91,16 @@ def plan_reflection(prepared: Prepared, thought: Thought, by: str) -> Plan:
         extra={
             "topic": prepared.topic,
             "confidence": str(round(100 * thought.confidence)),  # in files from 0 to 100
-            DERIVED: [memory.id for memory in prepared.sources],
         },
     )
-    return plan_add(entry)
+    return plan_add(derived(entry, [memory.id for memory in prepared.sources]))
 
 
 def known_reflection(prepared: Prepared, memories: Iterable[Memory]) -> Memory | None:
     """The reflection in use on this very topic, made of these very memories, none of which changed since."""
-    wanted = {memory.id for memory in prepared.sources}
-    for memory in memories:
-        same = memory.extra.get("topic") == prepared.topic and set(derived_from(memory)) == wanted
-        current = memory.kind == KIND and memory.status == ACTIVE
-        if same and current and all(source.updated <= memory.created for source in prepared.sources):
+    for memory in made_of(memories, prepared.sources):
+        same = memory.kind == KIND and memory.extra.get("topic") == prepared.topic
+        if same and all(source.updated <= memory.created for source in prepared.sources):
             return memory
     return None
 

@@ -9,8 +9,10 @@ from ...model.entry import NOTHING, Entry, Plan
 from ...model.errors import BadInput
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
-from ...state.belief.decisions import plan_archive
-from ...state.decide import plan_about, plan_add, plan_amend
+from ...state.changes.amend import plan_amend
+from ...state.changes.archive import plan_archive
+from ...state.changes.quarantine import plan_held
+from ...state.decide import plan_add
 from ...state.fold import created
 from ...text.stem import STOP_WORDS, stem, words
 from .text import NO_INTENT, as_read, body_of
@@ -147,13 +149,6 @@ def plan_ingest(
     if trust(created(new)) >= trust(old):
         return _amending(old, entry)
     return plan_held(new, f"{REPLACED}: {old.id}", by, (old.id,))
-
-
-def plan_held(new: Entry, reason: str, by: str, rivals: Sequence[str] = ()) -> Plan:
-    """A new memory that is inert until somebody reviews it: both entries are one write."""
-    extra: dict[str, Value] = {"reason": reason, **({"conflictsWith": [*rivals]} if rivals else {})}
-    held = plan_about(created(new), Entry(kind="quarantine", by=by, extra=extra), "").entries
-    return Plan((new, *held), f"hold {new.title!r} for a review")
 
 
 def _entry(skill: SkillText, source: str, by: str, extra: Mapping[str, Value]) -> Entry:

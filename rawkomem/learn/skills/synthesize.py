@@ -14,11 +14,11 @@ from ...format.read_entries import MAX_PATTERNS, MAX_TAGS
 from ...model.entry import Entry, Plan
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
-from ...state.belief.trust import derived_from
+from ...state.changes.quarantine import plan_held
 from ...state.decide import plan_add
+from ...state.derive import derived, inherited
 from ...state.graph.graph import build
 from ...state.graph.walk import clusters
-from ...state.references import DERIVED
 from ...text.clean import clean, one_line
 from ...text.overlap import enough, root_of, specific
 from ...text.prose import BULLET, prose_lines, sentences
@@ -26,7 +26,7 @@ from ...text.stem import STOP_WORDS, stem, words
 from ...text.summary import summarise
 from ..llm.ask import ask
 from ..llm.sources import WARNING, fenced
-from .skill import KIND, plan_held
+from .skill import KIND
 from .text import DESCRIPTION_LENGTH, NAME_LENGTH, body_of
 
 if TYPE_CHECKING:
@@ -96,12 +96,6 @@ def candidates(memories: Iterable[Memory], topic: str) -> list[Memory]:
     return sorted(about, key=lambda memory: (memory.created, memory.id))
 
 
-def covered(memories: Iterable[Memory]) -> dict[str, Memory]:
-    """Source → the skill that was made from it. A rejected proposal is not made again; deleting it takes it back."""
-    skills = (memory for memory in memories if memory.kind == KIND and memory.status != "deleted")
-    return {id: skill for skill in skills for id in derived_from(skill)}
-
-
 def groups(sources: Sequence[Memory], pairs: Iterable[tuple[str, str, float]]) -> list[tuple[str, list[Memory]]]:
     """(name, memories) of what belongs together, by links and by similar pairs, the largest first."""
     found = clusters(build(sources, lambda memory: True, pairs), 1)
@@ -169,18 +163,14 @@ def plan_proposal(draft: Draft, by: str) -> Plan:
     entry = Entry(
         kind=KIND,
         title=draft.name,
-        when=_first(MAX_PATTERNS, (condition for memory in draft.sources for condition in memory.when)),
-        tags=_first(MAX_TAGS, ("synthesized", *(tag for memory in draft.sources for tag in memory.tags))),
+        when=inherited(MAX_PATTERNS, (), (memory.when for memory in draft.sources)),
+        tags=inherited(MAX_TAGS, ("synthesized",), (memory.tags for memory in draft.sources)),
         source=SOURCE,
         by=by,
         body=body_of(draft.text),
-        extra={
-            "intent": draft.name,
-            "description": draft.description,
-            DERIVED: [memory.id for memory in draft.sources],
-        },
+        extra={"intent": draft.name, "description": draft.description},
     )
-    (new,) = plan_add(entry).entries
+    (new,) = plan_add(derived(entry, [memory.id for memory in draft.sources])).entries
     return replace(plan_held(new, f"proposed from {draft.analysis}", by), why=f"propose skill {draft.name!r}")
 
 
@@ -239,10 +229,6 @@ def _subject(memory: Memory) -> str:
 
 def _roots(memory: Memory) -> set[str]:
     return {root_of(word) for word in words(" ".join((memory.title, *memory.tags, memory.body)))}
-
-
-def _first(most: int, texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(texts))[:most]
 
 
 def _counted(counts: Iterable[tuple[int, str]]) -> str:

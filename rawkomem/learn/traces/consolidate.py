@@ -14,8 +14,9 @@ from ...model.clock import DAY
 from ...model.entry import Entry, Plan
 from ...model.kinds import ACTIVE
 from ...model.record import record
-from ...state.decide import plan_about, plan_add
-from ...state.references import DERIVED, derived_from
+from ...state.changes.supersede import superseding
+from ...state.decide import about, plan_add
+from ...state.derive import covered, derived, derived_from
 from ...state.run import TRACE, Run, goal_of, listed, run_of
 from ...text.clean import one_line
 from ...text.overlap import specific
@@ -25,7 +26,7 @@ from .learning_text import Learned, earlier_runs, learning_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ...model.entry import Memory, Value
+    from ...model.entry import Memory
     from ...state.lifecycle.census import Census
 
     # (texts in order, least cosine) → for each the place of the first text that it resembles, or its own
@@ -66,7 +67,7 @@ def plan_learnings(census: Census, leaders: Leaders, by: str = "", wording: Word
     entries: list[Entry] = []
     for group in groups:
         if group.learning:
-            entries += _amended(census, group.learning, group.new, (), by, wording)
+            entries.append(_amended(census, group.learning, group.new, (), by, wording))
         elif len(group.new) >= LEAST:
             entries.append(_new(group.new, by, wording))
     changed = {entry.target for entry in entries}
@@ -84,8 +85,7 @@ def made_learnings(census: Census) -> list[Memory]:
 
 def unlearned(census: Census) -> list[Memory]:
     """The traces in use that no learning was made of, the oldest first; a deleted learning gives its own back."""
-    learnings = (m for m in census.memories.values() if m.kind == KIND and m.status != "deleted")
-    known = {id for learning in learnings for id in derived_from(learning)}
+    known = covered(census.memories.values(), KIND)
     traces = (memory for memory in census.memories.values() if memory.kind == TRACE and memory.status == ACTIVE)
     return _by_time(memory for memory in traces if memory.id not in known)
 
@@ -122,15 +122,15 @@ def _new(traces: Sequence[Memory], by: str, wording: Wording) -> Entry:
         source=SOURCE,
         by=by,
         body=wording(learned),
-        extra={"goal": runs[0].goal, **_sources([r.id for r in runs], [r.id for r in runs if not r.succeeded])},
+        extra={"goal": runs[0].goal, FAILED: [run.id for run in runs if not run.succeeded]},
     )
-    return plan_add(entry).entries[0]
+    return plan_add(derived(entry, [run.id for run in runs])).entries[0]
 
 
 def _amended(
     census: Census, learning: Memory, new: Sequence[Memory], others: Sequence[Memory], by: str, wording: Wording
-) -> Sequence[Entry]:
-    """The entry that makes a learning say what all its traces say: its own, new ones, and those of other learnings."""
+) -> Entry:
+    """Return the entry that makes a learning say what all traces say: its own, new ones, those of other learnings."""
     whole = (learning, *others)
     ids = list(dict.fromkeys([*(id for one in whole for id in derived_from(one)), *(trace.id for trace in new)]))
     runs = [run_of(census.memories[id]) for id in ids if id in census.memories]
@@ -149,9 +149,9 @@ def _amended(
         body=wording(learned),
         when=tuple(when)[:MOST_CONDITIONS],
         given=("whenToUse",),
-        extra=_sources(ids, failed),
+        extra={FAILED: [*failed]},
     )
-    return plan_about(learning, change, "").entries
+    return about(learning, derived(change, ids))
 
 
 def _merged(census: Census, old: Sequence[Memory], leaders: Leaders, by: str, wording: Wording) -> list[Entry]:
@@ -162,19 +162,13 @@ def _merged(census: Census, old: Sequence[Memory], leaders: Leaders, by: str, wo
     entries: list[Entry] = []
     for first, *others in groups.values():
         if others and sum(len(derived_from(one)) for one in (first, *others)) <= MOST_SOURCES:
-            entries += _amended(census, first, (), others, by, wording)
-            reason: dict[str, Value] = {"supersededBy": first.id, "reason": f"consolidated into {first.id}"}
-            for other in others:
-                entries += plan_about(other, Entry(kind="supersede", by=by, extra=reason), "").entries
+            entries.append(_amended(census, first, (), others, by, wording))
+            entries += [superseding(other, first.id, f"consolidated into {first.id}", by) for other in others]
     return entries
 
 
 def _is_old(learning: Memory, census: Census) -> bool:
     return bool(learning.updated) and census.now - learning.updated >= OLD_DAYS * DAY
-
-
-def _sources(ids: Sequence[str], failed: Sequence[str]) -> dict[str, Value]:
-    return {DERIVED: list(ids), FAILED: list(failed)}
 
 
 def _most_common_goal(runs: Sequence[Run]) -> str:

@@ -194,7 +194,7 @@ def _write(repository: Repository, plan: Plan, progress: Progress) -> None:
         for via, some in ((DISTILLED, filter(_is_learning, part)), ("", (e for e in part if not _is_learning(e)))):
             entries = tuple(some)
             if entries:
-                repository.write(Plan(entries, plan.why), via)
+                repository.write(replace(plan, entries=entries), via)
         progress(min(start + AT_ONCE, len(plan.entries)), len(plan.entries))
     if plan.entries:
         repository.sync()

@@ -30,6 +30,7 @@ from ...recall.filters import DEFAULT, READABLE
 from ...recall.limits import LEAST_SIMILAR
 from ...state.belief.committer import UNKNOWN
 from ...state.belief.trust import standing_of_entry, trust_of
+from ...state.derive import covered
 from ...state.fold import fold
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def synthesize(
     if model:
         drafts = [_or_else(repository, partial(making.reworded, model, draft), draft) for draft in drafts]
     with _lock(repository):
-        done = making.covered(_memories(repository, Filter(kinds=(KIND,))))  # a model takes its time: others came first
+        done = covered(_memories(repository, Filter(kinds=(KIND,))))  # a model takes its time: others came first
         fresh = [draft for draft in drafts if not any(memory.id in done for memory in draft.sources)]
         made = [_propose(repository, draft, dry_run, by) for draft in fresh]
     return made or before or [Synthesis("empty", "no learnings or lessons to make a skill of")]
@@ -217,7 +218,7 @@ def reflect(
 def _drafts(repository: Repository, topic: str) -> tuple[list[Draft], list[Synthesis]]:
     """Skills that could be proposed, and those that were made from the same sources before."""
     memories = _memories(repository, Filter(kinds=(KIND, making.LEARNING, making.LESSON)))
-    done = making.covered(memories)
+    done = covered(memories, KIND)
     found = making.candidates(memories, topic)
     fresh = [memory for memory in found if memory.id not in done]
     before = {done[memory.id].id: done[memory.id] for memory in found if memory.id in done}

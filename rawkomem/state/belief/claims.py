@@ -13,7 +13,11 @@ from ...model.entry import Entry, Plan
 from ...model.errors import BadInput
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
-from ..decide import plan_about, plan_add
+from ..changes.corroborate import plan_corroborate
+from ..changes.link import linking
+from ..changes.quarantine import NEEDS_REVIEW, TRUST_INSUFFICIENT, plan_held
+from ..changes.supersede import outweighs, superseding
+from ..decide import plan_add
 from ..fold import after, created
 from ..references import KEPT_BOTH
 
@@ -21,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ...model.entry import Memory, Value
+    from ..changes import Trust
 
     Registry = Mapping[str, "Predicate"]
-    Trust = Callable[[Memory], float]
 
 SCOPES = GLOBAL, SESSION, TEMPORAL = ("global", "session", "temporal")
 NAME_LENGTH = 100  # characters of a subject or a predicate (neolata)
@@ -33,9 +37,7 @@ KEYS = ("subject", "predicate", "value", "exclusive", "validFrom", "validUntil",
 ON_CONFLICT = QUARANTINE, KEEP_ACTIVE = ("quarantine", "keep_active")
 SUPERSEDE, REQUIRE_REVIEW, KEEP_BOTH = "supersede", "require_review", "keep_both"
 CORROBORATE, STORE = "corroborate", "store"
-TRUST_INSUFFICIENT, NEEDS_REVIEW = "trust_insufficient", "predicate_requires_review"  # why a claim is quarantined
-BATCH = 1_000  # memories stored at once (neolata)
-ROUNDED = 6  # decimals in which two trusts are compared: two claims of one moment are equally old
+MAX_BATCH = 1_000  # memories stored at once (neolata)
 
 
 @record
@@ -63,7 +65,7 @@ class Predicate:
 
     cardinality: str = "single"
     conflict_policy: str = SUPERSEDE
-    normalise: str = "none"
+    normalize: str = "none"
     dedup_policy: str = CORROBORATE
 
 
@@ -71,7 +73,7 @@ class Predicate:
 RULES = {
     "cardinality": ("cardinality", ("single", "multi")),
     "conflictPolicy": ("conflict_policy", (SUPERSEDE, REQUIRE_REVIEW, KEEP_BOTH)),
-    "normalize": ("normalise", ("none", "trim", "lowercase", "lowercase_trim", "currency")),
+    "normalize": ("normalize", ("none", "trim", "lowercase", "lowercase_trim", "currency")),
     "dedupPolicy": ("dedup_policy", (CORROBORATE, STORE)),
 }
 UNREGISTERED = Predicate()
@@ -100,7 +102,7 @@ def _predicate(name: str, given: Mapping[str, str]) -> Predicate:
     return Predicate(**fields)
 
 
-def normalise(value: str, how: str) -> str:
+def normalize(value: str, how: str) -> str:
     """The form in which values of a predicate are compared."""
     if how == "currency":
         from ...text.currency import normalise_currency  # few predicates are sums
@@ -185,7 +187,7 @@ def conflicting(a: Claim, b: Claim, registry: Registry) -> bool:
         and _overlap(a, b)
         and a.session == b.session  # empty but for claims of scope session, which keep to themselves
         and (a.scope == SESSION) == (b.scope == SESSION)
-        and normalise(a.value, rule.normalise) != normalise(b.value, rule.normalise)
+        and normalize(a.value, rule.normalize) != normalize(b.value, rule.normalize)
     )
 
 
@@ -198,7 +200,7 @@ def same_claim(new: Claim, known: Claim, registry: Registry) -> bool:
         and known.valid_from <= new.valid_from
         and (not known.valid_until or 0 < new.valid_until <= known.valid_until)
         and _overlap(new, known)
-        and normalise(new.value, rule.normalise) == normalise(known.value, rule.normalise)
+        and normalize(new.value, rule.normalize) == normalize(known.value, rule.normalize)
     )
 
 
@@ -261,8 +263,8 @@ def plan_claims(
 
     `claiming` gives the memories with a subject and a predicate.
     """
-    if len(entries) > BATCH:
-        raise BadInput(f"{len(entries):,} memories at once", f"store at most {BATCH:,}")
+    if len(entries) > MAX_BATCH:
+        raise BadInput(f"{len(entries):,} memories at once", f"store at most {MAX_BATCH:,}")
     known: dict[tuple[str, str], dict[str, Memory]] = {}
     plans: list[Plan] = []
     for place, entry in enumerate(entries, 1):
@@ -291,11 +293,6 @@ def check_on_conflict(on_conflict: str) -> None:
         raise BadInput("onConflict must be either 'quarantine' or 'keep_active'", f"not {on_conflict!r}")
 
 
-def outweighs(memory: Memory, rivals: Sequence[Memory], trust: Trust) -> bool:
-    """Whether a memory is trusted at least as much as each of its rivals: the newer one wins ties."""
-    return all(round(trust(memory), ROUNDED) >= round(trust(rival), ROUNDED) for rival in rivals)
-
-
 def _why_not(new: Memory, rivals: Sequence[Memory], rule: Predicate, trust: Trust) -> str:
     if rule.conflict_policy == REQUIRE_REVIEW:
         return NEEDS_REVIEW
@@ -312,17 +309,8 @@ def _twin(new: Memory, others: Sequence[Memory], registry: Registry, status: str
     return min(twins, key=lambda other: (other.created, other.id), default=None)
 
 
-def plan_corroborate(known: Memory, said: Entry) -> Plan:
-    """Confirm a memory. The new words are kept as the text of the confirmation; no second memory says the same."""
-    extra = {key: said.extra[key] for key in ("provenance",) if key in said.extra}
-    body = said.body if said.body.strip() else said.title
-    entry = Entry(kind="corroborate", by=said.by, found_in=said.found_in, source=said.source, extra=extra, body=body)
-    return plan_about(known, entry, f"corroborate {known.id}: it says the same")
-
-
 def _plan_kept_both(first: Entry, rivals: Sequence[Memory]) -> Plan:
-    ids: list[Value] = [rival.id for rival in rivals]
-    link = _about_new(first, "link", {"to": ids, "type": KEPT_BOTH})
+    link = linking(created(first), [rival.id for rival in rivals], KEPT_BOTH, first.by)
     return Plan((first, link), f"add {first.title!r} and keep {_names(rivals)} beside it")
 
 
@@ -330,14 +318,8 @@ def plan_superseding(first: Entry, rivals: Sequence[Memory], reason: str) -> Pla
     """Store a memory that takes the place of others; both sides say so."""
     ids: list[Value] = [rival.id for rival in rivals]
     first = replace(first, extra={**first.extra, "supersedes": ids})
-    entries = [entry for rival in rivals for entry in superseding(rival, first.id, reason, first.by).entries]
+    entries = [superseding(rival, first.id, reason, first.by) for rival in rivals]
     return Plan((first, *entries), f"add {first.title!r}; it supersedes {_names(rivals)}")
-
-
-def superseding(old: Memory, newer: str, reason: str, by: str) -> Plan:
-    """One memory takes the place of another."""
-    extra: dict[str, Value] = {"supersededBy": newer, "reason": reason}
-    return plan_about(old, Entry(kind="supersede", by=by, extra=extra), f"supersede {old.id} by {newer}")
 
 
 def _plan_open(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
@@ -347,14 +329,8 @@ def _plan_open(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
 
 
 def _plan_quarantined(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
-    ids: list[Value] = [rival.id for rival in rivals]
-    held = _about_new(first, "quarantine", {"reason": reason, "conflictsWith": ids})
-    return Plan((first, held), f"add {first.title!r} in quarantine: {reason}, conflicts with {_names(rivals)}")
-
-
-def _about_new(first: Entry, kind: str, extra: Mapping[str, Value]) -> Entry:
-    """An entry about a memory of the same plan; the writer puts both into one file in one step."""
-    return plan_about(created(first), Entry(kind=kind, by=first.by, extra=extra), kind).entries[0]
+    held = plan_held(first, reason, first.by, [rival.id for rival in rivals])
+    return replace(held, why=f"add {first.title!r} in quarantine: {reason}, conflicts with {_names(rivals)}")
 
 
 def _names(memories: Sequence[Memory]) -> str:

@@ -6,8 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PERSON, AGENT = "committed by a person", "committed by an agent"
-UNCOMMITTED, UNKNOWN = "uncommitted", "unknown"
+PERSON, AGENT, UNCOMMITTED, UNKNOWN = "person", "agent", "uncommitted", "unknown"
 
 HIDDEN = "?"  # an author that the history at hand does not tell: no git, a shallow or partial clone, an ignored folder
 

@@ -8,15 +8,17 @@ from ...model.errors import BadInput
 from ...model.kinds import ACTIVE, GROUPS
 from ...model.record import record, replace
 from ...text.overlap import specific
+from ..changes.corroborate import plan_corroborate
+from ..changes.supersede import outweighs
 from ..decide import plan_add
 from ..fold import created
-from .claims import TEXT_LENGTH, outweighs, plan_corroborate, plan_superseding
+from .claims import TEXT_LENGTH, plan_superseding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...model.entry import Entry, Memory, Plan
-    from .claims import Trust
+    from ..changes import Trust
 
 RELATED = 0.6  # cosine above which two texts have to do with each other (neolata)
 CANDIDATES = 10  # looked at (neolata)

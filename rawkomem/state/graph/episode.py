@@ -17,9 +17,11 @@ from ...model.record import record
 from ...text.clean import one_line
 from ...text.summary import extract, join, summarise
 from ...text.topics import topic
-from ..decide import plan_about, plan_add
-from ..references import DERIVED, MEMBER, Names, derived_from
-from .link import plan_links
+from ..changes.archive import archiving
+from ..changes.link import linking
+from ..decide import plan_add
+from ..derive import derived, inherited
+from ..references import MEMBER, Names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -104,8 +106,8 @@ def plan_join(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
     if not new:
         raise Refused(f"all of them are in {episode.memory.id} already", "nothing to do")
     _check_members(new, len(known))
-    why = f"add {len(new)} to {episode.memory.id}"
-    return plan_links(episode.memory, [memory.id for memory in new], MEMBER, by, why)
+    joining = linking(episode.memory, [memory.id for memory in new], MEMBER, by)
+    return Plan((joining,), f"add {len(new)} to {episode.memory.id}")
 
 
 def plan_leave(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
@@ -114,8 +116,8 @@ def plan_leave(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
     leaving = [name for type, name in episode.memory.links if type == MEMBER and names.find(name)]
     if not leaving:
         raise Refused(f"none of them is in {episode.memory.id}", "'rawkomem episode show' lists its members")
-    why = f"remove {len(leaving)} from {episode.memory.id}"
-    return plan_links(episode.memory, leaving, MEMBER, by, why, removed=True)
+    removing = linking(episode.memory, leaving, MEMBER, by, removed=True)
+    return Plan((removing,), f"remove {len(leaving)} from {episode.memory.id}")
 
 
 def _check_members(members: Sequence[Memory], others: int) -> None:
@@ -155,27 +157,13 @@ def plan_digest(title: str, sources: Sequence[Memory], source: str, archive: boo
         raise BadInput("a digest needs at least two active memories", "there is nothing to compress")
     digest = Entry(
         title=title,
-        when=_first(MAX_PATTERNS, (condition for memory in sources for condition in memory.when)),
-        tags=_first(MAX_TAGS, ("digest", *(tag for memory in sources for tag in memory.tags))),
+        when=inherited(MAX_PATTERNS, (), (memory.when for memory in sources)),
+        tags=inherited(MAX_TAGS, ("digest",), (memory.tags for memory in sources)),
         importance=max((memory.importance for memory in sources), key=IMPORTANCE.index),
         source=source,
         by=by,
         body=digest_of(sources, DIGEST_WORDS),
-        extra={DERIVED: [memory.id for memory in sources]},
     )
-    (written,) = plan_add(digest).entries
-    reason: dict[str, Value] = {"reason": f"compressed into {written.id}"}
-    archived = [plan_about(memory, Entry(kind="archive", by=by, extra=reason), "") for memory in sources if archive]
-    entries = (written, *(entry for plan in archived for entry in plan.entries))
-    return Plan(entries, f"compress {len(sources)} memories")
-
-
-def digest_among(memories: Iterable[Memory], sources: Sequence[Memory]) -> Memory | None:
-    """The active digest that was made of exactly these memories."""
-    wanted = {memory.id for memory in sources}
-    digests = (memory for memory in memories if memory.status == ACTIVE and derived_from(memory))
-    return next((memory for memory in digests if set(derived_from(memory)) == wanted), None)
-
-
-def _first(most: int, items: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(items))[:most]
+    (written,) = plan_add(derived(digest, [memory.id for memory in sources])).entries
+    archived = [archiving(memory, f"compressed into {written.id}", by) for memory in sources if archive]
+    return Plan((written, *archived), f"compress {len(sources)} memories")

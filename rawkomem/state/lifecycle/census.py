@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...model.kinds import ACTIVE
+from ...model.kinds import ACTIVE, FADING
 from ...model.record import record, replace
 from ..fold import after, fold
 from .strength import strength_of
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from ...model.entry import Memory, Plan
     from .strength import Strength
-
-# Kinds that fade. Lessons, skills, traces and experiences are kept by rules of their own; an episode is a list.
-FADING = ("memory", "learning", "reflection")
 
 
 @record

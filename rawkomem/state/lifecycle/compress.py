@@ -8,21 +8,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.clock import DAY
-from ...model.entry import Entry, Plan
-from ...model.kinds import ACTIVE
+from ...model.entry import Plan
+from ...model.kinds import ACTIVE, FADING
 from ...model.record import record
-from ..decide import plan_about
+from ..changes.archive import archiving
+from ..derive import covered, derived_from
 from ..facets import is_valid
 from ..graph.episode import DIGEST_WORDS, by_time, digest_of, plan_digest
 from ..graph.graph import build
 from ..graph.walk import clusters
-from ..references import derived_from
-from .census import FADING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from ...model.entry import Memory
+    from ...model.entry import Entry, Memory
     from ..graph.graph import Graph
     from .census import Census
 
@@ -51,22 +50,16 @@ def plan_compress(census: Census, pairs: Pairs, how: Compression, by: str = "") 
 
     The number of digests counts by the day: whoever runs this twice gets what one run gives.
     """
-    covered = _covered(census)
+    made_before = covered(census.memories.values())
     room = how.most - sum(_is_recent(memory, census) for memory in census.memories.values())
     plans: list[Plan] = []
-    for label, sources in _groups(census, covered, pairs, how):
+    for label, sources in _groups(census, made_before, pairs, how):
         if len(plans) >= room:
             break
         plans.append(plan_digest(f"Digest: {label}", by_time(sources), SOURCE, how.archive, by))
     left = [entry for digest in _made(census) for entry in _leftover(census, digest, by)] if how.archive else []
     entries = (*left, *(entry for plan in plans for entry in plan.entries))
     return Plan(entries, f"compress {sum(entry.creates for entry in entries)} clusters")
-
-
-def _covered(census: Census) -> frozenset[str]:
-    """What some digest was made of; deleting the digest takes it back."""
-    digests = (memory for memory in census.memories.values() if memory.status != "deleted")
-    return frozenset(id for digest in digests for id in derived_from(digest))
 
 
 def _groups(
@@ -132,5 +125,4 @@ def _leftover(census: Census, digest: Memory, by: str) -> Iterator[Entry]:
     unchanged = [memory for memory in sources if memory.status == ACTIVE and memory.updated <= digest.created]
     if unchanged and digest.body.strip() == digest_of(sources, DIGEST_WORDS).strip():
         for memory in unchanged:
-            extra = {"reason": f"compressed into {digest.id}"}
-            yield from plan_about(memory, Entry(kind="archive", by=by, extra=extra), "").entries
+            yield archiving(memory, f"compressed into {digest.id}", by)

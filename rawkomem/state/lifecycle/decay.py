@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.clock import DAY
-from ...model.entry import Entry, Plan
-from ...model.kinds import ACTIVE, DRAFT
+from ...model.entry import DECAY, Plan
+from ...model.kinds import ACTIVE, DRAFT, FADING
 from ...model.record import record
 from ...text.count import count
-from ..decide import plan_about
+from ..changes.archive import archiving
+from ..changes.link import linking
+from ..derive import DERIVED
 from ..graph.graph import build
-from ..graph.link import plan_links
-from ..references import DERIVED, SUPERSEDES, Names
-from .census import FADING
+from ..references import SUPERSEDES, Names
 from .strength import FADED, WEAKENING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ...model.entry import Memory
+    from ...model.entry import Entry, Memory
     from .census import Census
     from .strength import Strength
 
@@ -52,7 +52,7 @@ def plan_decay(census: Census, by: str = "") -> Plan:
     staying = [memory for id, memory in sorted(census.memories.items()) if id not in set(outlook.faded)]
     cleaned = list(_cleaned(staying, census.memories.values(), by))
     why = f"decay: archive {len(faded)}, clean links of {len({entry.about for entry in cleaned})}"
-    return Plan((*_archived(faded, by), *cleaned), why)
+    return Plan((*_archived(faded, by), *cleaned), why, DECAY)
 
 
 def look_ahead(census: Census, least: float) -> Outlook:
@@ -98,8 +98,7 @@ def _may_fade(memory: Memory) -> bool:
 
 
 def _archived(memories: Iterable[tuple[Memory, str]], by: str) -> Iterable[Entry]:
-    for memory, reason in memories:
-        yield from plan_about(memory, Entry(kind="archive", by=by, extra={"reason": reason}), "").entries
+    return (archiving(memory, reason, by) for memory, reason in memories)
 
 
 def _cleaned(memories: Iterable[Memory], every: Iterable[Memory], by: str) -> Iterable[Entry]:
@@ -111,4 +110,4 @@ def _cleaned(memories: Iterable[Memory], every: Iterable[Memory], by: str) -> It
             if not names.find(name):
                 lost.setdefault(type, []).append(name)
         for type, gone in lost.items():
-            yield from plan_links(memory, gone, type, by, "", removed=True).entries
+            yield linking(memory, gone, type, by, removed=True)

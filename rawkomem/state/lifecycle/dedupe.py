@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...model.entry import Entry, Plan
+from ...model.entry import Plan
 from ...text.overlap import specific
 from ...text.stem import words
-from ..decide import plan_about
+from ..changes.corroborate import confirming
+from ..changes.supersede import superseding
+from ..derive import derived_from
 from ..facets import session_of
-from ..references import CORROBORATED, derived_from
+from ..references import CORROBORATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 
-    from ...model.entry import Memory
+    from ...model.entry import Entry, Memory
     from .census import Census
 
     # (ids in order, least cosine, ids to pass over, how many at most) → id, [(later id, cosine)]; see neighbours.py
@@ -41,8 +43,7 @@ def plan_dedupe(census: Census, later: Later, by: str = "") -> Plan:
         for kept, other, cosine in _duplicates(alike, later):
             entries += witnesses.confirm(kept, other)  # first: once superseded, it is no witness any more
             reason = f"duplicate of {kept.id} (similarity {cosine:.2f})"
-            change = Entry(kind="supersede", by=by, extra={"supersededBy": kept.id, "reason": reason})
-            entries += plan_about(other, change, "").entries
+            entries.append(superseding(other, kept.id, reason, by))
     superseded = sum(entry.kind == "supersede" for entry in entries)
     return Plan(tuple(entries), f"supersede {superseded} duplicates")
 
@@ -88,8 +89,7 @@ class Witnesses:
             return ()
         self._note(memory, other)
         self.count[memory.id] += 1
-        word = Entry(kind="corroborate", by=other.by, extra={"with": other.id, "reason": f"confirmed by {other.id}"})
-        return plan_about(memory, word, "").entries
+        return (confirming(memory, other),)
 
     def _note(self, memory: Memory, other: Memory) -> None:
         self.heard.setdefault(memory.id, set()).add(_source(other))

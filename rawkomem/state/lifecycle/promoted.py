@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from ...format.lesson import pattern_of
+from ..changes.heritage import CHAIN
 from ..facets import session_of, type_of
-from ..fold import CHAIN
 from .strength import importance_of
 
 if TYPE_CHECKING:

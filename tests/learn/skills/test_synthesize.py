@@ -6,7 +6,6 @@ import pytest
 
 from rawkomem.learn.skills.synthesize import (
     candidates,
-    covered,
     draft_of,
     groups,
     is_enough,
@@ -15,6 +14,7 @@ from rawkomem.learn.skills.synthesize import (
     section,
 )
 from rawkomem.model.entry import Memory
+from rawkomem.state.derive import covered
 from rawkomem.state.fold import fold
 
 LEARNING = """# Learning: Caching API results

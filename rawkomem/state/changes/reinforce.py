@@ -1,0 +1,27 @@
+"""reinforce: somebody found the memory true again. Ends `disputed`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...model.kinds import ACTIVE
+from ..decide import plan_change
+from ..keys import REASON
+from . import Change
+
+if TYPE_CHECKING:
+    from ...model.entry import Entry, Memory, Plan
+    from . import Fields
+
+
+def plan_reinforce(memory: Memory, reason: str, by: str) -> Plan:
+    """Say that a memory turned out to be true; that also clears a memory that disputes had marked."""
+    return plan_change(memory, "reinforce", by, f"reinforce {memory.id}", {"reason": reason})
+
+
+def _reduce(fields: Fields, entry: Entry) -> Fields:
+    cleared = {"status": ACTIVE, "reason": ""} if fields["status"] == "disputed" else {}
+    return {**cleared, "reinforcements": fields.get("reinforcements", 0) + 1}
+
+
+CHANGE = Change(_reduce, lambda entry: "found true again", {"reason": REASON})
