@@ -73,14 +73,14 @@ class Deciding(Writing):
 
         A claim says itself what it is about: it is resolved as in `store`.
         """
-        from ..state.belief.evolve import CANDIDATES, plan_evolve, related_to
+        from ..state.belief.evolve import MAX_CANDIDATES, plan_evolve, related_to
 
         if "claim" in entry.extra:
             return self.store(entry, via=via)
         plans: list[Plan] = []
 
         def decide() -> Plan:
-            found = self.look([f"{entry.title}\n{entry.body}"], CANDIDATES)[0].found
+            found = self.look([f"{entry.title}\n{entry.body}"], MAX_CANDIDATES)[0].found
             near = [(self.get(item.row.id), item.relevance) for item in found]
             plans.append(plan_evolve(entry, related_to(entry, near), self._believing(via)))
             return plans[0]

@@ -53,7 +53,8 @@ def covered(memories: Iterable[Memory], kind: str = "") -> dict[str, Memory]:
 def made_of(memories: Iterable[Memory], sources: Iterable[Memory]) -> list[Memory]:
     """Return the active memories that were made of exactly these sources."""
     wanted = {memory.id for memory in sources}
-    return [memory for memory in memories if memory.status == ACTIVE and set(derived_from(memory)) == wanted]
+    made = (memory for memory in memories if memory.status == ACTIVE and wanted)
+    return [memory for memory in made if set(derived_from(memory)) == wanted]
 
 
 def lowest_trust(sources: Iterable[str], look: Look) -> float:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
-from rawkomem.faces.cli.commands import cli
 
 from rawkomem.exchange.contents import contents
+from rawkomem.faces.cli.commands import cli
 from rawkomem.format.read_entries import read_entries
 from rawkomem.model.entry import Entry
 from rawkomem.model.kinds import CHANGES, CREATES, Kind

@@ -34,7 +34,10 @@ def test_what_a_person_put_away_is_not_made_again_unless_it_is_deleted():
 def test_made_of_exactly_these():
     sources = [Memory("a"), Memory("b")]
     same, old = made("x", "b", "a"), made("y", "a", "b", status="archived")
-    assert made_of([same, old, made("z", "a"), made("w", "a", "b", "c"), Memory("a")], sources) == [same]
+    assert (
+        made_of([same, old, made("z", "a"), made("w", "a", "b", "c"), Memory("a")], sources) == [same]
+        and made_of([Memory("a")], []) == []
+    )
 
 
 def test_the_lowest_trust_of_everything_below_counts_in_circles_too():

@@ -13,7 +13,7 @@ from ...model.record import replace
 from ...recall.filters import DEFAULT
 from ...state.facets import session_of, type_of
 from ...state.fold import created
-from ...state.lifecycle.dedupe import SAME, same_facts
+from ...state.lifecycle.dedupe import MIN_DUPLICATE_COSINE, same_facts
 
 if TYPE_CHECKING:
     from ...model.entry import Entry, Memory
@@ -45,7 +45,7 @@ def _same(repository: Repository, new: Memory) -> Memory | None:
     found = repository.look([new.body[:ASKED]], CLOSE, only)[0].found
     memories = repository.get_all([item.row.id for item in found])
     for item, known in zip(found, memories, strict=True):
-        alike = known.body == new.body or (item.relevance >= SAME and same_facts(new, known))
+        alike = known.body == new.body or (item.relevance >= MIN_DUPLICATE_COSINE and same_facts(new, known))
         if alike and _same_place(new, known):
             return known
     return None

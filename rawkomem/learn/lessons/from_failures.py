@@ -20,15 +20,18 @@ if TYPE_CHECKING:
 
     from ...model.entry import Memory
 
-RECENT = DAY
-REPEATED = 7 * DAY  # within which the same pattern again makes a candidate of an older failure
-CANDIDATE = "#lesson_learned_candidate"
+RECENT_MS = DAY
+REPEATED_MS = 7 * DAY  # within which the same pattern again makes a candidate of an older failure
+CANDIDATE_TAG = "#lesson_learned_candidate"
 FAILED = ("failure", "failed", "error")
-ALONE, EXPLAINED, AGAIN, SUREST = 0.5, 0.2, 0.1, 0.9  # confidence: of one failure, with a fix, each time again, at most
-GRAVE = 3  # failures of one pattern from which it is of high severity
-EVERYWHERE = "this project"  # the scope of a failure that names none
+BASE_CONFIDENCE = 0.5  # of a lesson from one failure
+FIX_CONFIDENCE = 0.2  # added where the failure names a fix
+REPEAT_CONFIDENCE = 0.1  # added each time it happened again
+MAX_CONFIDENCE = 0.9
+HIGH_SEVERITY_FAILURES = 3  # failures of one pattern from which it is of high severity
+DEFAULT_SCOPE = "this project"  # the scope of a failure that names none
 PATTERN_WORDS = 6  # of an error's first line that make its pattern; what follows differs from run to run
-TEXT = 600  # characters of a text taken over
+MAX_TEXT_CHARS = 600  # characters of a text taken over
 
 
 @record
@@ -48,11 +51,11 @@ def candidates(memories: Iterable[Memory], now: int) -> list[Candidate]:
     """One candidate for each pattern of failure, by pattern; what is too little to learn from is none."""
     groups: dict[tuple[str, str], list[Memory]] = {}
     for memory in memories:
-        if is_failure(memory) and 0 <= now - memory.created < REPEATED:
+        if is_failure(memory) and 0 <= now - memory.created < REPEATED_MS:
             groups.setdefault(_pattern(memory), []).append(memory)
     found = []
     for pattern, failures in sorted(groups.items()):
-        recent = any(now - memory.created < RECENT for memory in failures)
+        recent = any(now - memory.created < RECENT_MS for memory in failures)
         if pattern[0] and (recent or len(failures) > 1):
             try:
                 found.append(_candidate(pattern, sorted(failures, key=lambda memory: (memory.created, memory.id))))
@@ -65,7 +68,7 @@ def is_failure(memory: Memory) -> bool:
     """Whether something went wrong here: it says so, or somebody marked it."""
     if memory.status != ACTIVE or memory.kind == "lesson":
         return False
-    marked = any(tag.lower().lstrip("#") == CANDIDATE[1:] for tag in memory.tags)
+    marked = any(tag.lower().lstrip("#") == CANDIDATE_TAG[1:] for tag in memory.tags)
     return marked or _said(memory, "status").lower() in FAILED
 
 
@@ -96,7 +99,7 @@ def _pattern(memory: Memory) -> tuple[str, str]:
     if not name:
         line = (_said(memory, "error") or memory.title).strip().partition("\n")[0]
         name = "_".join([word for word in words(line) if word.isalpha()][:PATTERN_WORDS])
-    scope = _said(memory, "applicable_scope") or _said(memory, "applicableScope") or EVERYWHERE
+    scope = _said(memory, "applicable_scope") or _said(memory, "applicableScope") or DEFAULT_SCOPE
     return one_line(name, 120), one_line(scope, 200)
 
 
@@ -104,12 +107,12 @@ def _severity(failures: Sequence[Memory]) -> str:
     said = _last(failures, "severity").lower()
     if said in SEVERITIES:
         return said
-    return "high" if len(failures) >= GRAVE else "medium"
+    return "high" if len(failures) >= HIGH_SEVERITY_FAILURES else "medium"
 
 
 def _confidence(failures: Sequence[Memory], explained: bool) -> float:
-    again = AGAIN * (len(failures) - 1)
-    reckoned = round(min(SUREST, ALONE + (EXPLAINED if explained else 0.0) + again), 2)
+    again = REPEAT_CONFIDENCE * (len(failures) - 1)
+    reckoned = round(min(MAX_CONFIDENCE, BASE_CONFIDENCE + (FIX_CONFIDENCE if explained else 0.0) + again), 2)
     try:
         said = float(_last(failures, "ruleConfidence", "rule_confidence"))
     except ValueError:
@@ -145,4 +148,4 @@ def _said(memory: Memory, key: str) -> str:
 def _cut(text: str) -> str:
     """Not too long, and without headings: a lesson has its own."""
     lines = [line.lstrip("#").strip() if line.startswith("#") else line for line in text.split("\n")]
-    return "\n".join(lines)[:TEXT].strip()
+    return "\n".join(lines)[:MAX_TEXT_CHARS].strip()

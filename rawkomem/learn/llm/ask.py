@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     Schema = Mapping[str, Any]
 
-READ = 1_000_000  # characters of an answer
-TRIES = 500  # braces at which an object may begin: each costs a look at the rest
-SHOWN = 4_000  # characters of a bad answer that the model is shown again
+MAX_ANSWER_CHARS = 1_000_000  # characters of an answer
+MAX_BRACES = 500  # braces at which an object may begin: each costs a look at the rest
+MAX_SHOWN_CHARS = 4_000  # characters of a bad answer that the model is shown again
 TYPES = {
     "object": dict,
     "array": list,
@@ -63,14 +63,14 @@ def wanted(schema: Schema) -> str:
 def repair(prompt: str, answer: str, problem: str) -> str:
     """The prompt once more, with the answer that was no good."""
     complaint = f"Your last answer could not be used ({problem}). It was:"
-    return f"{prompt}\n\n{complaint}\n\n{answer[:SHOWN]}\n\nGive it again, as one JSON object and nothing else."
+    return f"{prompt}\n\n{complaint}\n\n{answer[:MAX_SHOWN_CHARS]}\n\nGive it again, as one JSON object only."
 
 
 def read_object(text: str, schema: Schema) -> dict[str, Any]:
     """The first object in a text that fits; Unfit says what is wrong with the largest one otherwise."""
     problem = Unfit("there is no JSON object in it")
     largest = 0
-    for found, length in objects(text[:READ]):
+    for found, length in objects(text[:MAX_ANSWER_CHARS]):
         try:
             check(found, schema)
         except Unfit as unfit:
@@ -84,7 +84,7 @@ def read_object(text: str, schema: Schema) -> dict[str, Any]:
 def objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
     """Every outermost JSON object in a text, with its length."""
     at = text.find("{")
-    for _ in range(TRIES):
+    for _ in range(MAX_BRACES):
         if at < 0:
             return
         try:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .config import LlmSettings
 
-SHOWN = 200  # characters of a command's own words in an error
+MAX_SHOWN_CHARS = 200  # characters of a command's own words in an error
 
 
 class CommandLlm:
@@ -94,5 +94,5 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 def complaint(name: str, code: int, err: bytes) -> str:
     """What a command that failed has to say: the last line of its errors, without secrets."""
     lines = err.decode("utf-8", "replace").strip().splitlines()
-    words = one_line(redact(lines[-1]), SHOWN) if lines else ""
+    words = one_line(redact(lines[-1]), MAX_SHOWN_CHARS) if lines else ""
     return f"{name} ended with code {code}" + (f": {words}" if words else "")

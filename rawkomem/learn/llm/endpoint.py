@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from .config import LlmSettings
 
 CHAT = Api("/chat/completions", "endpoint", "model")
-RUNGS = ("json_schema", "json_object", "")  # how JSON is asked for: the strictest that the server knows
-UNKNOWN = (400, 422)  # what servers answer to a response_format that they do not know
-SHOWN = 200  # characters of a model's own words in an error
+JSON_MODES = ("json_schema", "json_object", "")  # how JSON is asked for: the strictest that the server knows
+UNSUPPORTED_CODES = (400, 422)  # what servers answer to a response_format that they do not know
+MAX_SHOWN_CHARS = 200  # characters of a model's own words in an error
 
 
 class EndpointLlm:
@@ -54,11 +54,11 @@ class EndpointLlm:
 
     def _ask_for_json(self, body: dict[str, Any], schema: Mapping[str, object]) -> Any:
         """The answer by the first rung that the server takes. A rung is left for good once a lower one has worked."""
-        for rung in range(self._rung, len(RUNGS)):
+        for rung in range(self._rung, len(JSON_MODES)):
             try:
-                answer = self._post({**body, **response_format(RUNGS[rung], schema)})
+                answer = self._post({**body, **response_format(JSON_MODES[rung], schema)})
             except StatusFailed as failure:
-                if failure.status not in UNKNOWN or not RUNGS[rung]:
+                if failure.status not in UNSUPPORTED_CODES or not JSON_MODES[rung]:
                     raise
             else:
                 self._rung = rung
@@ -82,7 +82,7 @@ def read_text(answer: Any) -> str:
     except (KeyError, IndexError, TypeError, AttributeError):
         raise LlmFailure("the endpoint answered with no chat completion", "Is it OpenAI-compatible?") from None
     if refusal:
-        raise LlmFailure(f"the model refused: {one_line(redact(str(refusal)), SHOWN)}", "Try another model.")
+        raise LlmFailure(f"the model refused: {one_line(redact(str(refusal)), MAX_SHOWN_CHARS)}", "Try another model.")
     if ending == "content_filter":
         raise LlmFailure("the provider's filter stopped the answer", "Try another model.")
     if ending == "length":

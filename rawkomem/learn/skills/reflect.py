@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from ..llm.model import Llm
 
 KIND = "reflection"
-LOOKBACK = 10  # memories (RFC-0011)
-MOST = 100  # memories at once: more is a book, not a subject
+LOOKBACK_MEMORIES = 10  # memories (RFC-0011)
+MAX_MEMORIES = 100  # memories at once: more is a book, not a subject
 GENERAL = "general"  # the topic of a reflection without one
 KINDS = tuple(kind for kind in CREATES if kind not in (KIND, *GROUPS))  # a reflection on reflections feeds on itself
-LONGEST = 4_000  # characters of a reflection: it is a belief, not a report
+MAX_CHARS = 4_000  # characters of a reflection: it is a belief, not a report
 SYSTEM = f"You find what the notes of a software project have in common. {WARNING}"
 SCHEMA = {
     "type": "object",
@@ -73,7 +73,7 @@ def prepare(topic: str, sources: Sequence[Memory]) -> Prepared:
 def think(llm: Llm, prepared: Prepared) -> Thought:
     """Ask a model. LlmFailure where it gives no usable answer."""
     answer = ask(llm, prepared.prompt, SYSTEM, SCHEMA)
-    text = clean(answer["reflection"]).strip()[:LONGEST]
+    text = clean(answer["reflection"]).strip()[:MAX_CHARS]
     if not text:
         raise LlmFailure(f"{llm.name} had nothing to say", "try another model")
     return Thought(text, max(0.0, min(1.0, float(answer["confidence"]))))

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 KIND = "skill"
 # RFC-0011, in tenths, so that sums are exact: where reliability starts, and what a use adds.
-START, SUCCESS, FAILURE, MOST = 5, 1, -2, 10
+START_TENTHS, SUCCESS_TENTHS, FAILURE_TENTHS, MAX_TENTHS = 5, 1, -2, 10
 PRUNED_BELOW = 0.3  # RFC-0011
-KEYWORDS, MEANING = 0.7, 0.3  # RFC-0011: shares of a skill's score
+KEYWORD_SHARE, MEANING_SHARE = 0.7, 0.3  # RFC-0011: shares of a skill's score
 FIELDS = {"name": 3, "intent": 2, "tags": 1, "description": 1}  # RFC-0011: what a word counts where it stands
-LEAST_MEANING = 0.3  # cosine from which a skill that shares no word with a question may still be meant
-REPLACED = "trusted less than the skill of this name"
+MIN_COSINE = 0.3  # cosine from which a skill that shares no word with a question may still be meant
+TRUSTED_LESS = "trusted less than the skill of this name"
 
 
 @record
@@ -66,10 +66,10 @@ class Match:
 
 def reliability(votes: str) -> float:
     """How reliable a skill is after these votes (`+`, `-`) in their order, from 0 to 1."""
-    tenths = START
+    tenths = START_TENTHS
     for vote in votes:
-        tenths = max(0, min(MOST, tenths + (SUCCESS if vote == "+" else FAILURE)))
-    return tenths / MOST
+        tenths = max(0, min(MAX_TENTHS, tenths + (SUCCESS_TENTHS if vote == "+" else FAILURE_TENTHS)))
+    return tenths / MAX_TENTHS
 
 
 def skill_of(memory: Memory, injected: int = 0, last_used: int = 0) -> Skill:
@@ -108,9 +108,9 @@ def _match(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
     points = sum(min(most, sum(FIELDS[name] for name in names)) for _, names in shared)
     if points:
         said = "; ".join(f"{word} in {', '.join(names)}" for word, names in shared if names)
-        parts.append(("keywords", KEYWORDS * points / (most * len(asked)), said))
-    if cosine >= LEAST_MEANING or (points and cosine):
-        parts.append(("meaning", MEANING * cosine, f"cosine {cosine:.2f}"))
+        parts.append(("keywords", KEYWORD_SHARE * points / (most * len(asked)), said))
+    if cosine >= MIN_COSINE or (points and cosine):
+        parts.append(("meaning", MEANING_SHARE * cosine, f"cosine {cosine:.2f}"))
     return Match(skill, sum(amount for _, amount, _ in parts), tuple(parts))
 
 
@@ -148,7 +148,7 @@ def plan_ingest(
         return Plan((new,), f"add skill {skill.name!r}")
     if trust(created(new)) >= trust(old):
         return _amending(old, entry)
-    return plan_held(new, f"{REPLACED}: {old.id}", by, (old.id,))
+    return plan_held(new, f"{TRUSTED_LESS}: {old.id}", by, (old.id,))
 
 
 def _entry(skill: SkillText, source: str, by: str, extra: Mapping[str, Value]) -> Entry:

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 LEARNING, LESSON = "learning", "lesson"
 SOURCE = "synthesize"  # of the skills made here
-ALIKE = 0.6  # cosine of what belongs together, as in state/lifecycle/compress.py
-LEAST_LESSONS = 3  # without a learning: one lesson is a lesson, several are a way to work
-MOST_ITEMS = 12  # of a list: longer is a manual
+MIN_COSINE = 0.6  # cosine of what belongs together, as in state/lifecycle/compress.py
+MIN_LESSONS = 3  # without a learning: one lesson is a lesson, several are a way to work
+MAX_ITEMS = 12  # of a list: longer is a manual
 DESCRIPTION_WORDS = 40
 SECTIONS = {"insights": "Key Insights", "steps": "Recommended Approach", "avoid": "Anti-Patterns"}
 APPROACH, AVOID, RULES = "Approach", "Avoid", "Rules"  # headings of a proposed skill
@@ -111,7 +111,7 @@ def _name(label: str, members: Sequence[Memory]) -> str:
 
 def is_enough(sources: Collection[Memory]) -> bool:
     """Whether a skill can be made of these: a learning stands for many runs, a lesson for one."""
-    return any(memory.kind == LEARNING for memory in sources) or len(sources) >= LEAST_LESSONS
+    return any(memory.kind == LEARNING for memory in sources) or len(sources) >= MIN_LESSONS
 
 
 # Drafting
@@ -220,7 +220,7 @@ def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
         said = frozenset(stem(word) for word in words(line) if word not in STOP_WORDS)
         if said:
             kept.setdefault(said, line)
-    return tuple(kept.values())[:MOST_ITEMS]
+    return tuple(kept.values())[:MAX_ITEMS]
 
 
 def _subject(memory: Memory) -> str:

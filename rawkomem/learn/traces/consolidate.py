@@ -37,14 +37,14 @@ SOURCE = "consolidate"  # of the learnings made here
 KIND = "learning"
 PREFIX = "Learning: "
 FAILED = "failed"  # key: those of the sources that did not reach their goal
-LEAST = 2  # traces of a new learning: one alone says what it says, and stays
-ALIKE = (
+MIN_TRACES = 2  # traces of a new learning: one alone says what it says, and stays
+MIN_COSINE = (
     0.7  # cosine of goals that are one (static vectors): "create an FFT plot" and "plot the spectrum of an audio file"
 )
-OLD_ALIKE = 0.6  # … of learnings that nobody has changed for half a year
+OLD_MIN_COSINE = 0.6  # … of learnings that nobody has changed for half a year
 OLD_DAYS = 182  # LLMos: long-term memory is consolidated after six months
-MOST_SOURCES = 1_000  # of a learning; the list still fits a frontmatter of 64 KiB
-MOST_CONDITIONS = 5
+MAX_SOURCES = 1_000  # of a learning; the list still fits a frontmatter of 64 KiB
+MAX_CONDITIONS = 5
 NAME_LENGTH = 160  # characters of a goal in a title
 CONDITION_WORDS = 24
 
@@ -68,7 +68,7 @@ def plan_learnings(census: Census, leaders: Leaders, by: str = "", wording: Word
     for group in groups:
         if group.learning:
             entries.append(_amended(census, group.learning, group.new, (), by, wording))
-        elif len(group.new) >= LEAST:
+        elif len(group.new) >= MIN_TRACES:
             entries.append(_new(group.new, by, wording))
     changed = {entry.target for entry in entries}
     old = [learning for learning in learnings if learning.id not in changed and _is_old(learning, census)]
@@ -96,18 +96,18 @@ def is_due(count: int, oldest: int, last: int, now: int, least: int, days: int =
 
 
 def _groups(learnings: Sequence[Memory], new: Sequence[Memory], leaders: Leaders) -> list[Group]:
-    room = [learning for learning in learnings if len(derived_from(learning)) < MOST_SOURCES]
-    leads = leaders([goal_of(memory) for memory in (*room, *new)], ALIKE)
+    room = [learning for learning in learnings if len(derived_from(learning)) < MAX_SOURCES]
+    leads = leaders([goal_of(memory) for memory in (*room, *new)], MIN_COSINE)
     members: dict[int, list[Memory]] = {}
     for place, trace in enumerate(new, len(room)):
         members.setdefault(leads[place], []).append(trace)
     groups: list[Group] = []
     for lead, traces in sorted(members.items()):
         learning = room[lead] if lead < len(room) else None
-        free = MOST_SOURCES - (len(derived_from(learning)) if learning else 0)
+        free = MAX_SOURCES - (len(derived_from(learning)) if learning else 0)
         groups.append(Group(learning, tuple(traces[:free])))
-        for start in range(free, len(traces), MOST_SOURCES):
-            groups.append(Group(None, tuple(traces[start : start + MOST_SOURCES])))
+        for start in range(free, len(traces), MAX_SOURCES):
+            groups.append(Group(None, tuple(traces[start : start + MAX_SOURCES])))
     return groups
 
 
@@ -147,7 +147,7 @@ def _amended(
         kind="amend",
         by=by,
         body=wording(learned),
-        when=tuple(when)[:MOST_CONDITIONS],
+        when=tuple(when)[:MAX_CONDITIONS],
         given=("whenToUse",),
         extra={FAILED: [*failed]},
     )
@@ -157,11 +157,11 @@ def _amended(
 def _merged(census: Census, old: Sequence[Memory], leaders: Leaders, by: str, wording: Wording) -> list[Entry]:
     """Old learnings that resemble each other become one: the first takes in the others' traces and supersedes them."""
     groups: dict[int, list[Memory]] = {}
-    for place, lead in enumerate(leaders([goal_of(learning) for learning in old], OLD_ALIKE)):
+    for place, lead in enumerate(leaders([goal_of(learning) for learning in old], OLD_MIN_COSINE)):
         groups.setdefault(lead, []).append(old[place])
     entries: list[Entry] = []
     for first, *others in groups.values():
-        if others and sum(len(derived_from(one)) for one in (first, *others)) <= MOST_SOURCES:
+        if others and sum(len(derived_from(one)) for one in (first, *others)) <= MAX_SOURCES:
             entries.append(_amended(census, first, (), others, by, wording))
             entries += [superseding(other, first.id, f"consolidated into {first.id}", by) for other in others]
     return entries
@@ -194,7 +194,7 @@ def conditions(goals: Iterable[str]) -> tuple[str, ...]:
     for goal in goals:
         plain = " ".join(_plain(goal).split()[:CONDITION_WORDS])
         subject = tuple(sorted(set(specific(plain))))
-        if subject and len(found) < MOST_CONDITIONS:
+        if subject and len(found) < MAX_CONDITIONS:
             found.setdefault(subject, f"When the task is to {plain}")
     return tuple(found.values())
 

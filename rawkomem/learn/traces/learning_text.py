@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from ...model.entry import Memory
 
-MOST = 7  # items of a list: more is a log, not a learning
-MOST_STEPS = 12
-MOST_TOOLS = 6
-LOOKED_AT = 60  # distinct items compared with each other; the rest is said less often than these
-SAME = 0.75  # share of common stems from which two items say the same
+MAX_ITEMS = 7  # items of a list: more is a log, not a learning
+MAX_STEPS = 12
+MAX_TOOLS = 6
+MAX_COMPARED = 60  # distinct items compared with each other; the rest is said less often than these
+MIN_SHARED_STEMS = 0.75  # share of common stems from which two items say the same
 ITEM_LENGTH = 300  # characters; what is longer is a paragraph
 AVOID = ("avoid", "never", "do not", "don't", "dont ", "must not", "should not", "stop using", "beware")
 NOTHING_WORKED = "No execution has succeeded yet: there is nothing to recommend."
@@ -87,7 +87,7 @@ def common_tools(runs: Sequence[Run]) -> list[str]:
     for run in runs:
         for tool in dict.fromkeys(run.tools):
             counts[one_line(tool, 60)] = counts.get(one_line(tool, 60), 0) + 1
-    return sorted(counts, key=lambda tool: (-counts[tool], tool))[:MOST_TOOLS]
+    return sorted(counts, key=lambda tool: (-counts[tool], tool))[:MAX_TOOLS]
 
 
 def key_insights(runs: Sequence[Run]) -> list[str]:
@@ -104,7 +104,7 @@ def recommended(runs: Sequence[Run]) -> str:
         return NOTHING_WORKED
     steps = _typical(good, lambda run: [step for step, failed in map(step_of, run.steps) if not failed])
     steps = steps or _typical(good, lambda run: items(run.plan))
-    return _numbered([one_line(step, ITEM_LENGTH) for step in steps[:MOST_STEPS]]) or NOTHING_SAID
+    return _numbered([one_line(step, ITEM_LENGTH) for step in steps[:MAX_STEPS]]) or NOTHING_SAID
 
 
 def _typical(runs: Sequence[Run], steps_of: Callable[[Run], list[str]]) -> list[str]:
@@ -145,14 +145,14 @@ def most_common(said: Iterable[str], counted: bool = False) -> list[str]:
             counts[key] = counts.get(key, 0) + 1
     place = {key: number for number, key in enumerate(first)}
     kept: list[object] = []
-    for key in sorted(first, key=lambda key: (-counts[key], place[key]))[:LOOKED_AT]:
+    for key in sorted(first, key=lambda key: (-counts[key], place[key]))[:MAX_COMPARED]:
         same = next((other for other in kept if _alike(key, other)), None)
         if same is None:
             kept.append(key)
         else:
             counts[same] += counts[key]
     times = {key: f" ({counts[key]} times)" if counted and counts[key] > 1 else "" for key in kept}
-    return [first[key] + times[key] for key in kept[:MOST]]
+    return [first[key] + times[key] for key in kept[:MAX_ITEMS]]
 
 
 def _key(text: str) -> object:
@@ -163,7 +163,7 @@ def _key(text: str) -> object:
 def _alike(one: object, other: object) -> bool:
     if not isinstance(one, frozenset) or not isinstance(other, frozenset):
         return False
-    return len(one & other) >= SAME * len(one | other)
+    return len(one & other) >= MIN_SHARED_STEMS * len(one | other)
 
 
 def _numbered(texts: Sequence[str]) -> str:

@@ -37,7 +37,7 @@ def capture(
     """A new episode of everything that passes a filter, of one discoverer or of all."""
     only = replace(only, statuses=only.statuses or READABLE)
     rows = [row for row in repository.list(only) if row.kind not in GROUPS and discoverer in ("", row.by)]
-    if len(rows) < decide.LEAST_CAPTURED:
+    if len(rows) < decide.MIN_CAPTURED:
         found = "one memory" if rows else "no memory"
         raise NotFound(f"{found} fits: an episode is captured from at least two", "widen the time or the filter")
     return create(repository, name, [row.id for row in rows], tags, "", by)

@@ -28,7 +28,7 @@ from ...state.lifecycle.compress import Compression, plan_compress
 from ...state.lifecycle.consolidate import Similar, plan_consolidate, steps
 from ...state.lifecycle.contradict import ClaimRules
 from ...state.lifecycle.decay import Outlook, held_by, look_ahead, plan_decay
-from ...state.lifecycle.strength import FADED
+from ...state.lifecycle.strength import FADED_BELOW
 from ...state.run import TRACE, goal_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def decay(
     outlooks: list[Outlook] = []
 
     def decide(census: Census) -> Plan:
-        outlooks.append(look_ahead(census, FADED))
+        outlooks.append(look_ahead(census, FADED_BELOW))
         return plan_decay(census, by)
 
     return _run(repository, decide, dry_run, progress), outlooks[0]

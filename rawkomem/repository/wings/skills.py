@@ -14,7 +14,8 @@ from ...files.lock import Lock
 from ...index.lists import memory_of
 from ...index.stores.documents import Filter
 from ...index.views.neighbors import Neighbours
-from ...learn.llm.model import LlmFailure, is_learning, open_llm
+from ...learn.llm.model import LlmFailure, is_learning
+from ...learn.llm.open import open_llm
 from ...learn.skills import reflect as reflecting
 from ...learn.skills import synthesize as making
 from ...learn.skills.blocks import reflection_as_yamo, skill_as_yamo
@@ -190,7 +191,7 @@ def synthesize(
 def reflect(
     repository: Repository,
     topic: str = "",
-    lookback: int = reflecting.LOOKBACK,
+    lookback: int = reflecting.LOOKBACK_MEMORIES,
     llm: bool = False,
     dry_run: bool = False,
     by: str = "",
@@ -200,8 +201,8 @@ def reflect(
     Without a model, or where it fails, the prompt to ask one. A reflection on the same unchanged memories is not made
     twice.
     """
-    if not 1 <= lookback <= reflecting.MOST:
-        raise BadInput(f"{lookback} memories to look back at", f"give a number from 1 to {reflecting.MOST}")
+    if not 1 <= lookback <= reflecting.MAX_MEMORIES:
+        raise BadInput(f"{lookback} memories to look back at", f"give a number from 1 to {reflecting.MAX_MEMORIES}")
     prepared = reflecting.prepare(topic, _looked_back(repository, topic, lookback))
     model = _open_model(repository) if llm else None
     if model is None or not prepared.sources:
@@ -249,7 +250,7 @@ def _keep(repository: Repository, plan: Plan, dry_run: bool) -> Memory:
 def _pairs(repository: Repository, memories: Sequence[Memory]) -> list[tuple[str, str, float]]:
     ids = tuple(memory.id for memory in memories)
     vectors = repository.read(lambda: repository.index.store.vectors(Filter(ids=ids))) if ids else []
-    return Neighbours(vectors).pairs(ids, making.ALIKE)
+    return Neighbours(vectors).pairs(ids, making.MIN_COSINE)
 
 
 def _looked_back(repository: Repository, topic: str, lookback: int) -> list[Memory]:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from ...model.entry import Entry, Memory, Plan
     from ..changes import Trust
 
-RELATED = 0.6  # cosine above which two texts have to do with each other (neolata)
-CANDIDATES = 10  # looked at (neolata)
-SAME = 0.8  # cosine above which, and …
-SHARED = 0.6  # … share of the specific words of the shorter text above which, both are about the same subject
-FEW = 2  # specific words that a subject needs: one shared word is no subject
+MIN_RELATED_COSINE = 0.6  # cosine above which two texts have to do with each other (neolata)
+MAX_CANDIDATES = 10  # looked at (neolata)
+MIN_SAME_COSINE = 0.8  # cosine above which, and …
+MIN_SHARED_WORDS = 0.6  # … share of the specific words of the shorter text above which, both are about the same subject
+MIN_SUBJECT_WORDS = 2  # specific words that a subject needs: one shared word is no subject
 
 
 @record
@@ -38,7 +38,7 @@ class Related:
     @property
     def same_subject(self) -> bool:
         """Whether it clearly speaks of the same thing."""
-        return self.cosine >= SAME and self.shared >= SHARED
+        return self.cosine >= MIN_SAME_COSINE and self.shared >= MIN_SHARED_WORDS
 
 
 def related_to(entry: Entry, found: Sequence[tuple[Memory, float]]) -> list[Related]:
@@ -48,9 +48,9 @@ def related_to(entry: Entry, found: Sequence[tuple[Memory, float]]) -> list[Rela
     related = [
         Related(memory, cosine, _share(own, _words(memory.title, memory.body)))
         for memory, cosine in kept
-        if cosine > RELATED
+        if cosine > MIN_RELATED_COSINE
     ]
-    return sorted(related, key=lambda item: (-item.cosine, item.memory.id))[:CANDIDATES]
+    return sorted(related, key=lambda item: (-item.cosine, item.memory.id))[:MAX_CANDIDATES]
 
 
 def plan_evolve(entry: Entry, related: Sequence[Related], trust: Trust) -> Plan:
@@ -80,7 +80,7 @@ def _words(title: str, body: str) -> frozenset[str]:
 
 def _share(a: frozenset[str], b: frozenset[str]) -> float:
     fewer = min(len(a), len(b))
-    return len(a & b) / fewer if fewer >= FEW else 0.0
+    return len(a & b) / fewer if fewer >= MIN_SUBJECT_WORDS else 0.0
 
 
 def _plain(title: str, body: str) -> str:

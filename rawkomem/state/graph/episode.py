@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ...model.entry import Memory, Value
     from .graph import Graph
 
-MOST_MEMBERS = 1_000  # neolata's largest batch; the list still fits a frontmatter of 64 KiB
-LEAST_CAPTURED = 2  # neolata: one memory is no episode that a window finds by itself
+MAX_MEMBERS = 1_000  # neolata's largest batch; the list still fits a frontmatter of 64 KiB
+MIN_CAPTURED = 2  # neolata: one memory is no episode that a window finds by itself
 SUMMARY_WORDS = 120  # a paragraph
 DIGEST_WORDS = 400  # within SPEC-0009's 200 to 500 words of a good memory
 
@@ -121,9 +121,9 @@ def plan_leave(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
 
 
 def _check_members(members: Sequence[Memory], others: int) -> None:
-    if others + len(members) > MOST_MEMBERS:
+    if others + len(members) > MAX_MEMBERS:
         count = f"{others + len(members):,}"
-        raise BadInput(f"an episode holds at most {MOST_MEMBERS:,} memories, not {count}", "make several episodes")
+        raise BadInput(f"an episode holds at most {MAX_MEMBERS:,} memories, not {count}", "make several episodes")
     for memory in members:
         if memory.kind in GROUPS:
             raise BadInput(f"{memory.id} is an episode itself", "add its members instead")
@@ -153,7 +153,7 @@ def plan_digest(title: str, sources: Sequence[Memory], source: str, archive: boo
 
     With `archive` they are archived: still readable, no longer found by default.
     """
-    if len(sources) < LEAST_CAPTURED:
+    if len(sources) < MIN_CAPTURED:
         raise BadInput("a digest needs at least two active memories", "there is nothing to compress")
     digest = Entry(
         title=title,

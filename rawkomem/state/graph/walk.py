@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .graph import Edge, Graph
 
 LABEL_WORDS = 3
-OPENING = 400  # characters of a body that count for a label, besides title and tags: it begins with its subject
+OPENING_CHARS = 400  # characters of a body that count for a label, besides title and tags: it begins with its subject
 
 
 @record
@@ -106,4 +106,4 @@ def _singles(graph: Graph) -> Iterator[str]:
 
 
 def _subject(memory: Memory) -> str:
-    return " ".join((memory.title, *memory.tags, memory.body[:OPENING]))
+    return " ".join((memory.title, *memory.tags, memory.body[:OPENING_CHARS]))

@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     Pairs = Callable[[Collection[str], float], list[tuple[str, str, float]]]
 
 SOURCE = "compress"  # of the digests made here
-LEAST_MEMBERS, IDLE_DAYS, MOST_DIGESTS = 3, 30, 5  # neolata
-ALIKE = (0.6, 0.7, 0.8, 0.9)  # cosine of what belongs together: the first that gives clusters small enough
-MOST_MEMBERS = 30  # of a digest: a dozen words for each of them
-BELIEVED_ALIKE = 0.15  # trust: a digest is believed like its least believed source, so these must not lie further apart
+MIN_MEMBERS, IDLE_DAYS, MAX_DIGESTS = 3, 30, 5  # neolata
+MIN_COSINES = (0.6, 0.7, 0.8, 0.9)  # cosine of what belongs together: the first that gives clusters small enough
+MAX_MEMBERS = 30  # of a digest: a dozen words for each of them
+MAX_TRUST_SPREAD = 0.15  # a digest is believed like its least believed source
 
 
 @record
 class Compression:
     """How to compress: clusters of at least so many, untouched for so long, at most so many digests a day."""
 
-    members: int = LEAST_MEMBERS
+    members: int = MIN_MEMBERS
     idle_days: int = IDLE_DAYS
-    most: int = MOST_DIGESTS
+    max_digests: int = MAX_DIGESTS
     archive: bool = False
 
 
@@ -51,7 +51,7 @@ def plan_compress(census: Census, pairs: Pairs, how: Compression, by: str = "") 
     The number of digests counts by the day: whoever runs this twice gets what one run gives.
     """
     made_before = covered(census.memories.values())
-    room = how.most - sum(_is_recent(memory, census) for memory in census.memories.values())
+    room = how.max_digests - sum(_is_recent(memory, census) for memory in census.memories.values())
     plans: list[Plan] = []
     for label, sources in _groups(census, made_before, pairs, how):
         if len(plans) >= room:
@@ -67,15 +67,15 @@ def _groups(
 ) -> Iterator[tuple[str, list[Memory]]]:
     """(label, memories) of what to compress. What is covered takes part: else others would regroup."""
     taking = {memory.id: memory for memory in _taking_part(census, covered, how)}
-    for cosine in ALIKE:
+    for cosine in MIN_COSINES:
         found = clusters(_graph(taking, pairs(taking, cosine)), how.members)
         for cluster in found:
-            if len(cluster.ids) <= MOST_MEMBERS or cosine == ALIKE[-1]:
-                fresh = [taking[id] for id in cluster.ids if id not in covered][:MOST_MEMBERS]
+            if len(cluster.ids) <= MAX_MEMBERS or cosine == MIN_COSINES[-1]:
+                fresh = [taking[id] for id in cluster.ids if id not in covered][:MAX_MEMBERS]
                 for group in _believed_alike(fresh, census):
                     if len(group) >= how.members:
                         yield cluster.label or group[0].title, group
-        large = {id for cluster in found if len(cluster.ids) > MOST_MEMBERS for id in cluster.ids}
+        large = {id for cluster in found if len(cluster.ids) > MAX_MEMBERS for id in cluster.ids}
         taking = {id: memory for id, memory in taking.items() if id in large}
 
 
@@ -98,7 +98,7 @@ def _believed_alike(memories: Iterable[Memory], census: Census) -> Iterator[list
     """Memories in groups of nearly the same trust, so that a doubtful one does not drag the others down."""
     group: list[Memory] = []
     for memory in sorted(memories, key=lambda one: (-census.trust(one), one.id)):
-        if group and census.trust(group[0]) - census.trust(memory) > BELIEVED_ALIKE:
+        if group and census.trust(group[0]) - census.trust(memory) > MAX_TRUST_SPREAD:
             yield group
             group = []
         group.append(memory)

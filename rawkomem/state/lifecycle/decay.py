@@ -14,7 +14,7 @@ from ..changes.link import linking
 from ..derive import DERIVED
 from ..graph.graph import build
 from ..references import SUPERSEDES, Names
-from .strength import FADED, WEAKENING
+from .strength import FADED_BELOW, WEAK_BELOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from .census import Census
     from .strength import Strength
 
-PRUNED = 0.05  # strength; neolata
+PRUNED_BELOW = 0.05  # strength; neolata
 SUPERSEDED_DAYS = 90
-DISPUTED_TRUST = 0.2
+MIN_DISPUTED_TRUST = 0.2
 SPARED = "critical"  # SPEC-0009: always included when relevant; what is archived cannot be
 LIVING = (ACTIVE, DRAFT, "conflicted", "disputed")
 NO_HOLD = (SUPERSEDES, DERIVED)  # links of history: what replaced a memory or says it shorter does not keep it alive
@@ -42,12 +42,12 @@ class Outlook:
     def weakening(self) -> tuple[str, ...]:
         """What is weak but not yet too weak."""
         left = set(self.strengths) - set(self.faded)
-        return tuple(sorted(id for id in left if self.strengths[id].value < WEAKENING))
+        return tuple(sorted(id for id in left if self.strengths[id].value < WEAK_BELOW))
 
 
 def plan_decay(census: Census, by: str = "") -> Plan:
     """Archive what is weaker than 0.15, and take back links to nothing from what stays."""
-    outlook = look_ahead(census, FADED)
+    outlook = look_ahead(census, FADED_BELOW)
     faded = [(census.memories[id], f"decay: {outlook.strengths[id]}") for id in outlook.faded]
     staying = [memory for id, memory in sorted(census.memories.items()) if id not in set(outlook.faded)]
     cleaned = list(_cleaned(staying, census.memories.values(), by))
@@ -82,13 +82,13 @@ def held_by(census: Census) -> dict[str, set[str]]:
 
 def plan_prune(census: Census, by: str = "") -> Plan:
     """Archive what was superseded long ago, what is disputed and hardly believed, and what is as good as gone."""
-    outlook = look_ahead(census, PRUNED)
+    outlook = look_ahead(census, PRUNED_BELOW)
     done = [(census.memories[id], f"prune: {outlook.strengths[id]}") for id in outlook.faded]
     for id, memory in sorted(census.memories.items()):
         days = (census.now - memory.updated) / DAY
         if memory.status == "superseded" and days > SUPERSEDED_DAYS:
             done.append((memory, f"prune: superseded {count(round(days), 'day')} ago"))
-        elif memory.status == "disputed" and id not in outlook.faded and census.trust(memory) < DISPUTED_TRUST:
+        elif memory.status == "disputed" and id not in outlook.faded and census.trust(memory) < MIN_DISPUTED_TRUST:
             done.append((memory, f"prune: disputed, trust {census.trust(memory):.2f}"))
     return Plan(tuple(_archived(done, by)), f"prune {len(done)} memories")
 

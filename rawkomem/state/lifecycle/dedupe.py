@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     # (ids in order, least cosine, ids to pass over, how many at most) → id, [(later id, cosine)]; see neighbours.py
     Later = Callable[[Sequence[str], float, Collection[str], int], Iterator[tuple[str, list[tuple[str, float]]]]]
 
-SAME = 0.95  # cosine of duplicates (neolata, RFC-0011)
-CONFIRMING = 0.9  # and above: the same said by another source
-MOST_CONFIRMED = 4  # corroborations; more do not raise trust (neolata: 0.05 each, 0.2 at most)
-LOOKED_AT = 50  # similar memories for one that may be confirmed; bounds the work among thousands of lookalikes
+MIN_DUPLICATE_COSINE = 0.95  # cosine of duplicates (neolata, RFC-0011)
+MIN_CONFIRMING_COSINE = 0.9  # and above: the same said by another source
+MAX_CORROBORATIONS = 4  # corroborations; more do not raise trust (neolata: 0.05 each, 0.2 at most)
+MAX_COMPARED = 50  # similar memories for one that may be confirmed; bounds the work among thousands of lookalikes
 EDGES = '.,;:!?()[]{}"`*_'  # of a word, which say nothing about the number in it
 NEGATIONS = frozenset(("no", "not", "never", "none", "without", "cannot", "dont", "doesnt", "isnt", "wont", "avoid"))
 
@@ -58,8 +58,8 @@ def plan_corroborate(census: Census, later: Later) -> Plan:
     for alike in _comparable(census):
         alike.sort(key=lambda memory: (memory.created, memory.id))
         by_id = {memory.id: memory for memory in alike}
-        for id, close in later(list(by_id), CONFIRMING, (), LOOKED_AT):
-            for other in (by_id[other] for other, cosine in close if cosine < SAME):
+        for id, close in later(list(by_id), MIN_CONFIRMING_COSINE, (), MAX_COMPARED):
+            for other in (by_id[other] for other, cosine in close if cosine < MIN_DUPLICATE_COSINE):
                 if not witnesses.enough(id) and same_subject(by_id[id], other):
                     entries += witnesses.confirm(by_id[id], other)
     return Plan(tuple(entries), f"corroborate {len({entry.about for entry in entries})} memories")
@@ -80,7 +80,7 @@ class Witnesses:
 
     def enough(self, id: str) -> bool:
         """Whether more witnesses would change nothing."""
-        return self.count[id] >= MOST_CONFIRMED
+        return self.count[id] >= MAX_CORROBORATIONS
 
     def confirm(self, memory: Memory, other: Memory) -> Sequence[Entry]:
         """The word of who found the other one, where it is news from another source."""
@@ -160,7 +160,7 @@ def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory
             gone.add(memory.id)
             yield kept, memory, 1.0
     by_id = {memory.id: memory for memory in ranked if memory.id not in gone}
-    for id, close in later(list(by_id), SAME, gone, 0):
+    for id, close in later(list(by_id), MIN_DUPLICATE_COSINE, gone, 0):
         for other, cosine in close:
             if other not in gone and same_subject(by_id[id], by_id[other]):
                 gone.add(other)

@@ -14,7 +14,7 @@ from ....repository.wings import lifecycle
 from ....repository.wings.lifecycle import FOUND_AMONG
 from ....state.changes import REGISTRY
 from ....state.derive import sources_in
-from ....state.lifecycle.compress import IDLE_DAYS, LEAST_MEMBERS, MOST_DIGESTS, Compression
+from ....state.lifecycle.compress import IDLE_DAYS, MAX_DIGESTS, MIN_MEMBERS, Compression
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import open_repository
@@ -62,9 +62,9 @@ def decay_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
 
 
 @click.command("compress")
-@click.option("--min-size", default=LEAST_MEMBERS, show_default=True, type=click.IntRange(2), help="Of a cluster.")
+@click.option("--min-size", default=MIN_MEMBERS, show_default=True, type=click.IntRange(2), help="Of a cluster.")
 @click.option("--idle", default=IDLE_DAYS, show_default=True, type=click.IntRange(0), help="Days untouched.")
-@click.option("--max", "most", default=MOST_DIGESTS, show_default=True, type=click.IntRange(1), help="Digests a day.")
+@click.option("--max", "most", default=MAX_DIGESTS, show_default=True, type=click.IntRange(1), help="Digests a day.")
 @click.option("--archive", is_flag=True, help="Archive the originals, also those of earlier digests.")
 @DRY_RUN
 @JSON
