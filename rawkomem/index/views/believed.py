@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from ...state.belief.committer import UNKNOWN
-from ...state.belief.trust import (
-    BASES,
-    Standing,
-    Trust,
-    explain_trust,
-    limited,
-    standing_of,
-    standing_of_entry,
-)
+from ...state.belief.trust import BASES, Standing, Trust, explain_trust, limited, standing_of, standing_of_entry
 from ...state.derive import derived_from, lowest_trust
 
 TYPE_CHECKING = False

@@ -8,10 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...format.lesson import SEVERITIES, LessonContext, checked, pattern_id
+from ...format.sections import items, sections
 from ...model.clock import DAY
 from ...model.errors import BadInput
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
+from ...state.run import goal_of
 from ...text.clean import one_line
 from ...text.stem import words
 
@@ -78,12 +80,13 @@ def _candidate(pattern: tuple[str, str], failures: Sequence[Memory]) -> Candidat
     error = _last(failures, "error") or last.title
     fix = _last(failures, "fix", "resolution") or _last_learning(failures)
     rule = _last(failures, "preventativeRule", "preventative_rule", "rule") or _last_learning(failures)
+    careful = f"Before you {one_line(goal_of(last), 120)}: make sure that it does not end in {error}"
     context = LessonContext(
         situation=_last(failures, "situation", "goal") or last.title,
         error_pattern=pattern[0],
         oversight=_last(failures, "oversight") or error,
         fix=fix or "Not found yet.",
-        preventative_rule=rule or f"Before you {one_line(_goal(last), 120)}: make sure that it does not end in {error}",
+        preventative_rule=rule or careful,
         severity=_severity(failures),
         applicable_scope=pattern[1],
         inverse_lesson=_last(failures, "inverseLesson", "inverse_lesson"),
@@ -95,18 +98,18 @@ def _candidate(pattern: tuple[str, str], failures: Sequence[Memory]) -> Candidat
 
 def _pattern(memory: Memory) -> tuple[str, str]:
     """(name of the error, where it applies): as the entry says, else made from the error's words without numbers."""
-    name = _said(memory, "error_pattern") or _said(memory, "errorPattern")
+    name = _said(memory, "error_pattern", "errorPattern")
     if not name:
         line = (_said(memory, "error") or memory.title).strip().partition("\n")[0]
         name = "_".join([word for word in words(line) if word.isalpha()][:PATTERN_WORDS])
-    scope = _said(memory, "applicable_scope") or _said(memory, "applicableScope") or DEFAULT_SCOPE
+    scope = _said(memory, "applicable_scope", "applicableScope") or DEFAULT_SCOPE
     return one_line(name, 120), one_line(scope, 200)
 
 
 def _severity(failures: Sequence[Memory]) -> str:
-    said = _last(failures, "severity").lower()
-    if said in SEVERITIES:
-        return said
+    severity = _last(failures, "severity").lower()
+    if severity in SEVERITIES:
+        return severity
     return "high" if len(failures) >= HIGH_SEVERITY_FAILURES else "medium"
 
 
@@ -114,35 +117,24 @@ def _confidence(failures: Sequence[Memory], explained: bool) -> float:
     again = REPEAT_CONFIDENCE * (len(failures) - 1)
     reckoned = round(min(MAX_CONFIDENCE, BASE_CONFIDENCE + (FIX_CONFIDENCE if explained else 0.0) + again), 2)
     try:
-        said = float(_last(failures, "ruleConfidence", "rule_confidence"))
+        given = float(_last(failures, "ruleConfidence", "rule_confidence"))
     except ValueError:
         return reckoned
-    return said if 0 <= said <= 1 else reckoned
-
-
-def _goal(memory: Memory) -> str:
-    return _said(memory, "goal") or memory.title
+    return given if 0 <= given <= 1 else reckoned
 
 
 def _last(failures: Sequence[Memory], *keys: str) -> str:
-    said = (_said(memory, key) for memory in reversed(failures) for key in keys)
-    return next((text for text in said if text), "")
+    return next((text for memory in reversed(failures) if (text := _said(memory, *keys))), "")
+
+
+def _said(memory: Memory, *keys: str) -> str:
+    found = (memory.extra.get(key, "") for key in keys)
+    return next((value.strip() for value in found if isinstance(value, str) and value.strip()), "")
 
 
 def _last_learning(failures: Sequence[Memory]) -> str:
-    return next((text for memory in reversed(failures) if (text := _learning(memory.body))), "")
-
-
-def _learning(body: str) -> str:
-    """The first item below `## Learnings`."""
-    _, found, below = body.partition("## Learnings")
-    lines = (line.strip().lstrip("-*+ ").strip() for line in below.split("\n## ")[0].split("\n"))
-    return next((line for line in lines if line), "") if found else ""
-
-
-def _said(memory: Memory, key: str) -> str:
-    value = memory.extra.get(key, "")
-    return value.strip() if isinstance(value, str) else ""
+    found = (items(sections(memory.body).get("learnings", "")) for memory in reversed(failures))
+    return next((learnings[0] for learnings in found if learnings), "")
 
 
 def _cut(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ...model.errors import BadInput
 from ...redaction.find import redact
 from ...text.clean import one_line
 from .model import LlmFailure
@@ -16,6 +17,7 @@ from .model import LlmFailure
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from .config import LlmSettings
     from .model import Llm
 
     Schema = Mapping[str, Any]
@@ -37,6 +39,33 @@ DECODER = json.JSONDecoder(strict=False)  # models leave line breaks in strings 
 
 class Unfit(ValueError):
     """What is wrong with an answer, in words that its author understands."""
+
+
+def open_llm(settings: LlmSettings) -> Llm | None:
+    """Return the model that the user configured; None where there is none."""
+    if settings.endpoint and settings.command:
+        raise BadInput("llm names both an endpoint and a command", "Keep one of them in your config.yaml.")
+    if settings.endpoint:
+        from .endpoint import EndpointLlm  # an HTTP client: only for those who have an endpoint
+
+        return Redacting(EndpointLlm(settings))
+    if settings.command:
+        from .command import CommandLlm
+
+        return Redacting(CommandLlm(settings))
+    return None
+
+
+class Redacting:
+    """A model that never sees a secret: its provider is no place for one."""
+
+    def __init__(self, llm: Llm):
+        self._llm = llm
+        self.name = llm.name
+
+    def complete(self, prompt: str, system: str = "", schema: Schema | None = None) -> str:
+        """As Llm.complete."""
+        return self._llm.complete(redact(prompt), redact(system), schema)
 
 
 def ask(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str, Any]:

@@ -18,12 +18,11 @@ from ...text.stem import STOP_WORDS, stem, words
 from .text import NO_INTENT, as_read, body_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ...model.entry import Memory, Value
+    from ...state.changes import Trust
     from .text import SkillText
-
-    Trust = Callable[[Memory], float]
 
 KIND = "skill"
 # RFC-0011, in tenths, so that sums are exact: where reliability starts, and what a use adds.

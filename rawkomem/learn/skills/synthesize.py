@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...format.lesson import context_of
 from ...format.read_entries import MAX_PATTERNS, MAX_TAGS
+from ...format.sections import sections
 from ...model.entry import Entry, Plan
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
@@ -20,6 +21,7 @@ from ...state.derive import derived, inherited
 from ...state.graph.graph import build
 from ...state.graph.walk import clusters
 from ...text.clean import clean, one_line
+from ...text.count import count
 from ...text.overlap import enough, root_of, specific
 from ...text.prose import BULLET, prose_lines, sentences
 from ...text.stem import STOP_WORDS, stem, words
@@ -43,7 +45,6 @@ MAX_ITEMS = 12  # of a list: longer is a manual
 DESCRIPTION_WORDS = 40
 SECTIONS = {"insights": "Key Insights", "steps": "Recommended Approach", "avoid": "Anti-Patterns"}
 APPROACH, AVOID, RULES = "Approach", "Avoid", "Rules"  # headings of a proposed skill
-HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t#]*$")
 PREFIX = re.compile(r"^(?:learning|lesson)\s*:\s*", re.IGNORECASE)
 RULE = re.compile(r"\bRule:[ \t]*([^|\n]+)")
 SYSTEM = f"You turn the notes of a software project into one skill that an agent can follow. {WARNING}"
@@ -72,7 +73,7 @@ class Draft:
         """What it was made from, in one line."""
         lessons = sum(memory.kind == LESSON for memory in self.sources)
         made = ((len(self.sources) - lessons, LEARNING), (lessons, LESSON))
-        said = ((len(self.steps), "step"), (len(self.insights), "insight"), (len(self.avoid), "thing to avoid"),
+        said = ((len(self.steps), "step"), (len(self.insights), "insight"), (len(self.avoid), "warning"),
                 (len(self.rules), "rule"))  # fmt: skip
         return f"{_counted(made)}: {_counted(said)}"
 
@@ -178,15 +179,8 @@ def plan_proposal(draft: Draft, by: str) -> Plan:
 
 
 def section(body: str, heading: str) -> str:
-    """What stands below a heading (in any case) and outside code, as far as the next heading."""
-    inside, kept = False, []
-    for line in prose_lines(body):
-        found = HEADING.match(line)
-        if found:
-            inside = found[1].strip().lower() == heading.lower()
-        elif inside:
-            kept.append(line)
-    return "\n".join(kept).strip()
+    """Return what stands below a heading (in any case) and outside code, as far as the next heading."""
+    return sections("\n".join(prose_lines(body))).get(heading.lower(), "")
 
 
 def items(text: str) -> list[str]:
@@ -232,13 +226,7 @@ def _roots(memory: Memory) -> set[str]:
 
 
 def _counted(counts: Iterable[tuple[int, str]]) -> str:
-    told = [f"{count} {name if count == 1 else _plural(name)}" for count, name in counts if count]
-    return ", ".join(told) or "nothing"
-
-
-def _plural(name: str) -> str:
-    first, _, rest = name.partition(" ")
-    return f"{first}s {rest}".strip()
+    return ", ".join(count(number, name) for number, name in counts if number) or "nothing"
 
 
 def _list(heading: str, lines: Sequence[str], numbered: bool = False) -> str:

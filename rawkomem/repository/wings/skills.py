@@ -14,8 +14,8 @@ from ...files.lock import Lock
 from ...index.lists import memory_of
 from ...index.stores.documents import Filter
 from ...index.views.neighbors import Neighbours
+from ...learn.llm.ask import open_llm
 from ...learn.llm.model import LlmFailure, is_learning
-from ...learn.llm.open import open_llm
 from ...learn.skills import reflect as reflecting
 from ...learn.skills import synthesize as making
 from ...learn.skills.blocks import reflection_as_yamo, skill_as_yamo

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...model.clock import read_time
 from ...model.entry import Entry, Plan
 from ...model.errors import BadInput
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
+from ..changes import ids, time_of
 from ..changes.corroborate import plan_corroborate
 from ..changes.link import linking
 from ..changes.quarantine import NEEDS_REVIEW, TRUST_INSUFFICIENT, plan_held
@@ -128,8 +128,8 @@ def read_claim(extra: Mapping[str, Value]) -> Claim | None:
         predicate=text["predicate"],
         value=str(given["value"]),
         exclusive=text.get("exclusive", "true").lower() != "false",
-        valid_from=_time(text.get("validFrom") or extra.get("validFrom")),
-        valid_until=_time(text.get("validUntil") or extra.get("validUntil")),
+        valid_from=time_of(text.get("validFrom") or extra.get("validFrom")),
+        valid_until=time_of(text.get("validUntil") or extra.get("validUntil")),
         scope=scope,
         session=session if scope == SESSION else "",
     )
@@ -139,10 +139,6 @@ def claim_of(memory: Memory) -> Claim | None:
     """A memory's claim; its window is the memory's, which a `validity` entry may have changed."""
     claim = read_claim(memory.extra)
     return claim and replace(claim, valid_from=memory.valid_from, valid_until=memory.valid_until)
-
-
-def _time(value: object) -> int:
-    return (read_time(value)[0] or 0) if isinstance(value, str) and value else 0
 
 
 def check_claim(extra: Mapping[str, Value], body: str) -> None:
@@ -316,15 +312,15 @@ def _plan_kept_both(first: Entry, rivals: Sequence[Memory]) -> Plan:
 
 def plan_superseding(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
     """Store a memory that takes the place of others; both sides say so."""
-    ids: list[Value] = [rival.id for rival in rivals]
-    first = replace(first, extra={**first.extra, "supersedes": ids})
+    named: list[Value] = [rival.id for rival in rivals]
+    first = replace(first, extra={**first.extra, "supersedes": named})
     entries = [superseding(rival, first.id, reason, first.by) for rival in rivals]
     return Plan((first, *entries), f"add {first.title!r}; it supersedes {_names(rivals)}")
 
 
 def _plan_open(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
-    ids: list[Value] = [rival.id for rival in rivals]
-    kept = replace(first, extra={**first.extra, "conflictsWith": ids})
+    named: list[Value] = [rival.id for rival in rivals]
+    kept = replace(first, extra={**first.extra, "conflictsWith": named})
     return Plan((kept,), f"add {first.title!r}, in conflict with {_names(rivals)}: {reason}")
 
 
@@ -354,15 +350,10 @@ def outcome_of(entries: Sequence[Entry]) -> Outcome:
         return Outcome("corroborated", first.about)
     for entry in rest:
         if entry.kind == "quarantine":
-            return Outcome("quarantined", first.id, _texts(entry, "conflictsWith"), str(entry.extra["reason"]))
+            return Outcome("quarantined", first.id, ids(entry, "conflictsWith"), str(entry.extra["reason"]))
         if entry.kind == "link":
-            return Outcome("kept_both", first.id, _texts(entry, "to"))
+            return Outcome("kept_both", first.id, ids(entry, "to"))
     if rest:
         return Outcome("superseded", first.id, tuple(entry.about for entry in rest))
-    open_with = _texts(first, "conflictsWith")
+    open_with = ids(first, "conflictsWith")
     return Outcome("conflict", first.id, open_with) if open_with else Outcome("stored", first.id)
-
-
-def _texts(entry: Entry, key: str) -> tuple[str, ...]:
-    value = entry.extra.get(key, [])
-    return tuple(str(item) for item in (value if isinstance(value, list) else [value]))

@@ -38,16 +38,17 @@ def open_conflicts(memories: Iterable[Memory], find: Find) -> list[Conflict]:
 
 
 def _is_open(memory: Memory, other: Memory) -> bool:
-    return other.status == ACTIVE and other.id != memory.id and not _kept_both(memory, other)
+    return other.status == ACTIVE and other.id != memory.id and not kept_both(memory, other)
 
 
-def _kept_both(memory: Memory, other: Memory) -> bool:
+def kept_both(memory: Memory, other: Memory) -> bool:
+    """Tell whether somebody settled that two memories hold beside each other."""
     return (KEPT_BOTH, other.id) in memory.links or (KEPT_BOTH, memory.id) in other.links
 
 
 def how_settled(memory: Memory, other: Memory) -> str:
     """How the conflict between two memories ended; empty while both sides still stand."""
-    if _kept_both(memory, other):
+    if kept_both(memory, other):
         return "both hold"
     for side, name in ((memory, "this one"), (other, "that one")):
         if side.status not in (ACTIVE, "quarantined"):

@@ -6,20 +6,19 @@ fold, the JSON Schema and the history read it from REGISTRY.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...model.clock import read_time
+from ...model.entry import Entry, Memory
 from ...model.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ...model.entry import Entry, Memory
     from ..keys import Key
 
-    Fields = dict[str, Any]
-    Reducer = Callable[[Fields, Entry], Fields]
-    Trust = Callable[[Memory], float]
+Fields = dict[str, Any]
+Reducer = Callable[[Fields, Entry], Fields]
+Trust = Callable[[Memory], float]
 
 
 @record

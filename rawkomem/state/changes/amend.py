@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...format.citation import KEY, cited_in, with_cited
-from ...model.entry import Entry
+from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput, Refused
 from ...model.record import replace
 from ..decide import check_entry, check_in_use, plan_about
-from . import Change, listed
+from . import Change, Fields, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ...format.citation import Citation
-    from ...model.entry import Memory, Plan, Value
-    from . import Fields
+
 
 # frontmatter key → field of Memory, for the keys an amend may change; other keys are merged into `extra`
 AMENDABLE = {
@@ -44,8 +42,8 @@ def plan_amend(memory: Memory, entry: Entry) -> Plan:
 
 def plan_cite(memory: Memory, citations: Sequence[Citation], by: str) -> Plan:
     """Cite code: an amend with everything the memory cites, each place once."""
-    cites: list[Value] = [*with_cited(cited_in(memory.extra), citations)]
-    return replace(plan_amend(memory, Entry(extra={KEY: cites}, by=by)), why=f"cite {len(citations)} places")
+    extra: Fields = {KEY: [*with_cited(cited_in(memory.extra), citations)]}
+    return replace(plan_amend(memory, Entry(extra=extra, by=by)), why=f"cite {len(citations)} places")
 
 
 def _reduce(fields: Fields, entry: Entry) -> Fields:
@@ -54,13 +52,7 @@ def _reduce(fields: Fields, entry: Entry) -> Fields:
     body = {"body": entry.body} if entry.body else {}
     changed = {key: value for key, value in entry.extra.items() if key not in FIXED}
     amended = (*fields.get("amended_in", ()), entry.id)
-    return {
-        **named,
-        **body,
-        "amended_in": amended,
-        "reviewed_in": (),
-        "extra": {**fields["extra"], **changed},
-    }
+    return {**named, **body, "amended_in": amended, "reviewed_in": (), "extra": {**fields["extra"], **changed}}
 
 
 def _tell(entry: Entry) -> str:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from ...model.entry import Entry
+from ...model.entry import Entry, Memory, Plan
 from ..decide import about, plan_about
 from ..keys import ID, REASON, Key
 from ..references import CORROBORATED
-from . import Change, ids, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ...model.entry import Memory, Plan, Value
-    from . import Fields
+from . import Change, Fields, ids, listed
 
 
 def plan_corroborate(known: Memory, said: Entry) -> Plan:
@@ -27,7 +21,7 @@ def plan_corroborate(known: Memory, said: Entry) -> Plan:
 
 def confirming(memory: Memory, witness: Memory) -> Entry:
     """Return the entry by which another memory confirms a memory."""
-    extra: dict[str, Value] = {"with": witness.id, "reason": f"confirmed by {witness.id}"}
+    extra: Fields = {"with": witness.id, "reason": f"confirmed by {witness.id}"}
     return about(memory, Entry(kind="corroborate", by=witness.by, extra=extra))
 
 
@@ -49,7 +43,7 @@ def _reduce(fields: Fields, entry: Entry) -> Fields:
     }
 
 
-def _source(by: str, extra: Mapping[str, Value]) -> str:
+def _source(by: str, extra: Mapping[str, object]) -> str:
     """Return who speaks: a name, else the session it was said in."""
     return by.strip().lower() or str(extra.get("session", extra.get("sessionId", "")))
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ...model.entry import Entry
+from ...model.entry import Entry, Memory, Plan
 from ...model.errors import Refused
 from ..decide import plan_about
 from ..keys import REASON
 from . import Change, with_status
-
-if TYPE_CHECKING:
-    from ...model.entry import Memory, Plan
 
 
 def plan_delete(memory: Memory, reason: str, by: str) -> Plan:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ...model.entry import Entry, Memory, Plan
 from ...model.kinds import ACTIVE
 from ..decide import plan_change
 from ..fold import after
 from ..keys import REASON, Key
-from . import Change, with_status
-
-if TYPE_CHECKING:
-    from ...model.entry import Entry, Memory, Plan
-    from . import Fields, Trust
+from . import Change, Fields, Trust, with_status
 
 DISPUTED = "disputed"
 MIN_TRUST = 0.3  # below it a dispute marks a memory (neolata)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput
 from ..decide import plan_change
 from ..keys import REASON, Key
-from . import Change
-
-if TYPE_CHECKING:
-    from ...model.entry import Entry, Memory, Plan
-    from . import Fields
+from . import Change, Fields
 
 SIGNALS = HELPFUL, HARMFUL = ("helpful", "harmful")
 SIGNS = {HELPFUL: "+", HARMFUL: "-"}

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ...model.entry import Entry, Plan
+from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput
 from ...model.record import record
 from ..decide import check_in_use, plan_about
 from ..keys import Key, texts
-from . import Change, ids, listed
-
-if TYPE_CHECKING:
-    from ...model.entry import Memory, Value
-    from . import Fields
+from . import Change, Fields, ids, listed
 
 CHAIN = ("intentChain", "hypotheses", "rationales")  # RFC-0011: what led to a memory, level by level
 MAX_LEVELS = 5
@@ -43,7 +37,7 @@ def plan_heritage(memory: Memory, chain: HeritageChain, by: str = "") -> Plan:
         raise BadInput(f"a chain of more than {MAX_LEVELS} levels", "keep the last ones")
     if any(not text.strip() for part in parts for text in part):
         raise BadInput("an empty level in a chain", "leave it out")
-    extra: dict[str, Value] = {key: list(part) for key, part in zip(CHAIN, parts, strict=True)}
+    extra: Fields = {key: list(part) for key, part in zip(CHAIN, parts, strict=True)}
     return plan_about(memory, Entry(kind="heritage", by=by, extra=extra), f"heritage of {memory.id}")
 
 
@@ -65,13 +59,6 @@ def _tell(entry: Entry) -> str:
     return f"comes from {listed(sources)}" if sources else f"was led to by: {' → '.join(intents)}"
 
 
-CHANGE = Change(
-    _reduce,
-    _tell,
-    {
-        "from": Key("The memories that a heritage comes from", texts(), refers=True),
-        "intentChain": Key("The intents that led to it, the first cause first", texts()),
-        "hypotheses": Key("What was supposed at each level of the intents", texts()),
-        "rationales": Key("The reason at each level of the intents", texts()),
-    },
-)
+SOURCES = Key("The memories that a heritage comes from", texts(), refers=True)
+LEVELS = Key("The intents that led to it, what was supposed, and why: the first cause first", texts())
+CHANGE = Change(_reduce, _tell, {"from": SOURCES, **dict.fromkeys(CHAIN, LEVELS)})

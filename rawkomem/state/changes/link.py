@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from ...model.entry import Entry, Plan
+from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput, NotFound, Refused
 from ..decide import about
 from ..derive import DERIVED
 from ..keys import Key, texts
-from ..references import (
-    CORROBORATED,
-    HERITAGE,
-    KEPT_BOTH,
-    MEMBER,
-    MENTIONS,
-    RELATED,
-    SIMILAR,
-    SUPERSEDES,
-    Names,
-)
-from . import Change, ids, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...model.entry import Memory, Value
-    from . import Fields
+from ..references import CORROBORATED, HERITAGE, KEPT_BOTH, MEMBER, MENTIONS, RELATED, SIMILAR, SUPERSEDES, Names
+from . import Change, Fields, ids, listed
 
 TYPE_LENGTH = 32  # characters
 # Types that stand for something else than a link entry, with what makes them.
@@ -72,7 +56,7 @@ def plan_unlink(memory: Memory, other: Memory, type: str, by: str) -> Plan:
 
 def linking(memory: Memory, to: Sequence[str], type: str, by: str, removed: bool = False) -> Entry:
     """Return the entry that adds or removes links from a memory to some others."""
-    extra: dict[str, Value] = {"to": list(to) if len(to) > 1 else to[0]}
+    extra: Fields = {"to": list(to) if len(to) > 1 else to[0]}
     if type != RELATED:
         extra["type"] = type
     if removed:
@@ -106,11 +90,5 @@ def _tell(entry: Entry) -> str:
     return f"{'unlinked from' if _removes(entry) else 'linked to'} {listed(ids(entry, 'to'))} as {_type(entry)}"
 
 
-CHANGE = Change(
-    _reduce,
-    _tell,
-    {
-        "to": Key("The memories that a link leads to", texts(), refers=True),
-        "removed": Key("true: the link is removed"),
-    },
-)
+TO, REMOVED = Key("The memories that a link leads to", texts(), refers=True), Key("true: the link is removed")
+CHANGE = Change(_reduce, _tell, {"to": TO, "removed": REMOVED})

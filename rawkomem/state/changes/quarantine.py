@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from ...model.entry import Entry, Plan
+from ...model.entry import Entry, Memory, Plan
 from ...model.errors import Refused
 from ...model.kinds import ACTIVE
 from ..decide import about, plan_change
 from ..fold import created
 from ..keys import CONFLICTS, REASON
-from . import Change, ids, listed, with_status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ...model.entry import Memory, Value
-    from . import Fields
+from . import Change, Fields, ids, listed, with_status
 
 TRUST_INSUFFICIENT, NEEDS_REVIEW = "trust_insufficient", "predicate_requires_review"  # reasons of claims
 
@@ -30,8 +24,8 @@ def plan_quarantine(memory: Memory, reason: str, by: str) -> Plan:
 
 def holding(memory: Memory, reason: str, by: str, rivals: Iterable[str] = ()) -> Entry:
     """Return the entry that holds a memory back; `rivals`: ids of the memories that it contradicts."""
-    named: list[Value] = [*rivals]
-    extra: dict[str, Value] = {"reason": reason, **({"conflictsWith": named} if named else {})}
+    named: list[str] = [*rivals]
+    extra: Fields = {"reason": reason, **({"conflictsWith": named} if named else {})}
     return about(memory, Entry(kind="quarantine", by=by, extra=extra))
 
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ...model.entry import Entry, Memory, Plan
 from ...model.kinds import ACTIVE
 from ..decide import plan_change
 from ..keys import REASON
-from . import Change
-
-if TYPE_CHECKING:
-    from ...model.entry import Entry, Memory, Plan
-    from . import Fields
+from . import Change, Fields
 
 
 def plan_reinforce(memory: Memory, reason: str, by: str) -> Plan:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from ...model.entry import Entry, Plan
+from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput, Refused
 from ...model.kinds import ACTIVE
 from ..decide import plan_change
 from ..fold import after
 from ..keys import CONFLICTS, REASON, Key
 from ..references import KEPT_BOTH
-from . import Change, ids, listed, with_status
+from . import Change, Fields, Trust, ids, listed, with_status
 from .link import linking
 from .quarantine import with_conflicts
 from .supersede import outweighs, superseding
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...model.entry import Memory, Value
-    from . import Fields, Trust
 
 ACTIONS = ACTIVATE, REJECT = ("activate", "reject")
 SETTLEMENTS = BY_TRUST, SUPERSEDE, KEEP_BOTH = ("", "supersede", "keep_both")  # how an activation settles a conflict
@@ -57,8 +51,8 @@ def _plan_active(memory: Memory, rivals: Sequence[Memory], settle: str, reason: 
     entries: list[Entry] = []
     names = [rival.id for rival in rivals]
     if memory.status != ACTIVE:
-        left: list[Value] = [] if wins or settle == KEEP_BOTH else [*names]
-        extra: dict[str, Value] = {"action": ACTIVATE, "reason": reason, "conflictsWith": left}
+        left: list[str] = [] if wins or settle == KEEP_BOTH else [*names]
+        extra: Fields = {"action": ACTIVATE, "reason": reason, "conflictsWith": left}
         entries += plan_change(memory, "review", by, "", extra).entries
     if settle == KEEP_BOTH and rivals:
         entries.append(linking(after(memory, entries), names, KEPT_BOTH, by))

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...model.entry import Entry, Plan
+from ...model.entry import Entry, Memory, Plan
 from ...model.errors import Refused
 from ...model.kinds import ACTIVE
 from ..belief.conflicts import chain
 from ..decide import about
 from ..keys import ID, REASON, Key
-from . import Change, with_status
+from . import Change, Fields, Trust, with_status
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...model.entry import Memory
     from ..belief.conflicts import Find
-    from . import Fields, Trust
+
 
 TRUST_DECIMALS = 6  # in which two trusts are compared: two claims of one moment are equally old
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...model.clock import iso, read_moment
+from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput
 from ..decide import check_window, plan_change
 from ..keys import REASON, Key
-from . import Change, time_of
-
-if TYPE_CHECKING:
-    from ...model.entry import Entry, Memory, Plan, Value
-    from . import Fields
+from . import Change, Fields, time_of
 
 ENDS = {"validFrom": "valid_from", "validUntil": "valid_until"}  # key → field of Memory
 OPEN_END = "none"  # written for the end of a window that is removed
@@ -21,7 +16,7 @@ OPEN_END = "none"  # written for the end of a window that is removed
 def plan_validity(memory: Memory, start: str, end: str, reason: str, by: str) -> Plan:
     """Set when a memory holds: dates, times or ages; empty leaves an end as it is, `none` opens it."""
     texts = zip(ENDS, (start, end), strict=True)
-    given: dict[str, Value] = {key: _moment(key, text) for key, text in texts if text}
+    given: Fields = {key: _moment(key, text) for key, text in texts if text}
     if not given:
         raise BadInput("no window given", "give --from, --until or both")
     known = {key: iso(getattr(memory, field)) for key, field in ENDS.items()}
@@ -48,8 +43,5 @@ def _tell(entry: Entry) -> str:
     return f"valid {' '.join(said)}" if said else "no window given"
 
 
-CHANGE = Change(
-    _reduce,
-    _tell,
-    {"validFrom": Key("When it begins to hold"), "validUntil": Key("When it ceases to hold"), "reason": REASON},
-)
+FROM, UNTIL = Key("When it begins to hold"), Key("When it ceases to hold")
+CHANGE = Change(_reduce, _tell, {"validFrom": FROM, "validUntil": UNTIL, "reason": REASON})

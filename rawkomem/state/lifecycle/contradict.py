@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ...model.entry import Plan
 from ...model.record import record
 from ..belief.claims import KEEP_BOTH, SUPERSEDE
+from ..belief.conflicts import kept_both
 from ..changes.link import linking
 from ..changes.quarantine import NEEDS_REVIEW, TRUST_INSUFFICIENT, holding
 from ..changes.supersede import outweighs, superseding
@@ -37,17 +38,13 @@ def plan_contradictions(census: Census, rules: ClaimRules, by: str = "") -> Plan
         if key is None:
             continue
         before = standing.setdefault(key, [])
-        rivals = [rival for rival in rules.rivals(memory, before) if not _settled(memory, rival)]
+        rivals = [rival for rival in rules.rivals(memory, before) if not kept_both(memory, rival)]
         decided = list(_decide(census, memory, rivals, rules.policy(memory), by)) if rivals else []
         entries += decided
         gone = {entry.about for entry in decided if entry.kind in ("supersede", "quarantine")}
         before[:] = [other for other in (*before, memory) if other.id not in gone]
     changed = len({entry.about for entry in entries})
     return Plan(tuple(entries), f"settle contradictions of {changed} memories")
-
-
-def _settled(one: Memory, other: Memory) -> bool:
-    return (KEPT_BOTH, other.id) in one.links or (KEPT_BOTH, one.id) in other.links
 
 
 def _decide(census: Census, memory: Memory, rivals: Sequence[Memory], policy: str, by: str) -> Iterator[Entry]:

@@ -6,38 +6,16 @@ import json
 from typing import TYPE_CHECKING
 
 from ...format.lesson import pattern_of
+from ...model.entry import Memory
 from ..changes.heritage import CHAIN
 from ..facets import session_of, type_of
 from .strength import importance_of
 
 if TYPE_CHECKING:
-    from ...model.entry import Memory, Value
+    from ...model.entry import Value
     from ...text.expression import Known
 
 MEMORY_TYPES = ("global", "session", "agent", "lesson", "reflection")
-FIELDS = (
-    "id",
-    "kind",
-    "status",
-    "title",
-    "content",
-    "type",
-    "tags",
-    "source",
-    "session_id",
-    "agent_id",
-    "memory_type",
-    "importance",
-    "importance_score",
-    "access_count",
-    "last_accessed",
-    "created_at",
-    "updated_at",
-    "heritage_chain",
-    "lesson_pattern_id",
-    "source_skill_id",
-    "skill_name",
-)
 
 
 def promoted(memory: Memory, accesses: int, last_access: int) -> dict[str, Known]:
@@ -100,3 +78,6 @@ def chain_of(memory: Memory) -> dict[str, list[Value]]:
 
 def _text(value: Value | None) -> str | None:
     return value if isinstance(value, str) and value else None
+
+
+FIELDS = tuple(columns(Memory(""), 0, 0))  # what a filter may name
