@@ -38,7 +38,7 @@ class Names:
                 self.files.setdefault(name, []).append(memory.id)
 
     def find(self, name: str) -> list[str]:
-        """The memories that a name may mean: one when all is well, none or several where it is broken or unclear."""
+        """Return the ids that a name may mean: one if all is well, none if it is broken, several if it is ambiguous."""
         name = unicodedata.normalize("NFC", name.strip()).removesuffix(".md")
         for candidate in dict.fromkeys((name, name.partition("#")[0].strip())):  # `name#heading`; an id may hold a #
             if candidate in self.ids:
@@ -50,7 +50,7 @@ class Names:
 
 
 def references(memory: Memory) -> Iterator[tuple[str, str]]:
-    """(type, name) of everything a memory refers to, in the order links, frontmatter, text, history."""
+    """Yield (type, name) of everything a memory refers to, in the order links, frontmatter, text, history."""
     yield from memory.links
     yield from ((RELATED, name) for name in memory.related)
     yield from ((MENTIONS, name) for name in mentions(memory.body))

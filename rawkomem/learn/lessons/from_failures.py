@@ -45,12 +45,12 @@ class Candidate:
 
     @property
     def pattern_id(self) -> str:
-        """What it is told apart by."""
+        """Return the id of the pattern of failure."""
         return pattern_id(self.context.error_pattern, self.context.applicable_scope)
 
 
 def candidates(memories: Iterable[Memory], now: int) -> list[Candidate]:
-    """One candidate for each pattern of failure, by pattern; what is too little to learn from is none."""
+    """Return one candidate for each pattern of failure, by pattern; what is too little to learn from is none."""
     groups: dict[tuple[str, str], list[Memory]] = {}
     for memory in memories:
         if is_failure(memory) and 0 <= now - memory.created < REPEATED_MS:
@@ -67,7 +67,7 @@ def candidates(memories: Iterable[Memory], now: int) -> list[Candidate]:
 
 
 def is_failure(memory: Memory) -> bool:
-    """Whether something went wrong here: it says so, or somebody marked it."""
+    """Tell whether something went wrong here: it says so, or somebody marked it."""
     if memory.status != ACTIVE or memory.kind == "lesson":
         return False
     marked = any(tag.lower().lstrip("#") == CANDIDATE_TAG[1:] for tag in memory.tags)
@@ -75,7 +75,7 @@ def is_failure(memory: Memory) -> bool:
 
 
 def _candidate(pattern: tuple[str, str], failures: Sequence[Memory]) -> Candidate:
-    """What the failures of one pattern tell together: each field from the last one that has it."""
+    """Return what the failures of one pattern tell together: each field from the last one that has it."""
     last = failures[-1]
     error = _last(failures, "error") or last.title
     fix = _last(failures, "fix", "resolution") or _last_learning(failures)
@@ -97,7 +97,7 @@ def _candidate(pattern: tuple[str, str], failures: Sequence[Memory]) -> Candidat
 
 
 def _pattern(memory: Memory) -> tuple[str, str]:
-    """(name of the error, where it applies): as the entry says, else made from the error's words without numbers."""
+    """Return (name of the error, where it applies): as the entry says, else from the error's words without numbers."""
     name = _said(memory, "error_pattern", "errorPattern")
     if not name:
         line = (_said(memory, "error") or memory.title).strip().partition("\n")[0]
@@ -138,6 +138,6 @@ def _last_learning(failures: Sequence[Memory]) -> str:
 
 
 def _cut(text: str) -> str:
-    """Not too long, and without headings: a lesson has its own."""
+    """Shorten a text and remove its heading marks: a lesson has its own headings."""
     lines = [line.lstrip("#").strip() if line.startswith("#") else line for line in text.split("\n")]
     return "\n".join(lines)[:MAX_TEXT_CHARS].strip()

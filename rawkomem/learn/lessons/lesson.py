@@ -57,7 +57,7 @@ class Lesson:
 
     @property
     def wire(self) -> str:
-        """Its block, for other programs."""
+        """Return the wire block of the lesson, for other programs."""
         return emit_block(lesson_block(self.by, self.at, **wire_values(self.id, self.pattern_id, self.context)))
 
 
@@ -82,20 +82,20 @@ class Wire:
 
 
 def lesson_of(memory: Memory) -> Lesson:
-    """The lesson that a memory is."""
+    """Return the lesson that a memory is."""
     context = context_of(memory.title, memory.importance, memory.extra, memory.body)
     pattern = pattern_of(memory.extra)
     return Lesson(memory.id, pattern, context, memory.by, memory.created, memory.status, memory.path)
 
 
 def by_severity(lessons: Sequence[Lesson]) -> list[Lesson]:
-    """The gravest first; of equals the surest, then the latest."""
+    """Return lessons by severity, the highest first; of equals by confidence, then the latest."""
     order = {severity: -place for place, severity in enumerate(SEVERITIES)}
     return sorted(lessons, key=lambda one: (order[one.context.severity], -one.context.confidence, -one.at, one.id))
 
 
 def same_pattern(lesson: Lesson, pattern: str, context: LessonContext) -> bool:
-    """Whether a lesson is about this pattern: ids collide, so the fields are compared; a wire block has no name."""
+    """Tell whether a lesson is about a pattern: ids collide, so the fields are compared; a wire block has no name."""
     known = lesson.context
     names = known.error_pattern == context.error_pattern or pattern in (known.error_pattern, context.error_pattern)
     return lesson.pattern_id == pattern and names and _same_text(known.applicable_scope, context.applicable_scope)
@@ -154,7 +154,7 @@ def _entry(context: LessonContext, pattern: str, by: str, sources: Sequence[str]
 
 
 def _conditions(context: LessonContext) -> list[str]:
-    """When to use it: where its rule applies, and where its pattern is named."""
+    """Return the conditions of a lesson: where its rule applies, and where its pattern is named."""
     name = "" if is_pattern_id(context.error_pattern) else context.error_pattern
     scope = one_line(context.applicable_scope, SCOPE_LENGTH)
     proposed = (f"When working on {scope}", " ".join(name.replace("_", " ").split()))
@@ -162,7 +162,7 @@ def _conditions(context: LessonContext) -> list[str]:
 
 
 def read_wire(text: str) -> Wire:
-    """The lesson of a wire block, in either form; what is wrong with the block is told with its line."""
+    """Return the lesson of a wire block, in either form; what is wrong with the block is told with its line."""
     block, problems = read_block(text)
     wrong = next((problem for problem in problems if problem.level == "error"), None)
     if block is None or wrong:
@@ -191,7 +191,7 @@ def _wire_of(block: Block) -> Wire:
 
 
 def _lesson_id(block: Block) -> str:
-    """The id that a block gives, where it is one of ours; a name of another shape could pass for another memory."""
+    """Return the id that a block gives, if it is one of ours; another name could pass for another memory."""
     id = block.value("output", "lesson_id")
     parts = id.split("_")
     ours = len(parts) == 3 and parts[0] == "lesson" and parts[1].isdecimal() and name_of(id) == id and len(id) < 60
@@ -206,12 +206,12 @@ def _number(text: str) -> float:
 
 
 def with_name(lesson: Lesson, name: str) -> bool:
-    """Whether a lesson is meant by the id or the readable name of a pattern."""
+    """Tell whether a lesson is meant by the id or the readable name of a pattern."""
     return name in (lesson.pattern_id, lesson.context.error_pattern)
 
 
 def renamed(wire: Wire, known: Sequence[Memory]) -> Wire:
-    """The lesson with the readable name of its pattern, where the repository knows that."""
+    """Return the lesson with the readable name of its pattern, where the repository knows that."""
     for memory in known:
         lesson = lesson_of(memory)
         if same_pattern(lesson, wire.pattern_id, wire.context):

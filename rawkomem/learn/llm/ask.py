@@ -64,12 +64,12 @@ class Redacting:
         self.name = llm.name
 
     def complete(self, prompt: str, system: str = "", schema: Schema | None = None) -> str:
-        """As Llm.complete."""
+        """Return the answer, as Llm.complete does."""
         return self._llm.complete(redact(prompt), redact(system), schema)
 
 
 def ask(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str, Any]:
-    """The model's answer as an object that fits the schema. A bad answer is sent back once; the second is a failure."""
+    """Ask for an object that fits the schema. A bad answer is sent back once; a second one raises LlmFailure."""
     system = f"{system}\n\n{wanted(schema)}".strip()
     answer = llm.complete(prompt, system, schema)
     try:
@@ -85,18 +85,18 @@ def ask(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str, Any]:
 
 
 def wanted(schema: Schema) -> str:
-    """The words that ask for JSON."""
+    """Return the words that ask for JSON."""
     return f"Answer with one JSON object and nothing else. Its JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
 
 
 def repair(prompt: str, answer: str, problem: str) -> str:
-    """The prompt once more, with the answer that was no good."""
+    """Return the prompt once more, with the answer that was no good."""
     complaint = f"Your last answer could not be used ({problem}). It was:"
     return f"{prompt}\n\n{complaint}\n\n{answer[:MAX_SHOWN_CHARS]}\n\nGive it again, as one JSON object only."
 
 
 def read_object(text: str, schema: Schema) -> dict[str, Any]:
-    """The first object in a text that fits; Unfit says what is wrong with the largest one otherwise."""
+    """Return the first object in a text that fits; Unfit says what is wrong with the largest one otherwise."""
     problem = Unfit("there is no JSON object in it")
     largest = 0
     for found, length in objects(text[:MAX_ANSWER_CHARS]):
@@ -111,7 +111,7 @@ def read_object(text: str, schema: Schema) -> dict[str, Any]:
 
 
 def objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
-    """Every outermost JSON object in a text, with its length."""
+    """Return every outermost JSON object in a text, with its length."""
     at = text.find("{")
     for _ in range(MAX_BRACES):
         if at < 0:
@@ -126,7 +126,7 @@ def objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
 
 
 def check(value: Any, schema: Schema, path: str = "the answer") -> None:
-    """The few words of JSON Schema that we use: type, enum, required, properties, items."""
+    """Raise Unfit unless a value fits a schema: type, enum, required, properties and items are checked."""
     allowed = schema.get("type", ())
     names = (allowed,) if isinstance(allowed, str) else tuple(allowed)
     if names and not any(_is(value, name) for name in names):
@@ -146,7 +146,7 @@ def check(value: Any, schema: Schema, path: str = "the answer") -> None:
 
 
 def _is(value: Any, name: str) -> bool:
-    """Whether a value is of a JSON type; to Python, true is a number too."""
+    """Tell whether a value is of a JSON type; to Python, true is a number too."""
     if isinstance(value, bool):
         return name == "boolean"
     return isinstance(value, TYPES[name])  # type: ignore[arg-type]

@@ -22,5 +22,5 @@ class LlmSettings:
 
     @property
     def any(self) -> bool:
-        """Whether there is a model to ask."""
+        """Tell whether there is a model to ask."""
         return bool(self.endpoint or self.command)

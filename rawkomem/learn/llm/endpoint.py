@@ -40,7 +40,7 @@ class EndpointLlm:
         self.name = f"{self._model} at {target.host}:{target.port}"
 
     def complete(self, prompt: str, system: str = "", schema: Mapping[str, object] | None = None) -> str:
-        """As Llm.complete."""
+        """Return the answer, as Llm.complete does."""
         roles = (("system", system), ("user", prompt))
         body: dict[str, Any] = {
             "model": self._model,
@@ -53,7 +53,7 @@ class EndpointLlm:
             raise LlmFailure(failure.message, failure.hint) from None
 
     def _ask_for_json(self, body: dict[str, Any], schema: Mapping[str, object]) -> Any:
-        """The answer by the first rung that the server takes. A rung is left for good once a lower one has worked."""
+        """Return the answer by the first JSON mode that the server takes; modes that failed are not tried again."""
         for rung in range(self._rung, len(JSON_MODES)):
             try:
                 answer = self._post({**body, **response_format(JSON_MODES[rung], schema)})
@@ -67,14 +67,14 @@ class EndpointLlm:
 
 
 def response_format(rung: str, schema: Mapping[str, object]) -> dict[str, Any]:
-    """The part of a request that asks for JSON."""
+    """Return the part of a request that asks for JSON."""
     if rung == "json_schema":
         return {"response_format": {"type": rung, "json_schema": {"name": "answer", "schema": dict(schema)}}}
     return {"response_format": {"type": rung}} if rung else {}
 
 
 def read_text(answer: Any) -> str:
-    """The text of a chat completion; a refusal, an answer that was cut off or an empty one is a failure."""
+    """Return the text of a chat completion; a refusal, an answer that was cut off or an empty one is a failure."""
     try:
         choice = answer["choices"][0]
         message = choice["message"]

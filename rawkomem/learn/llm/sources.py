@@ -23,7 +23,7 @@ WARNING = (
 
 
 def fenced(memories: Sequence[Memory]) -> str:
-    """The memories, each in tags with a nonce; empty where there are none."""
+    """Return the memories, each in tags with a nonce; empty where there are none."""
     nonce = os.urandom(4).hex()  # no memory can know it, so none can write the closing tag
     parts = [_item(memory, nonce) for memory in memories]
     return "\n".join([f"<memories-{nonce}>", *parts, f"</memories-{nonce}>"]) if parts else ""

@@ -45,7 +45,7 @@ class Prepared:
     prompt: str
 
     def shape(self) -> dict[str, Any]:
-        """As RFC-0011 gives a reflection without a model."""
+        """Return the prepared question in the form of RFC-0011."""
         return {"topic": self.topic, "count": len(self.sources), "context": self.context, "prompt": self.prompt}
 
 
@@ -58,7 +58,7 @@ class Thought:
 
 
 def prepare(topic: str, sources: Sequence[Memory]) -> Prepared:
-    """The question to ask about some memories."""
+    """Return the question to ask about some memories."""
     topic = one_line(topic) or GENERAL
     context = fenced(sources)
     about = "" if topic == GENERAL else f" They were found for the topic: {topic}."
@@ -80,7 +80,7 @@ def think(llm: Llm, prepared: Prepared) -> Thought:
 
 
 def plan_reflection(prepared: Prepared, thought: Thought, by: str) -> Plan:
-    """A memory of what was thought: it names all its sources, so that it is believed no more than the least of them."""
+    """Store what was thought. The memory names its sources, so it is believed no more than the least of them."""
     entry = Entry(
         kind=KIND,
         title=f"Reflection: {prepared.topic}",
@@ -97,7 +97,7 @@ def plan_reflection(prepared: Prepared, thought: Thought, by: str) -> Plan:
 
 
 def known_reflection(prepared: Prepared, memories: Iterable[Memory]) -> Memory | None:
-    """The reflection in use on this very topic, made of these very memories, none of which changed since."""
+    """Return the reflection in use on this very topic, made of these very memories, none of which changed since."""
     for memory in made_of(memories, prepared.sources):
         same = memory.kind == KIND and memory.extra.get("topic") == prepared.topic
         if same and all(source.updated <= memory.created for source in prepared.sources):
@@ -106,18 +106,18 @@ def known_reflection(prepared: Prepared, memories: Iterable[Memory]) -> Memory |
 
 
 def topic_of(memory: Memory) -> str:
-    """What a reflection is about."""
+    """Return what a reflection is about."""
     return str(memory.extra.get("topic", "")) or GENERAL
 
 
 def confidence_of(memory: Memory) -> float:
-    """How sure a reflection is, from 0 to 1."""
+    """Return how sure a reflection is, from 0 to 1."""
     said = str(memory.extra.get("confidence", ""))
     return int(said) / 100 if said.isdecimal() else 0.0
 
 
 def shape_of(memory: Memory, block: str) -> dict[str, Any]:
-    """As RFC-0011 gives a reflection that was made."""
+    """Return a reflection in the form of RFC-0011."""
     return {
         "id": memory.id,
         "topic": topic_of(memory),

@@ -48,7 +48,7 @@ class Skill:
     last_used: int = 0
 
     def field(self, name: str) -> str:
-        """What it says of itself: name, intent, tags or description, as text."""
+        """Return what it says of itself: name, intent, tags or description, as text."""
         if name == "name":
             return self.memory.title
         return " ".join(self.memory.tags) if name == "tags" else str(self.memory.extra.get(name, ""))
@@ -64,7 +64,7 @@ class Match:
 
 
 def reliability(votes: str) -> float:
-    """How reliable a skill is after these votes (`+`, `-`) in their order, from 0 to 1."""
+    """Return how reliable a skill is after these votes (`+`, `-`) in their order, from 0 to 1."""
     tenths = START_TENTHS
     for vote in votes:
         tenths = max(0, min(MAX_TENTHS, tenths + (SUCCESS_TENTHS if vote == "+" else FAILURE_TENTHS)))
@@ -72,7 +72,7 @@ def reliability(votes: str) -> float:
 
 
 def skill_of(memory: Memory, injected: int = 0, last_used: int = 0) -> Skill:
-    """A memory of kind `skill` with what follows from its votes."""
+    """Return a memory of kind `skill` with what follows from its votes."""
     return Skill(memory, reliability(memory.votes), len(memory.votes), injected, last_used)
 
 
@@ -80,7 +80,7 @@ def skill_of(memory: Memory, injected: int = 0, last_used: int = 0) -> Skill:
 
 
 def rank(question: str, skills: Sequence[Skill], cosine: Mapping[str, float]) -> list[Match]:
-    """The skills that fit a question, best first; `cosine`: how close each is in meaning, by id."""
+    """Return the skills that fit a question, best first; `cosine`: how close each is in meaning, by id."""
     named = called(question, skills)
     if named:
         return [Match(named, 1.0, (("called", 1.0, "the question calls it by its name"),))]
@@ -90,7 +90,7 @@ def rank(question: str, skills: Sequence[Skill], cosine: Mapping[str, float]) ->
 
 
 def called(question: str, skills: Sequence[Skill]) -> Skill | None:
-    """The skill that a question names outright: `Name: X` or `X: do this`; of namesakes the more reliable."""
+    """Return the skill that a question names outright: `Name: X` or `X: do this`; of namesakes the more reliable."""
     head, colon, rest = question.strip().partition(":")
     name = rest if head.strip().casefold() == "name" else head
     wanted = name.strip().casefold() if colon else ""
@@ -99,7 +99,7 @@ def called(question: str, skills: Sequence[Skill]) -> Skill | None:
 
 
 def _match(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
-    """A word counts by the fields that hold it, at most as in a name: so a name that says it all is a full match."""
+    """Score a skill. A word counts by the fields that hold it, at most as in a name."""
     held = {name: _stems(skill.field(name)) for name in FIELDS}
     parts: list[tuple[str, float, str]] = []
     shared = [(word, [name for name in FIELDS if root in held[name]]) for root, word in asked.items()]
@@ -114,7 +114,7 @@ def _match(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
 
 
 def _stems(text: str) -> dict[str, str]:
-    """What a text is about: stem → word, with the parts of compound names; all words where it has no telling ones."""
+    """Return what a text is about: stem → word, with the parts of compound names; all words where none is specific."""
     every = words(searchable_title(text))
     return {stem(word): word for word in [word for word in every if word not in STOP_WORDS] or every}
 
@@ -123,7 +123,7 @@ def _stems(text: str) -> dict[str, str]:
 
 
 def known_as(skill: SkillText, known: Sequence[Memory]) -> Memory | None:
-    """The skill that says exactly this already, whatever became of it; a deleted one is not known."""
+    """Return the skill that says exactly this already, whatever became of it; a deleted one is not known."""
     body = as_read(body_of(skill.text))
     return next((memory for memory in known if memory.status != "deleted" and memory.body == body), None)
 

@@ -70,7 +70,7 @@ class Draft:
 
     @property
     def analysis(self) -> str:
-        """What it was made from, in one line."""
+        """Return what it was made from, in one line."""
         lessons = sum(memory.kind == LESSON for memory in self.sources)
         made = ((len(self.sources) - lessons, LEARNING), (lessons, LESSON))
         said = ((len(self.steps), "step"), (len(self.insights), "insight"), (len(self.avoid), "warning"),
@@ -79,7 +79,7 @@ class Draft:
 
     @property
     def text(self) -> str:
-        """The skill as Markdown."""
+        """Return the skill as Markdown."""
         parts = [f"# {self.name}", self.description, _list(APPROACH, self.steps, numbered=True)]
         parts += [_list("What to know", self.insights), _list(AVOID, self.avoid), _list(RULES, self.rules)]
         parts.append(_list("Made from", [f"{one_line(_subject(memory))} ({memory.id})" for memory in self.sources]))
@@ -90,7 +90,7 @@ class Draft:
 
 
 def candidates(memories: Iterable[Memory], topic: str) -> list[Memory]:
-    """The learnings and lessons in use, about a topic or about anything; the oldest first."""
+    """Return the learnings and lessons in use, about a topic or about anything; the oldest first."""
     asked = set(specific(topic))
     found = [memory for memory in memories if memory.kind in (LEARNING, LESSON) and memory.status == ACTIVE]
     about = [memory for memory in found if not topic or len(asked & _roots(memory)) >= max(1, enough(len(asked)))]
@@ -98,20 +98,20 @@ def candidates(memories: Iterable[Memory], topic: str) -> list[Memory]:
 
 
 def groups(sources: Sequence[Memory], pairs: Iterable[tuple[str, str, float]]) -> list[tuple[str, list[Memory]]]:
-    """(name, memories) of what belongs together, by links and by similar pairs, the largest first."""
+    """Return (name, memories) of what belongs together, by links and by similar pairs, the largest first."""
     found = clusters(build(sources, lambda memory: True, pairs), 1)
     grouped = [(cluster.label, [memory for memory in sources if memory.id in cluster.ids]) for cluster in found]
     return [(_name(label, members), members) for label, members in grouped]
 
 
 def _name(label: str, members: Sequence[Memory]) -> str:
-    """What a group is called: as its only learning is, else by the words that tell it from the others."""
+    """Return what a group is called: as its only learning is, else by the words that tell it from the others."""
     learnings = [memory for memory in members if memory.kind == LEARNING]
     return _subject((learnings or members)[0]) if len(learnings) == 1 or not label else label.replace(",", "")
 
 
 def is_enough(sources: Collection[Memory]) -> bool:
-    """Whether a skill can be made of these: a learning stands for many runs, a lesson for one."""
+    """Tell whether a skill can be made of these: a learning stands for many runs, a lesson for one."""
     return any(memory.kind == LEARNING for memory in sources) or len(sources) >= MIN_LESSONS
 
 
@@ -119,7 +119,7 @@ def is_enough(sources: Collection[Memory]) -> bool:
 
 
 def draft_of(name: str, sources: Sequence[Memory]) -> Draft:
-    """What these memories say, as a skill of that name in their own words; each thing once."""
+    """Return what these memories say, as a skill of that name in their own words; each thing once."""
     learnings = [memory for memory in sources if memory.kind == LEARNING]
     lists = {field: _each_once(_section_items(learnings, heading)) for field, heading in SECTIONS.items()}
     rules = _each_once(_rule(memory) for memory in sources if memory.kind == LESSON)
@@ -137,7 +137,7 @@ def draft_of(name: str, sources: Sequence[Memory]) -> Draft:
 
 
 def reworded(llm: Llm, draft: Draft) -> Draft:
-    """The draft in a model's words; rules of lessons stay as they are. LlmFailure where it gives no usable answer."""
+    """Return the draft in a model's words; rules of lessons stay. LlmFailure where it gives no usable answer."""
     prompt = (
         f"Write a skill from these {len(draft.sources)} memories. {WARNING}\n\n{fenced(draft.sources)}\n\n"
         f"A draft in their own words:\n\n{fenced_draft(draft)}\n\n"
@@ -155,12 +155,12 @@ def reworded(llm: Llm, draft: Draft) -> Draft:
 
 
 def fenced_draft(draft: Draft) -> str:
-    """The draft like one more memory: it is made of their words, so it is data as they are."""
+    """Return the draft fenced like a memory: it is made of memories, so it is data, too."""
     return fenced([replace(draft.sources[0], id="draft", title=draft.name, body=draft.text)])
 
 
 def plan_proposal(draft: Draft, by: str) -> Plan:
-    """The skill, held for a review; it names its sources, so it is believed no more than the least of them."""
+    """Store the skill, held for a review. It names its sources, so it is believed no more than the least of them."""
     entry = Entry(
         kind=KIND,
         title=draft.name,
@@ -184,7 +184,7 @@ def section(body: str, heading: str) -> str:
 
 
 def items(text: str) -> list[str]:
-    """The items of a list, or the sentences of a text without one."""
+    """Return the items of a list, or the sentences of a text without one."""
     listed: list[str] = []
     for line in text.split("\n"):
         bullet = BULLET.match(line)
@@ -200,14 +200,14 @@ def _section_items(learnings: Iterable[Memory], heading: str) -> Iterable[str]:
 
 
 def _rule(memory: Memory) -> str:
-    """The rule of a lesson; of one that a person wrote without our keys, what follows `Rule:`, or its title."""
+    """Return the rule of a lesson; of one that a person wrote without our keys, what follows `Rule:`, or its title."""
     found = RULE.search(memory.body)
     said = context_of(memory.title, memory.importance, memory.extra, memory.body).preventative_rule
     return found[1].strip() if found and "preventativeRule" not in memory.extra else said
 
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
-    """Texts without those that only repeat the words of an earlier one."""
+    """Return texts without those that only repeat the words of an earlier one."""
     kept: dict[frozenset[str], str] = {}
     for text in texts:
         line = " ".join(clean(text).split())

@@ -58,7 +58,7 @@ class Group:
 
 
 def plan_learnings(census: Census, leaders: Leaders, by: str = "", wording: Wording = learning_text) -> Plan:
-    """Learnings for all traces that are in none yet, and one learning for old ones that resemble each other.
+    """Make learnings of all traces that are in none yet, and merge old learnings that resemble each other.
 
     `wording` writes the text of a learning from what is known.
     """
@@ -78,20 +78,20 @@ def plan_learnings(census: Census, leaders: Leaders, by: str = "", wording: Word
 
 
 def made_learnings(census: Census) -> list[Memory]:
-    """The learnings in use that were made of traces, the oldest first."""
+    """Return the learnings in use that were made of traces, the oldest first."""
     found = (memory for memory in census.memories.values() if memory.kind == KIND and memory.source == SOURCE)
     return _by_time(memory for memory in found if memory.status == ACTIVE and derived_from(memory))
 
 
 def unlearned(census: Census) -> list[Memory]:
-    """The traces in use that no learning was made of, the oldest first; a deleted learning gives its own back."""
+    """Return the traces in use that no learning was made of, the oldest first; deleting a learning frees them."""
     known = covered(census.memories.values(), KIND)
     traces = (memory for memory in census.memories.values() if memory.kind == TRACE and memory.status == ACTIVE)
     return _by_time(memory for memory in traces if memory.id not in known)
 
 
 def is_due(count: int, oldest: int, last: int, now: int, least: int, days: int = 7) -> bool:
-    """Whether consolidating is due: enough new traces, or any after a week without a run (LLMos)."""
+    """Tell whether consolidating is due: enough new traces, or any after a week without a run (LLMos)."""
     return count >= least or (count > 0 and now - max(oldest, last) >= days * DAY)
 
 
@@ -155,7 +155,7 @@ def _amended(
 
 
 def _merged(census: Census, old: Sequence[Memory], leaders: Leaders, by: str, wording: Wording) -> list[Entry]:
-    """Old learnings that resemble each other become one: the first takes in the others' traces and supersedes them."""
+    """Merge old learnings that resemble each other: the first takes in the others' traces and supersedes them."""
     groups: dict[int, list[Memory]] = {}
     for place, lead in enumerate(leaders([goal_of(learning) for learning in old], OLD_MIN_COSINE)):
         groups.setdefault(lead, []).append(old[place])
@@ -172,7 +172,7 @@ def _is_old(learning: Memory, census: Census) -> bool:
 
 
 def _most_common_goal(runs: Sequence[Run]) -> str:
-    """The goal in the words that were used most often; of equals, first."""
+    """Return the goal in the words that were used most often; of equals, first."""
     counts: dict[str, int] = {}
     for run in runs:
         counts[_plain(run.goal)] = counts.get(_plain(run.goal), 0) + 1
@@ -189,7 +189,7 @@ def _name(learning: Memory) -> str:
 
 
 def conditions(goals: Iterable[str]) -> tuple[str, ...]:
-    """When a learning is of use: for tasks that share the telling words of one of its goals."""
+    """Return the conditions of a learning: tasks that share the specific words of one of its goals."""
     found: dict[tuple[str, ...], str] = {}
     for goal in goals:
         plain = " ".join(_plain(goal).split()[:CONDITION_WORDS])
@@ -204,5 +204,5 @@ def _by_time(memories: Iterable[Memory]) -> list[Memory]:
 
 
 def learning_of(census: Census) -> dict[str, Memory]:
-    """trace → the learning in use that was made of it."""
+    """Return trace → the learning in use that was made of it."""
     return {id: learning for learning in made_learnings(census) for id in derived_from(learning)}

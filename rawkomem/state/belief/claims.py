@@ -55,7 +55,7 @@ class Claim:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What claims have in common that may contradict each other."""
+        """Return what claims have in common that may contradict each other."""
         return self.subject, self.predicate
 
 
@@ -80,7 +80,7 @@ UNREGISTERED = Predicate()
 
 
 def read_registry(rules: Mapping[str, Mapping[str, str]]) -> dict[str, Predicate]:
-    """The predicates of a configuration: name → rules; the rest is as for a predicate that nobody registered."""
+    """Return the predicates of a configuration: name → rules; the rest is as for a predicate that nobody registered."""
     return {_predicate_name(name): _predicate(name.strip(), given) for name, given in rules.items()}
 
 
@@ -103,7 +103,7 @@ def _predicate(name: str, given: Mapping[str, str]) -> Predicate:
 
 
 def normalize(value: str, how: str) -> str:
-    """The form in which values of a predicate are compared."""
+    """Return the form in which values of a predicate are compared."""
     if how == "currency":
         from ...text.currency import normalise_currency  # few predicates are sums
 
@@ -114,7 +114,7 @@ def normalize(value: str, how: str) -> str:
 
 
 def read_claim(extra: Mapping[str, Value]) -> Claim | None:
-    """The claim in a frontmatter; None where there is none that can be used. Its window may stand beside it."""
+    """Return the claim in a frontmatter; None where there is none that can be used. Its window may stand beside it."""
     given = extra.get("claim")
     if not isinstance(given, dict):
         return None
@@ -136,7 +136,7 @@ def read_claim(extra: Mapping[str, Value]) -> Claim | None:
 
 
 def claim_of(memory: Memory) -> Claim | None:
-    """A memory's claim; its window is the memory's, which a `validity` entry may have changed."""
+    """Return a memory's claim; its window is the memory's, which a `validity` entry may have changed."""
     claim = read_claim(memory.extra)
     return claim and replace(claim, valid_from=memory.valid_from, valid_until=memory.valid_until)
 
@@ -173,7 +173,7 @@ def _check_place(given: Mapping[str, Value]) -> None:
 
 
 def conflicting(a: Claim, b: Claim, registry: Registry) -> bool:
-    """Whether two claims cannot both hold."""
+    """Tell whether two claims cannot both hold."""
     rule = registry.get(a.predicate, UNREGISTERED)
     return (
         a.key == b.key
@@ -188,7 +188,7 @@ def conflicting(a: Claim, b: Claim, registry: Registry) -> bool:
 
 
 def same_claim(new: Claim, known: Claim, registry: Registry) -> bool:
-    """Whether a known claim says all that a new one says: the same, there, and for the whole of its window."""
+    """Tell whether a known claim says all that a new one says: the same, there, and for the whole of its window."""
     rule = registry.get(new.predicate, UNREGISTERED)
     return (
         new.key == known.key
@@ -205,7 +205,7 @@ def _overlap(a: Claim, b: Claim) -> bool:
 
 
 def rivals_of(memory: Memory, others: Sequence[Memory], registry: Registry) -> list[Memory]:
-    """The active memories among some whose claims contradict this one's, by id."""
+    """Return the active memories among some whose claims contradict this one's, by id."""
     claim = claim_of(memory)
     if claim is None:
         return []
@@ -255,7 +255,7 @@ def plan_claims(
     trust: Trust,
     on_conflict: str = QUARANTINE,
 ) -> list[Plan]:
-    """A plan for each of several memories, each made as if those before it were written already.
+    """Return a plan for each of several memories, each made as if those before it were written already.
 
     `claiming` gives the memories with a subject and a predicate.
     """
@@ -296,7 +296,7 @@ def _why_not(new: Memory, rivals: Sequence[Memory], rule: Predicate, trust: Trus
 
 
 def _twin(new: Memory, others: Sequence[Memory], registry: Registry, status: str) -> Memory | None:
-    """The oldest memory of a status that says the same."""
+    """Return the oldest memory of a status that says the same."""
     claim = claim_of(new)
     assert claim is not None
     claim = replace(claim, valid_from=claim.valid_from or new.created)
@@ -344,7 +344,7 @@ class Outcome:
 
 
 def outcome_of(entries: Sequence[Entry]) -> Outcome:
-    """What the entries of one stored memory amount to."""
+    """Return what the entries of one stored memory amount to."""
     first, *rest = entries
     if first.kind == "corroborate":
         return Outcome("corroborated", first.about)

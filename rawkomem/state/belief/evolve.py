@@ -37,12 +37,12 @@ class Related:
 
     @property
     def same_subject(self) -> bool:
-        """Whether it clearly speaks of the same thing."""
+        """Tell whether it clearly speaks of the same thing."""
         return self.cosine >= MIN_SAME_COSINE and self.shared >= MIN_SHARED_WORDS
 
 
 def related_to(entry: Entry, found: Sequence[tuple[Memory, float]]) -> list[Related]:
-    """The active memories among those found that have to do with a new text, the closest first."""
+    """Return the active memories among those found that have to do with a new text, the closest first."""
     own = _words(entry.title, entry.body)
     kept = [(memory, cosine) for memory, cosine in found if memory.status == ACTIVE and memory.kind not in GROUPS]
     related = [

@@ -60,5 +60,5 @@ class Replaced:
 
 
 def replacements(chain: Sequence[Memory], trust: Believing) -> list[Replaced]:
-    """The steps of a chain of memories, each superseded by the next."""
+    """Return the steps of a chain of memories, each superseded by the next."""
     return [Replaced(old, new, trust(old), trust(new)) for old, new in pairwise(chain)]

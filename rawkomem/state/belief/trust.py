@@ -74,7 +74,7 @@ def standing_of_entry(commit: str, arrival: str) -> Standing:
 
 
 def standing_of(memory: Memory, entries: Mapping[str, Standing]) -> Standing:
-    """The standing of a memory: of the weakest entry that its words come from, unless a person reviewed it since."""
+    """Return the standing of the weakest entry that a memory's words come from, unless a person reviewed it since."""
     if any(entries[id].verified for id in memory.reviewed_in if id in entries):
         return REVIEWED
     return min((entries.get(id, Standing()) for id in (memory.id, *memory.amended_in)), key=_strength)
@@ -85,19 +85,19 @@ def _strength(standing: Standing) -> tuple[bool, float]:
 
 
 def claimed_source(extra: Mapping[str, Value]) -> str:
-    """The source class that a file claims for itself; empty where it claims none that we know."""
+    """Return the source class that a file claims for itself; empty where it claims none that we know."""
     claim = extra.get("provenance")
     source = str(claim.get("source", "")) if isinstance(claim, dict) else ""
     return source if source in BASES else ""
 
 
 def trust_of(memory: Memory, standing: Standing, now: int) -> float:
-    """How far a memory is believed, from 0 to 1; what it is derived from is the caller's to look at (`limited`)."""
+    """Return how far a memory is believed by itself, from 0 to 1; `limited` adds what it was made from."""
     return explain_trust(memory, standing, now).value
 
 
 def explain_trust(memory: Memory, standing: Standing, now: int) -> Trust:
-    """The same with its parts."""
+    """Return how far a memory is believed, with the parts that add up to it."""
     claimed = claimed_source(memory.extra)
     source = min((claimed or standing.allowed, standing.allowed), key=lambda name: BASES[name])
     lowered = f"; it says {claimed} itself" if claimed and source != standing.allowed else ""
@@ -123,7 +123,7 @@ def limited(trust: Trust, least: float) -> Trust:
 
 
 def compute_trust(source: str, corroboration: int, reinforcements: int, disputes: int, age_days: float) -> float:
-    """clamp01(base + corroboration + votes − age), the neolata formula."""
+    """Return base + corroboration + votes − age, between 0 and 1 (neolata)."""
     base = BASES.get(source, BASES["unknown"])
     return max(0.0, min(1.0, base + sum(_amounts(corroboration, reinforcements, disputes, age_days))))
 

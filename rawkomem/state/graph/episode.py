@@ -45,27 +45,27 @@ class Episode:
 
     @property
     def active(self) -> tuple[Memory, ...]:
-        """The members that still count: not superseded, quarantined, archived or deleted."""
+        """Return the members that still count: not superseded, quarantined, archived or deleted."""
         return tuple(memory for memory in self.members if memory.status == ACTIVE)
 
     @property
     def start(self) -> int:
-        """The time of its first member; 0 when unknown."""
+        """Return the time of its first member; 0 when unknown."""
         return min((memory.created for memory in self.members if memory.created), default=0)
 
     @property
     def end(self) -> int:
-        """The time of its last member; 0 when unknown."""
+        """Return the time of its last member; 0 when unknown."""
         return max((memory.created for memory in self.members), default=0)
 
     @property
     def by(self) -> tuple[str, ...]:
-        """Who took part."""
+        """Return the names of the people and agents who took part."""
         return tuple(sorted({memory.by for memory in self.members if memory.by}))
 
 
 def episodes_in(graph: Graph) -> list[Episode]:
-    """All episodes of a graph of all memories, the latest first."""
+    """Return all episodes of a graph of all memories, the latest first."""
     members: dict[str, list[Memory]] = {id: [] for id, memory in graph.memories.items() if memory.kind in GROUPS}
     missing: dict[str, list[str]] = {id: [] for id in members}
     for edge in graph.edges:
@@ -79,12 +79,12 @@ def episodes_in(graph: Graph) -> list[Episode]:
 
 
 def by_time(memories: Iterable[Memory]) -> tuple[Memory, ...]:
-    """Memories as they came."""
+    """Return memories sorted by time."""
     return tuple(sorted(memories, key=lambda memory: (memory.created, memory.id)))
 
 
 def plan_episode(name: str, members: Sequence[Memory], tags: Sequence[str], text: str, by: str) -> Plan:
-    """A new episode of these memories; without a name it is called by its topic and first day."""
+    """Store a new episode of these memories; without a name, it is named after its topic and first day."""
     if not members:
         raise BadInput("an episode needs at least one memory", "name memories, or capture a stretch of time")
     _check_members(members, 0)
@@ -132,12 +132,12 @@ def _check_members(members: Sequence[Memory], others: int) -> None:
 
 
 def summary_of(memories: Sequence[Memory], most_words: int) -> str:
-    """What memories say together, in their own sentences; a title stands for a memory without text."""
+    """Return what memories say together, in their own sentences; a title stands for a memory without text."""
     return summarise(_texts(memories), most_words)
 
 
 def digest_of(memories: Sequence[Memory], most_words: int) -> str:
-    """The same with a heading for each memory that adds something."""
+    """Return the summary with a heading for each memory that adds something."""
     said = zip(memories, extract(_texts(memories), most_words), strict=True)
     parts = [(one_line(memory.title or memory.id), join(sentences)) for memory, sentences in said if sentences]
     return "\n\n".join(f"## {title}\n\n{text}" for title, text in parts)
@@ -149,7 +149,7 @@ def _texts(memories: Sequence[Memory]) -> list[tuple[str, float]]:
 
 
 def plan_digest(title: str, sources: Sequence[Memory], source: str, archive: bool, by: str) -> Plan:
-    """One memory that says what several say: with all their conditions and tags, as important as the most important.
+    """Store one memory that says what several say, with their conditions and tags and the highest importance.
 
     With `archive` they are archived: still readable, no longer found by default.
     """

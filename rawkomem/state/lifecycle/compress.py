@@ -46,7 +46,7 @@ class Compression:
 
 
 def plan_compress(census: Census, pairs: Pairs, how: Compression, by: str = "") -> Plan:
-    """Digests of idle clusters, the largest first; with `archive`, what digests were made of is archived.
+    """Make digests of idle clusters, the largest first; with `archive`, archive what digests were made of.
 
     The number of digests counts by the day: whoever runs this twice gets what one run gives.
     """
@@ -65,7 +65,7 @@ def plan_compress(census: Census, pairs: Pairs, how: Compression, by: str = "") 
 def _groups(
     census: Census, covered: Collection[str], pairs: Pairs, how: Compression
 ) -> Iterator[tuple[str, list[Memory]]]:
-    """(label, memories) of what to compress. What is covered takes part: else others would regroup."""
+    """Yield (label, memories) to compress. What is covered takes part: else others would regroup."""
     taking = {memory.id: memory for memory in _taking_part(census, covered, how)}
     for cosine in MIN_COSINES:
         found = clusters(_graph(taking, pairs(taking, cosine)), how.members)
@@ -95,7 +95,7 @@ def _graph(memories: dict[str, Memory], pairs: Iterable[tuple[str, str, float]])
 
 
 def _believed_alike(memories: Iterable[Memory], census: Census) -> Iterator[list[Memory]]:
-    """Memories in groups of nearly the same trust, so that a doubtful one does not drag the others down."""
+    """Yield memories in groups of nearly the same trust, so that a doubtful one does not lower the others."""
     group: list[Memory] = []
     for memory in sorted(memories, key=lambda one: (-census.trust(one), one.id)):
         if group and census.trust(group[0]) - census.trust(memory) > MAX_TRUST_SPREAD:
@@ -111,13 +111,13 @@ def _is_recent(memory: Memory, census: Census) -> bool:
 
 
 def _made(census: Census) -> list[Memory]:
-    """The digests in use that were made here, by id."""
+    """Return the digests in use that were made here, by id."""
     digests = (memory for memory in census.memories.values() if memory.status == ACTIVE and memory.source == SOURCE)
     return sorted((memory for memory in digests if derived_from(memory)), key=lambda memory: memory.id)
 
 
 def _leftover(census: Census, digest: Memory, by: str) -> Iterator[Entry]:
-    """Sources that are not archived yet, and have not changed since.
+    """Yield archive entries for sources that are not archived yet and have not changed since.
 
     Whoever wrote the digest: only one that says exactly what its sources say may stand for them.
     """

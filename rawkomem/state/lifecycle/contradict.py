@@ -30,7 +30,7 @@ class ClaimRules:
 
 
 def plan_contradictions(census: Census, rules: ClaimRules, by: str = "") -> Plan:
-    """For each active claim, the oldest first, what storing it would have done to those before it."""
+    """Settle each active claim, the oldest first, as if it were stored after those before it."""
     entries: list[Entry] = []
     standing: dict[tuple[str, str], list[Memory]] = {}
     for memory in sorted(census.active(), key=lambda memory: (memory.created, memory.id)):

@@ -40,7 +40,7 @@ class Outlook:
 
     @property
     def weakening(self) -> tuple[str, ...]:
-        """What is weak but not yet too weak."""
+        """Return what is weak but not yet too weak."""
         left = set(self.strengths) - set(self.faded)
         return tuple(sorted(id for id in left if self.strengths[id].value < WEAK_BELOW))
 
@@ -56,7 +56,7 @@ def plan_decay(census: Census, by: str = "") -> Plan:
 
 
 def look_ahead(census: Census, least: float) -> Outlook:
-    """Who is weaker than `least`, once all who are have gone: a link to one that fades holds nobody."""
+    """Return which memories are weaker than `least`, once those are gone: a link to a fading memory holds nothing."""
     around = held_by(census)
     may_fade = {id: memory for id, memory in sorted(census.memories.items()) if _may_fade(memory)}
     strengths: dict[str, Strength] = {}
@@ -72,7 +72,7 @@ def look_ahead(census: Census, least: float) -> Outlook:
 
 
 def held_by(census: Census) -> dict[str, set[str]]:
-    """Memory → the living memories that a declared link connects it with, either way."""
+    """Return memory → the memories in use that a declared link connects it with, either way."""
     graph = build(list(census.memories.values()), lambda memory: memory.status in LIVING)
     return {
         id: {edge.other(id) for edge in edges if edge.type not in NO_HOLD}
@@ -102,7 +102,7 @@ def _archived(memories: Iterable[tuple[Memory, str]], by: str) -> Iterable[Entry
 
 
 def _cleaned(memories: Iterable[Memory], every: Iterable[Memory], by: str) -> Iterable[Entry]:
-    """For each memory that is no history and each type of link, an entry that takes back those that lead nowhere."""
+    """Yield, for each memory in use and each type of link, an entry that removes the links that lead nowhere."""
     names = Names(memory for memory in every if memory.status != "deleted")
     for memory in memories:
         lost: dict[str, list[str]] = {}

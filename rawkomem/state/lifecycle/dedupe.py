@@ -49,7 +49,7 @@ def plan_dedupe(census: Census, later: Later, by: str = "") -> Plan:
 
 
 def plan_corroborate(census: Census, later: Later) -> Plan:
-    """Memories that another source confirms later on, in nearly the same words.
+    """Confirm memories that another source says again later, in nearly the same words.
 
     The earlier one is confirmed, whoever is believed more: a direction that depended on trust would turn with it.
     """
@@ -79,11 +79,11 @@ class Witnesses:
                     self._note(memory, self.memories[other])
 
     def enough(self, id: str) -> bool:
-        """Whether more witnesses would change nothing."""
+        """Tell whether more witnesses would change nothing."""
         return self.count[id] >= MAX_CORROBORATIONS
 
     def confirm(self, memory: Memory, other: Memory) -> Sequence[Entry]:
-        """The word of who found the other one, where it is news from another source."""
+        """Return the confirmation by whoever found the other memory, where it is news from another source."""
         heard = _source(other) in self.heard.get(memory.id, ()) or frozenset((memory.id, other.id)) in self.pairs
         if heard or self.enough(memory.id) or not is_independent(memory, other):
             return ()
@@ -97,17 +97,17 @@ class Witnesses:
 
 
 def is_independent(one: Memory, other: Memory) -> bool:
-    """Whether two memories come from different sources; one that does not say is nobody's witness."""
+    """Tell whether two memories come from different sources; one that does not say is nobody's witness."""
     return bool(_source(one)) and bool(_source(other)) and _source(one) != _source(other)
 
 
 def same_subject(one: Memory, other: Memory) -> bool:
-    """Whether every telling word of each title occurs in the other memory."""
+    """Tell whether every telling word of each title occurs in the other memory."""
     return _has(other, specific(one.title)) and _has(one, specific(other.title))
 
 
 def same_facts(one: Memory, other: Memory) -> bool:
-    """Whether two memories that are close in meaning say the same: no number, negation or telling word differs."""
+    """Tell whether two memories that are close in meaning say the same: no number, negation or telling word differs."""
     return _facts(one) == _facts(other) and same_subject(one, other)
 
 
@@ -117,12 +117,12 @@ def _has(memory: Memory, stems: Sequence[str]) -> bool:
 
 
 def _source(memory: Memory) -> str:
-    """Who speaks: a name, else the session it was said in."""
+    """Return who speaks: a name, else the session it was said in."""
     return memory.by.strip().lower() or session_of(memory)
 
 
 def _comparable(census: Census) -> list[list[Memory]]:
-    """Active memories in groups within which texts may be compared: of the same kind, session, window, claim and facts.
+    """Return active memories in groups that may be compared: of the same kind, session, window, claim and facts.
 
     What was made of other memories is left out: it repeats them, and confirms nothing.
     """
@@ -140,7 +140,7 @@ def _facts(memory: Memory) -> Hashable:
 
 
 def facts_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The numbers and the negations in a text: where they differ, two texts say different things."""
+    """Return the numbers and the negations in a text: where they differ, two texts say different things."""
     said = text.replace("'", "").replace("’", "").lower()
     odd = (word.strip(EDGES) for word in set(said.split()) if not word.isalpha())
     telling = frozenset(word for word in odd if any(c.isdigit() for c in word))
@@ -148,7 +148,7 @@ def facts_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory, Memory, float]]:
-    """(kept, duplicate, similarity) among memories in the order of who is kept.
+    """Yield (kept, duplicate, similarity) among memories, sorted by which memory to keep.
 
     Each duplicate is compared with the one that is kept, not with another duplicate: likeness does not add up.
     """
@@ -172,7 +172,7 @@ def _text(memory: Memory) -> str:
 
 
 def _rank(census: Census, memory: Memory) -> tuple[float, int, int, str]:
-    """The most trusted first, then the most used, then the oldest: a doubtful copy never replaces what is believed.
+    """Return the sort key: the most trusted first, then the most used, then the oldest.
 
     Trust counts in tenths, which is what a year takes away: else the youngest copy would always be the most trusted.
     """

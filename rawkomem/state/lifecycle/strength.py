@@ -53,7 +53,7 @@ class Strength:
 
 
 def strength_of(memory: Memory, links: int, uses: int, last_use: int, now: int) -> Strength:
-    """The strength of a memory with so many links, used so often on this machine and last at that time."""
+    """Return the strength of a memory with so many links, used so often on this machine and last at that time."""
     parts = strength_parts(memory, links, uses, last_use, now)
     importance, age, touch, category, linked, used = (part.value for part in parts)
     faded = max(importance * age * touch * category, importance * _steadiness(memory, last_use, now))
@@ -61,7 +61,7 @@ def strength_of(memory: Memory, links: int, uses: int, last_use: int, now: int) 
 
 
 def strength_parts(memory: Memory, links: int, uses: int, last_use: int, now: int) -> tuple[Part, ...]:
-    """Importance, age, touch and category, which multiply; links and uses, which are added.
+    """Return importance, age, touch and category, which multiply; links and uses, which are added.
 
     A memory whose file tells no time counts as new: nobody can say that it faded.
     """
@@ -81,17 +81,17 @@ def strength_parts(memory: Memory, links: int, uses: int, last_use: int, now: in
 
 
 def importance_of(memory: Memory) -> float:
-    """Importance as a number from 0 to 1, raised by each reinforcement."""
+    """Return importance as a number from 0 to 1, raised by each reinforcement."""
     return min(1.0, IMPORTANCES[memory.importance] + REINFORCED_IMPORTANCE * memory.reinforcements)
 
 
 def fading(days: float, half: float) -> float:
-    """What days leave: half of it after `half` days, never less than a tenth."""
+    """Return what days leave: half of it after `half` days, never less than a tenth."""
     return float(max(MIN_LEFT, 0.5 ** (days / half)))
 
 
 def _steadiness(memory: Memory, last_use: int, now: int) -> float:
-    """What the stability of a memory leaves of it; nothing where it states none."""
+    """Return what the stability of a memory leaves of it; nothing where it states none."""
     stability = _number(memory.extra.get("stability"))
     return float(exp(-STABILITY_EXPONENT * _untouched(memory, last_use, now) / stability)) if stability > 0 else 0.0
 
