@@ -98,11 +98,8 @@ def same_pattern(lesson: Lesson, pattern: str, context: LessonContext) -> bool:
     """Tell whether a lesson is about a pattern: ids collide, so the fields are compared; a wire block has no name."""
     known = lesson.context
     names = known.error_pattern == context.error_pattern or pattern in (known.error_pattern, context.error_pattern)
-    return lesson.pattern_id == pattern and names and _same_text(known.applicable_scope, context.applicable_scope)
-
-
-def _same_text(ours: str, theirs: str) -> bool:
-    return escaped(ours) == escaped(theirs)  # a wire block carries no semicolon and no line end
+    same_scope = escaped(known.applicable_scope) == escaped(context.applicable_scope)  # as in a wire block
+    return lesson.pattern_id == pattern and names and same_scope
 
 
 def plan_lesson(

@@ -10,7 +10,7 @@ from ...model.errors import BadInput
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
 from ...state.changes.amend import plan_amend
-from ...state.changes.archive import plan_archive
+from ...state.changes.archive import archiving
 from ...state.changes.quarantine import plan_held
 from ...state.decide import plan_add
 from ...state.fold import created
@@ -184,8 +184,6 @@ def plan_prune(skills: Sequence[Skill], threshold: float, by: str) -> Plan:
     if not 0 <= threshold <= 1:
         raise BadInput(f"{threshold:g} is no reliability", "give a number from 0 to 1, like 0.3")
     weak = [skill for skill in skills if skill.memory.status == ACTIVE and skill.reliability < threshold]
-    plans = [
-        plan_archive(skill.memory, f"pruned: reliability {skill.reliability:g} is below {threshold:g}", by)
-        for skill in weak
-    ]
-    return Plan(tuple(entry for plan in plans for entry in plan.entries), f"prune {len(plans)} skills")
+    below = f"is below {threshold:g}"
+    archived = [archiving(one.memory, f"pruned: reliability {one.reliability:g} {below}", by) for one in weak]
+    return Plan(tuple(archived), f"prune {len(archived)} skills")

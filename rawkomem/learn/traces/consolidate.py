@@ -17,6 +17,7 @@ from ...model.record import record
 from ...state.changes.supersede import superseding
 from ...state.decide import about, plan_add
 from ...state.derive import covered, derived, derived_from
+from ...state.graph.episode import by_time
 from ...state.run import TRACE, Run, goal_of, listed, run_of
 from ...text.clean import one_line
 from ...text.overlap import specific
@@ -77,17 +78,17 @@ def plan_learnings(census: Census, leaders: Leaders, by: str = "", wording: Word
     return Plan(tuple(entries), f"{made} new learnings, {amended} amended")
 
 
-def made_learnings(census: Census) -> list[Memory]:
+def made_learnings(census: Census) -> tuple[Memory, ...]:
     """Return the learnings in use that were made of traces, the oldest first."""
     found = (memory for memory in census.memories.values() if memory.kind == KIND and memory.source == SOURCE)
-    return _by_time(memory for memory in found if memory.status == ACTIVE and derived_from(memory))
+    return by_time(memory for memory in found if memory.status == ACTIVE and derived_from(memory))
 
 
-def unlearned(census: Census) -> list[Memory]:
+def unlearned(census: Census) -> tuple[Memory, ...]:
     """Return the traces in use that no learning was made of, the oldest first; deleting a learning frees them."""
     known = covered(census.memories.values(), KIND)
     traces = (memory for memory in census.memories.values() if memory.kind == TRACE and memory.status == ACTIVE)
-    return _by_time(memory for memory in traces if memory.id not in known)
+    return by_time(memory for memory in traces if memory.id not in known)
 
 
 def is_due(count: int, oldest: int, last: int, now: int, least: int, days: int = 7) -> bool:
@@ -197,10 +198,6 @@ def conditions(goals: Iterable[str]) -> tuple[str, ...]:
         if subject and len(found) < MAX_CONDITIONS:
             found.setdefault(subject, f"When the task is to {plain}")
     return tuple(found.values())
-
-
-def _by_time(memories: Iterable[Memory]) -> list[Memory]:
-    return sorted(memories, key=lambda memory: (memory.created, memory.id))
 
 
 def learning_of(census: Census) -> dict[str, Memory]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...format.sections import items
 from ...model.clock import iso, now
 from ...model.entry import Entry
 from ...model.errors import BadInput
@@ -86,8 +87,6 @@ def trace_body(told: Told) -> str:
 
 def _lines(texts: Sequence[str]) -> list[str]:
     """Return the lines of some texts without list marks of their own."""
-    from ...format.sections import items
-
     return [item for text in texts for item in items(text)]
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from ...model.entry import Entry, Memory
-    from ..graph.graph import Graph
     from .census import Census
 
     # (ids, least cosine) → pairs that are among each other's closest; see neighbours.py
@@ -68,7 +67,7 @@ def _groups(
     """Yield (label, memories) to compress. What is covered takes part: else others would regroup."""
     taking = {memory.id: memory for memory in _taking_part(census, covered, how)}
     for cosine in MIN_COSINES:
-        found = clusters(_graph(taking, pairs(taking, cosine)), how.members)
+        found = clusters(build(list(taking.values()), lambda memory: True, pairs(taking, cosine)), how.members)
         for cluster in found:
             if len(cluster.ids) <= MAX_MEMBERS or cosine == MIN_COSINES[-1]:
                 fresh = [taking[id] for id in cluster.ids if id not in covered][:MAX_MEMBERS]
@@ -88,10 +87,6 @@ def _taking_part(census: Census, covered: Collection[str], how: Compression) -> 
             idle = census.touched(memory) and census.now - census.touched(memory) >= how.idle_days * DAY
             if idle and not derived_from(memory) and "claim" not in memory.extra:
                 yield memory
-
-
-def _graph(memories: dict[str, Memory], pairs: Iterable[tuple[str, str, float]]) -> Graph:
-    return build(list(memories.values()), lambda memory: True, pairs)
 
 
 def _believed_alike(memories: Iterable[Memory], census: Census) -> Iterator[list[Memory]]:
