@@ -12,7 +12,7 @@ from .embed.chain import AUTO, BUNDLED, EmbedderSettings
 from .exchange.sinks.config import EVENTS, MarkdownSettings, SinkSettings, WebhookSettings
 from .files.layout import Layout, user_cache, user_config, user_repository_config
 from .index.open_store import SQLITE, StoreSettings, checked
-from .learn.llm.config import SECONDS, LlmSettings
+from .learn.llm.config import ANSWER_TIMEOUT_S, LlmSettings
 from .model.errors import BadInput
 from .model.record import record, replace
 from .recall.limits import LESSON_CONFIDENCE, LESSON_DAYS, MAX_UNVERIFIED, SPECIALTIES, Limits
@@ -249,7 +249,7 @@ def _llm(values: Mapping[str, str]) -> LlmSettings:
         model=values.get("llm.model", ""),
         key_env=values.get("llm.keyEnv", ""),
         command=values.get("llm.command", ""),
-        timeout=_number(values, "llm.timeout", SECONDS),
+        timeout=_number(values, "llm.timeout", ANSWER_TIMEOUT_S),
     )
 
 

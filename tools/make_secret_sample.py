@@ -1,4 +1,4 @@
-"""Writes tests/redaction/data/secrets.json: seeded fakes in the formats of providers, personal data, harmless look-alikes.
+"""Write tests/redaction/data/secrets.json: seeded fakes in the formats of providers, personal data, look-alikes.
 
 Nothing in it was ever a secret. Texts are base64, so that no scanner trips over them. Run it again after a change here:
 the same seed gives the same file.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run from a checkout, installed or not
 
 from rawkomem.embed.lanes import LANE_BYTES
-from rawkomem.embed.vectors import HEADER, MAX_WEIGHT, MAGIC, VERSION
+from rawkomem.embed.vectors import HEADER, MAGIC, MAX_WEIGHT, VERSION
 from rawkomem.embed.wordpiece import INNER, words
 
 

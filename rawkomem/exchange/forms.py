@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..model.entry import Memory, Value
 
 DESCRIPTION_LENGTH = 200  # characters: what a reader of an index sees of a memory
-FOLDERS = {kind: folder.rpartition("/")[2] for kind, (_, folder) in CREATES.items()}
+FOLDERS = {kind: row.folder.rpartition("/")[2] for kind, row in CREATES.items()}
 
 
 def json_lines(memories: Iterable[Memory]) -> str:

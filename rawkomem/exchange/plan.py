@@ -5,14 +5,14 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from ..learn.skills.skill import plan_held
 from ..learn.skills.text import as_read
 from ..model.entry import Entry, Plan
 from ..model.errors import RawkoError
 from ..model.kinds import ACTIVE, CREATES
 from ..model.record import record, replace
 from ..redaction.entry import redact_entry
-from ..state.belief.claims import superseding
+from ..state.changes.quarantine import plan_held
+from ..state.changes.supersede import superseding
 from ..state.decide import plan_add
 from .formats import FORMATS
 from .place import IMPORTED, place_of
@@ -86,14 +86,14 @@ def _decide(given: Entry, kind: str, here: Here, seen: set[str]) -> Decided:
         plan = plan_held(new, f"{reason}: a newer version of {older.id}", new.by, (older.id,))
     else:
         held = plan_held(new, reason, new.by)
-        plan = Plan((*held.entries, *superseding(older, new.id, NEWER, new.by).entries), held.why)
+        plan = Plan((*held.entries, superseding(older, new.id, NEWER, new.by)), held.why)
     return Decided("changed", new, plan, older.id, redacted)
 
 
 def _id_of(entry: Entry, place: str) -> str:
     """Return an id that follows from where a memory comes from and what it says: the same import gives the same ids."""
     said = repr((place, entry.kind, entry.title, entry.body, entry.tags, entry.importance))
-    return f"{CREATES[entry.kind][0]}_{sha256(said.encode('utf-8', 'replace')).hexdigest()[:12]}"
+    return f"{CREATES[entry.kind].prefix}_{sha256(said.encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 
 def entries_to_write(decided: Sequence[Decided], at_once: int) -> list[Plan]:

@@ -144,7 +144,7 @@ def _candidates(entry: Entry) -> Iterable[str]:
     if entry.path:
         stem = entry.path.removesuffix(".md")
     else:
-        folder = CREATES[entry.kind][1] if entry.kind in CREATES else CREATES["memory"][1]
+        folder = CREATES.get(entry.kind, CREATES["memory"]).folder
         stem = f"{folder}/{slug(entry.title or entry.about)}"
     yield f"{stem}.md"
     for number in range(2, SIBLINGS):

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.errors import RawkoError
 from ..model.ids import RESERVED
-from ..model.kinds import GROUPS
+from ..model.kinds import GROUPS, RECORDED
 from ..model.problem import Problem, error, style, warning
 from ..model.record import record, replace
 from ..redaction.find import redact
+from ..state.derive import DERIVED
 from ..state.fold import fold
 from ..state.graph.graph import Broken, build
-from ..state.references import DERIVED, HERITAGE, SUPERSEDES, Names, references
-from ..state.run import TASKS
+from ..state.references import HERITAGE, SUPERSEDES, Names, references
 from ..text.count import count
 from .page import PAGE, is_generated, read_page
 from .read import Reading, read_data, read_file
@@ -152,7 +152,7 @@ def _name_problems(name: str) -> list[Problem]:
 
 
 def _content_problems(entry: Entry) -> list[Problem]:
-    if not entry.creates or entry.draft or entry.kind in (*GROUPS, *TASKS):
+    if not entry.creates or entry.draft or entry.kind in (*GROUPS, *RECORDED):
         return []
     words = len(entry.body.split())
     said = count(words, "word")

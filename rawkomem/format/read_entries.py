@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import DAY, now, read_time
 from ..model.entry import Entry
-from ..model.kinds import CHANGES, CREATES, DEFAULT_IMPORTANCE, IMPORTANCE
+from ..model.kinds import CHANGES, CREATES, DEFAULT_IMPORTANCE, IMPORTANCE, NEED_WHEN
 from ..model.problem import ERROR, Problem, error, style, warning
 from ..model.record import replace
 from ..redaction.find import find_secrets
@@ -28,7 +28,6 @@ KEYS = {
 }  # fmt: skip
 CLAIM = ("subject", "predicate", "value")  # what a claim needs
 DROPPED = {"__proto__", "constructor", "prototype"}  # RFC-0011: never metadata keys
-ASKED_FOR = ("memory", "lesson")  # kinds that SPEC-0009 expects to say when they are of use
 MAX_TAGS = 64  # a memory with more is a dump, not a label
 MAX_PATTERNS = 32  # each is matched against every task
 SECRET_HINT = "remove it and change the secret; the index holds a redacted copy"
@@ -143,7 +142,7 @@ class _FieldReader:
             given=tuple(key for key, field in self.fields.items() if not field.missing),
             line=self.line,
         )
-        if self.advice and kind in ASKED_FOR and not entry.when and not entry.draft:
+        if self.advice and kind in NEED_WHEN and not entry.when and not entry.draft:
             self._add(warning, "whenToUse", "no whenToUse: found by its content only", "say which tasks need it")
         failed = any(problem.level == ERROR for problem in self.problems)
         return replace(entry, draft=failed)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     Value = str | list["Value"] | dict[str, "Value"]
 
+DECAY = "decay"  # code of a Plan that archives memories because they faded
 NOTHING: Mapping[str, Value] = {}  # shared, never changed: entries are frozen
 
 
@@ -106,7 +107,8 @@ class Memory:
 
 @record
 class Plan:
-    """Entries to append, and why. Every decision returns one; one module writes it."""
+    """Entries to append, and why, in words and (where a program asks) as a code. One module writes it."""
 
     entries: tuple[Entry, ...]
     why: str
+    code: str = ""

@@ -16,7 +16,7 @@ def new_id(kind: str, at: int = 0) -> str:
     at = at or now()
     if kind == "trace":
         return f"trace-{at}-{''.join(BASE36[byte % 36] for byte in os.urandom(6))}"
-    prefix = CREATES[kind][0] if kind in CREATES else kind
+    prefix = CREATES[kind].prefix if kind in CREATES else kind
     return f"{prefix}_{at}_{os.urandom(3).hex()}"
 
 

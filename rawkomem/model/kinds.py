@@ -1,35 +1,57 @@
-"""The closed vocabularies of the format: kinds, importance, status."""
+"""The closed vocabularies of the format: kinds, types, importance, status. One row for each kind of entry."""
 
 from __future__ import annotations
 
-# kind → (prefix of its ids, folder of its files below .rawko/)
-CREATES = {
-    "memory": ("mem", "memories"),
-    "lesson": ("lesson", "memories/lessons"),
-    "skill": ("skill", "memories/skills"),
-    "learning": ("learning", "memories/learnings"),
-    "reflection": ("reflection", "memories/reflections"),
-    "trace": ("trace", "traces"),
-    "experience": ("exp", "log"),
-    "episode": ("ep", "memories/episodes"),
-}
-GROUPS = ("episode",)  # kinds that hold other memories together: searched and listed, never injected themselves
+from .record import record
 
-CHANGES = (
-    "amend",
-    "feedback",
-    "reinforce",
-    "corroborate",
-    "dispute",
-    "supersede",
-    "quarantine",
-    "review",
-    "link",
-    "heritage",
-    "validity",
-    "archive",
-    "delete",
-)
+
+@record
+class Kind:
+    """A kind of memory: what it is, the prefix of its ids, the folder of its files, and how it is treated."""
+
+    says: str
+    prefix: str
+    folder: str  # below .rawko/
+    heading: str = ""  # in MEMORY.md; without one, memories of the kind are not listed there
+    groups: bool = False  # holds other memories together: searched and listed, never injected itself
+    fades: bool = False  # archived when nobody uses it; the other kinds are kept by rules of their own
+    recorded: bool = False  # tells of a task that was done; a program writes it
+    needs_when: bool = False  # SPEC-0009 expects it to say when it is of use
+
+
+CREATES = {
+    "memory": Kind("a fact, a decision or a rule", "mem", "memories", "Memories", fades=True, needs_when=True),
+    "lesson": Kind("what a failure taught", "lesson", "memories/lessons", "Lessons", needs_when=True),
+    "skill": Kind("how to do a task", "skill", "memories/skills", "Skills"),
+    "learning": Kind("what several runs of a task have in common", "learning", "memories/learnings", "Learnings",
+                     fades=True),
+    "reflection": Kind("what several memories say together", "reflection", "memories/reflections", "Reflections",
+                       fades=True),
+    "trace": Kind("the record of one run", "trace", "traces", recorded=True),
+    "experience": Kind("a line of the experience log", "exp", "log", recorded=True),
+    "episode": Kind("a group of memories", "ep", "memories/episodes", "Episodes", groups=True),
+}  # fmt: skip
+GROUPS = tuple(kind for kind, row in CREATES.items() if row.groups)
+FADING = tuple(kind for kind, row in CREATES.items() if row.fades)
+RECORDED = tuple(kind for kind, row in CREATES.items() if row.recorded)
+NEED_WHEN = tuple(kind for kind, row in CREATES.items() if row.needs_when)
+
+# Kinds of entries that change a memory. Everything else about a kind is in state/changes/<kind>.py.
+CHANGES = {
+    "amend": "changes what the memory says",
+    "feedback": "votes on the memory",
+    "reinforce": "confirms that the memory is true",
+    "corroborate": "adds another source that says the same",
+    "dispute": "doubts the memory",
+    "supersede": "names the memory that takes its place",
+    "quarantine": "holds the memory back until a review",
+    "review": "activates or rejects the memory",
+    "link": "links the memory to others, or removes links",
+    "heritage": "names what the memory comes from",
+    "validity": "sets when the memory holds",
+    "archive": "takes the memory out of use",
+    "delete": "hides the memory; its text stays in the file",
+}
 
 TYPES = (  # Memory Lane, the weightiest first; a memory may say another `type`, a filter knows these
     "correction",

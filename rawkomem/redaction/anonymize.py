@@ -10,6 +10,7 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from ..model.kinds import RECORDED
 from ..model.record import record
 from .each_text import with_texts
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 ID_DIGITS = 6  # of an id: a project names few people
 MIN_NAME_LETTERS = 3  # letters of a name: a shorter one is part of other words
-RECORDED = frozenset(("trace", "experience"))  # kinds that are recorded, not written
 DISTILLED = "distilled"  # how words arrive that a program made from others
 # Accounts of machines and of nobody: `root cause` names no person.
 ACCOUNTS = frozenset(

@@ -73,14 +73,14 @@ class Deciding(Writing):
 
         A claim says itself what it is about: it is resolved as in `store`.
         """
-        from ..state.belief.evolve import CANDIDATES, plan_evolve, related_to
+        from ..state.belief.evolve import MAX_CANDIDATES, plan_evolve, related_to
 
         if "claim" in entry.extra:
             return self.store(entry, via=via)
         plans: list[Plan] = []
 
         def decide() -> Plan:
-            found = self.look([f"{entry.title}\n{entry.body}"], CANDIDATES)[0].found
+            found = self.look([f"{entry.title}\n{entry.body}"], MAX_CANDIDATES)[0].found
             near = [(self.get(item.row.id), item.relevance) for item in found]
             plans.append(plan_evolve(entry, related_to(entry, near), self._believing(via)))
             return plans[0]
@@ -92,31 +92,31 @@ class Deciding(Writing):
 
     def feedback(self, name: str, signal: str, reason: str = "", by: str = "") -> Written:
         """Vote on a memory: helpful or harmful."""
-        from ..state.belief.decisions import plan_feedback
+        from ..state.changes.feedback import plan_feedback
 
         return self.write_decided(lambda: plan_feedback(self.get(name), signal, reason, by))[0]
 
     def reinforce(self, name: str, reason: str = "", by: str = "") -> Written:
         """Say that a memory turned out to be true."""
-        from ..state.belief.decisions import plan_reinforce
+        from ..state.changes.reinforce import plan_reinforce
 
         return self.write_decided(lambda: plan_reinforce(self.get(name), reason, by))[0]
 
     def dispute(self, name: str, reason: str = "", by: str = "") -> Written:
         """Say that a memory is doubtful; below a floor of trust, or the third time, it is no longer used."""
-        from ..state.belief.decisions import plan_dispute
+        from ..state.changes.dispute import plan_dispute
 
         return self.write_decided(lambda: plan_dispute(self.get(name), reason, by, self.trust))[0]
 
     def quarantine(self, name: str, reason: str = "", by: str = "") -> Written:
         """Hold a memory back until it is reviewed."""
-        from ..state.belief.decisions import plan_quarantine
+        from ..state.changes.quarantine import plan_quarantine
 
         return self.write_decided(lambda: plan_quarantine(self.get(name), reason, by))[0]
 
     def review(self, name: str, action: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
         """Activate or reject a memory in quarantine; `settle` says how its conflicts end: supersede or keep_both."""
-        from ..state.belief.decisions import plan_review
+        from ..state.changes.review import plan_review
 
         def decide() -> Plan:
             memory = self.get(name)
@@ -126,7 +126,7 @@ class Deciding(Writing):
 
     def restore(self, name: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
         """Bring back a memory that was archived, disputed or superseded."""
-        from ..state.belief.decisions import plan_restore
+        from ..state.changes.review import plan_restore
 
         def decide() -> Plan:
             memory = self.get(name)
@@ -136,7 +136,7 @@ class Deciding(Writing):
 
     def supersede(self, old: str, new: str, reason: str = "", by: str = "", anyway: bool = False) -> Written:
         """Put one memory into the place of another."""
-        from ..state.belief.decisions import plan_supersede
+        from ..state.changes.supersede import plan_supersede
 
         def decide() -> Plan:
             return plan_supersede(self.get(old), self.get(new), self._find, reason, by, self.trust, anyway)
@@ -145,13 +145,13 @@ class Deciding(Writing):
 
     def validity(self, name: str, start: str = "", end: str = "", reason: str = "", by: str = "") -> Written:
         """Say from when until when a memory holds; `none` opens an end."""
-        from ..state.belief.decisions import plan_validity
+        from ..state.changes.validity import plan_validity
 
         return self.write_decided(lambda: plan_validity(self.get(name), start, end, reason, by))[0]
 
     def archive(self, name: str, reason: str = "", by: str = "") -> Written:
         """Take a memory out of use."""
-        from ..state.belief.decisions import plan_archive
+        from ..state.changes.archive import plan_archive
 
         return self.write_decided(lambda: plan_archive(self.get(name), reason, by))[0]
 
@@ -166,8 +166,7 @@ class Deciding(Writing):
     def explain_memory(self, name: str) -> Explained:
         """How far a memory is believed, and by what: trust, connections, conflicts, history."""
         from ..model.clock import now
-        from ..state.belief.decisions import standing
-        from ..state.belief.explained import Explained
+        from ..state.belief.explained import Explained, standing
 
         memory = self.get(name)
         return Explained(

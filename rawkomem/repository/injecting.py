@@ -73,7 +73,7 @@ class Injecting(Reading):
         """How a memory scores for a task, and whether it would be injected; one that is not in use says why."""
         from ..model.clock import now
         from ..recall.rank import out_of_use
-        from ..state.belief.decisions import standing
+        from ..state.belief.explained import standing
 
         injection = self._inject(task, profile, "rawko", self.settings.limits(task.agent), only)
         at = (only or DEFAULT).as_of

@@ -68,7 +68,9 @@ class Reading:
         store: str = "",
     ):
         self.layout = layout
-        self.via = via  # how what is written through here arrives, where a call does not say; see files/local/arrivals.py
+        self.via = (
+            via  # how what is written through here arrives, where a call does not say; see files/local/arrivals.py
+        )
         self.agent = ""  # who asks, where a question does not say: so recalls stand in the ledger
         self.warn = warn
         self._chosen = store and checked(store)  # goes before the settings
@@ -151,11 +153,11 @@ class Reading:
         only: Filter | None = None,
     ) -> Sequence[PatternMatch]:
         """Earlier tasks that resemble this one (LLMos): traces and experiences, unless a filter names other kinds."""
+        from ..model.kinds import RECORDED
         from ..recall.filters import window
         from ..recall.patterns import match_patterns
-        from ..state.run import TASKS
 
-        only = window(only or replace(DEFAULT, kinds=TASKS), *time_window)
+        only = window(only or replace(DEFAULT, kinds=RECORDED), *time_window)
 
         def find() -> Sequence[PatternMatch]:
             return match_patterns(self._view(only), self.index.store, self._spaces(), text, limit, min_similarity)

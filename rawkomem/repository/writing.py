@@ -19,31 +19,31 @@ class Writing(Injecting):
 
     def amend(self, name: str, entry: Entry, via: str = "") -> Written:
         """Append an entry that changes what a memory says."""
-        from ..state.decide import plan_amend
+        from ..state.changes.amend import plan_amend
 
         return self.write(plan_amend(self.get(name), entry), via)[0]
 
     def delete(self, name: str, reason: str = "", by: str = "") -> Written:
         """Append a tombstone; the text stays in the file and in history."""
-        from ..state.decide import plan_delete
+        from ..state.changes.delete import plan_delete
 
         return self.write(plan_delete(self.get(name), reason, by))[0]
 
     def link(self, name: str, other: str, type: str = "related", by: str = "") -> Sequence[Written]:
         """Append a link from one memory to another."""
-        from ..state.graph.link import plan_link
+        from ..state.changes.link import plan_link
 
         return self.write(plan_link(self.get(name), self.get(other), type, by))
 
     def unlink(self, name: str, other: str, type: str = "", by: str = "") -> Sequence[Written]:
         """Take back the links between two memories, of one type or all."""
-        from ..state.graph.link import plan_unlink
+        from ..state.changes.link import plan_unlink
 
         return self.write(plan_unlink(self.get(name), self.get(other), type, by))
 
     def cite(self, name: str, places: Sequence[str], by: str = "") -> Written:
         """Append an entry that makes a memory cite these places as they are now."""
-        from ..state.decide import plan_cite
+        from ..state.changes.amend import plan_cite
 
         citations = [self.citation(place).citation for place in places]
         return self.write(plan_cite(self.get(name), citations, by))[0]
@@ -108,7 +108,7 @@ class Writing(Injecting):
         if sinks.any:
             from ..exchange.sinks.tell import tell_sinks
 
-            tell_sinks(self.layout, sinks, plan.why, [item.entry for item in written], self.warn)
+            tell_sinks(self.layout, sinks, plan.code, [item.entry for item in written], self.warn)
 
     def _note_written(self, written: Sequence[Written]) -> None:
         """Tell the ledger. The entries are on disk: whatever is wrong from here on is a warning."""

@@ -1,8 +1,7 @@
-"""The plain decisions: add, amend, delete. Each returns a Plan; nothing is written here."""
+"""Add a memory, or append an entry about one: what every Plan is made of. Nothing is written here."""
 
 from __future__ import annotations
 
-from ..format.citation import KEY, cited_in, with_cited
 from ..format.read_entries import DROPPED, MAX_TAGS
 from ..model.clock import now, read_time
 from ..model.entry import Entry, Memory, Plan
@@ -13,9 +12,8 @@ from ..model.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from ..format.citation import Citation
     from ..model.entry import Value
 
 TITLE_LENGTH = 300  # characters; longer is a body
@@ -26,51 +24,46 @@ TAG_LENGTH = 100  # characters: longer is a sentence, not a label
 
 
 def plan_add(entry: Entry) -> Plan:
-    """Store a new memory: checks what a person can get wrong, gives it an id and a time."""
+    """Store a new memory: check what a person can get wrong, give it an id and a time."""
     if entry.kind not in CREATES:
         raise BadInput(f"unknown kind {entry.kind!r}", "one of " + ", ".join(CREATES))
     if not entry.title.strip():
         raise BadInput("a memory needs a title", "give --title, or a '# Heading' as the first line")
-    _check(entry)
+    check_entry(entry)
     at = entry.at or now()
     return Plan((replace(entry, id=entry.id or new_id(entry.kind, at), at=at),), f"add {entry.title!r}")
 
 
-def plan_amend(memory: Memory, entry: Entry) -> Plan:
-    """Change what a memory says: only the keys that are `given`, and the body where there is one."""
-    if memory.status == "deleted":
-        raise Refused(f"{memory.id} is deleted", "add it anew")
-    if "claim" in entry.extra or "provenance" in entry.extra:
-        raise Refused("a claim and its source are not amended", "add the new claim: it supersedes the old one")
-    if not entry.given and not entry.body.strip() and not entry.extra:
-        raise BadInput("nothing to amend", "give a field to change, or a new body")
-    _check(entry)
-    return plan_about(memory, replace(entry, kind="amend"), f"amend {memory.id}")
-
-
-def plan_cite(memory: Memory, citations: Sequence[Citation], by: str) -> Plan:
-    """Cite code: an amend with everything the memory cites, the same place once."""
-    cites: list[Value] = [*with_cited(cited_in(memory.extra), citations)]
-    return replace(plan_amend(memory, Entry(extra={KEY: cites}, by=by)), why=f"cite {len(citations)} places")
-
-
-def plan_delete(memory: Memory, reason: str, by: str) -> Plan:
-    """A tombstone: the memory is no longer shown, its text stays in the file."""
-    if memory.status == "deleted":
-        raise Refused(f"{memory.id} is deleted already", "'rawkomem purge' removes its text for good")
-    extra = {"reason": reason} if reason else {}
-    return plan_about(memory, Entry(kind="delete", extra=extra, by=by), f"delete {memory.id}")
+def about(memory: Memory, entry: Entry) -> Entry:
+    """Return an entry about a memory, later than everything the memory says so far, for the memory's file."""
+    assert entry.kind in CHANGES
+    at = entry.at or max(now(), memory.updated + 1)
+    return replace(entry, id=entry.id or new_id(entry.kind, at), at=at, about=memory.id, path=memory.path)
 
 
 def plan_about(memory: Memory, entry: Entry, why: str) -> Plan:
-    """An entry about a memory, later than everything it says so far, for the file the memory lives in."""
-    assert entry.kind in CHANGES
-    at = entry.at or max(now(), memory.updated + 1)
-    id = entry.id or new_id(entry.kind, at)
-    return Plan((replace(entry, id=id, at=at, about=memory.id, path=memory.path),), why)
+    """Append one entry about a memory."""
+    return Plan((about(memory, entry),), why)
 
 
-def _check(entry: Entry) -> None:
+def plan_change(
+    memory: Memory, kind: str, by: str, why: str, extra: Mapping[str, Value], given: tuple[str, ...] = ()
+) -> Plan:
+    """Append one entry about a memory with some keys; keys without a value are left out."""
+    check_in_use(memory)
+    check_by(by)
+    said = {key: value for key, value in extra.items() if value}
+    return plan_about(memory, Entry(kind=kind, by=by, extra=said, given=given), why)
+
+
+def check_in_use(memory: Memory) -> None:
+    """Refuse to change a memory that is deleted."""
+    if memory.status == "deleted":
+        raise Refused(f"{memory.id} is deleted", "add it again")
+
+
+def check_entry(entry: Entry) -> None:
+    """Refuse an entry that a reader of the file could not use."""
     refused = DROPPED & entry.extra.keys()
     if refused:
         raise BadInput(f"{', '.join(sorted(refused))} is no key of a memory", "give it another name")

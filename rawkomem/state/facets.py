@@ -29,27 +29,27 @@ IMPORTED = "importedFrom"  # `kind:path#section`: by it a later import knows the
 
 
 def imported_from(memory: Memory) -> str:
-    """The file, and the section of it, that an import took it from; empty where it was not imported."""
+    """Return the file, and the section of it, that an import took it from; empty where it was not imported."""
     return str(memory.extra.get(IMPORTED, "")).partition(":")[2]
 
 
 def type_of(memory: Memory) -> str:
-    """Its type, one of Memory Lane's ten or any other word."""
+    """Return its type, one of Memory Lane's ten or any other word."""
     return _first(memory, "type").lower()
 
 
 def category_of(memory: Memory) -> str:
-    """Its category: decision, preference, fact, …"""
+    """Return its category: decision, preference, fact, …"""
     return _first(memory, "category").lower()
 
 
 def session_of(memory: Memory) -> str:
-    """The session it comes from, as written; a claim of scope session names its own."""
+    """Return the session it comes from, as written; a claim of scope session names its own."""
     return claimed_for(memory) or _first(memory, "session")
 
 
 def claimed_for(memory: Memory) -> str:
-    """The session that a memory's claim keeps to; empty for one that holds everywhere, and without a claim."""
+    """Return the session that a memory's claim keeps to; empty for one that holds everywhere, and without a claim."""
     claim = memory.extra.get("claim")
     if not isinstance(claim, dict) or claim.get("scope") != "session":
         return ""
@@ -57,18 +57,18 @@ def claimed_for(memory: Memory) -> str:
 
 
 def claimed_about(memory: Memory) -> tuple[str, str] | None:
-    """Subject and predicate of a memory's claim."""
+    """Return subject and predicate of a memory's claim."""
     claim = memory.extra.get("claim")
     return (str(claim.get("subject", "")), str(claim.get("predicate", ""))) if isinstance(claim, dict) else None
 
 
 def facets_of(memory: Memory) -> tuple[str, str, tuple[str, ...], str]:
-    """Type, category, entities and session."""
+    """Return type, category, entities and session."""
     return type_of(memory), category_of(memory), entities_of(memory), session_of(memory)
 
 
 def is_valid(memory: Window, at: int) -> bool:
-    """Whether a memory's validity window holds a time; windows are half-open."""
+    """Tell whether a memory's validity window holds a time; windows are half-open."""
     return memory.valid_from <= at and (not memory.valid_until or at < memory.valid_until)
 
 

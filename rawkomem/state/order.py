@@ -16,7 +16,7 @@ PARENT = ("parent", "parent_trace", "parentTraceId")
 
 
 def dependency_chain(traces: Mapping[str, Memory], id: str) -> list[str]:
-    """What a trace depended on, and what that did, each once, the nearest first."""
+    """Return what a trace depended on, and what that did, each once, the nearest first."""
     chain: dict[str, None] = {}
     waiting = [id]
     for one in waiting:
@@ -28,7 +28,7 @@ def dependency_chain(traces: Mapping[str, Memory], id: str) -> list[str]:
 
 
 def execution_order(traces: Iterable[Memory]) -> list[str]:
-    """All traces by time, but none before its parent or what it depended on; of a cycle, the earliest first."""
+    """Return all traces by time, but none before its parent or what it depended on; of a cycle, the earliest first."""
     ordered = sorted(traces, key=lambda memory: (memory.created, memory.id))
     known = {memory.id: memory for memory in ordered}
     done: dict[str, None] = {}
@@ -38,7 +38,7 @@ def execution_order(traces: Iterable[Memory]) -> list[str]:
 
 
 def _visit(start: str, known: Mapping[str, Memory], done: dict[str, None]) -> None:
-    """Depth first without recursion: a chain may be longer than Python's stack."""
+    """Visit a trace after what it needed, without recursion: a chain may be longer than Python's stack."""
     stack, entered = [start], {start}
     while stack:
         id = stack[-1]

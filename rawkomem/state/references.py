@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from ..format.mentions import mentions
 from ..model.ids import slug
+from .derive import DERIVED, sources_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ..model.entry import Memory
 
-RELATED, MENTIONS, SUPERSEDES, HERITAGE, DERIVED = "related", "mentions", "supersedes", "heritage", "derivedFrom"
+RELATED, MENTIONS, SUPERSEDES, HERITAGE = "related", "mentions", "supersedes", "heritage"
 MEMBER = "member"  # from an episode to a memory
 CORROBORATED = "corroboratedBy"  # to a memory that confirms it
 KEPT_BOTH = "keptBoth"  # two claims that contradict each other, and that is settled: both hold
@@ -37,7 +38,7 @@ class Names:
                 self.files.setdefault(name, []).append(memory.id)
 
     def find(self, name: str) -> list[str]:
-        """The memories that a name may mean: one when all is well, none or several where it is broken or unclear."""
+        """Return the ids that a name may mean: one if all is well, none if it is broken, several if it is ambiguous."""
         name = unicodedata.normalize("NFC", name.strip()).removesuffix(".md")
         for candidate in dict.fromkeys((name, name.partition("#")[0].strip())):  # `name#heading`; an id may hold a #
             if candidate in self.ids:
@@ -49,16 +50,10 @@ class Names:
 
 
 def references(memory: Memory) -> Iterator[tuple[str, str]]:
-    """(type, name) of everything a memory refers to, in the order links, frontmatter, text, history."""
+    """Yield (type, name) of everything a memory refers to, in the order links, frontmatter, text, history."""
     yield from memory.links
     yield from ((RELATED, name) for name in memory.related)
     yield from ((MENTIONS, name) for name in mentions(memory.body))
     yield from ((SUPERSEDES, name) for name in memory.supersedes)
     yield from ((HERITAGE, name) for name in memory.heritage)
-    yield from ((DERIVED, name) for name in derived_from(memory))
-
-
-def derived_from(memory: Memory) -> tuple[str, ...]:
-    """The memories that a digest was made from."""
-    value = memory.extra.get(DERIVED, [])
-    return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if item)
+    yield from ((DERIVED, name) for name in sources_in(memory.extra))

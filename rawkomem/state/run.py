@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Memory
 
-TASKS = TRACE, EXPERIENCE = ("trace", "experience")  # kinds that tell of a task
+TRACE, EXPERIENCE = "trace", "experience"
 OUTCOMES = ("success", "failure", "partial", "success_with_recovery")
 SUCCESS = ("success", "success_with_recovery")
 APPROACH = ("recommended approach", "learnings", "key insights", "plan")  # sections that say how, the best first
@@ -36,12 +36,12 @@ class Run:
 
     @property
     def succeeded(self) -> bool:
-        """Whether it reached its goal, at once or after a recovery."""
+        """Tell whether it reached its goal, at once or after a recovery."""
         return self.outcome in SUCCESS
 
 
 def run_of(memory: Memory) -> Run:
-    """A trace or an experience as a run; what it does not say stays empty."""
+    """Return a trace or an experience as a run; what it does not say stays empty."""
     parts = sections(memory.body)
     return Run(
         id=memory.id,
@@ -58,29 +58,29 @@ def run_of(memory: Memory) -> Run:
 
 
 def goal_of(memory: Memory) -> str:
-    """What the task was after."""
+    """Return what the task was after."""
     return said(memory, ("goal", "primary_goal")) or memory.title
 
 
 def outcome_of(memory: Memory) -> str:
-    """How it went, one of OUTCOMES or whatever the file says."""
+    """Return how it went, one of OUTCOMES or whatever the file says."""
     return said(memory, ("status", "final_outcome", "outcome")).lower()
 
 
 def tools_of(memory: Memory) -> tuple[str, ...]:
-    """What was used."""
+    """Return the tools that were used."""
     return listed(memory, ("tools_used", "toolsUsed", "components_used"))
 
 
 def approach_of(memory: Memory) -> str:
-    """How to do likewise: the section that says it best, else what an experience says it learned."""
+    """Return how to do likewise: the section that says it best, else what an experience says it learned."""
     parts = sections(memory.body)
     found = next((parts[name] for name in APPROACH if parts.get(name)), "")
     return found or said(memory, ("learnings_or_issues", "output_summary"))
 
 
 def step_of(text: str) -> tuple[str, bool]:
-    """A step without the status behind it (`… - failed`), and whether that says that it failed."""
+    """Return a step without the status behind it (`… - failed`), and whether that says that it failed."""
     what, dash, status = text.rpartition(" - ")
     word = status.strip().lower().rstrip(".!")
     if not dash or not word.startswith((*DONE, *FAILED)):
@@ -89,11 +89,11 @@ def step_of(text: str) -> tuple[str, bool]:
 
 
 def said(memory: Memory, keys: Iterable[str]) -> str:
-    """The first of some keys that the frontmatter has, as text."""
+    """Return the first of some keys that the frontmatter has, as text."""
     return next((str(memory.extra[key]).strip() for key in keys if memory.extra.get(key)), "")
 
 
 def listed(memory: Memory, keys: Iterable[str]) -> tuple[str, ...]:
-    """The same as a list."""
+    """Return the first of some keys that the frontmatter has, as a list."""
     value = next((memory.extra[key] for key in keys if memory.extra.get(key)), [])
     return tuple(str(item) for item in (value if isinstance(value, list) else [value]))

@@ -18,7 +18,7 @@ from rawkomem.files.scan import stamps, sweep
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.index.lists import memory_of
 from rawkomem.repository import Repository
-from rawkomem.state.references import derived_from
+from rawkomem.state.derive import derived_from
 from tests.learn.traces.runs import fill
 from tests.torture.helpers import ENVIRONMENT
 

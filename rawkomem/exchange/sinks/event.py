@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from ...model.clock import iso
+from ...model.entry import DECAY
 from ...model.kinds import CREATES
 from ...model.record import as_dict, record
 from ...redaction.find import redact
@@ -25,7 +26,6 @@ NAMES = {  # kind of an entry → name of its event; other kinds are no event
     "archive": "archive",
     "delete": "archive",
 }
-DECAY = "decay"  # the first word of a plan's reason when memories are archived because they faded
 ID_LENGTH = 250  # characters: the longest id that the format allows
 TEXT_LENGTH = 10_000  # characters: more than a page is a document to open, not a message
 
@@ -60,18 +60,18 @@ class Event:
         return cls(**{**known, "tags": tuple(fields.get("tags", ()))})
 
 
-def events_of(layout: Layout, why: str, entries: Iterable[Entry]) -> list[Event]:
-    """The events of a plan's entries as they were written, redacted already."""
-    named = ((entry, event_name(entry, why)) for entry in entries)
+def events_of(layout: Layout, code: str, entries: Iterable[Entry]) -> list[Event]:
+    """Return the events of a plan's entries as they were written, redacted already; `code` is the plan's."""
+    named = ((entry, event_name(entry, code)) for entry in entries)
     return [_event(layout, entry, name) for entry, name in named if name]
 
 
-def event_name(entry: Entry, why: str) -> str:
-    """Which event an entry is; empty for none."""
+def event_name(entry: Entry, code: str) -> str:
+    """Return the name of the event that an entry is; empty for none."""
     name = NAMES.get(entry.kind, "")
     if entry.kind == "review" and entry.extra.get("action") == "reject":
         name = "archive"
-    return DECAY if name == "archive" and why.startswith(DECAY) else name
+    return DECAY if name == "archive" and code == DECAY else name
 
 
 def _event(layout: Layout, entry: Entry, name: str) -> Event:

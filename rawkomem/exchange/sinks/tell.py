@@ -34,10 +34,10 @@ class SinkStatus:
 
 
 def tell_sinks(
-    layout: Layout, settings: SinkSettings, why: str, entries: Iterable[Entry], warn: Callable[[str], None]
+    layout: Layout, settings: SinkSettings, code: str, entries: Iterable[Entry], warn: Callable[[str], None]
 ) -> None:
-    """Append to the daily log, queue for the webhook; `why` is the reason of the plan that the entries come from."""
-    events = events_of(layout, why, entries)
+    """Append to the daily log, queue for the webhook; `code` is that of the plan that the entries come from."""
+    events = events_of(layout, code, entries)
     for name, tell in (("markdown", _log), ("webhook", _queue)):
         try:
             tell(layout, settings, events)

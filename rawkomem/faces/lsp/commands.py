@@ -76,7 +76,7 @@ def _can_create(documents: Documents) -> bool:
 
 def _free_uri(documents: Documents, shelf: Shelf, kind: str, title: str) -> str:
     """A file of its title's name that neither the disk nor the editor holds."""
-    _, folder = CREATES[kind]
+    folder = CREATES[kind].folder
     names = chain([slug(title)], (f"{slug(title)}-{number}" for number in count(2)))
     uris = (uri_of(shelf, f"{folder}/{name}.md") for name in names)
     held = documents.open_uris()

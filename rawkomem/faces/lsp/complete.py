@@ -10,12 +10,13 @@ from lsprotocol import types as lsp
 
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
-from ...state.belief.schema import KEYS, REFERRING
+from ...state.belief.schema import frontmatter_keys
 from .places import KEY, fronts, key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
+    from ...state.keys import Key
     from .documents import Documents
     from .places import Front
     from .shelf import Shelf
@@ -71,16 +72,18 @@ def choices(shelf: Shelf, lines: Sequence[str], line: int, column: int) -> list[
         return _keys(lines, front, line)
     key = key_of(lines, front, line)
     start = _start_of_value(typed, head.end() if head else 0)
-    if key in REFERRING:
+    known = frontmatter_keys().get(key)
+    if known and known.refers:
         return _memories(shelf, start)
-    return _tags(shelf, start) if key == TAGS else _words(key, start)
+    return _tags(shelf, start) if key == TAGS else _words(key, known, start)
 
 
 def _keys(lines: Sequence[str], front: Front, line: int) -> list[Choice]:
     """The keys that do not stand on another line already: a second one would make the frontmatter unreadable."""
     others = (lines[at] for at in range(front.first + 1, front.last) if at != line)
     used = {found[1] for found in map(KEY.match, others) if found}
-    return [Choice(f"{key}: ", text, 0, key, "key") for key, (text, _) in KEYS.items() if key not in used]
+    free = {key: known for key, known in frontmatter_keys().items() if key not in used}
+    return [Choice(f"{key}: ", known.says, 0, key, "key") for key, known in free.items()]
 
 
 def _start_of_value(typed: str, after: int) -> int:
@@ -90,11 +93,14 @@ def _start_of_value(typed: str, after: int) -> int:
     return len(typed) - len(text) + dash
 
 
-def _words(key: str, start: int) -> list[Choice]:
-    """The words of a closed vocabulary, or those that a key is usually given."""
-    text, values = KEYS.get(key, ("", {}))
-    words: Iterable[str] = IMPORTANCE if key == "importance" else values.get("enum", values.get("examples", ()))
-    return [Choice(word, text, start) for word in words]
+def _words(key: str, known: Key | None, start: int) -> list[Choice]:
+    """Return the words of a closed vocabulary, or those that a key is usually given."""
+    if known is None:
+        return []
+    words: Sequence[str] = known.values.get("enum", known.values.get("examples", ()))
+    words = IMPORTANCE if key == "importance" else words
+    described = known.values.get("enumDescriptions", [known.says] * len(words))
+    return [Choice(word, says, start) for word, says in zip(words, described, strict=True)]
 
 
 def _tags(shelf: Shelf, start: int) -> list[Choice]:

@@ -9,7 +9,7 @@ from ...format.frontmatter import Unreadable, read_frontmatter
 from ...format.mentions import WIKILINK
 from ...format.split import split
 from ...model.record import record
-from ...state.belief.schema import REFERRING
+from ...state.belief.schema import frontmatter_keys
 from ...text.prose import without_code
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ def _value(piece: str) -> str:
 
 def names_in(lines: Sequence[str]) -> list[Span]:
     """Every name of another memory: [[name]] in prose, and the values of keys that refer."""
+    refers = {name for name, key in frontmatter_keys().items() if key.refers}
     heads = fronts(lines)
     inside = {at: front for front in heads for at in range(front.first, min(front.last + 1, len(lines)))}
     found: list[Span] = []
@@ -115,7 +116,7 @@ def names_in(lines: Sequence[str]) -> list[Span]:
         if front is None:
             code ^= bool(FENCE.match(text))
             found += [] if code else _links(at, text)
-        elif front.holds(at) and key_of(lines, front, at) in REFERRING:
+        elif front.holds(at) and key_of(lines, front, at) in refers:
             found += values_in(lines, at)
     return found
 

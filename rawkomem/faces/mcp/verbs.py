@@ -16,7 +16,7 @@ from ...model.kinds import IMPORTANCE
 from ...model.record import record
 from ...recall.inject import Task
 from ...repository.wings import learning
-from ...state.belief.decisions import SIGNALS
+from ...state.changes.feedback import SIGNALS
 from .answers import found_list, what_was_amended, what_was_learned, what_was_stored, whole_memory
 
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from ...files.local.usage import note_use
 from ...format.lesson import LessonContext as Lesson
-from ...learn.lessons.heritage import HeritageChain as Heritage
-from ...learn.lessons.heritage import plan_heritage
 from ...model.clock import now
 from ...model.errors import BadInput, NotFound
 from ...model.record import replace
 from ...recall.cache import ENTRIES, SECONDS
 from ...recall.filters import filter_of
 from ...repository.wings import lessons, skills
-from ...state.fold import DEEPEST, created
+from ...state.changes.heritage import MAX_LEVELS, plan_heritage
+from ...state.changes.heritage import HeritageChain as Heritage
+from ...state.fold import created
 from . import storing
 from .opening import checked, layout_of, open_repository
 from .options import (
@@ -230,7 +230,7 @@ class SyncMemoryMesh:
     def _chain(self, heritage: HeritageChain | Given) -> Heritage:
         """The last levels of a chain, as many as are kept."""
         chain = read_options(HeritageChain, heritage)
-        deepest = min(self.options.max_heritage_depth, DEEPEST)
+        deepest = min(self.options.max_heritage_depth, MAX_LEVELS)
         parts = (chain.intent_chain, chain.hypotheses, chain.rationales)
         if not all(isinstance(part, tuple) and all(isinstance(text, str) for text in part) for part in parts):
             raise BadInput("a heritage is made of lists of texts", 'such as {"intentChain": ["ship weekly"]}')

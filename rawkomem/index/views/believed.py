@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from ...state.belief.committer import UNKNOWN
-from ...state.belief.trust import (
-    BASES,
-    Standing,
-    Trust,
-    derived_from,
-    explain_trust,
-    limited,
-    standing_of,
-    standing_of_entry,
-)
+from ...state.belief.trust import BASES, Standing, Trust, explain_trust, limited, standing_of, standing_of_entry
+from ...state.derive import derived_from, lowest_trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ...files.layout import Layout
     from ...files.local.arrivals import Arrivals
     from ...model.entry import Memory
     from ..catalogue import Catalogue
     from .authors import Authors
-
-DEEPEST = 8  # memories made of memories made of …: beyond, a source counts as unknown
 
 
 class Believed:
@@ -36,6 +26,7 @@ class Believed:
         self.authors = authors
         self.at = at
         self._standings: dict[str, Standing] = {}
+        self._sources: dict[str, tuple[float, Sequence[str]]] = {}
         self._arrivals: Arrivals | None = None
 
     def unverified(self, memories: Iterable[Memory]) -> dict[str, str]:
@@ -46,24 +37,23 @@ class Believed:
         return {id: standing.why for id, standing in found.items() if not standing.verified}
 
     def trust(self, memory: Memory) -> Trust:
-        """How far a memory is believed: no further than the least believed of what it was made from."""
-        return self._trust(memory, ())
+        """Return how far a memory is believed: no further than the least believed of what it was made from."""
+        return limited(self._own(memory), lowest_trust(derived_from(memory), self._source))
 
-    def _trust(self, memory: Memory, above: tuple[str, ...]) -> Trust:
+    def _own(self, memory: Memory) -> Trust:
         if memory.id not in self._standings:
             self._look_up([memory])
-        own = explain_trust(memory, self._standings[memory.id], self.at)
-        above = (*above, memory.id)
-        return limited(own, [self._source(id, above) for id in derived_from(memory) if id not in above])
+        return explain_trust(memory, self._standings[memory.id], self.at)
 
-    def _source(self, id: str, above: tuple[str, ...]) -> float:
-        """The trust of a source; of one that is gone, or too far down, nothing is known."""
-        from ..lists import memory_of
+    def _source(self, id: str) -> tuple[float, Sequence[str]]:
+        """Return the trust of a source by itself, and its own sources; of one that is gone nothing is known."""
+        if id not in self._sources:
+            from ..lists import memory_of
 
-        doc = self.catalogue.doc(id) if len(above) <= DEEPEST else ""
-        if doc:
-            return self._trust(memory_of(doc), above).value
-        return BASES["unknown"]
+            doc = self.catalogue.doc(id)
+            memory = memory_of(doc) if doc else None
+            self._sources[id] = (self._own(memory).value, derived_from(memory)) if memory else (BASES["unknown"], ())
+        return self._sources[id]
 
     def _look_up(self, memories: list[Memory]) -> None:
         commits = self.authors.of_memories([memory.id for memory in memories]) if self.authors else {}

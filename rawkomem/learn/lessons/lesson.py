@@ -25,8 +25,10 @@ from ...model.errors import BadInput
 from ...model.ids import new_id
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
-from ...state.belief.claims import TRUST_INSUFFICIENT, outweighs, superseding
-from ...state.decide import plan_about, plan_add
+from ...state.changes.quarantine import TRUST_INSUFFICIENT, plan_held
+from ...state.changes.supersede import outweighs, superseding
+from ...state.decide import plan_add
+from ...state.derive import derived
 from ...state.fold import created
 from ...text.clean import one_line
 from ...text.condition import REFUSED, read_condition
@@ -34,7 +36,7 @@ from ...text.condition import REFUSED, read_condition
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ...model.entry import Memory, Value
+    from ...model.entry import Memory
 
 TAG = "#lesson_learned"
 SCOPE_LENGTH = 200  # characters of a scope that make a condition; longer is a text
@@ -55,7 +57,7 @@ class Lesson:
 
     @property
     def wire(self) -> str:
-        """Its block, for other programs."""
+        """Return the wire block of the lesson, for other programs."""
         return emit_block(lesson_block(self.by, self.at, **wire_values(self.id, self.pattern_id, self.context)))
 
 
@@ -80,27 +82,24 @@ class Wire:
 
 
 def lesson_of(memory: Memory) -> Lesson:
-    """The lesson that a memory is."""
+    """Return the lesson that a memory is."""
     context = context_of(memory.title, memory.importance, memory.extra, memory.body)
     pattern = pattern_of(memory.extra)
     return Lesson(memory.id, pattern, context, memory.by, memory.created, memory.status, memory.path)
 
 
 def by_severity(lessons: Sequence[Lesson]) -> list[Lesson]:
-    """The gravest first; of equals the surest, then the latest."""
+    """Return lessons by severity, the highest first; of equals by confidence, then the latest."""
     order = {severity: -place for place, severity in enumerate(SEVERITIES)}
     return sorted(lessons, key=lambda one: (order[one.context.severity], -one.context.confidence, -one.at, one.id))
 
 
 def same_pattern(lesson: Lesson, pattern: str, context: LessonContext) -> bool:
-    """Whether a lesson is about this pattern: ids collide, so the fields are compared; a wire block has no name."""
+    """Tell whether a lesson is about a pattern: ids collide, so the fields are compared; a wire block has no name."""
     known = lesson.context
     names = known.error_pattern == context.error_pattern or pattern in (known.error_pattern, context.error_pattern)
-    return lesson.pattern_id == pattern and names and _same_text(known.applicable_scope, context.applicable_scope)
-
-
-def _same_text(ours: str, theirs: str) -> bool:
-    return escaped(ours) == escaped(theirs)  # a wire block carries no semicolon and no line end
+    same_scope = escaped(known.applicable_scope) == escaped(context.applicable_scope)  # as in a wire block
+    return lesson.pattern_id == pattern and names and same_scope
 
 
 def plan_lesson(
@@ -127,23 +126,16 @@ def plan_lesson(
     if not older:
         return Learned(first.id, STORED, Plan((first,), f"lesson {pattern}"))
     if not outweighs(created(first), older, trust):
-        return _held(first, older)
-    taken = [superseding(memory, first.id, "a surer lesson of the same pattern", by).entries[0] for memory in older]
+        held = plan_held(first, TRUST_INSUFFICIENT, by, [memory.id for memory in older])
+        return Learned(first.id, HELD, replace(held, why=f"lesson {first.id} waits for a review: it is trusted less"))
+    taken = [superseding(memory, first.id, "a surer lesson of the same pattern", by) for memory in older]
     why = f"lesson {pattern}, in the place of {', '.join(memory.id for memory in older)}"
     return Learned(first.id, BETTER, Plan((first, *taken), why))
 
 
-def _held(first: Entry, older: Sequence[Memory]) -> Learned:
-    ids: list[Value] = [memory.id for memory in older]
-    extra: dict[str, Value] = {"reason": TRUST_INSUFFICIENT, "conflictsWith": ids}
-    held = plan_about(created(first), Entry(kind="quarantine", by=first.by, extra=extra), "quarantine").entries[0]
-    return Learned(first.id, HELD, Plan((first, held), f"lesson {first.id} waits for a review: it is trusted less"))
-
-
 def _entry(context: LessonContext, pattern: str, by: str, sources: Sequence[str], wire: Wire | None) -> Entry:
     at = wire.at if wire and wire.at else now()
-    derived: dict[str, Value] = {"derivedFrom": list(sources)} if sources else {}
-    return Entry(
+    entry = Entry(
         kind="lesson",
         id=wire.id if wire and wire.id else new_id("lesson", at),
         at=at,
@@ -152,13 +144,14 @@ def _entry(context: LessonContext, pattern: str, by: str, sources: Sequence[str]
         when=tuple(_conditions(context)),
         tags=(TAG,),
         importance=context.severity,
-        extra={**keys_of(context, pattern), **derived},
+        extra=keys_of(context, pattern),
         body=body_of(context),
     )
+    return derived(entry, sources) if sources else entry
 
 
 def _conditions(context: LessonContext) -> list[str]:
-    """When to use it: where its rule applies, and where its pattern is named."""
+    """Return the conditions of a lesson: where its rule applies, and where its pattern is named."""
     name = "" if is_pattern_id(context.error_pattern) else context.error_pattern
     scope = one_line(context.applicable_scope, SCOPE_LENGTH)
     proposed = (f"When working on {scope}", " ".join(name.replace("_", " ").split()))
@@ -166,7 +159,7 @@ def _conditions(context: LessonContext) -> list[str]:
 
 
 def read_wire(text: str) -> Wire:
-    """The lesson of a wire block, in either form; what is wrong with the block is told with its line."""
+    """Return the lesson of a wire block, in either form; what is wrong with the block is told with its line."""
     block, problems = read_block(text)
     wrong = next((problem for problem in problems if problem.level == "error"), None)
     if block is None or wrong:
@@ -195,7 +188,7 @@ def _wire_of(block: Block) -> Wire:
 
 
 def _lesson_id(block: Block) -> str:
-    """The id that a block gives, where it is one of ours; a name of another shape could pass for another memory."""
+    """Return the id that a block gives, if it is one of ours; another name could pass for another memory."""
     id = block.value("output", "lesson_id")
     parts = id.split("_")
     ours = len(parts) == 3 and parts[0] == "lesson" and parts[1].isdecimal() and name_of(id) == id and len(id) < 60
@@ -210,12 +203,12 @@ def _number(text: str) -> float:
 
 
 def with_name(lesson: Lesson, name: str) -> bool:
-    """Whether a lesson is meant by the id or the readable name of a pattern."""
+    """Tell whether a lesson is meant by the id or the readable name of a pattern."""
     return name in (lesson.pattern_id, lesson.context.error_pattern)
 
 
 def renamed(wire: Wire, known: Sequence[Memory]) -> Wire:
-    """The lesson with the readable name of its pattern, where the repository knows that."""
+    """Return the lesson with the readable name of its pattern, where the repository knows that."""
     for memory in known:
         lesson = lesson_of(memory)
         if same_pattern(lesson, wire.pattern_id, wire.context):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ...model.errors import BadInput
 from ...redaction.find import redact
 from ...text.clean import one_line
 from .model import LlmFailure
@@ -16,13 +17,14 @@ from .model import LlmFailure
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from .config import LlmSettings
     from .model import Llm
 
     Schema = Mapping[str, Any]
 
-READ = 1_000_000  # characters of an answer
-TRIES = 500  # braces at which an object may begin: each costs a look at the rest
-SHOWN = 4_000  # characters of a bad answer that the model is shown again
+MAX_ANSWER_CHARS = 1_000_000  # characters of an answer
+MAX_BRACES = 500  # braces at which an object may begin: each costs a look at the rest
+MAX_SHOWN_CHARS = 4_000  # characters of a bad answer that the model is shown again
 TYPES = {
     "object": dict,
     "array": list,
@@ -39,8 +41,35 @@ class Unfit(ValueError):
     """What is wrong with an answer, in words that its author understands."""
 
 
+def open_llm(settings: LlmSettings) -> Llm | None:
+    """Return the model that the user configured; None where there is none."""
+    if settings.endpoint and settings.command:
+        raise BadInput("llm names both an endpoint and a command", "Keep one of them in your config.yaml.")
+    if settings.endpoint:
+        from .endpoint import EndpointLlm  # an HTTP client: only for those who have an endpoint
+
+        return Redacting(EndpointLlm(settings))
+    if settings.command:
+        from .command import CommandLlm
+
+        return Redacting(CommandLlm(settings))
+    return None
+
+
+class Redacting:
+    """A model that never sees a secret: its provider is no place for one."""
+
+    def __init__(self, llm: Llm):
+        self._llm = llm
+        self.name = llm.name
+
+    def complete(self, prompt: str, system: str = "", schema: Schema | None = None) -> str:
+        """Return the answer, as Llm.complete does."""
+        return self._llm.complete(redact(prompt), redact(system), schema)
+
+
 def ask(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str, Any]:
-    """The model's answer as an object that fits the schema. A bad answer is sent back once; the second is a failure."""
+    """Ask for an object that fits the schema. A bad answer is sent back once; a second one raises LlmFailure."""
     system = f"{system}\n\n{wanted(schema)}".strip()
     answer = llm.complete(prompt, system, schema)
     try:
@@ -56,21 +85,21 @@ def ask(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str, Any]:
 
 
 def wanted(schema: Schema) -> str:
-    """The words that ask for JSON."""
+    """Return the words that ask for JSON."""
     return f"Answer with one JSON object and nothing else. Its JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
 
 
 def repair(prompt: str, answer: str, problem: str) -> str:
-    """The prompt once more, with the answer that was no good."""
+    """Return the prompt once more, with the answer that was no good."""
     complaint = f"Your last answer could not be used ({problem}). It was:"
-    return f"{prompt}\n\n{complaint}\n\n{answer[:SHOWN]}\n\nGive it again, as one JSON object and nothing else."
+    return f"{prompt}\n\n{complaint}\n\n{answer[:MAX_SHOWN_CHARS]}\n\nGive it again, as one JSON object only."
 
 
 def read_object(text: str, schema: Schema) -> dict[str, Any]:
-    """The first object in a text that fits; Unfit says what is wrong with the largest one otherwise."""
+    """Return the first object in a text that fits; Unfit says what is wrong with the largest one otherwise."""
     problem = Unfit("there is no JSON object in it")
     largest = 0
-    for found, length in objects(text[:READ]):
+    for found, length in objects(text[:MAX_ANSWER_CHARS]):
         try:
             check(found, schema)
         except Unfit as unfit:
@@ -82,9 +111,9 @@ def read_object(text: str, schema: Schema) -> dict[str, Any]:
 
 
 def objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
-    """Every outermost JSON object in a text, with its length."""
+    """Return every outermost JSON object in a text, with its length."""
     at = text.find("{")
-    for _ in range(TRIES):
+    for _ in range(MAX_BRACES):
         if at < 0:
             return
         try:
@@ -97,7 +126,7 @@ def objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
 
 
 def check(value: Any, schema: Schema, path: str = "the answer") -> None:
-    """The few words of JSON Schema that we use: type, enum, required, properties, items."""
+    """Raise Unfit unless a value fits a schema: type, enum, required, properties and items are checked."""
     allowed = schema.get("type", ())
     names = (allowed,) if isinstance(allowed, str) else tuple(allowed)
     if names and not any(_is(value, name) for name in names):
@@ -117,7 +146,7 @@ def check(value: Any, schema: Schema, path: str = "the answer") -> None:
 
 
 def _is(value: Any, name: str) -> bool:
-    """Whether a value is of a JSON type; to Python, true is a number too."""
+    """Tell whether a value is of a JSON type; to Python, true is a number too."""
     if isinstance(value, bool):
         return name == "boolean"
     return isinstance(value, TYPES[name])  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .config import LlmSettings
 
-SHOWN = 200  # characters of a command's own words in an error
+MAX_SHOWN_CHARS = 200  # characters of a command's own words in an error
 
 
 class CommandLlm:
@@ -41,7 +41,7 @@ class CommandLlm:
         self.name = os.path.basename(self._words[0])
 
     def complete(self, prompt: str, system: str = "", schema: Mapping[str, object] | None = None) -> str:
-        """As Llm.complete. A command knows no schema but the one that the prompt tells it."""
+        """Return the answer, as Llm.complete does. The schema is only in the prompt: a command takes none."""
         given = "\n\n".join(part for part in (system, prompt) if part)
         with tempfile.TemporaryDirectory(prefix="rawkomem-") as empty:
             process = self._start(empty)
@@ -56,7 +56,7 @@ class CommandLlm:
         return text
 
     def _talk(self, process: subprocess.Popen[bytes], given: str) -> tuple[bytes, bytes]:
-        """What the command prints; however the talk ends early, nothing of it keeps running."""
+        """Return what the command prints. Where that fails, end the command and everything that it started."""
         try:
             return process.communicate(given.encode("utf-8", "replace"), timeout=self._seconds)
         except subprocess.TimeoutExpired:
@@ -92,7 +92,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def complaint(name: str, code: int, err: bytes) -> str:
-    """What a command that failed has to say: the last line of its errors, without secrets."""
+    """Return what a command that failed has to say: the last line of its errors, without secrets."""
     lines = err.decode("utf-8", "replace").strip().splitlines()
-    words = one_line(redact(lines[-1]), SHOWN) if lines else ""
+    words = one_line(redact(lines[-1]), MAX_SHOWN_CHARS) if lines else ""
     return f"{name} ended with code {code}" + (f": {words}" if words else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...model.record import record
 
 GUARD = "RAWKOMEM_LEARNING"  # set for a command that we ask: whatever it starts must not learn from our own question
-SECONDS = 120.0  # for one answer: a local model reads 16,000 characters slowly
+ANSWER_TIMEOUT_S = 120.0  # for one answer: a local model reads 16,000 characters slowly
 
 
 @record
@@ -18,9 +18,9 @@ class LlmSettings:
     key: str = ""  # the key itself, from a program; never from a file
     max_tokens: int = 0  # of an answer; 0: as the server does
     command: str = ""  # for example `claude -p`
-    timeout: float = SECONDS
+    timeout: float = ANSWER_TIMEOUT_S
 
     @property
     def any(self) -> bool:
-        """Whether there is a model to ask."""
+        """Tell whether there is a model to ask."""
         return bool(self.endpoint or self.command)

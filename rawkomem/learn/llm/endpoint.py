@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from .config import LlmSettings
 
 CHAT = Api("/chat/completions", "endpoint", "model")
-RUNGS = ("json_schema", "json_object", "")  # how JSON is asked for: the strictest that the server knows
-UNKNOWN = (400, 422)  # what servers answer to a response_format that they do not know
-SHOWN = 200  # characters of a model's own words in an error
+JSON_MODES = ("json_schema", "json_object", "")  # how JSON is asked for: the strictest that the server knows
+UNSUPPORTED_CODES = (400, 422)  # what servers answer to a response_format that they do not know
+MAX_SHOWN_CHARS = 200  # characters of a model's own words in an error
 
 
 class EndpointLlm:
@@ -40,7 +40,7 @@ class EndpointLlm:
         self.name = f"{self._model} at {target.host}:{target.port}"
 
     def complete(self, prompt: str, system: str = "", schema: Mapping[str, object] | None = None) -> str:
-        """As Llm.complete."""
+        """Return the answer, as Llm.complete does."""
         roles = (("system", system), ("user", prompt))
         body: dict[str, Any] = {
             "model": self._model,
@@ -53,12 +53,12 @@ class EndpointLlm:
             raise LlmFailure(failure.message, failure.hint) from None
 
     def _ask_for_json(self, body: dict[str, Any], schema: Mapping[str, object]) -> Any:
-        """The answer by the first rung that the server takes. A rung is left for good once a lower one has worked."""
-        for rung in range(self._rung, len(RUNGS)):
+        """Return the answer by the first JSON mode that the server takes; modes that failed are not tried again."""
+        for rung in range(self._rung, len(JSON_MODES)):
             try:
-                answer = self._post({**body, **response_format(RUNGS[rung], schema)})
+                answer = self._post({**body, **response_format(JSON_MODES[rung], schema)})
             except StatusFailed as failure:
-                if failure.status not in UNKNOWN or not RUNGS[rung]:
+                if failure.status not in UNSUPPORTED_CODES or not JSON_MODES[rung]:
                     raise
             else:
                 self._rung = rung
@@ -67,14 +67,14 @@ class EndpointLlm:
 
 
 def response_format(rung: str, schema: Mapping[str, object]) -> dict[str, Any]:
-    """The part of a request that asks for JSON."""
+    """Return the part of a request that asks for JSON."""
     if rung == "json_schema":
         return {"response_format": {"type": rung, "json_schema": {"name": "answer", "schema": dict(schema)}}}
     return {"response_format": {"type": rung}} if rung else {}
 
 
 def read_text(answer: Any) -> str:
-    """The text of a chat completion; a refusal, an answer that was cut off or an empty one is a failure."""
+    """Return the text of a chat completion; a refusal, an answer that was cut off or an empty one is a failure."""
     try:
         choice = answer["choices"][0]
         message = choice["message"]
@@ -82,7 +82,7 @@ def read_text(answer: Any) -> str:
     except (KeyError, IndexError, TypeError, AttributeError):
         raise LlmFailure("the endpoint answered with no chat completion", "Is it OpenAI-compatible?") from None
     if refusal:
-        raise LlmFailure(f"the model refused: {one_line(redact(str(refusal)), SHOWN)}", "Try another model.")
+        raise LlmFailure(f"the model refused: {one_line(redact(str(refusal)), MAX_SHOWN_CHARS)}", "Try another model.")
     if ending == "content_filter":
         raise LlmFailure("the provider's filter stopped the answer", "Try another model.")
     if ending == "length":

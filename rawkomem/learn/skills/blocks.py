@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ...format.yamo import Block, emit_block
 from ...format.yamo_blocks import reflect_block
 from ...model.clock import iso
-from ...state.belief.trust import derived_from
+from ...state.derive import derived_from
 from .reflect import confidence_of, topic_of
 from .synthesize import APPROACH, AVOID, RULES, items, section
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def reflection_as_yamo(memory: Memory) -> str:
-    """The block of a reflection (RFC-0011 §3.4)."""
+    """Return the block of a reflection (RFC-0011 §3.4)."""
     sources, confidence = len(derived_from(memory)), confidence_of(memory)
     said = (memory.id, topic_of(memory), sources, memory.body, confidence)
     return emit_block(reflect_block(memory.by, memory.created, *said))
 
 
 def skill_as_yamo(memory: Memory) -> str:
-    """A proposed skill as a definition in YAMO: its steps as output, what to avoid and its rules as constraints."""
+    """Return a proposed skill as a definition in YAMO: its steps as output, warnings and rules as constraints."""
     sources, at = derived_from(memory), iso(memory.created)
     avoid, rules = (items(section(memory.body, heading)) for heading in (AVOID, RULES))
     steps = items(section(memory.body, APPROACH))

@@ -53,12 +53,12 @@ def export_skill(memory: Memory, folder: str, inside: str) -> Exported:
 
 
 def portable_name(title: str) -> str:
-    """A name that every host takes: small letters, digits and single hyphens, at most 64; the folder's name too."""
+    """Return a name that every host takes, for skill and folder: at most 64 lower-case letters, digits and hyphens."""
     return slug(title.replace("_", " ").replace("/", " ").replace(".", " ").replace(":", " "))
 
 
 def portable(memory: Memory, name: str) -> str:
-    """The SKILL.md of a skill, stamped."""
+    """Return the SKILL.md of a skill, stamped."""
     front, body = split_front(text_in(memory.body))
     fields: dict[str, Value] = {"name": name, "description": _description(memory, body)}
     fields |= {key: one_line(str(front[key]), COMPATIBILITY_LENGTH) for key in KEPT if isinstance(front.get(key), str)}
@@ -73,7 +73,7 @@ def _description(memory: Memory, body: str) -> str:
 
 
 def _body(memory: Memory, body: str) -> str:
-    """The text below its frontmatter; YAMO, which is no Markdown, in a fence."""
+    """Return the text below its frontmatter; YAMO, which is no Markdown, in a fence."""
     if not body:
         return f"# {one_line(memory.title)}"
     first = body.split("\n", 1)[0]
@@ -85,7 +85,7 @@ def _sum(text: str) -> str:
 
 
 def _read_own(file: str, folder: str, id: str) -> str:
-    """What we wrote there before; empty where nothing is. Whatever else is there is not ours to replace."""
+    """Return what we wrote there before; empty where nothing is. Whatever else is there is not ours to replace."""
     if os.path.islink(folder) or os.path.islink(file):
         raise Refused(f"{file} is a link", "name another folder, or remove the link")
     try:
@@ -106,7 +106,7 @@ def _read_own(file: str, folder: str, id: str) -> str:
 
 
 def _write(file: str, text: str) -> None:
-    """In one step, so that a host never loads half a skill."""
+    """Write the file atomically, so that a host never loads half a skill."""
     temporary = os.path.join(os.path.dirname(file), f".{FILE}.{os.getpid()}")
     try:
         os.makedirs(os.path.dirname(file), exist_ok=True)

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...model.clock import iso
 from ...model.entry import Entry
-from ...model.kinds import ACTIVE, CREATES, GROUPS
+from ...model.kinds import CREATES, GROUPS
 from ...model.record import record
-from ...state.belief.trust import derived_from
 from ...state.decide import plan_add
-from ...state.references import DERIVED
+from ...state.derive import derived, derived_from, made_of
 from ...text.clean import clean, one_line
 from ..llm.ask import ask
 from ..llm.model import LlmFailure
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
     from ..llm.model import Llm
 
 KIND = "reflection"
-LOOKBACK = 10  # memories (RFC-0011)
-MOST = 100  # memories at once: more is a book, not a subject
+LOOKBACK_MEMORIES = 10  # memories (RFC-0011)
+MAX_MEMORIES = 100  # memories at once: more is a book, not a subject
 GENERAL = "general"  # the topic of a reflection without one
 KINDS = tuple(kind for kind in CREATES if kind not in (KIND, *GROUPS))  # a reflection on reflections feeds on itself
-LONGEST = 4_000  # characters of a reflection: it is a belief, not a report
+MAX_CHARS = 4_000  # characters of a reflection: it is a belief, not a report
 SYSTEM = f"You find what the notes of a software project have in common. {WARNING}"
 SCHEMA = {
     "type": "object",
@@ -46,7 +45,7 @@ class Prepared:
     prompt: str
 
     def shape(self) -> dict[str, Any]:
-        """As RFC-0011 gives a reflection without a model."""
+        """Return the prepared question in the form of RFC-0011."""
         return {"topic": self.topic, "count": len(self.sources), "context": self.context, "prompt": self.prompt}
 
 
@@ -59,7 +58,7 @@ class Thought:
 
 
 def prepare(topic: str, sources: Sequence[Memory]) -> Prepared:
-    """The question to ask about some memories."""
+    """Return the question to ask about some memories."""
     topic = one_line(topic) or GENERAL
     context = fenced(sources)
     about = "" if topic == GENERAL else f" They were found for the topic: {topic}."
@@ -74,14 +73,14 @@ def prepare(topic: str, sources: Sequence[Memory]) -> Prepared:
 def think(llm: Llm, prepared: Prepared) -> Thought:
     """Ask a model. LlmFailure where it gives no usable answer."""
     answer = ask(llm, prepared.prompt, SYSTEM, SCHEMA)
-    text = clean(answer["reflection"]).strip()[:LONGEST]
+    text = clean(answer["reflection"]).strip()[:MAX_CHARS]
     if not text:
         raise LlmFailure(f"{llm.name} had nothing to say", "try another model")
     return Thought(text, max(0.0, min(1.0, float(answer["confidence"]))))
 
 
 def plan_reflection(prepared: Prepared, thought: Thought, by: str) -> Plan:
-    """A memory of what was thought: it names all its sources, so that it is believed no more than the least of them."""
+    """Store what was thought. The memory names its sources, so it is believed no more than the least of them."""
     entry = Entry(
         kind=KIND,
         title=f"Reflection: {prepared.topic}",
@@ -92,36 +91,33 @@ def plan_reflection(prepared: Prepared, thought: Thought, by: str) -> Plan:
         extra={
             "topic": prepared.topic,
             "confidence": str(round(100 * thought.confidence)),  # in files from 0 to 100
-            DERIVED: [memory.id for memory in prepared.sources],
         },
     )
-    return plan_add(entry)
+    return plan_add(derived(entry, [memory.id for memory in prepared.sources]))
 
 
 def known_reflection(prepared: Prepared, memories: Iterable[Memory]) -> Memory | None:
-    """The reflection in use on this very topic, made of these very memories, none of which changed since."""
-    wanted = {memory.id for memory in prepared.sources}
-    for memory in memories:
-        same = memory.extra.get("topic") == prepared.topic and set(derived_from(memory)) == wanted
-        current = memory.kind == KIND and memory.status == ACTIVE
-        if same and current and all(source.updated <= memory.created for source in prepared.sources):
+    """Return the reflection in use on this very topic, made of these very memories, none of which changed since."""
+    for memory in made_of(memories, prepared.sources):
+        same = memory.kind == KIND and memory.extra.get("topic") == prepared.topic
+        if same and all(source.updated <= memory.created for source in prepared.sources):
             return memory
     return None
 
 
 def topic_of(memory: Memory) -> str:
-    """What a reflection is about."""
+    """Return what a reflection is about."""
     return str(memory.extra.get("topic", "")) or GENERAL
 
 
 def confidence_of(memory: Memory) -> float:
-    """How sure a reflection is, from 0 to 1."""
+    """Return how sure a reflection is, from 0 to 1."""
     said = str(memory.extra.get("confidence", ""))
     return int(said) / 100 if said.isdecimal() else 0.0
 
 
 def shape_of(memory: Memory, block: str) -> dict[str, Any]:
-    """As RFC-0011 gives a reflection that was made."""
+    """Return a reflection in the form of RFC-0011."""
     return {
         "id": memory.id,
         "topic": topic_of(memory),

@@ -9,28 +9,29 @@ from ...model.entry import NOTHING, Entry, Plan
 from ...model.errors import BadInput
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
-from ...state.belief.decisions import plan_archive
-from ...state.decide import plan_about, plan_add, plan_amend
+from ...state.changes.amend import plan_amend
+from ...state.changes.archive import archiving
+from ...state.changes.quarantine import plan_held
+from ...state.decide import plan_add
 from ...state.fold import created
 from ...text.language import language
 from .text import NO_INTENT, as_read, body_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ...model.entry import Memory, Value
+    from ...state.changes import Trust
     from .text import SkillText
-
-    Trust = Callable[[Memory], float]
 
 KIND = "skill"
 # RFC-0011, in tenths, so that sums are exact: where reliability starts, and what a use adds.
-START, SUCCESS, FAILURE, MOST = 5, 1, -2, 10
+START_TENTHS, SUCCESS_TENTHS, FAILURE_TENTHS, MAX_TENTHS = 5, 1, -2, 10
 PRUNED_BELOW = 0.3  # RFC-0011
-KEYWORDS, MEANING = 0.7, 0.3  # RFC-0011: shares of a skill's score
+KEYWORD_SHARE, MEANING_SHARE = 0.7, 0.3  # RFC-0011: shares of a skill's score
 FIELDS = {"name": 3, "intent": 2, "tags": 1, "description": 1}  # RFC-0011: what a word counts where it stands
-LEAST_MEANING = 0.3  # cosine from which a skill that shares no word with a question may still be meant
-REPLACED = "trusted less than the skill of this name"
+MIN_COSINE = 0.3  # cosine from which a skill that shares no word with a question may still be meant
+TRUSTED_LESS = "trusted less than the skill of this name"
 
 
 @record
@@ -47,7 +48,7 @@ class Skill:
     last_used: int = 0
 
     def field(self, name: str) -> str:
-        """What it says of itself: name, intent, tags or description, as text."""
+        """Return what it says of itself: name, intent, tags or description, as text."""
         if name == "name":
             return self.memory.title
         return " ".join(self.memory.tags) if name == "tags" else str(self.memory.extra.get(name, ""))
@@ -63,15 +64,15 @@ class Match:
 
 
 def reliability(votes: str) -> float:
-    """How reliable a skill is after these votes (`+`, `-`) in their order, from 0 to 1."""
-    tenths = START
+    """Return how reliable a skill is after these votes (`+`, `-`) in their order, from 0 to 1."""
+    tenths = START_TENTHS
     for vote in votes:
-        tenths = max(0, min(MOST, tenths + (SUCCESS if vote == "+" else FAILURE)))
-    return tenths / MOST
+        tenths = max(0, min(MAX_TENTHS, tenths + (SUCCESS_TENTHS if vote == "+" else FAILURE_TENTHS)))
+    return tenths / MAX_TENTHS
 
 
 def skill_of(memory: Memory, injected: int = 0, last_used: int = 0) -> Skill:
-    """A memory of kind `skill` with what follows from its votes."""
+    """Return a memory of kind `skill` with what follows from its votes."""
     return Skill(memory, reliability(memory.votes), len(memory.votes), injected, last_used)
 
 
@@ -79,7 +80,7 @@ def skill_of(memory: Memory, injected: int = 0, last_used: int = 0) -> Skill:
 
 
 def rank(question: str, skills: Sequence[Skill], cosine: Mapping[str, float]) -> list[Match]:
-    """The skills that fit a question, best first; `cosine`: how close each is in meaning, by id."""
+    """Return the skills that fit a question, best first; `cosine`: how close each is in meaning, by id."""
     named = called(question, skills)
     if named:
         return [Match(named, 1.0, (("called", 1.0, "the question calls it by its name"),))]
@@ -89,7 +90,7 @@ def rank(question: str, skills: Sequence[Skill], cosine: Mapping[str, float]) ->
 
 
 def called(question: str, skills: Sequence[Skill]) -> Skill | None:
-    """The skill that a question names outright: `Name: X` or `X: do this`; of namesakes the more reliable."""
+    """Return the skill that a question names outright: `Name: X` or `X: do this`; of namesakes the more reliable."""
     head, colon, rest = question.strip().partition(":")
     name = rest if head.strip().casefold() == "name" else head
     wanted = name.strip().casefold() if colon else ""
@@ -98,7 +99,7 @@ def called(question: str, skills: Sequence[Skill]) -> Skill | None:
 
 
 def _match(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
-    """A word counts by the fields that hold it, at most as in a name: so a name that says it all is a full match."""
+    """Score a skill. A word counts by the fields that hold it, at most as in a name."""
     held = {name: _stems(skill.field(name)) for name in FIELDS}
     parts: list[tuple[str, float, str]] = []
     shared = [(word, [name for name in FIELDS if root in held[name]]) for root, word in asked.items()]
@@ -106,14 +107,14 @@ def _match(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
     points = sum(min(most, sum(FIELDS[name] for name in names)) for _, names in shared)
     if points:
         said = "; ".join(f"{word} in {', '.join(names)}" for word, names in shared if names)
-        parts.append(("keywords", KEYWORDS * points / (most * len(asked)), said))
-    if cosine >= LEAST_MEANING or (points and cosine):
-        parts.append(("meaning", MEANING * cosine, f"cosine {cosine:.2f}"))
+        parts.append(("keywords", KEYWORD_SHARE * points / (most * len(asked)), said))
+    if cosine >= MIN_COSINE or (points and cosine):
+        parts.append(("meaning", MEANING_SHARE * cosine, f"cosine {cosine:.2f}"))
     return Match(skill, sum(amount for _, amount, _ in parts), tuple(parts))
 
 
 def _stems(text: str) -> dict[str, str]:
-    """What a text is about: stem → word, with the parts of compound names; all words where it has no telling ones."""
+    """Return what a text is about: stem → word, with the parts of compound names; all words where none is specific."""
     title = searchable_title(text)
     words = language().content_words(title) or language().words(title)
     return dict(zip(language().stemmer(words), words, strict=True))
@@ -123,7 +124,7 @@ def _stems(text: str) -> dict[str, str]:
 
 
 def known_as(skill: SkillText, known: Sequence[Memory]) -> Memory | None:
-    """The skill that says exactly this already, whatever became of it; a deleted one is not known."""
+    """Return the skill that says exactly this already, whatever became of it; a deleted one is not known."""
     body = as_read(body_of(skill.text))
     return next((memory for memory in known if memory.status != "deleted" and memory.body == body), None)
 
@@ -147,14 +148,7 @@ def plan_ingest(
         return Plan((new,), f"add skill {skill.name!r}")
     if trust(created(new)) >= trust(old):
         return _amending(old, entry)
-    return plan_held(new, f"{REPLACED}: {old.id}", by, (old.id,))
-
-
-def plan_held(new: Entry, reason: str, by: str, rivals: Sequence[str] = ()) -> Plan:
-    """A new memory that is inert until somebody reviews it: both entries are one write."""
-    extra: dict[str, Value] = {"reason": reason, **({"conflictsWith": [*rivals]} if rivals else {})}
-    held = plan_about(created(new), Entry(kind="quarantine", by=by, extra=extra), "").entries
-    return Plan((new, *held), f"hold {new.title!r} for a review")
+    return plan_held(new, f"{TRUSTED_LESS}: {old.id}", by, (old.id,))
 
 
 def _entry(skill: SkillText, source: str, by: str, extra: Mapping[str, Value]) -> Entry:
@@ -191,8 +185,6 @@ def plan_prune(skills: Sequence[Skill], threshold: float, by: str) -> Plan:
     if not 0 <= threshold <= 1:
         raise BadInput(f"{threshold:g} is no reliability", "give a number from 0 to 1, like 0.3")
     weak = [skill for skill in skills if skill.memory.status == ACTIVE and skill.reliability < threshold]
-    plans = [
-        plan_archive(skill.memory, f"pruned: reliability {skill.reliability:g} is below {threshold:g}", by)
-        for skill in weak
-    ]
-    return Plan(tuple(entry for plan in plans for entry in plan.entries), f"prune {len(plans)} skills")
+    below = f"is below {threshold:g}"
+    archived = [archiving(one.memory, f"pruned: reliability {one.reliability:g} {below}", by) for one in weak]
+    return Plan(tuple(archived), f"prune {len(archived)} skills")

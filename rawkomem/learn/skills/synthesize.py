@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 
 from ...format.lesson import context_of
 from ...format.read_entries import MAX_PATTERNS, MAX_TAGS
+from ...format.sections import sections
 from ...model.entry import Entry, Plan
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
-from ...state.belief.trust import derived_from
+from ...state.changes.quarantine import plan_held
 from ...state.decide import plan_add
+from ...state.derive import derived, inherited
 from ...state.graph.graph import build
 from ...state.graph.walk import clusters
-from ...state.references import DERIVED
 from ...text.clean import clean, one_line
+from ...text.count import count
 from ...text.language import language
 from ...text.overlap import enough, specific
 from ...text.prose import BULLET, prose_lines, sentences
@@ -27,7 +29,7 @@ from ...text.same import Said, said_in
 from ...text.summary import summarize
 from ..llm.ask import ask
 from ..llm.sources import WARNING, fenced
-from .skill import KIND, plan_held
+from .skill import KIND
 from .text import DESCRIPTION_LENGTH, NAME_LENGTH, body_of
 
 if TYPE_CHECKING:
@@ -38,13 +40,12 @@ if TYPE_CHECKING:
 
 LEARNING, LESSON = "learning", "lesson"
 SOURCE = "synthesize"  # of the skills made here
-ALIKE = 0.6  # cosine of what belongs together, as in state/lifecycle/compress.py
-LEAST_LESSONS = 3  # without a learning: one lesson is a lesson, several are a way to work
-MOST_ITEMS = 12  # of a list: longer is a manual
+MIN_COSINE = 0.6  # cosine of what belongs together, as in state/lifecycle/compress.py
+MIN_LESSONS = 3  # without a learning: one lesson is a lesson, several are a way to work
+MAX_ITEMS = 12  # of a list: longer is a manual
 DESCRIPTION_WORDS = 40
 SECTIONS = {"insights": "Key Insights", "steps": "Recommended Approach", "avoid": "Anti-Patterns"}
 APPROACH, AVOID, RULES = "Approach", "Avoid", "Rules"  # headings of a proposed skill
-HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t#]*$")
 PREFIX = re.compile(r"^(?:learning|lesson)\s*:\s*", re.IGNORECASE)
 RULE = re.compile(r"\bRule:[ \t]*([^|\n]+)")
 SYSTEM = f"You turn the notes of a software project into one skill that an agent can follow. {WARNING}"
@@ -70,16 +71,16 @@ class Draft:
 
     @property
     def analysis(self) -> str:
-        """What it was made from, in one line."""
+        """Return what it was made from, in one line."""
         lessons = sum(memory.kind == LESSON for memory in self.sources)
         made = ((len(self.sources) - lessons, LEARNING), (lessons, LESSON))
-        said = ((len(self.steps), "step"), (len(self.insights), "insight"), (len(self.avoid), "thing to avoid"),
+        said = ((len(self.steps), "step"), (len(self.insights), "insight"), (len(self.avoid), "warning"),
                 (len(self.rules), "rule"))  # fmt: skip
         return f"{_counted(made)}: {_counted(said)}"
 
     @property
     def text(self) -> str:
-        """The skill as Markdown."""
+        """Return the skill as Markdown."""
         parts = [f"# {self.name}", self.description, _list(APPROACH, self.steps, numbered=True)]
         parts += [_list("What to know", self.insights), _list(AVOID, self.avoid), _list(RULES, self.rules)]
         parts.append(_list("Made from", [f"{one_line(_subject(memory))} ({memory.id})" for memory in self.sources]))
@@ -90,42 +91,36 @@ class Draft:
 
 
 def candidates(memories: Iterable[Memory], topic: str) -> list[Memory]:
-    """The learnings and lessons in use, about a topic or about anything; the oldest first."""
+    """Return the learnings and lessons in use, about a topic or about anything; the oldest first."""
     asked = set(specific(topic))
     found = [memory for memory in memories if memory.kind in (LEARNING, LESSON) and memory.status == ACTIVE]
     about = [memory for memory in found if not topic or len(asked & _roots(memory)) >= max(1, enough(len(asked)))]
     return sorted(about, key=lambda memory: (memory.created, memory.id))
 
 
-def covered(memories: Iterable[Memory]) -> dict[str, Memory]:
-    """Source → the skill that was made from it. A rejected proposal is not made again; deleting it takes it back."""
-    skills = (memory for memory in memories if memory.kind == KIND and memory.status != "deleted")
-    return {id: skill for skill in skills for id in derived_from(skill)}
-
-
 def groups(sources: Sequence[Memory], pairs: Iterable[tuple[str, str, float]]) -> list[tuple[str, list[Memory]]]:
-    """(name, memories) of what belongs together, by links and by similar pairs, the largest first."""
+    """Return (name, memories) of what belongs together, by links and by similar pairs, the largest first."""
     found = clusters(build(sources, lambda memory: True, pairs), 1)
     grouped = [(cluster.label, [memory for memory in sources if memory.id in cluster.ids]) for cluster in found]
     return [(_name(label, members), members) for label, members in grouped]
 
 
 def _name(label: str, members: Sequence[Memory]) -> str:
-    """What a group is called: as its only learning is, else by the words that tell it from the others."""
+    """Return what a group is called: as its only learning is, else by the words that tell it from the others."""
     learnings = [memory for memory in members if memory.kind == LEARNING]
     return _subject((learnings or members)[0]) if len(learnings) == 1 or not label else label.replace(",", "")
 
 
 def is_enough(sources: Collection[Memory]) -> bool:
-    """Whether a skill can be made of these: a learning stands for many runs, a lesson for one."""
-    return any(memory.kind == LEARNING for memory in sources) or len(sources) >= LEAST_LESSONS
+    """Tell whether a skill can be made of these: a learning stands for many runs, a lesson for one."""
+    return any(memory.kind == LEARNING for memory in sources) or len(sources) >= MIN_LESSONS
 
 
 # Drafting
 
 
 def draft_of(name: str, sources: Sequence[Memory]) -> Draft:
-    """What these memories say, as a skill of that name in their own words; each thing once."""
+    """Return what these memories say, as a skill of that name in their own words; each thing once."""
     learnings = [memory for memory in sources if memory.kind == LEARNING]
     lists = {field: _each_once(_section_items(learnings, heading)) for field, heading in SECTIONS.items()}
     rules = _each_once(_rule(memory) for memory in sources if memory.kind == LESSON)
@@ -143,7 +138,7 @@ def draft_of(name: str, sources: Sequence[Memory]) -> Draft:
 
 
 def reworded(llm: Llm, draft: Draft) -> Draft:
-    """The draft in a model's words; rules of lessons stay as they are. LlmFailure where it gives no usable answer."""
+    """Return the draft in a model's words; rules of lessons stay. LlmFailure where it gives no usable answer."""
     prompt = (
         f"Write a skill from these {len(draft.sources)} memories. {WARNING}\n\n{fenced(draft.sources)}\n\n"
         f"A draft in their own words:\n\n{fenced_draft(draft)}\n\n"
@@ -161,27 +156,23 @@ def reworded(llm: Llm, draft: Draft) -> Draft:
 
 
 def fenced_draft(draft: Draft) -> str:
-    """The draft like one more memory: it is made of their words, so it is data as they are."""
+    """Return the draft fenced like a memory: it is made of memories, so it is data, too."""
     return fenced([replace(draft.sources[0], id="draft", title=draft.name, body=draft.text)])
 
 
 def plan_proposal(draft: Draft, by: str) -> Plan:
-    """The skill, held for a review; it names its sources, so it is believed no more than the least of them."""
+    """Store the skill, held for a review. It names its sources, so it is believed no more than the least of them."""
     entry = Entry(
         kind=KIND,
         title=draft.name,
-        when=_first(MAX_PATTERNS, (condition for memory in draft.sources for condition in memory.when)),
-        tags=_first(MAX_TAGS, ("synthesized", *(tag for memory in draft.sources for tag in memory.tags))),
+        when=inherited(MAX_PATTERNS, (), (memory.when for memory in draft.sources)),
+        tags=inherited(MAX_TAGS, ("synthesized",), (memory.tags for memory in draft.sources)),
         source=SOURCE,
         by=by,
         body=body_of(draft.text),
-        extra={
-            "intent": draft.name,
-            "description": draft.description,
-            DERIVED: [memory.id for memory in draft.sources],
-        },
+        extra={"intent": draft.name, "description": draft.description},
     )
-    (new,) = plan_add(entry).entries
+    (new,) = plan_add(derived(entry, [memory.id for memory in draft.sources])).entries
     return replace(plan_held(new, f"proposed from {draft.analysis}", by), why=f"propose skill {draft.name!r}")
 
 
@@ -189,19 +180,12 @@ def plan_proposal(draft: Draft, by: str) -> Plan:
 
 
 def section(body: str, heading: str) -> str:
-    """What stands below a heading (in any case) and outside code, as far as the next heading."""
-    inside, kept = False, []
-    for line in prose_lines(body):
-        found = HEADING.match(line)
-        if found:
-            inside = found[1].strip().lower() == heading.lower()
-        elif inside:
-            kept.append(line)
-    return "\n".join(kept).strip()
+    """Return what stands below a heading (in any case) and outside code, as far as the next heading."""
+    return sections("\n".join(prose_lines(body))).get(heading.lower(), "")
 
 
 def items(text: str) -> list[str]:
-    """The items of a list, or the sentences of a text without one."""
+    """Return the items of a list, or the sentences of a text without one."""
     listed: list[str] = []
     for line in text.split("\n"):
         bullet = BULLET.match(line)
@@ -217,20 +201,20 @@ def _section_items(learnings: Iterable[Memory], heading: str) -> Iterable[str]:
 
 
 def _rule(memory: Memory) -> str:
-    """The rule of a lesson; of one that a person wrote without our keys, what follows `Rule:`, or its title."""
+    """Return the rule of a lesson; of one that a person wrote without our keys, what follows `Rule:`, or its title."""
     found = RULE.search(memory.body)
     said = context_of(memory.title, memory.importance, memory.extra, memory.body).preventative_rule
     return found[1].strip() if found and "preventativeRule" not in memory.extra else said
 
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
-    """Texts without those that only repeat the words of an earlier one."""
+    """Return texts without those that only repeat the words of an earlier one."""
     kept: dict[Said, str] = {}
     for text in texts:
         line = " ".join(clean(text).split())
         if language().content_words(line):
             kept.setdefault(said_in(line), line)
-    return tuple(kept.values())[:MOST_ITEMS]
+    return tuple(kept.values())[:MAX_ITEMS]
 
 
 def _subject(memory: Memory) -> str:
@@ -241,18 +225,8 @@ def _roots(memory: Memory) -> set[str]:
     return set(language().roots(language().words(" ".join((memory.title, *memory.tags, memory.body)))))
 
 
-def _first(most: int, texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(texts))[:most]
-
-
 def _counted(counts: Iterable[tuple[int, str]]) -> str:
-    told = [f"{count} {name if count == 1 else _plural(name)}" for count, name in counts if count]
-    return ", ".join(told) or "nothing"
-
-
-def _plural(name: str) -> str:
-    first, _, rest = name.partition(" ")
-    return f"{first}s {rest}".strip()
+    return ", ".join(count(number, name) for number, name in counts if number) or "nothing"
 
 
 def _list(heading: str, lines: Sequence[str], numbered: bool = False) -> str:

@@ -47,7 +47,7 @@ class SkillText:
 
 
 def read_skill(text: str) -> SkillText:
-    """The skill that a file's text is. One without any name is called by the hash of its text, so always the same."""
+    """Return the skill that a file's text is. One without a name is named after the hash of its text."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").strip("\n").rstrip()
     fields, body = split_front(text)
     said = {**_declared(text), **{key: value for key, value in fields.items() if value}}
@@ -65,7 +65,7 @@ def read_skill(text: str) -> SkillText:
 
 
 def split_front(text: str) -> tuple[dict[str, Value], str]:
-    """The frontmatter of a skill file and what stands below it.
+    """Return the frontmatter of a skill file and what stands below it.
 
     People write `description: Use when: …` without quotes, which is no YAML: such a block is read line by line.
     """
@@ -80,7 +80,7 @@ def split_front(text: str) -> tuple[dict[str, Value], str]:
 
 
 def body_of(text: str) -> str:
-    """A skill's text as a memory's body: as it is, or in a fence where it would not read back as one entry."""
+    """Return a skill's text as a memory's body: as it is, or in a fence where it would not read back as one entry."""
     entries, _ = read_entries(f"---\nkind: skill\ntitle: x\n---\n\n{text}\n", advice=False)
     if len(entries) == 1 and entries[0].body == clean(text).strip("\n").rstrip():
         return text
@@ -90,18 +90,18 @@ def body_of(text: str) -> str:
 
 
 def text_in(body: str) -> str:
-    """The skill's text that a memory's body holds."""
+    """Return the skill's text that a memory's body holds."""
     fenced = FENCE.match(body)
     return fenced[2] if fenced else body
 
 
 def as_read(text: str) -> str:
-    """A text as it comes back from a file: redacted, without what no reader can see."""
+    """Return a text as it comes back from a file: redacted, without what no reader can see."""
     return clean(redact(text)).strip("\n").rstrip()
 
 
 def _declared(text: str) -> dict[str, str]:
-    """What YAMO text declares at the start of a line; of two declarations the first."""
+    """Return what YAMO text declares at the start of a line; of two declarations the first."""
     found: dict[str, str] = {}
     for key, value in DECLARED.findall("\n".join(prose_lines(text))):
         found.setdefault(key, value.strip())
@@ -113,7 +113,7 @@ def _line(value: Value | None) -> str:
 
 
 def _heading(body: str) -> str:
-    """The first heading; only a text that begins with one is called by it."""
+    """Return the first heading; only a text that begins with one is called by it."""
     first = next((line for line in body.split("\n") if line.strip()), "")
     return _line(first.lstrip("#")) if first.startswith("#") else ""
 
@@ -128,6 +128,6 @@ def _tags(value: Value | None) -> tuple[str, ...]:
 
 
 def _conditions(fields: Mapping[str, Value]) -> list[str]:
-    """When to use it: our own key, or the one that Claude Code reads."""
+    """Return when to use it: from our own key, or from the one that Claude Code reads."""
     value = fields.get("whenToUse") or fields.get("when_to_use") or []
     return [_line(item) for item in (value if isinstance(value, list) else [value])]

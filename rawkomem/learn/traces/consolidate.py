@@ -14,8 +14,10 @@ from ...model.clock import DAY
 from ...model.entry import Entry, Plan
 from ...model.kinds import ACTIVE
 from ...model.record import record
-from ...state.decide import plan_about, plan_add
-from ...state.references import DERIVED, derived_from
+from ...state.changes.supersede import superseding
+from ...state.decide import about, plan_add
+from ...state.derive import covered, derived, derived_from
+from ...state.graph.episode import by_time
 from ...state.run import TRACE, Run, goal_of, listed, run_of
 from ...text.clean import one_line
 from ...text.language import language
@@ -25,7 +27,7 @@ from .learning_text import Learned, earlier_runs, learning_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ...model.entry import Memory, Value
+    from ...model.entry import Memory
     from ...state.lifecycle.census import Census
 
     # (texts in order, least cosine) → for each the place of the first text that it resembles, or its own
@@ -36,14 +38,14 @@ SOURCE = "consolidate"  # of the learnings made here
 KIND = "learning"
 PREFIX = "Learning: "
 FAILED = "failed"  # key: those of the sources that did not reach their goal
-LEAST = 2  # traces of a new learning: one alone says what it says, and stays
-ALIKE = (
+MIN_TRACES = 2  # traces of a new learning: one alone says what it says, and stays
+MIN_COSINE = (
     0.7  # cosine of goals that are one (static vectors): "create an FFT plot" and "plot the spectrum of an audio file"
 )
-OLD_ALIKE = 0.6  # … of learnings that nobody has changed for half a year
+OLD_MIN_COSINE = 0.6  # … of learnings that nobody has changed for half a year
 OLD_DAYS = 182  # LLMos: long-term memory is consolidated after six months
-MOST_SOURCES = 1_000  # of a learning; the list still fits a frontmatter of 64 KiB
-MOST_CONDITIONS = 5
+MAX_SOURCES = 1_000  # of a learning; the list still fits a frontmatter of 64 KiB
+MAX_CONDITIONS = 5
 NAME_LENGTH = 160  # characters of a goal in a title
 CONDITION_WORDS = 24
 
@@ -57,7 +59,7 @@ class Group:
 
 
 def plan_learnings(census: Census, leaders: Leaders, by: str = "", wording: Wording = learning_text) -> Plan:
-    """Learnings for all traces that are in none yet, and one learning for old ones that resemble each other.
+    """Make learnings of all traces that are in none yet, and merge old learnings that resemble each other.
 
     `wording` writes the text of a learning from what is known.
     """
@@ -66,8 +68,8 @@ def plan_learnings(census: Census, leaders: Leaders, by: str = "", wording: Word
     entries: list[Entry] = []
     for group in groups:
         if group.learning:
-            entries += _amended(census, group.learning, group.new, (), by, wording)
-        elif len(group.new) >= LEAST:
+            entries.append(_amended(census, group.learning, group.new, (), by, wording))
+        elif len(group.new) >= MIN_TRACES:
             entries.append(_new(group.new, by, wording))
     changed = {entry.target for entry in entries}
     old = [learning for learning in learnings if learning.id not in changed and _is_old(learning, census)]
@@ -76,38 +78,37 @@ def plan_learnings(census: Census, leaders: Leaders, by: str = "", wording: Word
     return Plan(tuple(entries), f"{made} new learnings, {amended} amended")
 
 
-def made_learnings(census: Census) -> list[Memory]:
-    """The learnings in use that were made of traces, the oldest first."""
+def made_learnings(census: Census) -> tuple[Memory, ...]:
+    """Return the learnings in use that were made of traces, the oldest first."""
     found = (memory for memory in census.memories.values() if memory.kind == KIND and memory.source == SOURCE)
-    return _by_time(memory for memory in found if memory.status == ACTIVE and derived_from(memory))
+    return by_time(memory for memory in found if memory.status == ACTIVE and derived_from(memory))
 
 
-def unlearned(census: Census) -> list[Memory]:
-    """The traces in use that no learning was made of, the oldest first; a deleted learning gives its own back."""
-    learnings = (m for m in census.memories.values() if m.kind == KIND and m.status != "deleted")
-    known = {id for learning in learnings for id in derived_from(learning)}
+def unlearned(census: Census) -> tuple[Memory, ...]:
+    """Return the traces in use that no learning was made of, the oldest first; deleting a learning frees them."""
+    known = covered(census.memories.values(), KIND)
     traces = (memory for memory in census.memories.values() if memory.kind == TRACE and memory.status == ACTIVE)
-    return _by_time(memory for memory in traces if memory.id not in known)
+    return by_time(memory for memory in traces if memory.id not in known)
 
 
 def is_due(count: int, oldest: int, last: int, now: int, least: int, days: int = 7) -> bool:
-    """Whether consolidating is due: enough new traces, or any after a week without a run (LLMos)."""
+    """Tell whether consolidating is due: enough new traces, or any after a week without a run (LLMos)."""
     return count >= least or (count > 0 and now - max(oldest, last) >= days * DAY)
 
 
 def _groups(learnings: Sequence[Memory], new: Sequence[Memory], leaders: Leaders) -> list[Group]:
-    room = [learning for learning in learnings if len(derived_from(learning)) < MOST_SOURCES]
-    leads = leaders([goal_of(memory) for memory in (*room, *new)], ALIKE)
+    room = [learning for learning in learnings if len(derived_from(learning)) < MAX_SOURCES]
+    leads = leaders([goal_of(memory) for memory in (*room, *new)], MIN_COSINE)
     members: dict[int, list[Memory]] = {}
     for place, trace in enumerate(new, len(room)):
         members.setdefault(leads[place], []).append(trace)
     groups: list[Group] = []
     for lead, traces in sorted(members.items()):
         learning = room[lead] if lead < len(room) else None
-        free = MOST_SOURCES - (len(derived_from(learning)) if learning else 0)
+        free = MAX_SOURCES - (len(derived_from(learning)) if learning else 0)
         groups.append(Group(learning, tuple(traces[:free])))
-        for start in range(free, len(traces), MOST_SOURCES):
-            groups.append(Group(None, tuple(traces[start : start + MOST_SOURCES])))
+        for start in range(free, len(traces), MAX_SOURCES):
+            groups.append(Group(None, tuple(traces[start : start + MAX_SOURCES])))
     return groups
 
 
@@ -122,15 +123,15 @@ def _new(traces: Sequence[Memory], by: str, wording: Wording) -> Entry:
         source=SOURCE,
         by=by,
         body=wording(learned),
-        extra={"goal": runs[0].goal, **_sources([r.id for r in runs], [r.id for r in runs if not r.succeeded])},
+        extra={"goal": runs[0].goal, FAILED: [run.id for run in runs if not run.succeeded]},
     )
-    return plan_add(entry).entries[0]
+    return plan_add(derived(entry, [run.id for run in runs])).entries[0]
 
 
 def _amended(
     census: Census, learning: Memory, new: Sequence[Memory], others: Sequence[Memory], by: str, wording: Wording
-) -> Sequence[Entry]:
-    """The entry that makes a learning say what all its traces say: its own, new ones, and those of other learnings."""
+) -> Entry:
+    """Return the entry that makes a learning say what all traces say: its own, new ones, those of other learnings."""
     whole = (learning, *others)
     ids = list(dict.fromkeys([*(id for one in whole for id in derived_from(one)), *(trace.id for trace in new)]))
     runs = [run_of(census.memories[id]) for id in ids if id in census.memories]
@@ -147,25 +148,23 @@ def _amended(
         kind="amend",
         by=by,
         body=wording(learned),
-        when=tuple(when)[:MOST_CONDITIONS],
+        when=tuple(when)[:MAX_CONDITIONS],
         given=("whenToUse",),
-        extra=_sources(ids, failed),
+        extra={FAILED: [*failed]},
     )
-    return plan_about(learning, change, "").entries
+    return about(learning, derived(change, ids))
 
 
 def _merged(census: Census, old: Sequence[Memory], leaders: Leaders, by: str, wording: Wording) -> list[Entry]:
-    """Old learnings that resemble each other become one: the first takes in the others' traces and supersedes them."""
+    """Merge old learnings that resemble each other: the first takes in the others' traces and supersedes them."""
     groups: dict[int, list[Memory]] = {}
-    for place, lead in enumerate(leaders([goal_of(learning) for learning in old], OLD_ALIKE)):
+    for place, lead in enumerate(leaders([goal_of(learning) for learning in old], OLD_MIN_COSINE)):
         groups.setdefault(lead, []).append(old[place])
     entries: list[Entry] = []
     for first, *others in groups.values():
-        if others and sum(len(derived_from(one)) for one in (first, *others)) <= MOST_SOURCES:
-            entries += _amended(census, first, (), others, by, wording)
-            reason: dict[str, Value] = {"supersededBy": first.id, "reason": f"consolidated into {first.id}"}
-            for other in others:
-                entries += plan_about(other, Entry(kind="supersede", by=by, extra=reason), "").entries
+        if others and sum(len(derived_from(one)) for one in (first, *others)) <= MAX_SOURCES:
+            entries.append(_amended(census, first, (), others, by, wording))
+            entries += [superseding(other, first.id, f"consolidated into {first.id}", by) for other in others]
     return entries
 
 
@@ -173,12 +172,8 @@ def _is_old(learning: Memory, census: Census) -> bool:
     return bool(learning.updated) and census.now - learning.updated >= OLD_DAYS * DAY
 
 
-def _sources(ids: Sequence[str], failed: Sequence[str]) -> dict[str, Value]:
-    return {DERIVED: list(ids), FAILED: list(failed)}
-
-
 def _most_common_goal(runs: Sequence[Run]) -> str:
-    """The goal in the words that were used most often; of equals, first."""
+    """Return the goal in the words that were used most often; of equals, first."""
     counts: dict[str, int] = {}
     for run in runs:
         counts[_plain(run.goal)] = counts.get(_plain(run.goal), 0) + 1
@@ -195,20 +190,16 @@ def _name(learning: Memory) -> str:
 
 
 def conditions(goals: Iterable[str]) -> tuple[str, ...]:
-    """When a learning is of use: for tasks that share the telling words of one of its goals."""
+    """Return the conditions of a learning: tasks that share the specific words of one of its goals."""
     found: dict[tuple[str, ...], str] = {}
     for goal in goals:
         plain = " ".join(_plain(goal).split()[:CONDITION_WORDS])
         subject = tuple(sorted(set(specific(plain))))
-        if subject and len(found) < MOST_CONDITIONS:
+        if subject and len(found) < MAX_CONDITIONS:
             found.setdefault(subject, f"When the task is to {plain}")
     return tuple(found.values())
 
 
-def _by_time(memories: Iterable[Memory]) -> list[Memory]:
-    return sorted(memories, key=lambda memory: (memory.created, memory.id))
-
-
 def learning_of(census: Census) -> dict[str, Memory]:
-    """trace → the learning in use that was made of it."""
+    """Return trace → the learning in use that was made of it."""
     return {id: learning for learning in made_learnings(census) for id in derived_from(learning)}

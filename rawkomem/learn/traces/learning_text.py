@@ -19,14 +19,19 @@ if TYPE_CHECKING:
 
     from ...model.entry import Memory
 
-MOST = 7  # items of a list: more is a log, not a learning
-MOST_STEPS = 12
-MOST_TOOLS = 6
-LOOKED_AT = 60  # distinct items compared with each other; the rest is said less often than these
+MAX_ITEMS = 7  # items of a list: more is a log, not a learning
+MAX_STEPS = 12
+MAX_TOOLS = 6
+MAX_COMPARED = 60  # distinct items compared with each other; the rest is said less often than these
 ITEM_LENGTH = 300  # characters; what is longer is a paragraph
 AVOID = ("avoid", "never", "do not", "don't", "dont ", "must not", "should not", "stop using", "beware")
-NOTHING_WORKED = "No execution has succeeded yet: there is nothing to recommend."
-NOTHING_SAID = "The executions do not say how they went about it."
+# Texts of empty sections. They are part of the file format: a learning that is read again holds no items there.
+PLACEHOLDERS = NO_INSIGHTS, NO_ERRORS, NOTHING_SAID, NOTHING_WORKED = (
+    "None were recorded.",
+    "None were seen.",
+    "The executions do not say how they went about it.",
+    "No execution has succeeded yet: there is nothing to recommend.",
+)
 
 
 @record
@@ -40,14 +45,14 @@ class Learned:
 
     @property
     def rate(self) -> int:
-        """The success rate in percent."""
+        """Return the success rate in percent."""
         return round(100 * (self.executions - self.failures) / max(1, self.executions))
 
 
 def learning_text(learned: Learned) -> str:
-    """The learning as Markdown: Context, Key Insights, Recommended Approach, Anti-Patterns."""
-    insights = _numbered(key_insights(learned.runs)) or "None were recorded."
-    avoid = "\n".join(f"- {item}" for item in anti_patterns(learned.runs)) or "- None were seen."
+    """Return the learning as Markdown: Context, Key Insights, Recommended Approach, Anti-Patterns."""
+    insights = _numbered(key_insights(learned.runs)) or NO_INSIGHTS
+    avoid = "\n".join(f"- {item}" for item in anti_patterns(learned.runs)) or f"- {NO_ERRORS}"
     return f"""# Learning: {learned.name}
 
 ## Context
@@ -66,7 +71,7 @@ def learning_text(learned: Learned) -> str:
 
 
 def earlier_runs(learning: Memory) -> list[Run]:
-    """What a learning says, as runs: for sources that can no longer be read."""
+    """Return what a learning says, as runs: for sources that can no longer be read."""
     parts = sections(learning.body)
     id, goal = learning.id, learning.title
     steps, learnings = _said(parts, "recommended approach"), _said(parts, "key insights")
@@ -76,38 +81,37 @@ def earlier_runs(learning: Memory) -> list[Run]:
 
 
 def _said(parts: dict[str, str], title: str) -> tuple[str, ...]:
-    nothing = ("None were recorded.", "None were seen.", NOTHING_SAID, NOTHING_WORKED)
-    return tuple(item for item in items(parts.get(title, "")) if item not in nothing)
+    return tuple(item for item in items(parts.get(title, "")) if item not in PLACEHOLDERS)
 
 
 def common_tools(runs: Sequence[Run]) -> list[str]:
-    """The tools that most runs used, the most common first."""
+    """Return the tools that most runs used, the most common first."""
     counts: dict[str, int] = {}
     for run in runs:
         for tool in dict.fromkeys(run.tools):
             counts[one_line(tool, 60)] = counts.get(one_line(tool, 60), 0) + 1
-    return sorted(counts, key=lambda tool: (-counts[tool], tool))[:MOST_TOOLS]
+    return sorted(counts, key=lambda tool: (-counts[tool], tool))[:MAX_TOOLS]
 
 
 def key_insights(runs: Sequence[Run]) -> list[str]:
-    """What runs learned, those that reached their goal first; where none says so, what came of them."""
+    """Return what runs learned, those that reached their goal first; where none says so, what came of them."""
     ordered = sorted(runs, key=lambda run: not run.succeeded)
     said = [item for run in ordered for item in run.learnings if not _warns(item)]
     return most_common(said) or most_common([item for run in ordered if run.succeeded for item in items(run.results)])
 
 
 def recommended(runs: Sequence[Run]) -> str:
-    """The steps of the most typical successful run; its plan where it tells no steps."""
+    """Return the steps of the most typical successful run; its plan where it tells no steps."""
     good = [run for run in runs if run.succeeded]
     if not good:
         return NOTHING_WORKED
     steps = _typical(good, lambda run: [step for step, failed in map(step_of, run.steps) if not failed])
     steps = steps or _typical(good, lambda run: items(run.plan))
-    return _numbered([one_line(step, ITEM_LENGTH) for step in steps[:MOST_STEPS]]) or NOTHING_SAID
+    return _numbered([one_line(step, ITEM_LENGTH) for step in steps[:MAX_STEPS]]) or NOTHING_SAID
 
 
 def _typical(runs: Sequence[Run], steps_of: Callable[[Run], list[str]]) -> list[str]:
-    """The steps that share most with those of the other runs; of equals, of the latest."""
+    """Return the steps that share most with those of the other runs; of equals, of the latest."""
     told = [(run, steps_of(run)) for run in runs]
     counts: dict[Said, int] = {}
     for _, steps in told:
@@ -120,7 +124,7 @@ def _typical(runs: Sequence[Run], steps_of: Callable[[Run], list[str]]) -> list[
 
 
 def anti_patterns(runs: Sequence[Run]) -> list[str]:
-    """What went wrong: errors and failed steps, what failed runs learned, and warnings of any run."""
+    """Return what went wrong: errors and failed steps, what failed runs learned, and warnings of any run."""
     failed = [run for run in runs if not run.succeeded]
     wrong = [items(run.error)[0] for run in failed if items(run.error)]
     steps = [f"Failed step: {step}" for run in runs for step, bad in map(step_of, run.steps) if bad]
@@ -133,7 +137,7 @@ def _warns(text: str) -> bool:
 
 
 def most_common(said: Iterable[str], counted: bool = False) -> list[str]:
-    """The items that are said most often, the first of those that say the same; with how often, where asked for."""
+    """Return the items that are said most often, one of those that say the same; `counted` adds how often."""
     first: dict[Said, str] = {}
     counts: dict[Said, int] = {}
     for text in said:
@@ -144,14 +148,14 @@ def most_common(said: Iterable[str], counted: bool = False) -> list[str]:
             counts[key] = counts.get(key, 0) + 1
     place = {key: number for number, key in enumerate(first)}
     kept: list[Said] = []
-    for key in sorted(first, key=lambda key: (-counts[key], place[key]))[:LOOKED_AT]:
+    for key in sorted(first, key=lambda key: (-counts[key], place[key]))[:MAX_COMPARED]:
         same = next((other for other in kept if says_same(key, other, NEAR_DUPLICATE)), None)
         if same is None:
             kept.append(key)
         else:
             counts[same] += counts[key]
     times = {key: f" ({counts[key]} times)" if counted and counts[key] > 1 else "" for key in kept}
-    return [first[key] + times[key] for key in kept[:MOST]]
+    return [first[key] + times[key] for key in kept[:MAX_ITEMS]]
 
 
 def _numbered(texts: Sequence[str]) -> str:

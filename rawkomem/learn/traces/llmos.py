@@ -41,7 +41,7 @@ OTHER = ("learning", ("learning",), "")  # consolidated_<ms>.md and whatever els
 
 
 def read_llmos(folder: str) -> list[Entry]:
-    """Every memory below a folder of LLMos, or of one of its projects, as an entry with an id."""
+    """Return every memory below a folder of LLMos, or of one of its projects, as an entry with an id."""
     entries: dict[str, Entry] = {}
     projects = list(_projects(folder))
     log = os.path.join(folder, *LOG.split("/"))
@@ -57,7 +57,7 @@ def read_llmos(folder: str) -> list[Entry]:
 
 
 def _projects(folder: str) -> Iterator[tuple[str, str]]:
-    """(name, its memory folder) of the projects that a folder holds, or is."""
+    """Yield (name, its memory folder) of the projects that a folder holds, or is."""
     own = os.path.join(folder, "memory")
     if os.path.isdir(own):
         yield os.path.basename(os.path.abspath(folder)), own
@@ -73,7 +73,7 @@ def _markdown(folder: str) -> list[str]:
 
 
 def _short_term(project: str, folder: str) -> Iterator[Entry]:
-    """Traces as they are; a log of the session as experiences."""
+    """Yield traces as they are, and a log of the session as experiences."""
     for name in _markdown(folder):
         if name not in SKIPPED:
             for entry in _read(os.path.join(folder, name), f"log/{project}/{name}"):
@@ -86,7 +86,7 @@ def _short_term(project: str, folder: str) -> Iterator[Entry]:
 
 
 def _read(file: str, path: str) -> list[Entry]:
-    """The entries of a file, those without an id of their own under one that follows from what they say."""
+    """Return the entries of a file, those without an id of their own under one that follows from what they say."""
     given = read_data(read_bytes(file), path, advice=False).entries
     own = ("mem_", "trace-", "exp_", "learning_", "lesson_", "skill_")
     return [
@@ -108,7 +108,7 @@ def _long_term(project: str, folder: str) -> Iterator[Entry]:
 
 
 def _cut(text: str, stem: str) -> Iterator[tuple[str, str]]:
-    """(title, text) of each section of a file; of one without sections, the whole under the file's name.
+    """Yield (title, text) of each section of a file; without sections, the whole text under the file's name.
 
     Sections are `# Learning: …`, or what stands below the headings of the second level.
     """
@@ -125,12 +125,12 @@ def _cut(text: str, stem: str) -> Iterator[tuple[str, str]]:
 
 
 def _starts(text: str, sign: str) -> int:
-    """How many lines start with a sign."""
+    """Return how many lines start with a sign."""
     return f"\n{text}".count(f"\n{sign}")
 
 
 def _marked(entry: Entry) -> tuple[str, Entry]:
-    """The id that our export left in a text, and the entry without that line."""
+    """Return the id that our export left in a text, and the entry without that line."""
     for line in entry.body.split("\n"):
         if line.startswith(ID_MARK):
             id = line.removeprefix(ID_MARK).removesuffix(" -->").strip()
@@ -168,7 +168,7 @@ def _file_of(memory: Memory) -> str:
 
 
 def _section_text(memory: Memory) -> str:
-    """A memory as a section of a long-term file; headings of its own lie below."""
+    """Return a memory as a section of a long-term file; headings of its own lie below."""
     title = one_line(memory.title, 200)
     first, _, rest = memory.body.partition("\n")
     body = rest if first.lstrip("# ").strip() == title else memory.body
@@ -190,7 +190,7 @@ def _put(file: str, text: str, id: str) -> str:
 
 
 def trace_text(memory: Memory) -> str:
-    """A trace or an experience as LLMos writes it."""
+    """Return a trace or an experience as LLMos writes it."""
     return emit_entry(
         Entry(
             kind=memory.kind,

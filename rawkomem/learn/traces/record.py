@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...format.sections import items
 from ...model.clock import iso, now
 from ...model.entry import Entry
 from ...model.errors import BadInput
@@ -41,7 +42,7 @@ class Told:
 
 
 def plan_trace(told: Told, taken: Callable[[str], bool]) -> Plan:
-    """A trace in a file of its own; `taken` tells which paths are in use."""
+    """Store a trace in a file of its own; `taken` tells which paths are in use."""
     _check(told.goal, told.status)
     extra: dict[str, Value] = {
         "status": told.status,
@@ -73,7 +74,7 @@ def _check(goal: str, status: str) -> None:
 
 
 def trace_body(told: Told) -> str:
-    """The sections of a trace under the headings of LLMos; those of which nothing is told are left out."""
+    """Return the sections of a trace under the headings of LLMos; those of which nothing is told are left out."""
     parts = {
         "Plan": told.plan.strip(),
         "Steps Executed": "\n".join(f"{number}. {step}" for number, step in enumerate(_lines(told.steps), 1)),
@@ -85,14 +86,12 @@ def trace_body(told: Told) -> str:
 
 
 def _lines(texts: Sequence[str]) -> list[str]:
-    """The lines of some texts without list marks of their own."""
-    from ...format.sections import items
-
+    """Return the lines of some texts without list marks of their own."""
     return [item for text in texts for item in items(text)]
 
 
 def trace_path(at: int, agent: str) -> str:
-    """`traces/2026-01/2026-01-23T10-30-00-000Z_planner.md`: the time with : and . as -, then who."""
+    """Return `traces/2026-01/2026-01-23T10-30-00-000Z_planner.md`: the time with : and . as -, then who."""
     stamp = iso(at)
     stamp = stamp if "." in stamp else stamp.replace("Z", ".000Z")
     name = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in agent).strip("-")[:64] or AGENT
@@ -122,7 +121,7 @@ class Experienced:
 
 
 def plan_experience(told: Experienced, number: int, by: str = "") -> Plan:
-    """The next entry of the experience log; whoever calls holds the lock under which the number was allotted."""
+    """Append to the experience log; the caller holds the lock under which the number was allotted."""
     _check(told.goal, told.outcome)
     extra: dict[str, Value] = {
         "project_name": told.project,

@@ -10,7 +10,8 @@ from ...model.errors import BadInput, NotFound, Refused
 from ...model.kinds import ACTIVE, GROUPS
 from ...model.record import replace
 from ...recall.filters import READABLE
-from ...state.decide import plan_amend
+from ...state.changes.amend import plan_amend
+from ...state.derive import made_of
 from ...state.graph import episode as decide
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def capture(
     """A new episode of everything that passes a filter, of one discoverer or of all."""
     only = replace(only, statuses=only.statuses or READABLE)
     rows = [row for row in repository.list(only) if row.kind not in GROUPS and discoverer in ("", row.by)]
-    if len(rows) < decide.LEAST_CAPTURED:
+    if len(rows) < decide.MIN_CAPTURED:
         found = "one memory" if rows else "no memory"
         raise NotFound(f"{found} fits: an episode is captured from at least two", "widen the time or the filter")
     return create(repository, name, [row.id for row in rows], tags, "", by)
@@ -95,8 +96,7 @@ def compress(
     """A digest of an episode's active members as a memory of its own; the originals are archived only on request."""
     episode = show(repository, name)
     graph = repository.graph(statuses=(ACTIVE,))
-    known = decide.digest_among(graph.memories.values(), episode.active)
-    if known:
+    for known in made_of(graph.memories.values(), episode.active):
         raise Refused(f"{known.id} is a digest of exactly these memories already", "delete it to make another")
     title = title or f"Digest: {episode.memory.title}"
     return repository.write(decide.plan_digest(title, episode.active, f"episode {episode.memory.id}", archive, by))

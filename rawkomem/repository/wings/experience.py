@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from ...files.rotate import KEPT, next_number, rotate_log
 from ...learn.traces.record import plan_experience, plan_trace
 from ...model.errors import BadInput
-from ...model.kinds import ACTIVE
+from ...model.kinds import ACTIVE, RECORDED
 from ...model.record import replace
 from ...recall.brief import BUDGET, write_brief
 from ...recall.filters import DEFAULT, READABLE
 from ...state.order import dependency_chain, execution_order
-from ...state.run import TASKS, TRACE
+from ...state.run import TRACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +74,7 @@ def brief(repository: Repository, goal: str, budget: int = BUDGET) -> Brief:
     """What worked, what failed, what to avoid and how to go about a goal, from runs, learnings and lessons."""
     if not goal.strip():
         raise BadInput("a brief needs a goal", "say what is to be done")
-    past = replace(DEFAULT, kinds=TASKS, statuses=(*READABLE, "archived"))  # what became a learning still happened
+    past = replace(DEFAULT, kinds=RECORDED, statuses=(*READABLE, "archived"))  # what became a learning still happened
     taught = replace(DEFAULT, kinds=("learning",), statuses=(ACTIVE,))
     warned = replace(DEFAULT, kinds=("lesson",), statuses=(ACTIVE,))
     asked = ((past, RUNS), (taught, LEARNINGS), (warned, LESSONS))

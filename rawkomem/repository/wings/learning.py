@@ -13,7 +13,8 @@ from typing import IO, TYPE_CHECKING
 from ...files.lock import Lock
 from ...index.lists import memory_of
 from ...index.stores.documents import Filter
-from ...learn.llm.model import LlmFailure, open_llm
+from ...learn.llm.ask import open_llm
+from ...learn.llm.model import LlmFailure
 from ...learn.session.extraction import MAX_EXISTING, entry_from, extract, window
 from ...learn.session.known import Known
 from ...learn.session.listen import Finding, listen

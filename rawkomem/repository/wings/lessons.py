@@ -12,7 +12,6 @@ from ...files.lock import Lock
 from ...index.lists import memory_of
 from ...index.stores.documents import Filter
 from ...learn.lessons.from_failures import candidates
-from ...learn.lessons.heritage import plan_heritage
 from ...learn.lessons.lesson import (
     HELD,
     KNOWN,
@@ -30,6 +29,7 @@ from ...model.record import record
 from ...recall.lessons import held_back
 from ...state.belief.committer import UNKNOWN
 from ...state.belief.trust import standing_of_entry, trust_of
+from ...state.changes.heritage import plan_heritage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from ...files.append import Written
     from ...format.lesson import LessonContext
     from ...learn.lessons.from_failures import Candidate
-    from ...learn.lessons.heritage import HeritageChain
     from ...learn.lessons.lesson import Lesson
     from ...model.entry import Memory
+    from ...state.changes.heritage import HeritageChain
     from .. import Repository
 
 WAIT = 60.0  # seconds for another who learns

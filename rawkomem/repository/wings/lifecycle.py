@@ -28,7 +28,7 @@ from ...state.lifecycle.compress import Compression, plan_compress
 from ...state.lifecycle.consolidate import Similar, plan_consolidate, steps
 from ...state.lifecycle.contradict import ClaimRules
 from ...state.lifecycle.decay import Outlook, held_by, look_ahead, plan_decay
-from ...state.lifecycle.strength import FADED
+from ...state.lifecycle.strength import FADED_BELOW
 from ...state.run import TRACE, goal_of
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def decay(
     outlooks: list[Outlook] = []
 
     def decide(census: Census) -> Plan:
-        outlooks.append(look_ahead(census, FADED))
+        outlooks.append(look_ahead(census, FADED_BELOW))
         return plan_decay(census, by)
 
     return _run(repository, decide, dry_run, progress), outlooks[0]
@@ -194,7 +194,7 @@ def _write(repository: Repository, plan: Plan, progress: Progress) -> None:
         for via, some in ((DISTILLED, filter(_is_learning, part)), ("", (e for e in part if not _is_learning(e)))):
             entries = tuple(some)
             if entries:
-                repository.write(Plan(entries, plan.why), via)
+                repository.write(replace(plan, entries=entries), via)
         progress(min(start + AT_ONCE, len(plan.entries)), len(plan.entries))
     if plan.entries:
         repository.sync()

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from ...files.local.usage import Access
 from ...index.open_store import LANCEDB, lancedb_place
 from ...index.stores.documents import Filter
-from ...learn.lessons.heritage import heritage_of
 from ...learn.skills.blocks import skill_as_yamo
 from ...model.errors import BadInput, IndexBroken
 from ...model.kinds import ACTIVE
 from ...model.record import as_dict, record
+from ...state.changes.heritage import heritage_of
 from ...state.lifecycle.promoted import promoted
 from . import ledger, skills
 

@@ -8,7 +8,7 @@ from ...exchange.place import is_from, place_of
 from ...index.stores.documents import Filter
 from ...model.entry import Plan
 from ...model.errors import NotFound
-from ...state.belief.decisions import plan_review
+from ...state.changes.review import plan_review
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

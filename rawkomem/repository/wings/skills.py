@@ -14,7 +14,8 @@ from ...files.lock import Lock
 from ...index.lists import memory_of
 from ...index.stores.documents import Filter
 from ...index.views.neighbors import Neighbours
-from ...learn.llm.model import LlmFailure, is_learning, open_llm
+from ...learn.llm.ask import open_llm
+from ...learn.llm.model import LlmFailure, is_learning
 from ...learn.skills import reflect as reflecting
 from ...learn.skills import synthesize as making
 from ...learn.skills.blocks import reflection_as_yamo, skill_as_yamo
@@ -30,6 +31,7 @@ from ...recall.filters import DEFAULT, READABLE
 from ...recall.limits import LEAST_SIMILAR
 from ...state.belief.committer import UNKNOWN
 from ...state.belief.trust import standing_of_entry, trust_of
+from ...state.derive import covered
 from ...state.fold import fold
 
 if TYPE_CHECKING:
@@ -180,7 +182,7 @@ def synthesize(
     if model:
         drafts = [_or_else(repository, partial(making.reworded, model, draft), draft) for draft in drafts]
     with _lock(repository):
-        done = making.covered(_memories(repository, Filter(kinds=(KIND,))))  # a model takes its time: others came first
+        done = covered(_memories(repository, Filter(kinds=(KIND,))))  # a model takes its time: others came first
         fresh = [draft for draft in drafts if not any(memory.id in done for memory in draft.sources)]
         made = [_propose(repository, draft, dry_run, by) for draft in fresh]
     return made or before or [Synthesis("empty", "no learnings or lessons to make a skill of")]
@@ -189,7 +191,7 @@ def synthesize(
 def reflect(
     repository: Repository,
     topic: str = "",
-    lookback: int = reflecting.LOOKBACK,
+    lookback: int = reflecting.LOOKBACK_MEMORIES,
     llm: bool = False,
     dry_run: bool = False,
     by: str = "",
@@ -199,8 +201,8 @@ def reflect(
     Without a model, or where it fails, the prompt to ask one. A reflection on the same unchanged memories is not made
     twice.
     """
-    if not 1 <= lookback <= reflecting.MOST:
-        raise BadInput(f"{lookback} memories to look back at", f"give a number from 1 to {reflecting.MOST}")
+    if not 1 <= lookback <= reflecting.MAX_MEMORIES:
+        raise BadInput(f"{lookback} memories to look back at", f"give a number from 1 to {reflecting.MAX_MEMORIES}")
     prepared = reflecting.prepare(topic, _looked_back(repository, topic, lookback))
     model = _open_model(repository) if llm else None
     if model is None or not prepared.sources:
@@ -217,7 +219,7 @@ def reflect(
 def _drafts(repository: Repository, topic: str) -> tuple[list[Draft], list[Synthesis]]:
     """Skills that could be proposed, and those that were made from the same sources before."""
     memories = _memories(repository, Filter(kinds=(KIND, making.LEARNING, making.LESSON)))
-    done = making.covered(memories)
+    done = covered(memories, KIND)
     found = making.candidates(memories, topic)
     fresh = [memory for memory in found if memory.id not in done]
     before = {done[memory.id].id: done[memory.id] for memory in found if memory.id in done}
@@ -248,7 +250,7 @@ def _keep(repository: Repository, plan: Plan, dry_run: bool) -> Memory:
 def _pairs(repository: Repository, memories: Sequence[Memory]) -> list[tuple[str, str, float]]:
     ids = tuple(memory.id for memory in memories)
     vectors = repository.read(lambda: repository.index.store.vectors(Filter(ids=ids))) if ids else []
-    return Neighbours(vectors).pairs(ids, making.ALIKE)
+    return Neighbours(vectors).pairs(ids, making.MIN_COSINE)
 
 
 def _looked_back(repository: Repository, topic: str, lookback: int) -> list[Memory]:

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...model.clock import read_time
 from ...model.entry import Entry, Plan
 from ...model.errors import BadInput
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
-from ..decide import plan_about, plan_add
+from ..changes import ids, time_of
+from ..changes.corroborate import plan_corroborate
+from ..changes.link import linking
+from ..changes.quarantine import NEEDS_REVIEW, TRUST_INSUFFICIENT, plan_held
+from ..changes.supersede import outweighs, superseding
+from ..decide import plan_add
 from ..fold import after, created
 from ..references import KEPT_BOTH
 
@@ -21,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ...model.entry import Memory, Value
+    from ..changes import Trust
 
     Registry = Mapping[str, "Predicate"]
-    Trust = Callable[[Memory], float]
 
 SCOPES = GLOBAL, SESSION, TEMPORAL = ("global", "session", "temporal")
 NAME_LENGTH = 100  # characters of a subject or a predicate (neolata)
@@ -33,9 +37,7 @@ KEYS = ("subject", "predicate", "value", "exclusive", "validFrom", "validUntil",
 ON_CONFLICT = QUARANTINE, KEEP_ACTIVE = ("quarantine", "keep_active")
 SUPERSEDE, REQUIRE_REVIEW, KEEP_BOTH = "supersede", "require_review", "keep_both"
 CORROBORATE, STORE = "corroborate", "store"
-TRUST_INSUFFICIENT, NEEDS_REVIEW = "trust_insufficient", "predicate_requires_review"  # why a claim is quarantined
-BATCH = 1_000  # memories stored at once (neolata)
-ROUNDED = 6  # decimals in which two trusts are compared: two claims of one moment are equally old
+MAX_BATCH = 1_000  # memories stored at once (neolata)
 
 
 @record
@@ -53,7 +55,7 @@ class Claim:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What claims have in common that may contradict each other."""
+        """Return what claims have in common that may contradict each other."""
         return self.subject, self.predicate
 
 
@@ -63,7 +65,7 @@ class Predicate:
 
     cardinality: str = "single"
     conflict_policy: str = SUPERSEDE
-    normalise: str = "none"
+    normalize: str = "none"
     dedup_policy: str = CORROBORATE
 
 
@@ -71,14 +73,14 @@ class Predicate:
 RULES = {
     "cardinality": ("cardinality", ("single", "multi")),
     "conflictPolicy": ("conflict_policy", (SUPERSEDE, REQUIRE_REVIEW, KEEP_BOTH)),
-    "normalize": ("normalise", ("none", "trim", "lowercase", "lowercase_trim", "currency")),
+    "normalize": ("normalize", ("none", "trim", "lowercase", "lowercase_trim", "currency")),
     "dedupPolicy": ("dedup_policy", (CORROBORATE, STORE)),
 }
 UNREGISTERED = Predicate()
 
 
 def read_registry(rules: Mapping[str, Mapping[str, str]]) -> dict[str, Predicate]:
-    """The predicates of a configuration: name → rules; the rest is as for a predicate that nobody registered."""
+    """Return the predicates of a configuration: name → rules; the rest is as for a predicate that nobody registered."""
     return {_predicate_name(name): _predicate(name.strip(), given) for name, given in rules.items()}
 
 
@@ -100,8 +102,8 @@ def _predicate(name: str, given: Mapping[str, str]) -> Predicate:
     return Predicate(**fields)
 
 
-def normalise(value: str, how: str) -> str:
-    """The form in which values of a predicate are compared."""
+def normalize(value: str, how: str) -> str:
+    """Return the form in which values of a predicate are compared."""
     if how == "currency":
         from ...text.currency import normalize_currency  # few predicates are sums
 
@@ -112,7 +114,7 @@ def normalise(value: str, how: str) -> str:
 
 
 def read_claim(extra: Mapping[str, Value]) -> Claim | None:
-    """The claim in a frontmatter; None where there is none that can be used. Its window may stand beside it."""
+    """Return the claim in a frontmatter; None where there is none that can be used. Its window may stand beside it."""
     given = extra.get("claim")
     if not isinstance(given, dict):
         return None
@@ -126,21 +128,17 @@ def read_claim(extra: Mapping[str, Value]) -> Claim | None:
         predicate=text["predicate"],
         value=str(given["value"]),
         exclusive=text.get("exclusive", "true").lower() != "false",
-        valid_from=_time(text.get("validFrom") or extra.get("validFrom")),
-        valid_until=_time(text.get("validUntil") or extra.get("validUntil")),
+        valid_from=time_of(text.get("validFrom") or extra.get("validFrom")),
+        valid_until=time_of(text.get("validUntil") or extra.get("validUntil")),
         scope=scope,
         session=session if scope == SESSION else "",
     )
 
 
 def claim_of(memory: Memory) -> Claim | None:
-    """A memory's claim; its window is the memory's, which a `validity` entry may have changed."""
+    """Return a memory's claim; its window is the memory's, which a `validity` entry may have changed."""
     claim = read_claim(memory.extra)
     return claim and replace(claim, valid_from=memory.valid_from, valid_until=memory.valid_until)
-
-
-def _time(value: object) -> int:
-    return (read_time(value)[0] or 0) if isinstance(value, str) and value else 0
 
 
 def check_claim(extra: Mapping[str, Value], body: str) -> None:
@@ -175,7 +173,7 @@ def _check_place(given: Mapping[str, Value]) -> None:
 
 
 def conflicting(a: Claim, b: Claim, registry: Registry) -> bool:
-    """Whether two claims cannot both hold."""
+    """Tell whether two claims cannot both hold."""
     rule = registry.get(a.predicate, UNREGISTERED)
     return (
         a.key == b.key
@@ -185,12 +183,12 @@ def conflicting(a: Claim, b: Claim, registry: Registry) -> bool:
         and _overlap(a, b)
         and a.session == b.session  # empty but for claims of scope session, which keep to themselves
         and (a.scope == SESSION) == (b.scope == SESSION)
-        and normalise(a.value, rule.normalise) != normalise(b.value, rule.normalise)
+        and normalize(a.value, rule.normalize) != normalize(b.value, rule.normalize)
     )
 
 
 def same_claim(new: Claim, known: Claim, registry: Registry) -> bool:
-    """Whether a known claim says all that a new one says: the same, there, and for the whole of its window."""
+    """Tell whether a known claim says all that a new one says: the same, there, and for the whole of its window."""
     rule = registry.get(new.predicate, UNREGISTERED)
     return (
         new.key == known.key
@@ -198,7 +196,7 @@ def same_claim(new: Claim, known: Claim, registry: Registry) -> bool:
         and known.valid_from <= new.valid_from
         and (not known.valid_until or 0 < new.valid_until <= known.valid_until)
         and _overlap(new, known)
-        and normalise(new.value, rule.normalise) == normalise(known.value, rule.normalise)
+        and normalize(new.value, rule.normalize) == normalize(known.value, rule.normalize)
     )
 
 
@@ -207,7 +205,7 @@ def _overlap(a: Claim, b: Claim) -> bool:
 
 
 def rivals_of(memory: Memory, others: Sequence[Memory], registry: Registry) -> list[Memory]:
-    """The active memories among some whose claims contradict this one's, by id."""
+    """Return the active memories among some whose claims contradict this one's, by id."""
     claim = claim_of(memory)
     if claim is None:
         return []
@@ -257,12 +255,12 @@ def plan_claims(
     trust: Trust,
     on_conflict: str = QUARANTINE,
 ) -> list[Plan]:
-    """A plan for each of several memories, each made as if those before it were written already.
+    """Return a plan for each of several memories, each made as if those before it were written already.
 
     `claiming` gives the memories with a subject and a predicate.
     """
-    if len(entries) > BATCH:
-        raise BadInput(f"{len(entries):,} memories at once", f"store at most {BATCH:,}")
+    if len(entries) > MAX_BATCH:
+        raise BadInput(f"{len(entries):,} memories at once", f"store at most {MAX_BATCH:,}")
     known: dict[tuple[str, str], dict[str, Memory]] = {}
     plans: list[Plan] = []
     for place, entry in enumerate(entries, 1):
@@ -291,11 +289,6 @@ def check_on_conflict(on_conflict: str) -> None:
         raise BadInput("onConflict must be either 'quarantine' or 'keep_active'", f"not {on_conflict!r}")
 
 
-def outweighs(memory: Memory, rivals: Sequence[Memory], trust: Trust) -> bool:
-    """Whether a memory is trusted at least as much as each of its rivals: the newer one wins ties."""
-    return all(round(trust(memory), ROUNDED) >= round(trust(rival), ROUNDED) for rival in rivals)
-
-
 def _why_not(new: Memory, rivals: Sequence[Memory], rule: Predicate, trust: Trust) -> str:
     if rule.conflict_policy == REQUIRE_REVIEW:
         return NEEDS_REVIEW
@@ -303,7 +296,7 @@ def _why_not(new: Memory, rivals: Sequence[Memory], rule: Predicate, trust: Trus
 
 
 def _twin(new: Memory, others: Sequence[Memory], registry: Registry, status: str) -> Memory | None:
-    """The oldest memory of a status that says the same."""
+    """Return the oldest memory of a status that says the same."""
     claim = claim_of(new)
     assert claim is not None
     claim = replace(claim, valid_from=claim.valid_from or new.created)
@@ -312,49 +305,28 @@ def _twin(new: Memory, others: Sequence[Memory], registry: Registry, status: str
     return min(twins, key=lambda other: (other.created, other.id), default=None)
 
 
-def plan_corroborate(known: Memory, said: Entry) -> Plan:
-    """Confirm a memory. The new words are kept as the text of the confirmation; no second memory says the same."""
-    extra = {key: said.extra[key] for key in ("provenance",) if key in said.extra}
-    body = said.body if said.body.strip() else said.title
-    entry = Entry(kind="corroborate", by=said.by, found_in=said.found_in, source=said.source, extra=extra, body=body)
-    return plan_about(known, entry, f"corroborate {known.id}: it says the same")
-
-
 def _plan_kept_both(first: Entry, rivals: Sequence[Memory]) -> Plan:
-    ids: list[Value] = [rival.id for rival in rivals]
-    link = _about_new(first, "link", {"to": ids, "type": KEPT_BOTH})
+    link = linking(created(first), [rival.id for rival in rivals], KEPT_BOTH, first.by)
     return Plan((first, link), f"add {first.title!r} and keep {_names(rivals)} beside it")
 
 
 def plan_superseding(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
     """Store a memory that takes the place of others; both sides say so."""
-    ids: list[Value] = [rival.id for rival in rivals]
-    first = replace(first, extra={**first.extra, "supersedes": ids})
-    entries = [entry for rival in rivals for entry in superseding(rival, first.id, reason, first.by).entries]
+    named: list[Value] = [rival.id for rival in rivals]
+    first = replace(first, extra={**first.extra, "supersedes": named})
+    entries = [superseding(rival, first.id, reason, first.by) for rival in rivals]
     return Plan((first, *entries), f"add {first.title!r}; it supersedes {_names(rivals)}")
 
 
-def superseding(old: Memory, newer: str, reason: str, by: str) -> Plan:
-    """One memory takes the place of another."""
-    extra: dict[str, Value] = {"supersededBy": newer, "reason": reason}
-    return plan_about(old, Entry(kind="supersede", by=by, extra=extra), f"supersede {old.id} by {newer}")
-
-
 def _plan_open(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
-    ids: list[Value] = [rival.id for rival in rivals]
-    kept = replace(first, extra={**first.extra, "conflictsWith": ids})
+    named: list[Value] = [rival.id for rival in rivals]
+    kept = replace(first, extra={**first.extra, "conflictsWith": named})
     return Plan((kept,), f"add {first.title!r}, in conflict with {_names(rivals)}: {reason}")
 
 
 def _plan_quarantined(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
-    ids: list[Value] = [rival.id for rival in rivals]
-    held = _about_new(first, "quarantine", {"reason": reason, "conflictsWith": ids})
-    return Plan((first, held), f"add {first.title!r} in quarantine: {reason}, conflicts with {_names(rivals)}")
-
-
-def _about_new(first: Entry, kind: str, extra: Mapping[str, Value]) -> Entry:
-    """An entry about a memory of the same plan; the writer puts both into one file in one step."""
-    return plan_about(created(first), Entry(kind=kind, by=first.by, extra=extra), kind).entries[0]
+    held = plan_held(first, reason, first.by, [rival.id for rival in rivals])
+    return replace(held, why=f"add {first.title!r} in quarantine: {reason}, conflicts with {_names(rivals)}")
 
 
 def _names(memories: Sequence[Memory]) -> str:
@@ -372,21 +344,16 @@ class Outcome:
 
 
 def outcome_of(entries: Sequence[Entry]) -> Outcome:
-    """What the entries of one stored memory amount to."""
+    """Return what the entries of one stored memory amount to."""
     first, *rest = entries
     if first.kind == "corroborate":
         return Outcome("corroborated", first.about)
     for entry in rest:
         if entry.kind == "quarantine":
-            return Outcome("quarantined", first.id, _texts(entry, "conflictsWith"), str(entry.extra["reason"]))
+            return Outcome("quarantined", first.id, ids(entry, "conflictsWith"), str(entry.extra["reason"]))
         if entry.kind == "link":
-            return Outcome("kept_both", first.id, _texts(entry, "to"))
+            return Outcome("kept_both", first.id, ids(entry, "to"))
     if rest:
         return Outcome("superseded", first.id, tuple(entry.about for entry in rest))
-    open_with = _texts(first, "conflictsWith")
+    open_with = ids(first, "conflictsWith")
     return Outcome("conflict", first.id, open_with) if open_with else Outcome("stored", first.id)
-
-
-def _texts(entry: Entry, key: str) -> tuple[str, ...]:
-    value = entry.extra.get(key, [])
-    return tuple(str(item) for item in (value if isinstance(value, list) else [value]))

@@ -6,8 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PERSON, AGENT = "committed by a person", "committed by an agent"
-UNCOMMITTED, UNKNOWN = "uncommitted", "unknown"
+PERSON, AGENT, UNCOMMITTED, UNKNOWN = "person", "agent", "uncommitted", "unknown"
 
 HIDDEN = "?"  # an author that the history at hand does not tell: no git, a shallow or partial clone, an ignored folder
 
@@ -25,7 +24,7 @@ AGENTS = (
 
 
 def state_of(author: str, agents: Sequence[str] = AGENTS) -> str:
-    """What an author, `Name <e-mail>`, makes of an entry; empty: it is not committed.
+    """Return what an author, `Name <e-mail>`, makes of an entry; empty: it is not committed.
 
     The author alone counts: a person's commit stays a person's, whoever its message names as co-author, and rebasing
     an agent's commit does not make it the committer's.
@@ -38,7 +37,7 @@ def state_of(author: str, agents: Sequence[str] = AGENTS) -> str:
 
 
 def fits(pattern: str, text: str) -> bool:
-    """Whether a text is as a pattern says, * standing for any characters. Nothing else is special."""
+    """Tell whether a text is as a pattern says, * standing for any characters. Nothing else is special."""
     first, *rest = pattern.split("*")
     if not rest:
         return pattern == text

@@ -25,7 +25,7 @@ class Conflict:
 
 
 def open_conflicts(memories: Iterable[Memory], find: Find) -> list[Conflict]:
-    """The open conflicts of some memories; `find` gives the memory of an id.
+    """Return the open conflicts of some memories; `find` gives the memory of an id.
 
     The other side may have been superseded since: then the conflict is with what took its place.
     """
@@ -38,16 +38,17 @@ def open_conflicts(memories: Iterable[Memory], find: Find) -> list[Conflict]:
 
 
 def _is_open(memory: Memory, other: Memory) -> bool:
-    return other.status == ACTIVE and other.id != memory.id and not _kept_both(memory, other)
+    return other.status == ACTIVE and other.id != memory.id and not kept_both(memory, other)
 
 
-def _kept_both(memory: Memory, other: Memory) -> bool:
+def kept_both(memory: Memory, other: Memory) -> bool:
+    """Tell whether somebody settled that two memories hold beside each other."""
     return (KEPT_BOTH, other.id) in memory.links or (KEPT_BOTH, memory.id) in other.links
 
 
 def how_settled(memory: Memory, other: Memory) -> str:
-    """How the conflict between two memories ended; empty while both sides still stand."""
-    if _kept_both(memory, other):
+    """Return how the conflict between two memories ended; empty while both sides still stand."""
+    if kept_both(memory, other):
         return "both hold"
     for side, name in ((memory, "this one"), (other, "that one")):
         if side.status not in (ACTIVE, "quarantined"):
@@ -56,13 +57,13 @@ def how_settled(memory: Memory, other: Memory) -> str:
 
 
 def current(id: str, find: Find) -> Memory | None:
-    """The memory of an id, or the last one that took its place."""
+    """Return the memory of an id, or the last one that took its place."""
     *_, last = chain(id, find) or (None,)
     return last
 
 
 def chain(id: str, find: Find) -> tuple[Memory, ...]:
-    """A memory and what superseded it, one after the other; a circle is walked once."""
+    """Return a memory and what superseded it, one after the other; a circle is walked once."""
     return tuple(_walk(id, find))
 
 

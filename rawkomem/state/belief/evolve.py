@@ -8,17 +8,19 @@ from ...model.errors import BadInput
 from ...model.kinds import ACTIVE, GROUPS
 from ...model.record import record, replace
 from ...text.same import RELATED_COSINE, SIMILAR, is_identical, said_in, shared
+from ..changes.corroborate import plan_corroborate
+from ..changes.supersede import outweighs
 from ..decide import plan_add
 from ..fold import created
-from .claims import TEXT_LENGTH, outweighs, plan_corroborate, plan_superseding
+from .claims import TEXT_LENGTH, plan_superseding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...model.entry import Entry, Memory, Plan
-    from .claims import Trust
+    from ..changes import Trust
 
-CANDIDATES = 10  # looked at (neolata)
+MAX_CANDIDATES = 10  # looked at (neolata)
 
 
 @record
@@ -31,12 +33,12 @@ class Related:
 
     @property
     def same_subject(self) -> bool:
-        """Whether it clearly speaks of the same thing."""
+        """Tell whether it clearly speaks of the same thing."""
         return self.cosine >= SIMILAR.min_cosine and self.shared >= SIMILAR.min_shared
 
 
 def related_to(entry: Entry, found: Sequence[tuple[Memory, float]]) -> list[Related]:
-    """The active memories among those found that have to do with a new text, the closest first."""
+    """Return the active memories among those found that have to do with a new text, the closest first."""
     own = said_in(f"{entry.title}\n{entry.body}")
     kept = [(memory, cosine) for memory, cosine in found if memory.status == ACTIVE and memory.kind not in GROUPS]
     related = [
@@ -44,7 +46,7 @@ def related_to(entry: Entry, found: Sequence[tuple[Memory, float]]) -> list[Rela
         for memory, cosine in kept
         if cosine > RELATED_COSINE
     ]
-    return sorted(related, key=lambda item: (-item.cosine, item.memory.id))[:CANDIDATES]
+    return sorted(related, key=lambda item: (-item.cosine, item.memory.id))[:MAX_CANDIDATES]
 
 
 def plan_evolve(entry: Entry, related: Sequence[Related], trust: Trust) -> Plan:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ...model.clock import iso
+from ...model.kinds import ACTIVE
 from ...model.record import record
+from ..facets import is_valid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...model.entry import Memory
+    from ..changes import Trust as Believing
     from ..graph.graph import Edge
     from ..history import Step
-    from .claims import Trust as Believing
     from .trust import Trust
 
 
@@ -29,6 +32,23 @@ class Explained:
     steps: tuple[Step, ...]
 
 
+def standing(memory: Memory, at: int) -> str:
+    """Return why a memory is not in use at a time, in words; empty when it is in use."""
+    reason = f" ({memory.reason})" if memory.reason else ""
+    if memory.status == "superseded":
+        return f"superseded by {memory.superseded_by}{reason}"
+    if memory.status == "disputed":
+        return f"disputed {memory.disputes} times{reason}"
+    if memory.status == "quarantined" and memory.conflicts_with:
+        return f"quarantined{reason}: conflicts with {', '.join(memory.conflicts_with)}"
+    if memory.status != ACTIVE:
+        return f"{memory.status}{reason}"
+    if is_valid(memory, at):
+        return ""
+    begins = at < memory.valid_from
+    return f"valid from {iso(memory.valid_from)}" if begins else f"its validity ended {iso(memory.valid_until)}"
+
+
 @record
 class Replaced:
     """One memory in the place of another, with the trust of both."""
@@ -40,5 +60,5 @@ class Replaced:
 
 
 def replacements(chain: Sequence[Memory], trust: Believing) -> list[Replaced]:
-    """The steps of a chain of memories, each superseded by the next."""
+    """Return the steps of a chain of memories, each superseded by the next."""
     return [Replaced(old, new, trust(old), trust(new)) for old, new in pairwise(chain)]

@@ -13,7 +13,7 @@ from .committer import AGENT, PERSON, UNCOMMITTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from ...model.entry import Memory, Value
 
@@ -29,6 +29,8 @@ BASES = {
 }
 # How an entry came onto this machine → the source class it may have at most. A host program may also name a class.
 ARRIVALS = {"person": "user_explicit", "agent": "inference", "import": "document", "distilled": "inference"}
+
+COMMITTED = {PERSON: "committed by a person", AGENT: "committed by an agent", UNCOMMITTED: "uncommitted"}
 
 
 @record
@@ -54,12 +56,12 @@ REVIEWED = Standing("user_explicit", "reviewed by a person", verified=True)
 
 
 def standing_of_entry(commit: str, arrival: str) -> Standing:
-    """The standing of one entry: from who committed it (state/belief/committer.py), and from how it came onto this machine.
+    """Return the standing of one entry: from who committed it (committer.py), and from how it came onto this machine.
 
     A person's commit counts first: it is the same on every machine. What this machine saw comes before an agent's.
     """
     if commit == PERSON:
-        return Standing("user_explicit", PERSON, verified=True)
+        return Standing("user_explicit", COMMITTED[commit], verified=True)
     if arrival == "person":
         return Standing(ARRIVALS[arrival], "typed by a person on this machine", verified=True)
     if arrival in ARRIVALS:
@@ -67,12 +69,12 @@ def standing_of_entry(commit: str, arrival: str) -> Standing:
     if arrival in BASES:
         return Standing(arrival, f"declared as {arrival} on this machine")
     if commit in (AGENT, UNCOMMITTED):
-        return Standing("inference", commit)
+        return Standing("inference", COMMITTED[commit])
     return Standing("document", "nobody knows who wrote it")
 
 
 def standing_of(memory: Memory, entries: Mapping[str, Standing]) -> Standing:
-    """The standing of a memory: of the weakest entry that its words come from, unless a person reviewed it since."""
+    """Return the standing of the weakest entry that a memory's words come from, unless a person reviewed it since."""
     if any(entries[id].verified for id in memory.reviewed_in if id in entries):
         return REVIEWED
     return min((entries.get(id, Standing()) for id in (memory.id, *memory.amended_in)), key=_strength)
@@ -83,26 +85,19 @@ def _strength(standing: Standing) -> tuple[bool, float]:
 
 
 def claimed_source(extra: Mapping[str, Value]) -> str:
-    """The source class that a file claims for itself; empty where it claims none that we know."""
+    """Return the source class that a file claims for itself; empty where it claims none that we know."""
     claim = extra.get("provenance")
     source = str(claim.get("source", "")) if isinstance(claim, dict) else ""
     return source if source in BASES else ""
 
 
-def derived_from(memory: Memory) -> tuple[str, ...]:
-    """The memories that it was made from, by its own word and by later entries."""
-    named = memory.extra.get("derivedFrom", [])
-    ids = named if isinstance(named, list) else [named]
-    return tuple(dict.fromkeys([*(str(id) for id in ids if id), *memory.heritage]))
-
-
 def trust_of(memory: Memory, standing: Standing, now: int) -> float:
-    """How far a memory is believed, from 0 to 1; what it is derived from is the caller's to look at (`limited`)."""
+    """Return how far a memory is believed by itself, from 0 to 1; `limited` adds what it was made from."""
     return explain_trust(memory, standing, now).value
 
 
 def explain_trust(memory: Memory, standing: Standing, now: int) -> Trust:
-    """The same with its parts."""
+    """Return how far a memory is believed, with the parts that add up to it."""
     claimed = claimed_source(memory.extra)
     source = min((claimed or standing.allowed, standing.allowed), key=lambda name: BASES[name])
     lowered = f"; it says {claimed} itself" if claimed and source != standing.allowed else ""
@@ -119,9 +114,8 @@ def explain_trust(memory: Memory, standing: Standing, now: int) -> Trust:
     return Trust(value, source, standing, tuple(part for part in parts if part[1]))
 
 
-def limited(trust: Trust, sources: Iterable[float]) -> Trust:
-    """The trust of a memory that was made from others: at most that of the least believed of them."""
-    least = min(sources, default=1.0)
+def limited(trust: Trust, least: float) -> Trust:
+    """Return the trust of a memory that was made from others: at most that of the least believed of them."""
     if least >= trust.value:
         return trust
     part = ("derived", least - trust.value, "no more than the least believed of what it was made from")
@@ -129,7 +123,7 @@ def limited(trust: Trust, sources: Iterable[float]) -> Trust:
 
 
 def compute_trust(source: str, corroboration: int, reinforcements: int, disputes: int, age_days: float) -> float:
-    """clamp01(base + corroboration + votes − age), the neolata formula."""
+    """Return base + corroboration + votes − age, between 0 and 1 (neolata)."""
     base = BASES.get(source, BASES["unknown"])
     return max(0.0, min(1.0, base + sum(_amounts(corroboration, reinforcements, disputes, age_days))))
 

@@ -30,7 +30,7 @@ class Picture:
 
 
 def picture(graph: Graph, start: str, hops: int, most: int) -> Picture:
-    """What is around a memory, or the most connected memories of all; `most` of them at most, 0 for all."""
+    """Return what is around a memory, or the most connected memories of all; `most` of them at most, 0 for all."""
     if start:
         ids = [step.id for step in traverse(graph, start, hops)]
     else:
@@ -42,14 +42,14 @@ def picture(graph: Graph, start: str, hops: int, most: int) -> Picture:
 
 
 def for_mermaid(picture: Picture) -> Picture:
-    """The picture without the edges that mermaid would not draw: those by similarity go first."""
+    """Return the picture without the edges that mermaid would not draw: those by similarity go first."""
     kept = sorted(picture.edges, key=lambda edge: (edge.type == SIMILAR, -edge.weight))[:MERMAID_EDGES]
     left_out = len(picture.edges) - len(kept)
     return Picture(picture.memories, tuple(kept), picture.left_out, left_out)
 
 
 def mermaid(picture: Picture) -> str:
-    """A flowchart for mermaid: GitHub, GitLab and many editors show it."""
+    """Return a flowchart for mermaid: GitHub, GitLab and many editors show it."""
     names = {memory.id: f"n{number}" for number, memory in enumerate(picture.memories)}
     lines = ["flowchart LR"]
     for memory in picture.memories:
@@ -62,7 +62,7 @@ def mermaid(picture: Picture) -> str:
 
 
 def dot(picture: Picture) -> str:
-    """A digraph for Graphviz: `dot -Tsvg`."""
+    """Return a digraph for Graphviz: `dot -Tsvg`."""
     names = {memory.id: f"n{number}" for number, memory in enumerate(picture.memories)}
     lines = ["digraph memories {", "  rankdir=LR;", "  node [shape=box];"]
     for memory in picture.memories:
@@ -85,7 +85,7 @@ def _edge_label(edge: Edge) -> str:
 
 
 def _for_mermaid(text: str) -> str:
-    """Text for between quotes. The first character counts double: `- x` and `1. x` would be lists."""
+    """Return text to put between quotes. `- x` and `1. x` would be lists, so the first character is escaped."""
     plain = (c.isalnum() or not c.isascii() or (at and c in PLAIN) for at, c in enumerate(text))
     return "".join(c if keep else f"#{ord(c)};" for c, keep in zip(text, plain, strict=True))
 

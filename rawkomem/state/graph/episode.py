@@ -17,9 +17,11 @@ from ...model.record import record
 from ...text.clean import one_line
 from ...text.summary import extract, join, summarize
 from ...text.topics import topic
-from ..decide import plan_about, plan_add
-from ..references import DERIVED, MEMBER, Names, derived_from
-from .link import plan_links
+from ..changes.archive import archiving
+from ..changes.link import linking
+from ..decide import plan_add
+from ..derive import derived, inherited
+from ..references import MEMBER, Names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
     from ...model.entry import Memory, Value
     from .graph import Graph
 
-MOST_MEMBERS = 1_000  # neolata's largest batch; the list still fits a frontmatter of 64 KiB
-LEAST_CAPTURED = 2  # neolata: one memory is no episode that a window finds by itself
+MAX_MEMBERS = 1_000  # neolata's largest batch; the list still fits a frontmatter of 64 KiB
+MIN_CAPTURED = 2  # neolata: one memory is no episode that a window finds by itself
 SUMMARY_WORDS = 120  # a paragraph
 DIGEST_WORDS = 400  # within SPEC-0009's 200 to 500 words of a good memory
 
@@ -43,27 +45,27 @@ class Episode:
 
     @property
     def active(self) -> tuple[Memory, ...]:
-        """The members that still count: not superseded, quarantined, archived or deleted."""
+        """Return the members that still count: not superseded, quarantined, archived or deleted."""
         return tuple(memory for memory in self.members if memory.status == ACTIVE)
 
     @property
     def start(self) -> int:
-        """The time of its first member; 0 when unknown."""
+        """Return the time of its first member; 0 when unknown."""
         return min((memory.created for memory in self.members if memory.created), default=0)
 
     @property
     def end(self) -> int:
-        """The time of its last member; 0 when unknown."""
+        """Return the time of its last member; 0 when unknown."""
         return max((memory.created for memory in self.members), default=0)
 
     @property
     def by(self) -> tuple[str, ...]:
-        """Who took part."""
+        """Return the names of the people and agents who took part."""
         return tuple(sorted({memory.by for memory in self.members if memory.by}))
 
 
 def episodes_in(graph: Graph) -> list[Episode]:
-    """All episodes of a graph of all memories, the latest first."""
+    """Return all episodes of a graph of all memories, the latest first."""
     members: dict[str, list[Memory]] = {id: [] for id, memory in graph.memories.items() if memory.kind in GROUPS}
     missing: dict[str, list[str]] = {id: [] for id in members}
     for edge in graph.edges:
@@ -77,12 +79,12 @@ def episodes_in(graph: Graph) -> list[Episode]:
 
 
 def by_time(memories: Iterable[Memory]) -> tuple[Memory, ...]:
-    """Memories as they came."""
+    """Return memories sorted by time."""
     return tuple(sorted(memories, key=lambda memory: (memory.created, memory.id)))
 
 
 def plan_episode(name: str, members: Sequence[Memory], tags: Sequence[str], text: str, by: str) -> Plan:
-    """A new episode of these memories; without a name it is called by its topic and first day."""
+    """Store a new episode of these memories; without a name, it is named after its topic and first day."""
     if not members:
         raise BadInput("an episode needs at least one memory", "name memories, or capture a stretch of time")
     _check_members(members, 0)
@@ -104,8 +106,8 @@ def plan_join(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
     if not new:
         raise Refused(f"all of them are in {episode.memory.id} already", "nothing to do")
     _check_members(new, len(known))
-    why = f"add {len(new)} to {episode.memory.id}"
-    return plan_links(episode.memory, [memory.id for memory in new], MEMBER, by, why)
+    joining = linking(episode.memory, [memory.id for memory in new], MEMBER, by)
+    return Plan((joining,), f"add {len(new)} to {episode.memory.id}")
 
 
 def plan_leave(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
@@ -114,14 +116,14 @@ def plan_leave(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
     leaving = [name for type, name in episode.memory.links if type == MEMBER and names.find(name)]
     if not leaving:
         raise Refused(f"none of them is in {episode.memory.id}", "'rawkomem episode show' lists its members")
-    why = f"remove {len(leaving)} from {episode.memory.id}"
-    return plan_links(episode.memory, leaving, MEMBER, by, why, removed=True)
+    removing = linking(episode.memory, leaving, MEMBER, by, removed=True)
+    return Plan((removing,), f"remove {len(leaving)} from {episode.memory.id}")
 
 
 def _check_members(members: Sequence[Memory], others: int) -> None:
-    if others + len(members) > MOST_MEMBERS:
+    if others + len(members) > MAX_MEMBERS:
         count = f"{others + len(members):,}"
-        raise BadInput(f"an episode holds at most {MOST_MEMBERS:,} memories, not {count}", "make several episodes")
+        raise BadInput(f"an episode holds at most {MAX_MEMBERS:,} memories, not {count}", "make several episodes")
     for memory in members:
         if memory.kind in GROUPS:
             raise BadInput(f"{memory.id} is an episode itself", "add its members instead")
@@ -130,12 +132,12 @@ def _check_members(members: Sequence[Memory], others: int) -> None:
 
 
 def summary_of(memories: Sequence[Memory], most_words: int) -> str:
-    """What memories say together, in their own sentences; a title stands for a memory without text."""
+    """Return what memories say together, in their own sentences; a title stands for a memory without text."""
     return summarize(_texts(memories), most_words)
 
 
 def digest_of(memories: Sequence[Memory], most_words: int) -> str:
-    """The same with a heading for each memory that adds something."""
+    """Return the summary with a heading for each memory that adds something."""
     said = zip(memories, extract(_texts(memories), most_words), strict=True)
     parts = [(one_line(memory.title or memory.id), join(sentences)) for memory, sentences in said if sentences]
     return "\n\n".join(f"## {title}\n\n{text}" for title, text in parts)
@@ -147,35 +149,21 @@ def _texts(memories: Sequence[Memory]) -> list[tuple[str, float]]:
 
 
 def plan_digest(title: str, sources: Sequence[Memory], source: str, archive: bool, by: str) -> Plan:
-    """One memory that says what several say: with all their conditions and tags, as important as the most important.
+    """Store one memory that says what several say, with their conditions and tags and the highest importance.
 
     With `archive` they are archived: still readable, no longer found by default.
     """
-    if len(sources) < LEAST_CAPTURED:
+    if len(sources) < MIN_CAPTURED:
         raise BadInput("a digest needs at least two active memories", "there is nothing to compress")
     digest = Entry(
         title=title,
-        when=_first(MAX_PATTERNS, (condition for memory in sources for condition in memory.when)),
-        tags=_first(MAX_TAGS, ("digest", *(tag for memory in sources for tag in memory.tags))),
+        when=inherited(MAX_PATTERNS, (), (memory.when for memory in sources)),
+        tags=inherited(MAX_TAGS, ("digest",), (memory.tags for memory in sources)),
         importance=max((memory.importance for memory in sources), key=IMPORTANCE.index),
         source=source,
         by=by,
         body=digest_of(sources, DIGEST_WORDS),
-        extra={DERIVED: [memory.id for memory in sources]},
     )
-    (written,) = plan_add(digest).entries
-    reason: dict[str, Value] = {"reason": f"compressed into {written.id}"}
-    archived = [plan_about(memory, Entry(kind="archive", by=by, extra=reason), "") for memory in sources if archive]
-    entries = (written, *(entry for plan in archived for entry in plan.entries))
-    return Plan(entries, f"compress {len(sources)} memories")
-
-
-def digest_among(memories: Iterable[Memory], sources: Sequence[Memory]) -> Memory | None:
-    """The active digest that was made of exactly these memories."""
-    wanted = {memory.id for memory in sources}
-    digests = (memory for memory in memories if memory.status == ACTIVE and derived_from(memory))
-    return next((memory for memory in digests if set(derived_from(memory)) == wanted), None)
-
-
-def _first(most: int, items: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(items))[:most]
+    (written,) = plan_add(derived(digest, [memory.id for memory in sources])).entries
+    archived = [archiving(memory, f"compressed into {written.id}", by) for memory in sources if archive]
+    return Plan((written, *archived), f"compress {len(sources)} memories")

@@ -23,7 +23,7 @@ class Edge:
     weight: float = 1.0
 
     def other(self, id: str) -> str:
-        """The memory at the other end."""
+        """Return the memory at the other end."""
         return self.target if id == self.source else self.source
 
 
@@ -55,7 +55,7 @@ class Graph:
             edges.sort(key=lambda edge: (edge.type == SIMILAR, -edge.weight, edge.type, edge.other(id)))
 
     def types(self) -> list[str]:
-        """The types of edges there are."""
+        """Return the types of edges there are."""
         return sorted({edge.type for edge in self.edges})
 
 
@@ -64,7 +64,7 @@ def build(
     is_current: Callable[[Memory], bool],
     similar: Iterable[tuple[str, str, float]] = (),
 ) -> Graph:
-    """The graph of the current ones among all memories, with (id, id, cosine) of similar pairs added."""
+    """Return the graph of the current ones among all memories, with (id, id, cosine) of similar pairs added."""
     current = {memory.id: memory for memory in sorted(memories, key=lambda memory: memory.id) if is_current(memory)}
     declared, broken = _declared(memories)
     inside = [edge for edge in declared if edge.source in current and edge.target in current]
@@ -79,7 +79,7 @@ def build(
 
 
 def _declared(memories: Sequence[Memory]) -> tuple[list[Edge], list[Broken]]:
-    """Every edge that files declare, each once, and every reference that leads nowhere."""
+    """Return every edge that files declare, each once, and every reference that leads nowhere."""
     names = Names(memories)
     edges: dict[Edge, None] = {}
     broken: list[Broken] = []

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .graph import Edge, Graph
 
 LABEL_WORDS = 3
-OPENING = 400  # characters of a body that count for a label, besides title and tags: it begins with its subject
+OPENING_CHARS = 400  # characters of a body that count for a label, besides title and tags: it begins with its subject
 
 
 @record
@@ -36,12 +36,12 @@ class Cluster:
 
 
 def neighbours(graph: Graph, id: str, types: Collection[str] = ()) -> Iterator[tuple[Edge, str]]:
-    """The edges at a memory, of these types or of any, with who is at the other end; declared ones first."""
+    """Return the edges at a memory, of these types or of any, with who is at the other end; declared ones first."""
     return ((edge, edge.other(id)) for edge in graph.around[id] if not types or edge.type in types)
 
 
 def traverse(graph: Graph, start: str, hops: int, types: Collection[str] = ()) -> list[Step]:
-    """Everything within some hops of a memory, the nearest first; the start is the first of them."""
+    """Return everything within some hops of a memory, the nearest first; the start is the first of them."""
     steps = [Step(start, 0)]
     seen = {start}
     for step in steps:
@@ -55,7 +55,7 @@ def traverse(graph: Graph, start: str, hops: int, types: Collection[str] = ()) -
 
 
 def path(graph: Graph, start: str, end: str, types: Collection[str] = ()) -> list[Step]:
-    """The shortest way from one memory to another; empty where there is none."""
+    """Return the shortest way from one memory to another; empty where there is none."""
     reached = {step.id: step for step in traverse(graph, start, len(graph.memories), types)}
     if end not in reached:
         return []
@@ -66,7 +66,7 @@ def path(graph: Graph, start: str, end: str, types: Collection[str] = ()) -> lis
 
 
 def clusters(graph: Graph, least: int) -> list[Cluster]:
-    """The connected parts of at least this size, the largest first. Episodes join nothing: one holds many subjects."""
+    """Return the connected parts of at least this size, the largest first. Episodes connect nothing."""
     parts = [part for part in _parts(graph) if len(part) >= least]
     if not parts:
         return []
@@ -82,7 +82,7 @@ def clusters(graph: Graph, least: int) -> list[Cluster]:
 
 
 def orphans(graph: Graph) -> list[str]:
-    """The memories that nothing connects, by id."""
+    """Return the memories that nothing connects, by id."""
     return [id for id in _singles(graph) if not graph.around[id]]
 
 
@@ -106,4 +106,4 @@ def _singles(graph: Graph) -> Iterator[str]:
 
 
 def _subject(memory: Memory) -> str:
-    return " ".join((memory.title, *memory.tags, memory.body[:OPENING]))
+    return " ".join((memory.title, *memory.tags, memory.body[:OPENING_CHARS]))

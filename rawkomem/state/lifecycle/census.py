@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...model.kinds import ACTIVE
+from ...model.kinds import ACTIVE, FADING
 from ...model.record import record, replace
 from ..fold import after, fold
 from .strength import strength_of
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from ...model.entry import Memory, Plan
     from .strength import Strength
-
-# Kinds that fade. Lessons, skills, traces and experiences are kept by rules of their own; an episode is a list.
-FADING = ("memory", "learning", "reflection")
 
 
 @record
@@ -32,7 +29,7 @@ class Census:
     uses: Mapping[str, tuple[int, int]]
 
     def after(self, plan: Plan) -> Census:
-        """The same once a plan is written."""
+        """Return the census as it is once a plan is written."""
         memories = dict(self.memories)
         for entry in plan.entries:
             known = memories.get(entry.target)
@@ -42,14 +39,14 @@ class Census:
         return replace(self, memories=memories)
 
     def active(self) -> list[Memory]:
-        """What is in use and fades, by id."""
+        """Return what is in use and fades, by id."""
         fading = (memory for memory in self.memories.values() if memory.kind in FADING and memory.status == ACTIVE)
         return sorted(fading, key=lambda memory: memory.id)
 
     def strength(self, memory: Memory, links: int) -> Strength:
-        """How alive a memory with so many links is."""
+        """Return how alive a memory with so many links is."""
         return strength_of(memory, links, *self.uses.get(memory.id, (0, 0)), self.now)
 
     def touched(self, memory: Memory) -> int:
-        """When a memory was last changed or used."""
+        """Return when a memory was last changed or used."""
         return max(memory.created, memory.updated, self.uses.get(memory.id, (0, 0))[1])

@@ -8,53 +8,51 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.clock import DAY
-from ...model.entry import Entry, Plan
-from ...model.kinds import ACTIVE
+from ...model.entry import Plan
+from ...model.kinds import ACTIVE, FADING
 from ...model.record import record
-from ..decide import plan_about
+from ..changes.archive import archiving
+from ..derive import covered, derived_from
 from ..facets import is_valid
 from ..graph.episode import DIGEST_WORDS, by_time, digest_of, plan_digest
 from ..graph.graph import build
 from ..graph.walk import clusters
-from ..references import derived_from
-from .census import FADING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from ...model.entry import Memory
-    from ..graph.graph import Graph
+    from ...model.entry import Entry, Memory
     from .census import Census
 
     # (ids, least cosine) → pairs that are among each other's closest; see neighbours.py
     Pairs = Callable[[Collection[str], float], list[tuple[str, str, float]]]
 
 SOURCE = "compress"  # of the digests made here
-LEAST_MEMBERS, IDLE_DAYS, MOST_DIGESTS = 3, 30, 5  # neolata
-ALIKE = (0.6, 0.7, 0.8, 0.9)  # cosine of what belongs together: the first that gives clusters small enough
-MOST_MEMBERS = 30  # of a digest: a dozen words for each of them
-BELIEVED_ALIKE = 0.15  # trust: a digest is believed like its least believed source, so these must not lie further apart
+MIN_MEMBERS, IDLE_DAYS, MAX_DIGESTS = 3, 30, 5  # neolata
+MIN_COSINES = (0.6, 0.7, 0.8, 0.9)  # cosine of what belongs together: the first that gives clusters small enough
+MAX_MEMBERS = 30  # of a digest: a dozen words for each of them
+MAX_TRUST_SPREAD = 0.15  # a digest is believed like its least believed source
 
 
 @record
 class Compression:
     """How to compress: clusters of at least so many, untouched for so long, at most so many digests a day."""
 
-    members: int = LEAST_MEMBERS
+    members: int = MIN_MEMBERS
     idle_days: int = IDLE_DAYS
-    most: int = MOST_DIGESTS
+    max_digests: int = MAX_DIGESTS
     archive: bool = False
 
 
 def plan_compress(census: Census, pairs: Pairs, how: Compression, by: str = "") -> Plan:
-    """Digests of idle clusters, the largest first; with `archive`, what digests were made of is archived.
+    """Make digests of idle clusters, the largest first; with `archive`, archive what digests were made of.
 
     The number of digests counts by the day: whoever runs this twice gets what one run gives.
     """
-    covered = _covered(census)
-    room = how.most - sum(_is_recent(memory, census) for memory in census.memories.values())
+    made_before = covered(census.memories.values())
+    room = how.max_digests - sum(_is_recent(memory, census) for memory in census.memories.values())
     plans: list[Plan] = []
-    for label, sources in _groups(census, covered, pairs, how):
+    for label, sources in _groups(census, made_before, pairs, how):
         if len(plans) >= room:
             break
         plans.append(plan_digest(f"Digest: {label}", by_time(sources), SOURCE, how.archive, by))
@@ -63,26 +61,20 @@ def plan_compress(census: Census, pairs: Pairs, how: Compression, by: str = "") 
     return Plan(entries, f"compress {sum(entry.creates for entry in entries)} clusters")
 
 
-def _covered(census: Census) -> frozenset[str]:
-    """What some digest was made of; deleting the digest takes it back."""
-    digests = (memory for memory in census.memories.values() if memory.status != "deleted")
-    return frozenset(id for digest in digests for id in derived_from(digest))
-
-
 def _groups(
     census: Census, covered: Collection[str], pairs: Pairs, how: Compression
 ) -> Iterator[tuple[str, list[Memory]]]:
-    """(label, memories) of what to compress. What is covered takes part: else others would regroup."""
+    """Yield (label, memories) to compress. What is covered takes part: else others would regroup."""
     taking = {memory.id: memory for memory in _taking_part(census, covered, how)}
-    for cosine in ALIKE:
-        found = clusters(_graph(taking, pairs(taking, cosine)), how.members)
+    for cosine in MIN_COSINES:
+        found = clusters(build(list(taking.values()), lambda memory: True, pairs(taking, cosine)), how.members)
         for cluster in found:
-            if len(cluster.ids) <= MOST_MEMBERS or cosine == ALIKE[-1]:
-                fresh = [taking[id] for id in cluster.ids if id not in covered][:MOST_MEMBERS]
+            if len(cluster.ids) <= MAX_MEMBERS or cosine == MIN_COSINES[-1]:
+                fresh = [taking[id] for id in cluster.ids if id not in covered][:MAX_MEMBERS]
                 for group in _believed_alike(fresh, census):
                     if len(group) >= how.members:
                         yield cluster.label or group[0].title, group
-        large = {id for cluster in found if len(cluster.ids) > MOST_MEMBERS for id in cluster.ids}
+        large = {id for cluster in found if len(cluster.ids) > MAX_MEMBERS for id in cluster.ids}
         taking = {id: memory for id, memory in taking.items() if id in large}
 
 
@@ -97,15 +89,11 @@ def _taking_part(census: Census, covered: Collection[str], how: Compression) -> 
                 yield memory
 
 
-def _graph(memories: dict[str, Memory], pairs: Iterable[tuple[str, str, float]]) -> Graph:
-    return build(list(memories.values()), lambda memory: True, pairs)
-
-
 def _believed_alike(memories: Iterable[Memory], census: Census) -> Iterator[list[Memory]]:
-    """Memories in groups of nearly the same trust, so that a doubtful one does not drag the others down."""
+    """Yield memories in groups of nearly the same trust, so that a doubtful one does not lower the others."""
     group: list[Memory] = []
     for memory in sorted(memories, key=lambda one: (-census.trust(one), one.id)):
-        if group and census.trust(group[0]) - census.trust(memory) > BELIEVED_ALIKE:
+        if group and census.trust(group[0]) - census.trust(memory) > MAX_TRUST_SPREAD:
             yield group
             group = []
         group.append(memory)
@@ -118,13 +106,13 @@ def _is_recent(memory: Memory, census: Census) -> bool:
 
 
 def _made(census: Census) -> list[Memory]:
-    """The digests in use that were made here, by id."""
+    """Return the digests in use that were made here, by id."""
     digests = (memory for memory in census.memories.values() if memory.status == ACTIVE and memory.source == SOURCE)
     return sorted((memory for memory in digests if derived_from(memory)), key=lambda memory: memory.id)
 
 
 def _leftover(census: Census, digest: Memory, by: str) -> Iterator[Entry]:
-    """Sources that are not archived yet, and have not changed since.
+    """Yield archive entries for sources that are not archived yet and have not changed since.
 
     Whoever wrote the digest: only one that says exactly what its sources say may stand for them.
     """
@@ -132,5 +120,4 @@ def _leftover(census: Census, digest: Memory, by: str) -> Iterator[Entry]:
     unchanged = [memory for memory in sources if memory.status == ACTIVE and memory.updated <= digest.created]
     if unchanged and digest.body.strip() == digest_of(sources, DIGEST_WORDS).strip():
         for memory in unchanged:
-            extra = {"reason": f"compressed into {digest.id}"}
-            yield from plan_about(memory, Entry(kind="archive", by=by, extra=extra), "").entries
+            yield archiving(memory, f"compressed into {digest.id}", by)

@@ -35,7 +35,7 @@ class Similar:
 
 
 def steps(similar: Similar, rules: ClaimRules | None, how: Compression, by: str) -> dict[str, Step]:
-    """The steps by name, in their order; without rules for claims, contradictions are left alone."""
+    """Return the steps by name, in their order; without rules for claims, contradictions are left alone."""
     named: dict[str, Step] = {"duplicates": lambda census: plan_dedupe(census, similar.later, by)}
     if rules is not None:
         named["contradictions"] = lambda census: plan_contradictions(census, rules, by)
@@ -49,7 +49,7 @@ def steps(similar: Similar, rules: ClaimRules | None, how: Compression, by: str)
 def plan_consolidate(
     census: Census, todo: dict[str, Step], progress: Callable[[int, int], None] = lambda done, total: None
 ) -> Plan:
-    """Everything that consolidating changes. Ends, since every step only adds to what is settled."""
+    """Plan everything that consolidating changes. Ends, since every step only adds to what is settled."""
     entries: list[tuple[str, Plan]] = []
     done, changed = 0, True
     while changed:

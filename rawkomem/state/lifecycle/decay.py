@@ -5,27 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.clock import DAY
-from ...model.entry import Entry, Plan
-from ...model.kinds import ACTIVE, DRAFT
+from ...model.entry import DECAY, Plan
+from ...model.kinds import ACTIVE, DRAFT, FADING
 from ...model.record import record
 from ...text.count import count
-from ..decide import plan_about
+from ..changes.archive import archiving
+from ..changes.link import linking
+from ..derive import DERIVED
 from ..graph.graph import build
-from ..graph.link import plan_links
-from ..references import DERIVED, SUPERSEDES, Names
-from .census import FADING
-from .strength import FADED, WEAKENING
+from ..references import SUPERSEDES, Names
+from .strength import FADED_BELOW, WEAK_BELOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ...model.entry import Memory
+    from ...model.entry import Entry, Memory
     from .census import Census
     from .strength import Strength
 
-PRUNED = 0.05  # strength; neolata
+PRUNED_BELOW = 0.05  # strength; neolata
 SUPERSEDED_DAYS = 90
-DISPUTED_TRUST = 0.2
+MIN_DISPUTED_TRUST = 0.2
 SPARED = "critical"  # SPEC-0009: always included when relevant; what is archived cannot be
 LIVING = (ACTIVE, DRAFT, "conflicted", "disputed")
 NO_HOLD = (SUPERSEDES, DERIVED)  # links of history: what replaced a memory or says it shorter does not keep it alive
@@ -40,23 +40,23 @@ class Outlook:
 
     @property
     def weakening(self) -> tuple[str, ...]:
-        """What is weak but not yet too weak."""
+        """Return what is weak but not yet too weak."""
         left = set(self.strengths) - set(self.faded)
-        return tuple(sorted(id for id in left if self.strengths[id].value < WEAKENING))
+        return tuple(sorted(id for id in left if self.strengths[id].value < WEAK_BELOW))
 
 
 def plan_decay(census: Census, by: str = "") -> Plan:
     """Archive what is weaker than 0.15, and take back links to nothing from what stays."""
-    outlook = look_ahead(census, FADED)
+    outlook = look_ahead(census, FADED_BELOW)
     faded = [(census.memories[id], f"decay: {outlook.strengths[id]}") for id in outlook.faded]
     staying = [memory for id, memory in sorted(census.memories.items()) if id not in set(outlook.faded)]
     cleaned = list(_cleaned(staying, census.memories.values(), by))
     why = f"decay: archive {len(faded)}, clean links of {len({entry.about for entry in cleaned})}"
-    return Plan((*_archived(faded, by), *cleaned), why)
+    return Plan((*_archived(faded, by), *cleaned), why, DECAY)
 
 
 def look_ahead(census: Census, least: float) -> Outlook:
-    """Who is weaker than `least`, once all who are have gone: a link to one that fades holds nobody."""
+    """Return which memories are weaker than `least`, once those are gone: a link to a fading memory holds nothing."""
     around = held_by(census)
     may_fade = {id: memory for id, memory in sorted(census.memories.items()) if _may_fade(memory)}
     strengths: dict[str, Strength] = {}
@@ -72,7 +72,7 @@ def look_ahead(census: Census, least: float) -> Outlook:
 
 
 def held_by(census: Census) -> dict[str, set[str]]:
-    """Memory → the living memories that a declared link connects it with, either way."""
+    """Return memory → the memories in use that a declared link connects it with, either way."""
     graph = build(list(census.memories.values()), lambda memory: memory.status in LIVING)
     return {
         id: {edge.other(id) for edge in edges if edge.type not in NO_HOLD}
@@ -82,13 +82,13 @@ def held_by(census: Census) -> dict[str, set[str]]:
 
 def plan_prune(census: Census, by: str = "") -> Plan:
     """Archive what was superseded long ago, what is disputed and hardly believed, and what is as good as gone."""
-    outlook = look_ahead(census, PRUNED)
+    outlook = look_ahead(census, PRUNED_BELOW)
     done = [(census.memories[id], f"prune: {outlook.strengths[id]}") for id in outlook.faded]
     for id, memory in sorted(census.memories.items()):
         days = (census.now - memory.updated) / DAY
         if memory.status == "superseded" and days > SUPERSEDED_DAYS:
             done.append((memory, f"prune: superseded {count(round(days), 'day')} ago"))
-        elif memory.status == "disputed" and id not in outlook.faded and census.trust(memory) < DISPUTED_TRUST:
+        elif memory.status == "disputed" and id not in outlook.faded and census.trust(memory) < MIN_DISPUTED_TRUST:
             done.append((memory, f"prune: disputed, trust {census.trust(memory):.2f}"))
     return Plan(tuple(_archived(done, by)), f"prune {len(done)} memories")
 
@@ -98,12 +98,11 @@ def _may_fade(memory: Memory) -> bool:
 
 
 def _archived(memories: Iterable[tuple[Memory, str]], by: str) -> Iterable[Entry]:
-    for memory, reason in memories:
-        yield from plan_about(memory, Entry(kind="archive", by=by, extra={"reason": reason}), "").entries
+    return (archiving(memory, reason, by) for memory, reason in memories)
 
 
 def _cleaned(memories: Iterable[Memory], every: Iterable[Memory], by: str) -> Iterable[Entry]:
-    """For each memory that is no history and each type of link, an entry that takes back those that lead nowhere."""
+    """Yield, for each memory in use and each type of link, an entry that removes the links that lead nowhere."""
     names = Names(memory for memory in every if memory.status != "deleted")
     for memory in memories:
         lost: dict[str, list[str]] = {}
@@ -111,4 +110,4 @@ def _cleaned(memories: Iterable[Memory], every: Iterable[Memory], by: str) -> It
             if not names.find(name):
                 lost.setdefault(type, []).append(name)
         for type, gone in lost.items():
-            yield from plan_links(memory, gone, type, by, "", removed=True).entries
+            yield linking(memory, gone, type, by, removed=True)

@@ -8,24 +8,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...model.entry import Entry, Plan
+from ...model.entry import Plan
 from ...text.overlap import specific
 from ...text.same import DUPLICATE, NEAR_DUPLICATE, facts_in, identity
-from ..decide import plan_about
+from ..changes.corroborate import confirming
+from ..changes.supersede import superseding
+from ..derive import derived_from
 from ..facets import session_of
-from ..references import CORROBORATED, derived_from
+from ..references import CORROBORATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 
-    from ...model.entry import Memory
+    from ...model.entry import Entry, Memory
     from .census import Census
 
     # (ids in order, least cosine, ids to pass over, how many at most) → id, [(later id, cosine)]; see neighbours.py
     Later = Callable[[Sequence[str], float, Collection[str], int], Iterator[tuple[str, list[tuple[str, float]]]]]
 
-MOST_CONFIRMED = 4  # corroborations; more do not raise trust (neolata: 0.05 each, 0.2 at most)
-LOOKED_AT = 50  # similar memories for one that may be confirmed; bounds the work among thousands of lookalikes
+MAX_CORROBORATIONS = 4  # corroborations; more do not raise trust (neolata: 0.05 each, 0.2 at most)
+MAX_COMPARED = 50  # similar memories for one that may be confirmed; bounds the work among thousands of lookalikes
 
 
 def plan_dedupe(census: Census, later: Later, by: str = "") -> Plan:
@@ -37,14 +39,13 @@ def plan_dedupe(census: Census, later: Later, by: str = "") -> Plan:
         for kept, other, cosine in _duplicates(alike, later):
             entries += witnesses.confirm(kept, other)  # first: once superseded, it is no witness any more
             reason = f"duplicate of {kept.id} (similarity {cosine:.2f})"
-            change = Entry(kind="supersede", by=by, extra={"supersededBy": kept.id, "reason": reason})
-            entries += plan_about(other, change, "").entries
+            entries.append(superseding(other, kept.id, reason, by))
     superseded = sum(entry.kind == "supersede" for entry in entries)
     return Plan(tuple(entries), f"supersede {superseded} duplicates")
 
 
 def plan_corroborate(census: Census, later: Later) -> Plan:
-    """Memories that another source confirms later on, in nearly the same words.
+    """Confirm memories that another source says again later, in nearly the same words.
 
     The earlier one is confirmed, whoever is believed more: a direction that depended on trust would turn with it.
     """
@@ -53,7 +54,7 @@ def plan_corroborate(census: Census, later: Later) -> Plan:
     for alike in _comparable(census):
         alike.sort(key=lambda memory: (memory.created, memory.id))
         by_id = {memory.id: memory for memory in alike}
-        for id, close in later(list(by_id), NEAR_DUPLICATE.min_cosine, (), LOOKED_AT):
+        for id, close in later(list(by_id), NEAR_DUPLICATE.min_cosine, (), MAX_COMPARED):
             for other in (by_id[other] for other, cosine in close if cosine < DUPLICATE.min_cosine):
                 if not witnesses.enough(id) and same_subject(by_id[id], other):
                     entries += witnesses.confirm(by_id[id], other)
@@ -74,18 +75,17 @@ class Witnesses:
                     self._note(memory, self.memories[other])
 
     def enough(self, id: str) -> bool:
-        """Whether more witnesses would change nothing."""
-        return self.count[id] >= MOST_CONFIRMED
+        """Tell whether more witnesses would change nothing."""
+        return self.count[id] >= MAX_CORROBORATIONS
 
     def confirm(self, memory: Memory, other: Memory) -> Sequence[Entry]:
-        """The word of who found the other one, where it is news from another source."""
+        """Return the confirmation by whoever found the other memory, where it is news from another source."""
         heard = _source(other) in self.heard.get(memory.id, ()) or frozenset((memory.id, other.id)) in self.pairs
         if heard or self.enough(memory.id) or not is_independent(memory, other):
             return ()
         self._note(memory, other)
         self.count[memory.id] += 1
-        word = Entry(kind="corroborate", by=other.by, extra={"with": other.id, "reason": f"confirmed by {other.id}"})
-        return plan_about(memory, word, "").entries
+        return (confirming(memory, other),)
 
     def _note(self, memory: Memory, other: Memory) -> None:
         self.heard.setdefault(memory.id, set()).add(_source(other))
@@ -93,17 +93,17 @@ class Witnesses:
 
 
 def is_independent(one: Memory, other: Memory) -> bool:
-    """Whether two memories come from different sources; one that does not say is nobody's witness."""
+    """Tell whether two memories come from different sources; one that does not say is nobody's witness."""
     return bool(_source(one)) and bool(_source(other)) and _source(one) != _source(other)
 
 
 def same_subject(one: Memory, other: Memory) -> bool:
-    """Whether every telling word of each title occurs in the other memory."""
+    """Tell whether every telling word of each title occurs in the other memory."""
     return _has(other, specific(one.title)) and _has(one, specific(other.title))
 
 
 def same_facts(one: Memory, other: Memory) -> bool:
-    """Whether two memories that are close in meaning say the same: no number, negation or telling word differs."""
+    """Tell whether two memories that are close in meaning say the same: no number, negation or telling word differs."""
     return _facts(one) == _facts(other) and same_subject(one, other)
 
 
@@ -113,12 +113,12 @@ def _has(memory: Memory, stems: Sequence[str]) -> bool:
 
 
 def _source(memory: Memory) -> str:
-    """Who speaks: a name, else the session it was said in."""
+    """Return who speaks: a name, else the session it was said in."""
     return memory.by.strip().lower() or session_of(memory)
 
 
 def _comparable(census: Census) -> list[list[Memory]]:
-    """Active memories in groups within which texts may be compared: of the same kind, session, window, claim and facts.
+    """Return active memories in groups that may be compared: of the same kind, session, window, claim and facts.
 
     What was made of other memories is left out: it repeats them, and confirms nothing.
     """
@@ -136,7 +136,7 @@ def _facts(memory: Memory) -> Hashable:
 
 
 def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory, Memory, float]]:
-    """(kept, duplicate, similarity) among memories in the order of who is kept.
+    """Yield (kept, duplicate, similarity) among memories, sorted by which memory to keep.
 
     Each duplicate is compared with the one that is kept, not with another duplicate: likeness does not add up.
     """
@@ -156,7 +156,7 @@ def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory
 
 
 def _rank(census: Census, memory: Memory) -> tuple[float, int, int, str]:
-    """The most trusted first, then the most used, then the oldest: a doubtful copy never replaces what is believed.
+    """Return the sort key: the most trusted first, then the most used, then the oldest.
 
     Trust counts in tenths, which is what a year takes away: else the youngest copy would always be the most trusted.
     """

@@ -6,42 +6,20 @@ import json
 from typing import TYPE_CHECKING
 
 from ...format.lesson import pattern_of
+from ...model.entry import Memory
+from ..changes.heritage import CHAIN
 from ..facets import session_of, type_of
-from ..fold import CHAIN
 from .strength import importance_of
 
 if TYPE_CHECKING:
-    from ...model.entry import Memory, Value
+    from ...model.entry import Value
     from ...text.expression import Known
 
 MEMORY_TYPES = ("global", "session", "agent", "lesson", "reflection")
-FIELDS = (
-    "id",
-    "kind",
-    "status",
-    "title",
-    "content",
-    "type",
-    "tags",
-    "source",
-    "session_id",
-    "agent_id",
-    "memory_type",
-    "importance",
-    "importance_score",
-    "access_count",
-    "last_accessed",
-    "created_at",
-    "updated_at",
-    "heritage_chain",
-    "lesson_pattern_id",
-    "source_skill_id",
-    "skill_name",
-)
 
 
 def promoted(memory: Memory, accesses: int, last_access: int) -> dict[str, Known]:
-    """The V2 columns of a memory; None where it does not say. Times are milliseconds, the heritage is JSON."""
+    """Return the V2 columns of a memory; None where it does not say. Times are milliseconds, the heritage is JSON."""
     chain = chain_of(memory)
     return {
         "session_id": session_of(memory) or None,
@@ -57,7 +35,7 @@ def promoted(memory: Memory, accesses: int, last_access: int) -> dict[str, Known
 
 
 def columns(memory: Memory, accesses: int, last_access: int) -> dict[str, Known]:
-    """Everything that a filter may name."""
+    """Return everything that a filter may name."""
     return {
         "id": memory.id,
         "kind": memory.kind,
@@ -76,12 +54,12 @@ def columns(memory: Memory, accesses: int, last_access: int) -> dict[str, Known]
 
 
 def memory_type(memory: Memory) -> str:
-    """Which of the RFC's five it is; whatever its type says in free text."""
+    """Return which of the RFC's five it is; whatever its type says in free text."""
     return memory_type_of(memory.kind, type_of(memory), session_of(memory))
 
 
 def memory_type_of(kind: str, type: str, session: str) -> str:
-    """The same, of what tells it."""
+    """Return the RFC's memory type that follows from a kind, a type and a session."""
     if kind in ("lesson", "reflection"):
         return kind
     if type in MEMORY_TYPES:
@@ -90,7 +68,7 @@ def memory_type_of(kind: str, type: str, session: str) -> str:
 
 
 def chain_of(memory: Memory) -> dict[str, list[Value]]:
-    """The chain of intents that led to a memory, by the RFC's keys; empty where it has none."""
+    """Return the chain of intents that led to a memory, by the RFC's keys; empty where it has none."""
     chain: dict[str, list[Value]] = {}
     for key in CHAIN:
         said = memory.extra.get(key, [])
@@ -100,3 +78,6 @@ def chain_of(memory: Memory) -> dict[str, list[Value]]:
 
 def _text(value: Value | None) -> str | None:
     return value if isinstance(value, str) and value else None
+
+
+FIELDS = tuple(columns(Memory(""), 0, 0))  # what a filter may name

@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 
 # neolata's number for a memory of which nothing is said is 0.7: ours is then of medium importance.
 IMPORTANCES = {"low": 0.4, "medium": 0.7, "high": 0.85, "critical": 1.0}
-REINFORCED = 0.1  # importance for each reinforcement, up to 1
+REINFORCED_IMPORTANCE = 0.1  # importance for each reinforcement, up to 1
 CATEGORIES = {"decision": 1.3, "preference": 1.4, "insight": 1.1}
-AGE, TOUCH = 30, 60  # days in which half is lost: since it was found, since it was last changed or used
-LEAST = 0.1  # of what age and touch leave, each
-STEADY = 0.5  # the exponent after as many days without a touch as a memory's stability
-LINK, MOST_LINKS = 0.05, 0.3
-USE, MOST_USES = 0.02, 0.2
-WEAKENING = 0.3
-FADED = 0.15  # below: decay archives it
+AGE_HALF_LIFE_DAYS = 30  # since it was found
+TOUCH_HALF_LIFE_DAYS = 60  # since it was last changed or used
+MIN_LEFT = 0.1  # of what age and touch leave, each
+STABILITY_EXPONENT = 0.5  # the exponent after as many days without a touch as a memory's stability
+LINK_STRENGTH, MAX_LINK_STRENGTH = 0.05, 0.3
+USE_STRENGTH, MAX_USE_STRENGTH = 0.02, 0.2
+WEAK_BELOW = 0.3
+FADED_BELOW = 0.15  # below: decay archives it
 
 
 @record
@@ -52,7 +53,7 @@ class Strength:
 
 
 def strength_of(memory: Memory, links: int, uses: int, last_use: int, now: int) -> Strength:
-    """The strength of a memory with so many links, used so often on this machine and last at that time."""
+    """Return the strength of a memory with so many links, used so often on this machine and last at that time."""
     parts = strength_parts(memory, links, uses, last_use, now)
     importance, age, touch, category, linked, used = (part.value for part in parts)
     faded = max(importance * age * touch * category, importance * _steadiness(memory, last_use, now))
@@ -60,7 +61,7 @@ def strength_of(memory: Memory, links: int, uses: int, last_use: int, now: int) 
 
 
 def strength_parts(memory: Memory, links: int, uses: int, last_use: int, now: int) -> tuple[Part, ...]:
-    """Importance, age, touch and category, which multiply; links and uses, which are added.
+    """Return importance, age, touch and category, which multiply; links and uses, which are added.
 
     A memory whose file tells no time counts as new: nobody can say that it faded.
     """
@@ -71,28 +72,28 @@ def strength_parts(memory: Memory, links: int, uses: int, last_use: int, now: in
     again = f" and {count(memory.reinforcements, 'time')} reinforced" if memory.reinforcements else ""
     return (
         Part("importance", importance_of(memory), f"importance {memory.importance}{again}"),
-        Part("age", fading(age, AGE), f"found {count(round(age), 'day')} ago"),
-        Part("touch", fading(touch, TOUCH), f"last changed or used {count(round(touch), 'day')} ago"),
+        Part("age", fading(age, AGE_HALF_LIFE_DAYS), f"found {count(round(age), 'day')} ago"),
+        Part("touch", fading(touch, TOUCH_HALF_LIFE_DAYS), f"last changed or used {count(round(touch), 'day')} ago"),
         Part("category", weight, f"a {category}" if weight != 1.0 else ""),
-        Part("links", min(MOST_LINKS, LINK * links), count(links, "link") if links else ""),
-        Part("uses", min(MOST_USES, USE * uses), count(uses, "use") if uses else ""),
+        Part("links", min(MAX_LINK_STRENGTH, LINK_STRENGTH * links), count(links, "link") if links else ""),
+        Part("uses", min(MAX_USE_STRENGTH, USE_STRENGTH * uses), count(uses, "use") if uses else ""),
     )
 
 
 def importance_of(memory: Memory) -> float:
-    """Importance as a number from 0 to 1, raised by each reinforcement."""
-    return min(1.0, IMPORTANCES[memory.importance] + REINFORCED * memory.reinforcements)
+    """Return importance as a number from 0 to 1, raised by each reinforcement."""
+    return min(1.0, IMPORTANCES[memory.importance] + REINFORCED_IMPORTANCE * memory.reinforcements)
 
 
 def fading(days: float, half: float) -> float:
-    """What days leave: half of it after `half` days, never less than a tenth."""
-    return float(max(LEAST, 0.5 ** (days / half)))
+    """Return what days leave: half of it after `half` days, never less than a tenth."""
+    return float(max(MIN_LEFT, 0.5 ** (days / half)))
 
 
 def _steadiness(memory: Memory, last_use: int, now: int) -> float:
-    """What the stability of a memory leaves of it; nothing where it states none."""
+    """Return what the stability of a memory leaves of it; nothing where it states none."""
     stability = _number(memory.extra.get("stability"))
-    return float(exp(-STEADY * _untouched(memory, last_use, now) / stability)) if stability > 0 else 0.0
+    return float(exp(-STABILITY_EXPONENT * _untouched(memory, last_use, now) / stability)) if stability > 0 else 0.0
 
 
 def _number(said: object) -> float:

@@ -8,7 +8,7 @@ import pytest
 
 from rawkomem.exchange.sinks.event import TEXT_LENGTH, Event, event_name, events_of
 from rawkomem.files.layout import Layout
-from rawkomem.model.entry import Entry
+from rawkomem.model.entry import DECAY, Entry
 from rawkomem.model.kinds import CREATES
 from tests.exchange.sinks.helpers import STORED
 
@@ -16,23 +16,23 @@ LAYOUT = Layout("/somewhere/my-project/.rawko")
 
 
 @pytest.mark.parametrize(
-    ("kind", "extra", "why", "name"),
+    ("kind", "extra", "code", "name"),
     [
-        *((kind, {}, "add", "store") for kind in CREATES),
-        ("amend", {}, "amend mem_1", "store"),
+        *((kind, {}, "", "store") for kind in CREATES),
+        ("amend", {}, "", "store"),
         ("supersede", {"supersededBy": "mem_2"}, "", "supersede"),
         ("quarantine", {}, "", "quarantine"),
-        ("archive", {}, "archive mem_1", "archive"),
-        ("archive", {}, "decay: strength 0.11 is below 0.15", "decay"),
-        ("delete", {}, "delete mem_1", "archive"),
+        ("archive", {}, "", "archive"),
+        ("archive", {}, DECAY, "decay"),
+        ("delete", {}, "", "archive"),
         ("review", {"action": "reject"}, "", "archive"),
         ("review", {"action": "activate"}, "", ""),
         ("feedback", {}, "", ""),
-        ("link", {}, "decay", ""),
+        ("link", {}, DECAY, ""),
     ],
 )
-def test_names(kind, extra, why, name):
-    assert event_name(Entry(kind=kind, extra=extra), why) == name
+def test_names(kind, extra, code, name):
+    assert event_name(Entry(kind=kind, extra=extra), code) == name
 
 
 def test_what_a_stored_memory_says():

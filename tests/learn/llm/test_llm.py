@@ -10,9 +10,10 @@ import time
 
 import pytest
 
+from rawkomem.learn.llm.ask import open_llm
 from rawkomem.learn.llm.command import CommandLlm
 from rawkomem.learn.llm.config import GUARD, LlmSettings
-from rawkomem.learn.llm.model import LlmFailure, is_learning, open_llm
+from rawkomem.learn.llm.model import LlmFailure, is_learning
 from rawkomem.model.errors import BadInput
 from tests.embed.server import Answer, Server
 from tests.learn.llm.models import formats, opened, refuses, says

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rawkomem.learn.skills.skill import KEYWORDS, MEANING, plan_ingest, plan_prune, rank, reliability, skill_of
+from rawkomem.learn.skills.skill import (
+    KEYWORD_SHARE,
+    MEANING_SHARE,
+    plan_ingest,
+    plan_prune,
+    rank,
+    reliability,
+    skill_of,
+)
 from rawkomem.learn.skills.text import read_skill
 from rawkomem.model.entry import Entry, Memory
 from rawkomem.model.errors import BadInput
@@ -73,7 +81,7 @@ def test_a_score_is_its_parts():
     found = rank("deploy the service to production", skills, {"a": 0.8, "b": 0.1})
     assert [match.skill.memory.id for match in found] == ["a"]  # neither word nor meaning: not found
     (match,) = found
-    assert match.score == pytest.approx(KEYWORDS * (3 + 3 + 1) / 9 + MEANING * 0.8)
+    assert match.score == pytest.approx(KEYWORD_SHARE * (3 + 3 + 1) / 9 + MEANING_SHARE * 0.8)
     assert match.score == pytest.approx(sum(amount for _, amount, _ in match.parts))
     assert match.parts[0][2] == "deploy in name; service in name; production in description"
 

@@ -6,7 +6,6 @@ import pytest
 
 from rawkomem.learn.skills.synthesize import (
     candidates,
-    covered,
     draft_of,
     groups,
     is_enough,
@@ -15,6 +14,7 @@ from rawkomem.learn.skills.synthesize import (
     section,
 )
 from rawkomem.model.entry import Memory
+from rawkomem.state.derive import covered
 from rawkomem.state.fold import fold
 
 LEARNING = """# Learning: Caching API results
@@ -66,7 +66,7 @@ def test_a_draft_says_what_its_sources_say_each_thing_once():
     assert draft.steps == ("Measure the slow call first.", "Put a cache before it, with a lifetime.")
     assert draft.insights == ("Cache keys must hold the user's locale.", "A lifetime of sixty seconds is enough.")
     assert draft.avoid == ("Caching errors.",) and draft.rules == ("Clear the cache after a migration",)
-    assert draft.analysis == "2 learnings, 1 lesson: 2 steps, 2 insights, 1 thing to avoid, 1 rule"
+    assert draft.analysis == "2 learnings, 1 lesson: 2 steps, 2 insights, 1 warning, 1 rule"
     assert draft.description and all(word in LEARNING for word in draft.description.split()[:3])
     assert draft.text.startswith("# Caching\n") and "1. Measure the slow call first.\n2. Put" in draft.text
     assert "- Caching API results (l1)" in draft.text

@@ -8,7 +8,7 @@ from rawkomem.index.views.goals import leaders
 from rawkomem.learn.traces.consolidate import is_due, made_learnings, plan_learnings, unlearned
 from rawkomem.model.clock import DAY
 from rawkomem.model.entry import Entry
-from rawkomem.state.references import derived_from
+from rawkomem.state.derive import derived_from
 from tests.seeds import by_case
 from tests.state.lifecycle.lives import NOW, census_of, said
 

@@ -13,7 +13,7 @@ import pytest
 from rawkomem.model.kinds import ACTIVE
 from rawkomem.recall.filters import filter_of
 from rawkomem.repository.wings import lifecycle
-from rawkomem.state.references import derived_from
+from rawkomem.state.derive import derived_from
 from tests.learn.traces.runs import GOALS, fill, trace
 from tests.torture.helpers import write
 

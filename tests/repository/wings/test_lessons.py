@@ -15,12 +15,12 @@ from rawkomem.files.read import read_data
 from rawkomem.format.emit import emit_entry
 from rawkomem.format.lesson import LessonContext, checked, pattern_id
 from rawkomem.format.yamo import read_block
-from rawkomem.learn.lessons.heritage import HeritageChain
 from rawkomem.learn.lessons.lesson import BETTER, HELD, KNOWN, STORED, TAG, lesson_of, plan_lesson, read_wire
 from rawkomem.model.clock import DAY, iso, now
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.record import replace
 from rawkomem.repository.wings import ledger, lessons
+from rawkomem.state.changes.heritage import HeritageChain
 from rawkomem.state.fold import created
 from tests.torture.helpers import ENVIRONMENT
 from tests.torture.helpers import memory as memory_file

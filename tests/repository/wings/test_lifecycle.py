@@ -56,7 +56,7 @@ def test_decay_cleans_links(repository, rawkomem):
     one, other = add(repository, "One", 0), add(repository, "Other", 0)
     repository.link(one, other)
     repository.delete(other)
-    assert f"no longer linked to {other} (related)" in rawkomem("decay").stdout
+    assert f"unlinked from {other} as related" in rawkomem("decay").stdout
     assert repository.get(one).links == () and "nothing to do" in rawkomem("decay").stderr
 
 

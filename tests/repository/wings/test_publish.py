@@ -12,10 +12,10 @@ pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
 import lancedb
 
 from rawkomem import Entry, Repository
-from rawkomem.learn.lessons.heritage import HeritageChain
 from rawkomem.model.errors import BadInput
 from rawkomem.repository.wings import lessons, skills
 from rawkomem.repository.wings.publish import publish
+from rawkomem.state.changes.heritage import HeritageChain
 
 pytestmark = pytest.mark.stores
 

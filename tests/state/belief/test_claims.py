@@ -14,7 +14,7 @@ from rawkomem.state.belief.claims import (
     Predicate,
     claim_of,
     conflicting,
-    normalise,
+    normalize,
     outcome_of,
     plan_claim,
     plan_claims,
@@ -23,7 +23,7 @@ from rawkomem.state.belief.claims import (
     same_claim,
 )
 from rawkomem.state.belief.trust import Standing, claimed_source, trust_of
-from rawkomem.state.decide import plan_amend
+from rawkomem.state.changes.amend import plan_amend
 from rawkomem.state.fold import after, created
 from tests.seeds import by_case
 
@@ -59,7 +59,7 @@ def day(text: str) -> int:
 @by_case("neolata-mem", "normalizeClaim")
 def test_normal_forms(case):
     value = case["input"]["value"]
-    assert normalise(value, case["input"]["normalize"]) == DIVERGE.get(value, case["expected"])
+    assert normalize(value, case["input"]["normalize"]) == DIVERGE.get(value, case["expected"])
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_normal_forms(case):
     [("none", " UTC "), ("trim", "UTC"), ("lowercase", " utc "), ("lowercase_trim", "utc"), ("currency", " UTC ")],
 )
 def test_a_normal_form_for_each_rule(how, wanted):
-    assert normalise(" UTC ", how) == wanted
+    assert normalize(" UTC ", how) == wanted
 
 
 @by_case("neolata-mem", "registerPredicate")
@@ -95,7 +95,7 @@ def test_the_registry_of_a_repository(project, repository):
     (project / ".rawko" / "config.yaml").write_text(config)
     assert repository.predicates() == {
         "a.b": Predicate(cardinality="multi"),
-        "budget": Predicate(conflict_policy="require_review", normalise="currency"),
+        "budget": Predicate(conflict_policy="require_review", normalize="currency"),
     }
     assert repository.warnings == []
 

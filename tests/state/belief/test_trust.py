@@ -10,7 +10,6 @@ from rawkomem.state.belief.trust import (
     BASES,
     Standing,
     claimed_source,
-    derived_from,
     explain_trust,
     limited,
     standing_of,
@@ -69,14 +68,9 @@ def test_the_parts_add_up():
     assert trust.value == pytest.approx(sum(amount for _, amount, _ in trust.parts))
     assert [name for name, _, _ in trust.parts] == ["source", "confirmed", "votes", "age"]
     assert "document: so" in trust.parts[0][2]
-    below = limited(trust, [0.9, 0.2])
+    below = limited(trust, 0.2)
     assert below.value == 0.2 == pytest.approx(sum(amount for _, amount, _ in below.parts))
-    assert limited(trust, []) is limited(trust, [0.99]) is trust
-
-
-def test_derived_from_its_own_word_and_later_entries():
-    assert derived_from(Memory("m", extra={"derivedFrom": ["a", "b"]}, heritage=("b", "c"))) == ("a", "b", "c")
-    assert derived_from(Memory("m", extra={"derivedFrom": "a"})) == ("a",) and derived_from(Memory("m")) == ()
+    assert limited(trust, 1.0) is limited(trust, 0.99) is trust
 
 
 CREATE = Entry(id="m", title="T", at=1, by="developer")

@@ -10,9 +10,9 @@ import pytest
 
 from rawkomem.model.entry import Entry, Memory
 from rawkomem.model.errors import BadInput, NotFound, Refused
+from rawkomem.state.changes.link import plan_link, plan_unlink
 from rawkomem.state.fold import fold
 from rawkomem.state.graph.graph import Edge, Graph, build
-from rawkomem.state.graph.link import plan_link, plan_unlink
 from rawkomem.state.graph.walk import clusters, orphans, path, traverse
 from rawkomem.state.references import Names
 from tests.conftest import shared

@@ -11,7 +11,7 @@ from rawkomem.state.graph.episode import DIGEST_WORDS, digest_of
 from rawkomem.state.lifecycle.compress import Compression, plan_compress
 from rawkomem.state.lifecycle.consolidate import plan_consolidate, steps
 from rawkomem.state.lifecycle.contradict import plan_contradictions
-from rawkomem.state.lifecycle.dedupe import MOST_CONFIRMED, plan_corroborate, plan_dedupe
+from rawkomem.state.lifecycle.dedupe import MAX_CORROBORATIONS, plan_corroborate, plan_dedupe
 from rawkomem.state.references import CORROBORATED, KEPT_BOTH
 from tests.state.lifecycle.lives import AT_NOW, NOW, RULES, census_of, said, similar, turned
 
@@ -276,4 +276,4 @@ def test_corroboration_ends_where_it_changes_nothing_any_more():
     entries = [said(f"m{n}", 20 - n, title="T", by=f"agent {n}") for n in range(12)]
     census = census_of(*entries)
     plan = plan_corroborate(census, similar({"m0": X, **{f"m{n}": NEAR_X for n in range(1, 12)}}).later)
-    assert sum(entry.about == "m0" for entry in plan.entries) == MOST_CONFIRMED
+    assert sum(entry.about == "m0" for entry in plan.entries) == MAX_CORROBORATIONS

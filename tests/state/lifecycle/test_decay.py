@@ -6,7 +6,7 @@ import pytest
 
 from rawkomem.model.entry import Entry
 from rawkomem.state.lifecycle.decay import look_ahead, plan_decay, plan_prune
-from rawkomem.state.lifecycle.strength import FADED
+from rawkomem.state.lifecycle.strength import FADED_BELOW
 from tests.state.lifecycle.lives import AT_NOW, NOW, census_of, said
 
 
@@ -38,7 +38,7 @@ def test_reinforced_then_idle_stays():
     """neolata's scenario, as advised: what was reinforced is no weaker than what was not."""
     liked = Entry(kind="reinforce", id="r", about="liked", at=NOW - 10 * 86_400_000)
     census = census_of(said("plain", 10), said("liked", 10), liked)
-    outlook = look_ahead(census, FADED)
+    outlook = look_ahead(census, FADED_BELOW)
     assert outlook.faded == () and outlook.strengths["liked"].value > outlook.strengths["plain"].value == 0.495
 
 
@@ -79,12 +79,12 @@ def test_links_to_nothing_are_taken_back():
 def test_a_digest_does_not_hold_what_it_was_made_of():
     census = census_of(said("old", 60), said("digest", extra={"derivedFrom": ["old"]}))
     assert archived(plan_decay(census)) == ["old"]
-    assert look_ahead(census, FADED).strengths["old"].value == 0.0875
+    assert look_ahead(census, FADED_BELOW).strengths["old"].value == 0.0875
 
 
 def test_use_on_this_machine_holds():
     census = census_of(said("old", 60), uses={"old": (1, NOW)})
-    assert not plan_decay(census).entries and look_ahead(census, FADED).weakening == ("old",)
+    assert not plan_decay(census).entries and look_ahead(census, FADED_BELOW).weakening == ("old",)
 
 
 def test_prune():

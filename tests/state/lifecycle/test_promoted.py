@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 from rawkomem.format.lesson import LessonContext, pattern_id
-from rawkomem.learn.lessons.heritage import HeritageChain
 from rawkomem.model.entry import Memory
 from rawkomem.recall.filters import filter_of
 from rawkomem.repository.wings import lessons
+from rawkomem.state.changes.heritage import HeritageChain
 from rawkomem.state.lifecycle.promoted import FIELDS, promoted
 
 COLUMNS = """session_id agent_id memory_type importance_score access_count last_accessed heritage_chain

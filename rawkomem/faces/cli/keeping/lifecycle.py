@@ -12,7 +12,9 @@ from ....model.clock import iso
 from ....model.errors import BadInput
 from ....repository.wings import lifecycle
 from ....repository.wings.lifecycle import FOUND_AMONG
-from ....state.lifecycle.compress import IDLE_DAYS, LEAST_MEMBERS, MOST_DIGESTS, Compression
+from ....state.changes import REGISTRY
+from ....state.derive import sources_in
+from ....state.lifecycle.compress import IDLE_DAYS, MAX_DIGESTS, MIN_MEMBERS, Compression
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import open_repository
@@ -60,9 +62,9 @@ def decay_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
 
 
 @click.command("compress")
-@click.option("--min-size", default=LEAST_MEMBERS, show_default=True, type=click.IntRange(2), help="Of a cluster.")
+@click.option("--min-size", default=MIN_MEMBERS, show_default=True, type=click.IntRange(2), help="Of a cluster.")
 @click.option("--idle", default=IDLE_DAYS, show_default=True, type=click.IntRange(0), help="Days untouched.")
-@click.option("--max", "most", default=MOST_DIGESTS, show_default=True, type=click.IntRange(1), help="Digests a day.")
+@click.option("--max", "most", default=MAX_DIGESTS, show_default=True, type=click.IntRange(1), help="Digests a day.")
 @click.option("--archive", is_flag=True, help="Archive the originals, also those of earlier digests.")
 @DRY_RUN
 @JSON
@@ -109,7 +111,7 @@ def _consolidate(repository: Repository, staged: bool, dry_run: bool, as_json: b
     entries = done.plan.entries
     if not staged or not entries:
         return 0
-    learned = [entry for entry in entries if "derivedFrom" in entry.extra and entry.kind != "memory"]
+    learned = [entry for entry in entries if sources_in(entry.extra) and entry.kind != "memory"]
     if not as_json:
         root = os.path.relpath(repository.layout.root)
         count = f"{len(entries)} {'entry was' if len(entries) == 1 else 'entries were'}"
@@ -139,7 +141,7 @@ def _tell(done: Done, as_json: bool, counts: dict[str, int] | None = None) -> No
         return
     for entry in done.plan.entries:
         say(_line(done, entry))
-        if not done.written and "derivedFrom" in entry.extra:
+        if not done.written and sources_in(entry.extra):
             say("".join(paint(f"    + {line}\n", "green") for line in entry.body.split("\n")).rstrip("\n"))
     tell_moves(done)
     if counts:
@@ -176,16 +178,8 @@ def _title(done: Done, entry: Entry) -> str:
 
 def _why(entry: Entry) -> str:
     if entry.creates:
-        return f"of {count(len(_list(entry, 'derivedFrom')), 'memory')}"
-    if entry.kind == "link":
-        removed = "no longer linked to" if entry.extra.get("removed") else "linked to"
-        return f"{removed} {', '.join(_list(entry, 'to'))} ({entry.extra.get('type', 'related')})"
-    return str(entry.extra.get("reason", ""))
-
-
-def _list(entry: Entry, key: str) -> list[str]:
-    value = entry.extra.get(key, [])
-    return [str(item) for item in (value if isinstance(value, list) else [value])]
+        return f"of {count(len(sources_in(entry.extra)), 'memory')}"
+    return str(entry.extra.get("reason", "")) or REGISTRY[entry.kind].tell(entry)
 
 
 def _json(done: Done, entry: Entry) -> dict[str, Any]:

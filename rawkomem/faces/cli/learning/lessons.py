@@ -8,11 +8,11 @@ import click
 
 from ....format.lesson import DEFAULT_CONFIDENCE, SEVERITIES, LessonContext
 from ....git.user import user_name
-from ....learn.lessons.heritage import HeritageChain, heritage_of
 from ....learn.lessons.lesson import HELD, KNOWN
 from ....model.clock import iso
 from ....model.record import as_dict
 from ....repository.wings import lessons
+from ....state.changes.heritage import HeritageChain, heritage_of
 from ....text.clean import one_line
 from ..commands import open_repository
 from ..memories.read import COLOURS

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ....git.user import user_name
-from ....learn.skills.reflect import LOOKBACK
+from ....learn.skills.reflect import LOOKBACK_MEMORIES
 from ....model.record import as_dict
 from ....repository.wings import skills
 from ....text.clean import clean, one_line
@@ -50,7 +50,7 @@ def synthesize_command(folder: str, /, topic: str, llm: bool, dry_run: bool, as_
 
 @click.command("reflect")
 @TOPIC
-@click.option("--lookback", default=LOOKBACK, show_default=True, type=int, help="How many memories to look at.")
+@click.option("--lookback", default=LOOKBACK_MEMORIES, show_default=True, type=int, help="Memories to look at.")
 @LLM
 @DRY_RUN
 @JSON

@@ -12,9 +12,10 @@ from ....git.user import user_name
 from ....learn.traces.record import Experienced, Told
 from ....model.clock import iso
 from ....model.errors import BadInput
+from ....model.kinds import RECORDED
 from ....recall.filters import READABLE
 from ....repository.wings import experience
-from ....state.run import OUTCOMES, TASKS, outcome_of, tools_of
+from ....state.run import OUTCOMES, outcome_of, tools_of
 from ....text.clean import one_line
 from ..commands import open_repository
 from ..terminal import day, note, paint, say, say_json, tell_nothing, wide
@@ -124,7 +125,7 @@ def trace_show(folder: str, /, id: str, as_json: bool) -> None:
     """Show one execution, and what it depended on."""
     repository = open_repository(folder)
     memory = repository.get(id)
-    if memory.kind not in TASKS:
+    if memory.kind not in RECORDED:
         raise BadInput(f"{memory.id} is a {memory.kind}", f"'rawkomem show {memory.id}' shows it")
     needed = experience.needed_by(repository, memory.id)
     if as_json:

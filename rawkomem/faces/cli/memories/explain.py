@@ -41,21 +41,25 @@ def history_command(folder: str, /, id: str, as_json: bool) -> None:
         place = f"{step.entry.path}:{step.entry.line}"
         say(f"{iso(step.entry.at) or 'at no time':20}  {paint(step.entry.kind, 'bold')}{by}  {paint(place, 'dim')}")
         reason = step.entry.extra.get("reason")
-        if isinstance(reason, str) and reason:
-            say(f"    because {one_line(reason, 200)}")
+        because = f", because {one_line(reason, 200)}" if isinstance(reason, str) and reason else ""
+        say(f"    {one_line(step.told, 200)}{because}")
         for name, before, now in step.changes:
             say(f"    {name}: {_short(before)} → {_short(now)}")
 
 
 def _short(value: object) -> str:
-    return one_line(str(value), SHOWN) or "(none)"
+    return one_line(_text(value), SHOWN) or "(none)"
+
+
+def _text(value: object) -> str:
+    return ", ".join(map(_text, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def _step_json(step: Step) -> dict[str, Any]:
     entry = step.entry
     changes = [{"field": name, "before": before, "after": now} for name, before, now in step.changes]
     return {"id": entry.id, "kind": entry.kind, "at": iso(entry.at), "by": entry.by, "path": entry.path,
-            "line": entry.line, "said": dict(entry.extra), "changes": changes}  # fmt: skip
+            "line": entry.line, "told": step.told, "said": dict(entry.extra), "changes": changes}  # fmt: skip
 
 
 @click.command("explain")
@@ -101,8 +105,7 @@ def _print_explained(explained: Explained) -> None:
         ended = f"  settled: {settled}" if settled else ""
         say(f"{word}  {one_line(other.title, 80)}  {paint(other.id, 'dim')}{ended}")
     for step in explained.steps:
-        changed = ", ".join(name for name, _, _ in step.changes)
-        say(f"{iso(step.entry.at) or 'at no time':20}  {step.entry.kind}  {changed}".rstrip())
+        say(f"{iso(step.entry.at) or 'at no time':20}  {step.entry.kind}  {one_line(step.told, 200)}")
 
 
 def _explained_json(explained: Explained) -> dict[str, Any]:

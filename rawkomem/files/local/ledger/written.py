@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ....format.lesson import context_of, pattern_of, wire_values
 from ....format.yamo_blocks import PREVIEW_LENGTH
 from ....model.errors import Unwritable
+from ....state.derive import sources_in
 from ....state.facets import type_of
 from ....state.fold import created
 from ....state.lifecycle.promoted import memory_type
@@ -39,7 +40,7 @@ def _line(entry: Entry) -> str:
 def _operation(entry: Entry) -> str:
     if entry.kind == "lesson" and "patternId" in entry.extra:
         return "lesson"
-    if entry.kind == "skill" and "derivedFrom" in entry.extra:
+    if entry.kind == "skill" and sources_in(entry.extra):
         return "synthesize"
     if entry.kind == "reflection":
         return "reflect"
@@ -74,7 +75,7 @@ def _learned(entry: Entry) -> dict[str, str]:
 
 
 def _reflected(entry: Entry) -> dict[str, str]:
-    sources, said = str(_count(entry, "derivedFrom")), _text(entry, "confidence")
+    sources, said = str(len(sources_in(entry.extra))), _text(entry, "confidence")
     confidence = str(int(said) / 100) if said.isdecimal() else "0.5"  # in files from 0 to 100
     preview = (entry.body or entry.title)[: 4 * PREVIEW_LENGTH]
     topic = _text(entry, "topic") or entry.title
@@ -83,7 +84,7 @@ def _reflected(entry: Entry) -> dict[str, str]:
 
 def _synthesized(entry: Entry) -> dict[str, str]:
     preview = _text(entry, "intent") or entry.body or entry.title
-    sources = str(_count(entry, "derivedFrom"))
+    sources = str(len(sources_in(entry.extra)))
     return {"id": entry.id, "name": entry.title, "sources": sources, "preview": preview[: 4 * PREVIEW_LENGTH]}
 
 
@@ -103,8 +104,3 @@ VALUES = {
 def _text(entry: Entry, key: str) -> str:
     value = entry.extra.get(key, "")
     return value if isinstance(value, str) else ""
-
-
-def _count(entry: Entry, key: str) -> int:
-    value = entry.extra.get(key, [])
-    return len(value) if isinstance(value, list) else 1

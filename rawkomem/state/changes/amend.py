@@ -1,0 +1,64 @@
+"""amend: change what a memory says. Only the keys that the entry gives, and the body where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...format.citation import KEY, cited_in, with_cited
+from ...model.entry import Entry, Memory, Plan
+from ...model.errors import BadInput, Refused
+from ...model.record import replace
+from ..decide import check_entry, check_in_use, plan_about
+from . import Change, Fields, listed
+
+if TYPE_CHECKING:
+    from ...format.citation import Citation
+
+
+# frontmatter key → field of Memory, for the keys an amend may change; other keys are merged into `extra`
+AMENDABLE = {
+    "title": "title",
+    "whenToUse": "when",
+    "tags": "tags",
+    "importance": "importance",
+    "discoveredIn": "found_in",
+    "source": "source",
+    "relatedMemories": "related",
+}
+FIXED = ("claim", "provenance")  # another claim, or the claim of another source, is another memory
+
+
+def plan_amend(memory: Memory, entry: Entry) -> Plan:
+    """Change what a memory says: only the keys that are `given`, and the body where there is one."""
+    check_in_use(memory)
+    if any(key in entry.extra for key in FIXED):
+        raise Refused("a claim and its source are not amended", "add the new claim: it supersedes the old one")
+    if not entry.given and not entry.body.strip() and not entry.extra:
+        raise BadInput("nothing to amend", "give a field to change, or a new body")
+    check_entry(entry)
+    return plan_about(memory, replace(entry, kind="amend"), f"amend {memory.id}")
+
+
+def plan_cite(memory: Memory, citations: Sequence[Citation], by: str) -> Plan:
+    """Cite code: an amend with everything the memory cites, each place once."""
+    extra: Fields = {KEY: [*with_cited(cited_in(memory.extra), citations)]}
+    return replace(plan_amend(memory, Entry(extra=extra, by=by)), why=f"cite {len(citations)} places")
+
+
+def _reduce(fields: Fields, entry: Entry) -> Fields:
+    """Set what the entry gives. Reviews before it no longer count: they were about other words."""
+    named = {AMENDABLE[key]: getattr(entry, AMENDABLE[key]) for key in entry.given if key in AMENDABLE}
+    body = {"body": entry.body} if entry.body else {}
+    changed = {key: value for key, value in entry.extra.items() if key not in FIXED}
+    amended = (*fields.get("amended_in", ()), entry.id)
+    return {**named, **body, "amended_in": amended, "reviewed_in": (), "extra": {**fields["extra"], **changed}}
+
+
+def _tell(entry: Entry) -> str:
+    named = tuple(key for key in entry.given if key in AMENDABLE)
+    extra = tuple(key for key in entry.extra if key not in (*FIXED, *named))
+    return f"changed {listed((*named, *extra, *(('text',) if entry.body else ())))}"
+
+
+CHANGE = Change(_reduce, _tell, {})

@@ -1,0 +1,20 @@
+"""delete: a tombstone. The memory is no longer shown, its text stays in the file."""
+
+from __future__ import annotations
+
+from ...model.entry import Entry, Memory, Plan
+from ...model.errors import Refused
+from ..decide import plan_about
+from ..keys import REASON
+from . import Change, with_status
+
+
+def plan_delete(memory: Memory, reason: str, by: str) -> Plan:
+    """Hide a memory; its text stays in the file."""
+    if memory.status == "deleted":
+        raise Refused(f"{memory.id} is deleted already", "'rawkomem purge' removes its text for good")
+    extra = {"reason": reason} if reason else {}
+    return plan_about(memory, Entry(kind="delete", extra=extra, by=by), f"delete {memory.id}")
+
+
+CHANGE = Change(with_status("deleted"), lambda entry: "deleted", {"reason": REASON})

@@ -1,0 +1,52 @@
+"""quarantine: hold the memory back until a person reviews it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...model.entry import Entry, Memory, Plan
+from ...model.errors import Refused
+from ...model.kinds import ACTIVE
+from ..decide import about, plan_change
+from ..fold import created
+from ..keys import CONFLICTS, REASON
+from . import Change, Fields, ids, listed, with_status
+
+TRUST_INSUFFICIENT, NEEDS_REVIEW = "trust_insufficient", "predicate_requires_review"  # reasons of claims
+
+
+def plan_quarantine(memory: Memory, reason: str, by: str) -> Plan:
+    """Hold a memory back until somebody reviews it."""
+    if memory.status != ACTIVE:
+        raise Refused(f"{memory.id} is {memory.status}: only active memories can be quarantined", "nothing to do")
+    return plan_change(memory, "quarantine", by, f"quarantine {memory.id}", {"reason": reason or "manual"})
+
+
+def holding(memory: Memory, reason: str, by: str, rivals: Iterable[str] = ()) -> Entry:
+    """Return the entry that holds a memory back; `rivals`: ids of the memories that it contradicts."""
+    named: list[str] = [*rivals]
+    extra: Fields = {"reason": reason, **({"conflictsWith": named} if named else {})}
+    return about(memory, Entry(kind="quarantine", by=by, extra=extra))
+
+
+def plan_held(new: Entry, reason: str, by: str, rivals: Iterable[str] = ()) -> Plan:
+    """Store a new memory that is inert until somebody reviews it: both entries are one write."""
+    return Plan((new, holding(created(new), reason, by, rivals)), f"hold {new.title!r} for a review")
+
+
+def with_conflicts(fields: Fields, entry: Entry) -> Fields:
+    """Add the memories that an entry names as contradicting."""
+    others = dict.fromkeys((*fields.get("conflicts_with", ()), *ids(entry, "conflictsWith")))
+    return {"conflicts_with": tuple(others)}
+
+
+def _reduce(fields: Fields, entry: Entry) -> Fields:
+    return {**with_status("quarantined")(fields, entry), **with_conflicts(fields, entry)}
+
+
+def _tell(entry: Entry) -> str:
+    rivals = ids(entry, "conflictsWith")
+    return f"held for a review: contradicts {listed(rivals)}" if rivals else "held for a review"
+
+
+CHANGE = Change(_reduce, _tell, {"conflictsWith": CONFLICTS, "reason": REASON})

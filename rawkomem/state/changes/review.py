@@ -1,0 +1,86 @@
+"""review: a person's decision. The memory is in use again, whatever it was before, or it is put away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...model.entry import Entry, Memory, Plan
+from ...model.errors import BadInput, Refused
+from ...model.kinds import ACTIVE
+from ..decide import plan_change
+from ..fold import after
+from ..keys import CONFLICTS, REASON, Key
+from ..references import KEPT_BOTH
+from . import Change, Fields, Trust, ids, listed, with_status
+from .link import linking
+from .quarantine import with_conflicts
+from .supersede import outweighs, superseding
+
+ACTIONS = ACTIVATE, REJECT = ("activate", "reject")
+SETTLEMENTS = BY_TRUST, SUPERSEDE, KEEP_BOTH = ("", "supersede", "keep_both")  # how an activation settles a conflict
+HIDDEN = ("superseded", "disputed", "archived")  # what `restore` brings back; quarantine ends with a review
+
+
+def plan_review(
+    memory: Memory, rivals: Sequence[Memory], action: str, settle: str, reason: str, by: str, trust: Trust
+) -> Plan:
+    """Let a memory out of quarantine, or put it away. `rivals`: the memories in use that its claim contradicts.
+
+    Activating supersedes the rivals where trust allows it or the reviewer says so, or keeps both; else the conflict
+    stays open, for everybody to see.
+    """
+    if action not in ACTIONS or settle not in SETTLEMENTS:
+        raise BadInput(f"unknown review {action or settle!r}", "one of " + ", ".join(ACTIONS))
+    if memory.status != "quarantined" and not (memory.status == ACTIVE and rivals):
+        raise Refused(f"{memory.id} is {memory.status}: the memory is not quarantined", "nothing to review")
+    if action == REJECT:
+        return plan_change(memory, "review", by, f"reject {memory.id}", {"action": REJECT, "reason": reason})
+    return _plan_active(memory, rivals, settle, reason, by, trust)
+
+
+def plan_restore(memory: Memory, rivals: Sequence[Memory], settle: str, reason: str, by: str, trust: Trust) -> Plan:
+    """Bring a memory back that was archived, disputed or superseded; its conflicts are settled as in a review."""
+    if memory.status not in HIDDEN:
+        hint = {"quarantined": "use 'rawkomem review'", "deleted": "add it again"}.get(memory.status, "nothing to do")
+        raise Refused(f"{memory.id} is {memory.status}", hint)
+    return _plan_active(memory, rivals, settle, reason, by, trust)
+
+
+def _plan_active(memory: Memory, rivals: Sequence[Memory], settle: str, reason: str, by: str, trust: Trust) -> Plan:
+    wins = settle == SUPERSEDE or (settle == BY_TRUST and outweighs(memory, rivals, trust))
+    entries: list[Entry] = []
+    names = [rival.id for rival in rivals]
+    if memory.status != ACTIVE:
+        left: list[str] = [] if wins or settle == KEEP_BOTH else [*names]
+        extra: Fields = {"action": ACTIVATE, "reason": reason, "conflictsWith": left}
+        entries += plan_change(memory, "review", by, "", extra).entries
+    if settle == KEEP_BOTH and rivals:
+        entries.append(linking(after(memory, entries), names, KEPT_BOTH, by))
+    elif wins:
+        entries += [superseding(rival, memory.id, reason or "activated in a review", by) for rival in rivals]
+    if not entries:
+        raise Refused(f"{memory.id} is trusted less than what it contradicts", "settle it: --supersede or --keep-both")
+    return Plan(tuple(entries), f"activate {memory.id}")
+
+
+def _reduce(fields: Fields, entry: Entry) -> Fields:
+    status = {ACTIVATE: ACTIVE, REJECT: "archived"}.get(str(entry.extra.get("action")))
+    if not status:
+        return {}
+    activated = status == ACTIVE
+    return {
+        **with_status(status)(fields, entry),
+        **with_conflicts(fields, entry),
+        "superseded_by": "" if activated else fields.get("superseded_by", ""),
+        "reviewed_in": (*fields.get("reviewed_in", ()), entry.id) if activated else (),
+    }
+
+
+def _tell(entry: Entry) -> str:
+    action = {ACTIVATE: "activated in a review", REJECT: "rejected in a review"}.get(str(entry.extra.get("action")))
+    left = ids(entry, "conflictsWith")
+    return (action or "reviewed without a decision") + (f", in conflict with {listed(left)}" if left else "")
+
+
+ACTION = Key("The decision of a review", {"enum": [*ACTIONS]})
+CHANGE = Change(_reduce, _tell, {"action": ACTION, "conflictsWith": CONFLICTS, "reason": REASON})

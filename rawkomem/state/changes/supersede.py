@@ -1,0 +1,60 @@
+"""supersede: another memory takes the place of this one. Low trust never supersedes high; `restore` undoes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...model.entry import Entry, Memory, Plan
+from ...model.errors import Refused
+from ...model.kinds import ACTIVE
+from ..belief.conflicts import chain
+from ..decide import about
+from ..keys import ID, REASON, Key
+from . import Change, Fields, Trust, with_status
+
+if TYPE_CHECKING:
+    from ..belief.conflicts import Find
+
+
+TRUST_DECIMALS = 6  # in which two trusts are compared: two claims of one moment are equally old
+
+
+def outweighs(memory: Memory, rivals: Sequence[Memory], trust: Trust) -> bool:
+    """Tell whether a memory is trusted at least as much as each of its rivals: the newer one wins ties."""
+    least = round(trust(memory), TRUST_DECIMALS) if rivals else 0.0
+    return all(least >= round(trust(rival), TRUST_DECIMALS) for rival in rivals)
+
+
+def superseding(old: Memory, newer: str, reason: str, by: str) -> Entry:
+    """Return the entry that puts another memory, named by its id, into the place of one."""
+    return about(old, Entry(kind="supersede", by=by, extra={"supersededBy": newer, "reason": reason}))
+
+
+def plan_supersede(
+    old: Memory, new: Memory, find: Find, reason: str, by: str, trust: Trust, anyway: bool = False
+) -> Plan:
+    """Put one memory into the place of another. `anyway`: a person wants it although the new one is trusted less."""
+    if any(memory.id == old.id for memory in chain(new.id, find)):
+        raise Refused(f"{old.id} would supersede itself", "name the old memory first, then the new one")
+    if new.status != ACTIVE:
+        raise Refused(f"{new.id} is {new.status}", "a memory is superseded by one that is in use")
+    if old.status in ("superseded", "deleted"):
+        raise Refused(f"{old.id} is {old.status} already", "nothing to do")
+    if not anyway and not outweighs(new, [old], trust):
+        trusts = f"{trust(new):.2f} against {trust(old):.2f}"
+        raise Refused(f"{new.id} is trusted less than {old.id}: {trusts}", "--anyway when a person decides so")
+    return Plan((superseding(old, new.id, reason, by),), f"supersede {old.id} by {new.id}")
+
+
+def _reduce(fields: Fields, entry: Entry) -> Fields:
+    newer = str(entry.extra.get("supersededBy", ""))
+    return {**with_status("superseded")(fields, entry), "superseded_by": newer} if newer else {}
+
+
+def _tell(entry: Entry) -> str:
+    return f"superseded by {entry.extra.get('supersededBy', 'nothing')}"
+
+
+NEWER = Key("The memory that took its place", ID, refers=True)
+CHANGE = Change(_reduce, _tell, {"supersededBy": NEWER, "reason": REASON})

@@ -1,0 +1,72 @@
+"""Derive memories from memories: name the sources, find what was made of them before, and limit its trust.
+
+A digest, a learning, a reflection, a proposed skill and a lesson from failures name their sources in `derivedFrom`; a
+`heritage` entry adds sources later.
+"""
+
+from __future__ import annotations
+
+from ..model.kinds import ACTIVE
+from ..model.record import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from ..model.entry import Entry, Memory, Value
+
+    Look = Callable[[str], tuple[float, Sequence[str]]]  # id → its own trust, and the ids it was made from
+
+DERIVED = "derivedFrom"
+
+
+def derived(entry: Entry, sources: Iterable[str]) -> Entry:
+    """Return the entry with the ids of the memories that it was made from."""
+    return replace(entry, extra={**entry.extra, DERIVED: list(dict.fromkeys(sources))})
+
+
+def inherited(limit: int, own: Sequence[str], lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Return the conditions or tags of a derived memory: its own, then those of its sources, each once."""
+    return tuple(dict.fromkeys([*own, *(item for items in lists for item in items)]))[:limit]
+
+
+def sources_in(extra: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return the ids that the frontmatter of an entry names as its sources."""
+    value = extra.get(DERIVED, [])
+    return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if item)
+
+
+def derived_from(memory: Memory) -> tuple[str, ...]:
+    """Return the ids of the memories that one was made from, by its frontmatter and by `heritage` entries."""
+    return tuple(dict.fromkeys((*sources_in(memory.extra), *memory.heritage)))
+
+
+def covered(memories: Iterable[Memory], kind: str = "") -> dict[str, Memory]:
+    """Return source → the memory (of a kind) that was made from it, so that a later run does not make it again.
+
+    A memory that a person rejected or archived still covers its sources; deleting it frees them.
+    """
+    made = (memory for memory in memories if memory.status != "deleted" and kind in ("", memory.kind))
+    return {id: memory for memory in made for id in derived_from(memory)}
+
+
+def made_of(memories: Iterable[Memory], sources: Iterable[Memory]) -> list[Memory]:
+    """Return the active memories that were made of exactly these sources."""
+    wanted = {memory.id for memory in sources}
+    made = (memory for memory in memories if memory.status == ACTIVE and wanted)
+    return [memory for memory in made if set(derived_from(memory)) == wanted]
+
+
+def lowest_trust(sources: Iterable[str], look: Look) -> float:
+    """Return the lowest trust among sources and everything that they were made from; 1 where there are none.
+
+    Each memory is looked up once, however many memories name it, so that a circle or a deep pile costs little.
+    """
+    waiting = list(dict.fromkeys(sources))
+    seen, lowest = set(waiting), 1.0
+    for id in waiting:
+        own, below = look(id)
+        lowest = min(lowest, own)
+        waiting += [other for other in dict.fromkeys(below) if other not in seen]
+        seen.update(below)
+    return lowest
