@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from ..model.entry import Entry, Memory
     from .layout import Layout
 
-IDEAL = (200, 500)  # words: SPEC-0009
-LENGTH = f"{IDEAL[0]}–{IDEAL[1]} are ideal"
-MOST = 2_000
+IDEAL_WORDS = (200, 500)  # SPEC-0009
+MAX_WORDS = 2_000
+NOT_IDEAL = "not-ideal-length"  # the code of the remark that is true of most good memories
 KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:_[a-z0-9-]+)?\.md|\d{4}-\d\d-\d\dT[0-9A-Za-z_-]+\.md")
 UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')  # what Windows refuses
 HISTORY = (SUPERSEDES, HERITAGE, DERIVED)  # links that may well lead to what is deleted
-LONGEST_NAME = 200  # bytes; some tools add a suffix, and 255 is the limit of most file systems
+MAX_NAME_BYTES = 200  # some tools add a suffix, and 255 is the limit of most file systems
 
 
 @record
@@ -76,7 +76,7 @@ def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
         return []  # whoever writes it is told
     if not is_generated(said) or said == contents():
         return []
-    stale = warning(f"{PAGE} does not tell what the memories do now", "run 'rawkomem toc'")
+    stale = warning("stale-page", f"{PAGE} does not tell what the memories do now", "run 'rawkomem toc'")
     return [_checked(Reading(PAGE), [replace(stale, path=PAGE)])]
 
 
@@ -85,8 +85,9 @@ def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
     reading = _with_rules(read_data(data, path))
     elsewhere = [memory for memory in others if memory.path != path]
     known = {memory.id for memory in elsewhere}
+    hint = "give each entry its own id"
     twice = [
-        replace(error(f"id {entry.id!r} is used in another file, too", "give each entry its own id"), line=entry.line)
+        error("duplicate-id", f"id {entry.id!r} is used in another file, too", hint, entry.line)
         for entry in reading.entries
         if entry.id in known
     ]
@@ -141,13 +142,15 @@ def _with_rules(reading: Reading) -> Reading:
 
 def _name_problems(name: str) -> list[Problem]:
     if not is_text(name):
-        return [error(f"file name {printable(name)!r} is not UTF-8: the file is not indexed", "rename it")]
+        message = f"file name {printable(name)!r} is not UTF-8: the file is not indexed"
+        return [error("name-not-utf-8", message, "rename it")]
     if UNSAFE_NAME.search(name) or name.partition(".")[0].lower() in RESERVED:
-        return [warning(f"file name {printable(name)!r} is not allowed on Windows", "use a kebab-case name")]
-    if len(os.fsencode(name)) > LONGEST_NAME:
-        return [warning(f"file name is longer than {LONGEST_NAME} bytes", "shorten it")]
+        message = f"file name {printable(name)!r} is not allowed on Windows"
+        return [warning("unsafe-name", message, "use a kebab-case name")]
+    if len(os.fsencode(name)) > MAX_NAME_BYTES:
+        return [warning("long-name", f"file name is longer than {MAX_NAME_BYTES} bytes", "shorten it")]
     if not KEBAB.fullmatch(name):
-        return [style(f"file name {printable(name)!r} is not kebab-case", "use-words-like-this.md")]
+        return [style("not-kebab-case", f"file name {printable(name)!r} is not kebab-case", "use-words-like-this.md")]
     return []
 
 
@@ -156,30 +159,23 @@ def _content_problems(entry: Entry) -> list[Problem]:
         return []
     words = len(entry.body.split())
     said = count(words, "word")
-    if words > MOST:
-        return [style(f"{said}: at most {MOST:,}", "split it into several memories", entry.line)]
-    if words < IDEAL[0]:
-        return [style(f"{said}: {LENGTH}", "say why and when it matters", entry.line)]
-    if words > IDEAL[1]:
-        return [style(f"{said}: {LENGTH}", "shorten it", entry.line)]
-    return []
-
-
-def is_about_length(problem: Problem) -> bool:
-    """Whether a remark only says that a memory is shorter or longer than ideal: true of most good ones."""
-    return problem.message.endswith(LENGTH)
+    shortest, longest = IDEAL_WORDS
+    if words > MAX_WORDS:
+        return [style("too-long", f"{said}: at most {MAX_WORDS:,}", "split it into several memories", entry.line)]
+    if shortest <= words <= longest:
+        return []
+    hint = "say why and when it matters" if words < shortest else "shorten it"
+    return [style(NOT_IDEAL, f"{said}: {shortest}–{longest} are ideal", hint, entry.line)]
 
 
 def _clashes(paths: Iterable[str]) -> list[Problem]:
     """Names that are one name on macOS or Windows."""
     groups: dict[str, list[str]] = {}
+    hint = "rename one of them"
     for path in paths:
         groups.setdefault(unicodedata.normalize("NFC", path).casefold(), []).append(path)
     return [
-        replace(
-            warning(f"same name as {printable(other)!r} on macOS and Windows", "rename one of them"),
-            path=path,
-        )
+        replace(warning("name-clash", f"same name as {printable(other)!r} on macOS and Windows", hint), path=path)
         for group in groups.values()
         for path, other in zip(group, group[1:] + group[:1], strict=True)
         if len(group) > 1
@@ -189,19 +185,23 @@ def _clashes(paths: Iterable[str]) -> list[Problem]:
 def _ids_twice(readings: Iterable[Reading]) -> list[Problem]:
     entries = [entry for reading in readings for entry in reading.entries]
     counts = Counter(entry.id for entry in entries)
+    hint = "give each entry its own id"
     return [
-        replace(error(f"id {entry.id!r} is used {counts[entry.id]} times", "give each entry its own id"),
-                path=entry.path, line=entry.line)
+        replace(
+            error("duplicate-id", f"id {entry.id!r} is used {counts[entry.id]} times", hint, entry.line),
+            path=entry.path,
+        )
         for entry in entries
         if counts[entry.id] > 1
-    ]  # fmt: skip
+    ]
 
 
 def _dangling(readings: Iterable[Reading], elsewhere: Iterable[str] = ()) -> list[Problem]:
     entries = [entry for reading in readings for entry in reading.entries]
     known = {*elsewhere, *(entry.id for entry in entries if entry.creates)}
+    hint = "correct the id"
     return [
-        replace(warning(f"about {entry.about!r}: no such memory", "correct the id"), path=entry.path, line=entry.line)
+        replace(warning("about-nothing", f"about {entry.about!r}: no such memory", hint, entry.line), path=entry.path)
         for entry in entries
         if entry.changes and entry.about and entry.about not in known
     ]
@@ -227,14 +227,16 @@ def _broken_links(readings: Iterable[Reading]) -> list[Problem]:
 def _broken_link(broken: Broken) -> Problem:
     what = f"{broken.type} link to {broken.name[:80]!r}"
     if broken.candidates:
-        problem = style(f"{what} may mean {', '.join(broken.candidates[:5])}", "name the memory by its id")
+        message = f"{what} may mean {', '.join(broken.candidates[:5])}"
+        problem = style("ambiguous-link", message, "name the memory by its id")
     else:
-        problem = style(f"{what}: no such memory", "correct the name, or take the link out")
+        problem = style("broken-link", f"{what}: no such memory", "correct the name, or take the link out")
     return replace(problem, **_place(broken.memory))
 
 
 def _to_deleted(memory: Memory, type: str, id: str) -> Problem:
-    return replace(style(f"{type} link to {id!r}, which is deleted", "take the link out"), **_place(memory))
+    message = f"{type} link to {id!r}, which is deleted"
+    return replace(style("link-to-deleted", message, "take the link out"), **_place(memory))
 
 
 def _place(memory: Memory) -> dict[str, Any]:

@@ -23,6 +23,7 @@ def leaks_in(paths: Sequence[str], pii: bool = False) -> list[Problem]:
 def leaks_of(text: str, path: str, pii: bool = False) -> list[Problem]:
     """The same for a text that a path will hold, such as a staged one."""
     return [
-        replace(error(f"{'personal data' if secret.pii else 'a secret'}: {secret.rule}", HINT, secret.line), path=path)
+        replace(error(code, f"{what}: {secret.rule}", HINT, secret.line), path=path)
         for secret in find_secrets(text, pii)
+        for code, what in [("personal-data", "personal data") if secret.pii else ("secret", "a secret")]
     ]

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...format.sections import items, sections
+from ...format.sections import (
+    NOTHING_RECORDED,
+    NOTHING_SAID,
+    NOTHING_SEEN,
+    NOTHING_WORKED,
+    PLACEHOLDERS,
+    items,
+    sections,
+)
 from ...model.record import record
 from ...state.run import Run, step_of
 from ...text.clean import one_line
@@ -26,8 +34,6 @@ LOOKED_AT = 60  # distinct items compared with each other; the rest is said less
 SAME = 0.75  # share of common stems from which two items say the same
 ITEM_LENGTH = 300  # characters; what is longer is a paragraph
 AVOID = ("avoid", "never", "do not", "don't", "dont ", "must not", "should not", "stop using", "beware")
-NOTHING_WORKED = "No execution has succeeded yet: there is nothing to recommend."
-NOTHING_SAID = "The executions do not say how they went about it."
 
 
 @record
@@ -47,8 +53,8 @@ class Learned:
 
 def learning_text(learned: Learned) -> str:
     """The learning as Markdown: Context, Key Insights, Recommended Approach, Anti-Patterns."""
-    insights = _numbered(key_insights(learned.runs)) or "None were recorded."
-    avoid = "\n".join(f"- {item}" for item in anti_patterns(learned.runs)) or "- None were seen."
+    insights = _numbered(key_insights(learned.runs)) or NOTHING_RECORDED
+    avoid = "\n".join(f"- {item}" for item in anti_patterns(learned.runs)) or f"- {NOTHING_SEEN}"
     return f"""# Learning: {learned.name}
 
 ## Context
@@ -77,8 +83,7 @@ def earlier_runs(learning: Memory) -> list[Run]:
 
 
 def _said(parts: dict[str, str], title: str) -> tuple[str, ...]:
-    nothing = ("None were recorded.", "None were seen.", NOTHING_SAID, NOTHING_WORKED)
-    return tuple(item for item in items(parts.get(title, "")) if item not in nothing)
+    return tuple(item for item in items(parts.get(title, "")) if item not in PLACEHOLDERS)
 
 
 def common_tools(runs: Sequence[Run]) -> list[str]:

@@ -36,26 +36,27 @@ def verify(layout: Layout) -> Verdict:
     expected, since = GENESIS, 0
     for number, (place, line) in enumerate(known, 1):
         fields = fields_of(line)
-        what, hint = _wrong(line, fields, expected)
-        if what:
+        if wrong := _wrong(line, fields, expected):
+            code, what, hint = wrong
             id = f" ({fields['id']})" if "id" in fields else ""
-            problems.append(replace(error(f"block {number}{id}: {what}", hint), path=place))
+            problems.append(replace(error(code, f"block {number}{id}: {what}", hint), path=place))
         since = since or int(fields.get("timestamp", 0))
         expected = stated_hash(line)
     problems += _against_head(layout, head, len(known), expected)
     return Verdict(len(known), since, expected, tuple(problems), head.notes if head else ())
 
 
-def _wrong(line: bytes, fields: dict[str, Any], expected: str) -> tuple[str, str]:
-    """What is wrong with a block, and a hint; empty where it is whole and follows the one before."""
+def _wrong(line: bytes, fields: dict[str, Any], expected: str) -> tuple[str, str, str] | None:
+    """Return code, message and hint of a broken block; None for one that is whole and follows the one before."""
     if not is_whole(line):
-        return "was changed: it does not have the hash that it states", "what it says is not what was written"
+        what = "was changed: it does not have the hash that it states"
+        return "block-changed", what, "what it says is not what was written"
     problems = row_problems(fields)
     if problems:
-        return "; ".join(problem.message for problem in problems), "it was not written by rawkomem"
+        return problems[0].code, "; ".join(problem.message for problem in problems), "it was not written by rawkomem"
     if fields.get("prev_hash") != expected:
-        return "does not follow the block before it", "blocks were removed, inserted or moved here"
-    return "", ""
+        return "block-order", "does not follow the block before it", "blocks were removed, inserted or moved here"
+    return None
 
 
 def _against_head(layout: Layout, head: Head | None, blocks: int, last: str) -> list[Problem]:
@@ -63,15 +64,13 @@ def _against_head(layout: Layout, head: Head | None, blocks: int, last: str) -> 
     if head is None:
         if not blocks and not os.path.exists(os.path.join(ledger_folder(layout), HEAD)):
             return []  # nothing was ever written, or everything is gone
-        what, hint = (
-            "the head is missing or damaged",
-            "blocks at the end may be missing: nobody knows how many there were",
-        )
+        code, what = "no-head", "the head is missing or damaged"
+        hint = "blocks at the end may be missing: nobody knows how many there were"
     elif (blocks, last) == (head.blocks, head.last):
         return []
     else:
-        what = f"{head.blocks} blocks were written, {blocks} are there"
+        code, what = "wrong-end", f"{head.blocks} blocks were written, {blocks} are there"
         if blocks == head.blocks:
             what = "the last block is not the one that was written last"
         hint = "the end of the chain was cut off or changed"
-    return [replace(error(what, hint), path=HEAD)]
+    return [replace(error(code, what, hint), path=HEAD)]
