@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..model.clock import DAY
 from ..model.record import replace
 from ..text.condition import PHRASE, WORDS
-from .lessons import held_back
 from .limits import MAX_INJECTED
 from .profiles import FIRED
 from .question import content_words, stems_of
@@ -99,3 +99,23 @@ def _why_out(item: Scored, named: bool, profile: Profile, best: float, question:
     if signals.relevance < MIN_SHARE_OF_BEST * best:
         return Reason("far-from-best", (signals.relevance, best))
     return None
+
+
+def held_back(memory: Memory, limits: Limits, now: int) -> Reason | None:
+    """Return why a lesson is not injected; None if it may be, and for any other kind of memory."""
+    if memory.kind != "lesson":
+        return None
+    said = str(memory.extra.get("ruleConfidence", ""))
+    confidence = _number(said)
+    if confidence is not None and confidence < limits.lesson_confidence:
+        return Reason("unsure-lesson", (said, limits.lesson_confidence))
+    seen = max(memory.created, memory.last_observed)
+    age = (now - seen) // DAY
+    return Reason("old-lesson", (age, limits.lesson_days)) if seen and age >= limits.lesson_days else None
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model.kinds import GROUPS
-from ..model.record import replace
+from ..model.record import record, replace
 from ..state.facets import claimed_about, claimed_for
 from ..text.condition import WORDS, read_condition
 from ..text.overlap import subject
@@ -30,26 +30,17 @@ MAX_FIRED = 50  # memories considered because a condition fired: where more do, 
 MAX_CONSIDERED = 30  # candidates whose factors are computed: no profile lifts a memory from below that
 
 
+@record
 class Sources:
     """Where an injection takes its facts from; the repository fills it in."""
 
-    def __init__(
-        self,
-        view: View,
-        store: SearchStore,
-        spaces: Spaces,
-        fired: Callable[[Situation], Mapping[str, Fired]],
-        accessed: Callable[[], Mapping[str, int]],
-        cited: Callable[[Memory], tuple[Cited, ...]],
-        doubting: bool,
-    ):
-        self.view = view
-        self.store = store
-        self.spaces = spaces
-        self.fired = fired
-        self.accessed = accessed
-        self.cited = cited
-        self.doubting = doubting  # whether it counts who vouches for a memory
+    view: View
+    store: SearchStore
+    spaces: Spaces
+    fired: Callable[[Situation], Mapping[str, Fired]]
+    accessed: Callable[[], Mapping[str, int]]
+    cited: Callable[[Memory], tuple[Cited, ...]]
+    doubting: bool  # whether it counts who vouches for a memory
 
     def unverified(self, memories: Iterable[Memory]) -> Mapping[str, Standing]:
         """Return how those of the memories arrived that no person vouches for; nothing where that does not count."""
@@ -59,8 +50,8 @@ class Sources:
 def gather(sources: Sources, question: Question, profile: Profile) -> list[Candidate]:
     """Return every memory worth scoring, with what the question, the profile and people say about it."""
     (found,) = find(sources.store, sources.spaces, [question], sources.view.stored)
-    fired = sources.fired(question.situation) if question.situation else {}
-    candidates = _in_session(_usable(sources, _with_fired(found, fired)), question.session)
+    situation = question.situation or situation_of(question.text)
+    candidates = _in_session(_usable(sources, _with_fired(found, sources.fired(situation))), question.session)
     if profile.uses("decay"):
         accessed = sources.accessed()
         candidates = [(memory, replace(signals, accessed=accessed.get(memory.id, 0))) for memory, signals in candidates]
@@ -68,7 +59,7 @@ def gather(sources: Sources, question: Question, profile: Profile) -> list[Candi
         trust = sources.view.believed.trust
         candidates = [(memory, replace(signals, trust=trust(memory))) for memory, signals in candidates]
     doubted = sources.unverified(memory for memory, _ in candidates)
-    return _with_doubts(candidates, doubted, question.situation) if doubted else candidates
+    return _with_doubts(candidates, doubted, situation) if doubted else candidates
 
 
 def _with_fired(found: list[Signals], fired: Mapping[str, Fired]) -> list[Signals]:
@@ -103,20 +94,14 @@ def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:
     ]
 
 
-def _with_doubts(
-    candidates: list[Candidate], doubted: Mapping[str, Standing], situation: Situation | None
-) -> list[Candidate]:
+def _with_doubts(candidates: list[Candidate], doubted: Mapping[str, Standing], situation: Situation) -> list[Candidate]:
     """Mark the memories that no person vouches for. Their conditions must fire on a subject, not on stop words."""
-    about = situation_of(subject(situation.text)) if situation else None
-
-    def is_faint(memory: Memory, signals: Signals) -> bool:
-        if not signals.fired or not situation or not about:
-            return False
-        return not any(fires_on_subject(read_condition(one), situation, about) for one in memory.when)
-
-    return [
-        (memory, replace(signals, unverified=doubted[memory.id], is_faint=is_faint(memory, signals)))
-        if memory.id in doubted
-        else (memory, signals)
-        for memory, signals in candidates
-    ]
+    about = situation_of(subject(situation.text))
+    marked = []
+    for memory, signals in candidates:
+        if memory.id in doubted:
+            firm = any(fires_on_subject(read_condition(one), situation, about) for one in memory.when if signals.fired)
+            faint = bool(signals.fired) and not firm
+            signals = replace(signals, unverified=doubted[memory.id], is_faint=faint)
+        marked.append((memory, signals))
+    return marked

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ..model.kinds import GROUPS, IMPORTANCE
 from ..model.record import record, replace
 from ..text.when import LINK, Fired
-from .gate import withdrawn
-from .lessons import held_back
+from .gate import held_back, withdrawn
 from .question import words
 from .score import Reason, Scored
 from .signals import Signals

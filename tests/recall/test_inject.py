@@ -97,7 +97,7 @@ def test_explain(filled):
     item, inside = filled.explain("auth", Task("fix the login page"))
     assert inside and {factor.name for factor in item.factors} == {"fit", "when_to_use"}
     item, inside = filled.explain("cake", Task("fix the login page"))
-    assert not inside and item.out.code == "nothing-relevant"
+    assert not inside and item.out.code == "far-from-best"
 
 
 @pytest.mark.parametrize(

@@ -208,7 +208,7 @@ def test_an_honest_condition_of_an_unverified_memory_still_fires(git, memories, 
     for when in ("login|auth", "login page", "log*page", r"log.?in\b"):
         write(memories, new=text("Quagga", "Zebra.", whenToUse=json.dumps([when])))
         item, inside = repository.explain("new", TASK)
-        assert not item.signals.faint, when
+        assert not item.signals.is_faint, when
         assert inside or when == "login page", item.out  # a lone phrase in a short task needs relevance anyway
 
 

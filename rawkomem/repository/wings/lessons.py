@@ -27,7 +27,7 @@ from ...learn.lessons.lesson import (
 from ...model.clock import now
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
-from ...recall.lessons import held_back
+from ...recall.gate import held_back
 from ...state.belief.committer import UNKNOWN
 from ...state.belief.trust import standing_of_entry, trust_of
 

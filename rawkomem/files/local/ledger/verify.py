@@ -37,40 +37,38 @@ def verify(layout: Layout) -> Verdict:
     for number, (place, line) in enumerate(known, 1):
         fields = fields_of(line)
         if wrong := _wrong(line, fields, expected):
-            code, what, hint = wrong
             id = f" ({fields['id']})" if "id" in fields else ""
-            problems.append(replace(error(code, f"block {number}{id}: {what}", hint), path=place))
+            problems.append(replace(wrong, message=f"block {number}{id}: {wrong.message}", path=place))
         since = since or int(fields.get("timestamp", 0))
         expected = stated_hash(line)
     problems += _against_head(layout, head, len(known), expected)
     return Verdict(len(known), since, expected, tuple(problems), head.notes if head else ())
 
 
-def _wrong(line: bytes, fields: dict[str, Any], expected: str) -> tuple[str, str, str] | None:
-    """Return code, message and hint of a broken block; None for one that is whole and follows the one before."""
+def _wrong(line: bytes, fields: dict[str, Any], expected: str) -> Problem | None:
+    """Return what is wrong with a broken block; None for one that is whole and follows the one before."""
     if not is_whole(line):
         what = "was changed: it does not have the hash that it states"
-        return "block-changed", what, "what it says is not what was written"
+        return error("block-changed", what, "what it says is not what was written")
     problems = row_problems(fields)
     if problems:
-        return problems[0].code, "; ".join(problem.message for problem in problems), "it was not written by rawkomem"
+        return error("bad-block", "; ".join(problem.message for problem in problems), "it was not written by rawkomem")
     if fields.get("prev_hash") != expected:
-        return "block-order", "does not follow the block before it", "blocks were removed, inserted or moved here"
+        hint = "blocks were removed, inserted or moved here"
+        return error("block-order", "does not follow the block before it", hint)
     return None
 
 
 def _against_head(layout: Layout, head: Head | None, blocks: int, last: str) -> list[Problem]:
-    """A head that is not there, or knows of another end."""
+    """Return a Problem for a head that is missing, or that names another end."""
     if head is None:
         if not blocks and not os.path.exists(os.path.join(ledger_folder(layout), HEAD)):
             return []  # nothing was ever written, or everything is gone
-        code, what = "no-head", "the head is missing or damaged"
         hint = "blocks at the end may be missing: nobody knows how many there were"
-    elif (blocks, last) == (head.blocks, head.last):
+        return [replace(error("no-head", "the head is missing or damaged", hint), path=HEAD)]
+    if (blocks, last) == (head.blocks, head.last):
         return []
-    else:
-        code, what = "wrong-end", f"{head.blocks} blocks were written, {blocks} are there"
-        if blocks == head.blocks:
-            what = "the last block is not the one that was written last"
-        hint = "the end of the chain was cut off or changed"
-    return [replace(error(code, what, hint), path=HEAD)]
+    what = f"{head.blocks} blocks were written, {blocks} are there"
+    if blocks == head.blocks:
+        what = "the last block is not the one that was written last"
+    return [replace(error("wrong-end", what, "the end of the chain was cut off or changed"), path=HEAD)]
