@@ -1,4 +1,4 @@
-"""What is wrong with each file: the reader's Problems, the content rules, names that clash, references to nothing."""
+"""Checks files: the reader's Problems, the content rules, names that clash, references to nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..model.errors import RawkoError
 from ..model.ids import RESERVED
@@ -15,7 +15,6 @@ from ..model.problem import Problem, error, style, warning
 from ..model.record import record, replace
 from ..redaction.find import redact
 from ..state.fold import fold
-from ..state.graph.graph import Broken, build
 from ..state.references import DERIVED, HERITAGE, SUPERSEDES, Names, references
 from ..state.run import TASKS
 from ..text.count import count
@@ -40,7 +39,7 @@ MAX_NAME_BYTES = 200  # some tools add a suffix, and 255 is the limit of most fi
 
 @record
 class Checked:
-    """One file's verdict."""
+    """The verdict on one file."""
 
     file: str
     verdict: str
@@ -69,11 +68,11 @@ def check_repository(layout: Layout) -> list[Checked]:
 
 
 def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
-    """The generated page, where one lies there and does not say what it would if it were written now."""
+    """Return a Problem for a generated page that is not up to date; nothing where there is no such page."""
     try:
         said = read_page(layout.path(PAGE))
     except RawkoError:
-        return []  # whoever writes it is told
+        return []  # the command that writes it says so
     if not is_generated(said) or said == contents():
         return []
     stale = warning("stale-page", f"{PAGE} does not tell what the memories do now", "run 'rawkomem toc'")
@@ -81,7 +80,7 @@ def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
 
 
 def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
-    """Check what an editor holds of one file, among the memories of the others. At every change, so only that file."""
+    """Check one file as an editor holds it, among the memories of the others. Runs at every change: reads no file."""
     reading = _with_rules(read_data(data, path))
     elsewhere = [memory for memory in others if memory.path != path]
     known = {memory.id for memory in elsewhere}
@@ -91,27 +90,8 @@ def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
         for entry in reading.entries
         if entry.id in known
     ]
-    across = [*twice, *_ids_twice([reading]), *_dangling([reading], known), *_leading_nowhere(reading, elsewhere)]
+    across = [*twice, *_ids_twice([reading]), *_dangling([reading], known), *_broken_links([reading], elsewhere)]
     return _checked(reading, [replace(problem, path=path) for problem in across])
-
-
-def _leading_nowhere(reading: Reading, elsewhere: Sequence[Memory]) -> list[Problem]:
-    """The references of one file that mean no memory, several, or a deleted one: as `_broken_links` tells them."""
-    about: dict[str, list[Entry]] = {}
-    for entry in reading.entries:
-        about.setdefault(entry.target, []).append(entry)
-    own = [memory for memory in map(fold, about.values()) if memory]
-    deleted = {memory.id for memory in (*elsewhere, *own) if memory.status == "deleted"}
-    names = Names([*elsewhere, *own])
-    found: dict[Problem, None] = {}
-    for memory in own:
-        for type, name in references(memory) if memory.id not in deleted else ():
-            ids = names.find(name)
-            if len(ids) != 1:
-                found[_broken_link(Broken(memory, type, name, tuple(ids)))] = None
-            elif ids[0] in deleted and type not in HISTORY:
-                found[_to_deleted(memory, type, ids[0])] = None
-    return [*found]
 
 
 def _checked(reading: Reading, more: Iterable[Problem]) -> Checked:
@@ -169,7 +149,7 @@ def _content_problems(entry: Entry) -> list[Problem]:
 
 
 def _clashes(paths: Iterable[str]) -> list[Problem]:
-    """Names that are one name on macOS or Windows."""
+    """Return names that are one name on macOS or Windows."""
     groups: dict[str, list[str]] = {}
     hint = "rename one of them"
     for path in paths:
@@ -207,43 +187,41 @@ def _dangling(readings: Iterable[Reading], elsewhere: Iterable[str] = ()) -> lis
     ]
 
 
-def _broken_links(readings: Iterable[Reading]) -> list[Problem]:
-    """Links that lead nowhere, to several memories, or to a deleted one: worth mending, but no harm."""
+def _broken_links(readings: Iterable[Reading], elsewhere: Sequence[Memory] = ()) -> list[Problem]:
+    """Return the links that lead nowhere, to several memories, or to a deleted one: worth fixing, but no harm."""
     about: dict[str, list[Entry]] = {}
     for reading in readings:
         for entry in reading.entries:
             about.setdefault(entry.target, []).append(entry)
-    memories = [memory for memory in map(fold, about.values()) if memory]
-    deleted = {memory.id for memory in memories if memory.status == "deleted"}
-    graph = build(memories, lambda memory: memory.id not in deleted)
-    to_deleted = [
-        _to_deleted(graph.memories[edge.source], edge.type, edge.target)
-        for edge in graph.hidden
-        if edge.target in deleted and edge.type not in HISTORY
-    ]
-    return [*map(_broken_link, graph.broken), *to_deleted]
+    own = [memory for memory in map(fold, about.values()) if memory]
+    deleted = {memory.id for memory in (*elsewhere, *own) if memory.status == "deleted"}
+    names = Names([*elsewhere, *own])
+    found: dict[Problem, None] = {}
+    for memory in own:
+        for type, name in references(memory) if memory.id not in deleted else ():
+            ids = names.find(name)
+            if len(ids) != 1:
+                found[_broken_link(memory, type, name, ids)] = None
+            elif ids[0] in deleted and type not in HISTORY:
+                found[_to_deleted(memory, type, ids[0])] = None
+    return [*found]
 
 
-def _broken_link(broken: Broken) -> Problem:
-    what = f"{broken.type} link to {broken.name[:80]!r}"
-    if broken.candidates:
-        message = f"{what} may mean {', '.join(broken.candidates[:5])}"
-        problem = style("ambiguous-link", message, "name the memory by its id")
-    else:
-        problem = style("broken-link", f"{what}: no such memory", "correct the name, or take the link out")
-    return replace(problem, **_place(broken.memory))
+def _broken_link(memory: Memory, type: str, name: str, ids: Sequence[str]) -> Problem:
+    what = f"{type} link to {name[:80]!r}"
+    problem = style("broken-link", f"{what}: no such memory", "correct the name, or take the link out", memory.line)
+    if ids:
+        message = f"{what} may mean {', '.join(ids[:5])}"
+        problem = style("ambiguous-link", message, "name the memory by its id", memory.line)
+    return replace(problem, path=memory.path)
 
 
 def _to_deleted(memory: Memory, type: str, id: str) -> Problem:
     message = f"{type} link to {id!r}, which is deleted"
-    return replace(style("link-to-deleted", message, "take the link out"), **_place(memory))
-
-
-def _place(memory: Memory) -> dict[str, Any]:
-    return {"path": memory.path, "line": memory.line}
+    return replace(style("link-to-deleted", message, "take the link out", memory.line), path=memory.path)
 
 
 def printable(name: str) -> str:
-    """A file name for logs and messages: no line breaks, no control characters, no broken bytes."""
+    """Return a file name for logs and messages: no line breaks, no control characters, no broken bytes."""
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

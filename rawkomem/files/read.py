@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import time
 import unicodedata
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ RETRY_AFTER_S = 0.02  # a file that ends inside a character is probably being wr
 CUT_OFF = "cut-off"  # the code of the Problem of such a file
 MAGIC = (b"\x7fELF", b"\x1f\x8b", b"PK\x03\x04", b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"MZ\x90", b"SQLite")
 LOG = "log/"  # the area whose files may be in a form older than ours
+FIRST_LEAD, LAST_LEAD = 0xC2, 0xF4  # bytes that begin a character of several
 LFS = b"version https://git-lfs"
 
 ACCEPT, ACCEPT_WARN, QUARANTINE = "accept", "accept_warn", "quarantine"
@@ -106,11 +106,7 @@ def _refused(data: bytes) -> Problem | None:
 
 def _not_utf8(data: bytes, failure: UnicodeDecodeError) -> Problem:
     line = data.count(b"\n", 0, failure.start) + 1
-    try:
-        codecs.utf_8_decode(data[failure.start :], "strict", False)  # what more bytes could complete is no error
-    except UnicodeDecodeError:
-        pass
-    else:
+    if failure.end >= len(data) and FIRST_LEAD <= data[failure.start] <= LAST_LEAD:  # more bytes could complete it
         message = "the file ends inside a character: being written, or cut off"
         return error(CUT_OFF, message, "save it again as UTF-8", line)
     return error("not-utf-8", f"not UTF-8 at byte {failure.start}", "save the file as UTF-8", line)

@@ -233,5 +233,4 @@ class _Builder:
             message = "a YAML tag is ignored: the value is kept as text"
             self.problems.append(warning("yaml-tag", message, "remove the tag", line))
         if getattr(event, "anchor", None):
-            message = "an unused YAML anchor is ignored"
-            self.problems.append(warning("yaml-anchor", message, "remove the & name", line))
+            self.problems.append(warning("yaml-anchor", "an unused YAML anchor is ignored", "remove the & name", line))

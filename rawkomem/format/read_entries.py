@@ -126,8 +126,7 @@ class _FieldReader:
         creates = kind not in CHANGES
         title = self._title(required=kind in CREATES)
         if not creates and not about:
-            message = f"a {kind} entry needs 'about: <id>'"
-            self._add(error, "no-about", "about", message, "name the memory it is about")
+            self._add(error, "no-about", "about", f"a {kind} entry needs 'about: <id>'", "name the memory it is about")
         entry = Entry(
             kind=kind,
             id=self._id("id"),
@@ -315,8 +314,7 @@ class _FieldReader:
             message = f"key {clean(key)[:40]!r} is not a name"
             self._add(warning, "odd-key", key, message, "start keys with a letter")
         if len(str(field.value)) > LONG_VALUE:
-            message = f"value of {clean(key)[:40]!r} is very long"
-            self._add(warning, "long-value", key, message, "move it into the body")
+            self._add(warning, "long-value", key, f"value of {clean(key)[:40]!r} is very long", "move it into the body")
         self._refuse_nul(key, field.value)
 
     def _refuse_nul(self, key: str, value: object) -> None:

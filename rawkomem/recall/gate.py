@@ -106,16 +106,12 @@ def held_back(memory: Memory, limits: Limits, now: int) -> Reason | None:
     if memory.kind != "lesson":
         return None
     said = str(memory.extra.get("ruleConfidence", ""))
-    confidence = _number(said)
-    if confidence is not None and confidence < limits.lesson_confidence:
+    try:
+        unsure = float(said) < limits.lesson_confidence
+    except ValueError:
+        unsure = False
+    if unsure:
         return Reason("unsure-lesson", (said, limits.lesson_confidence))
     seen = max(memory.created, memory.last_observed)
     age = (now - seen) // DAY
     return Reason("old-lesson", (age, limits.lesson_days)) if seen and age >= limits.lesson_days else None
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

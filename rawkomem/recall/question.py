@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from ..model.record import record
 from ..text.clean import clean
-from ..text.stem import STOP_WORDS, stem, words
+from ..text.stem import STOP_WORDS, stem
+from ..text.stem import words as words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
     from ..text.when import Situation
     from .inject import Task
-
-__all__ = ["Question", "content_words", "question_of", "question_of_task", "stems_of", "words"]
 
 MAX_QUESTION_CHARS = 10_000  # a task may be a page, not a book
 MAX_QUERY_WORDS = 64  # distinct words given to FTS5: the rest of a long task repeats them

@@ -5,18 +5,7 @@ from __future__ import annotations
 from ..model.problem import Problem, error, warning
 from ..model.record import record
 from .clean import clean
-from .condition import (
-    ALTERNATIVES,
-    ENGINE,
-    PATHS,
-    PHRASE,
-    REFUSED,
-    REGEX,
-    WORDS,
-    Condition,
-    compiled,
-    read_condition,
-)
+from .condition import ALTERNATIVES, ENGINE, PATHS, PHRASE, REFUSED, REGEX, WORDS, Condition, compiled, read_condition
 from .overlap import enough, named, specific
 from .paths import fits, mentioned
 from .stem import words

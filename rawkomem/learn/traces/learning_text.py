@@ -8,15 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...format.sections import (
-    NOTHING_RECORDED,
-    NOTHING_SAID,
-    NOTHING_SEEN,
-    NOTHING_WORKED,
-    PLACEHOLDERS,
-    items,
-    sections,
-)
+from ...format.sections import NOT_RECORDED, NOT_SEEN, NOTHING_SAID, NOTHING_WORKED, PLACEHOLDERS, items, sections
 from ...model.record import record
 from ...state.run import Run, step_of
 from ...text.clean import one_line
@@ -53,8 +45,8 @@ class Learned:
 
 def learning_text(learned: Learned) -> str:
     """The learning as Markdown: Context, Key Insights, Recommended Approach, Anti-Patterns."""
-    insights = _numbered(key_insights(learned.runs)) or NOTHING_RECORDED
-    avoid = "\n".join(f"- {item}" for item in anti_patterns(learned.runs)) or f"- {NOTHING_SEEN}"
+    insights = _numbered(key_insights(learned.runs)) or NOT_RECORDED
+    avoid = "\n".join(f"- {item}" for item in anti_patterns(learned.runs)) or f"- {NOT_SEEN}"
     return f"""# Learning: {learned.name}
 
 ## Context
