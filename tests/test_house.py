@@ -103,5 +103,8 @@ def test_the_format_page_lists_every_code_of_a_problem():
     assert all(CODE.fullmatch(code) for code in used)
 
 
-def test_every_reason_has_a_sentence():
+def test_every_reason_has_a_sentence_and_a_row_in_the_docs():
     assert codes({"Reason": 0}, "Reason") == set(WHY_NOT)
+    table = (ROOT / "docs" / "recall.md").read_text(encoding="utf-8").partition("| code | the memory is")[2]
+    cells = re.findall(r"^\| (`.*?) \|", table.partition("\n\n")[0], re.MULTILINE)
+    assert sorted(re.findall(r"`([a-z-]+)`", " ".join(cells))) == sorted(WHY_NOT)
