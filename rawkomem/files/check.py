@@ -75,8 +75,8 @@ def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
         return []  # the command that writes it says so
     if not is_generated(said) or said == contents():
         return []
-    stale = warning("stale-page", f"{PAGE} does not tell what the memories do now", "run 'rawkomem toc'")
-    return [_checked(Reading(PAGE), [replace(stale, path=PAGE)])]
+    message = f"{PAGE} does not tell what the memories do now"
+    return [_checked(Reading(PAGE), [warning("stale-page", message, "run 'rawkomem toc'", path=PAGE)])]
 
 
 def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
@@ -155,7 +155,7 @@ def _clashes(paths: Iterable[str]) -> list[Problem]:
     for path in paths:
         groups.setdefault(unicodedata.normalize("NFC", path).casefold(), []).append(path)
     return [
-        replace(warning("name-clash", f"same name as {printable(other)!r} on macOS and Windows", hint), path=path)
+        warning("name-clash", f"same name as {printable(other)!r} on macOS and Windows", hint, path=path)
         for group in groups.values()
         for path, other in zip(group, group[1:] + group[:1], strict=True)
         if len(group) > 1
@@ -181,7 +181,7 @@ def _dangling(readings: Iterable[Reading], elsewhere: Iterable[str] = ()) -> lis
     known = {*elsewhere, *(entry.id for entry in entries if entry.creates)}
     hint = "correct the id"
     return [
-        replace(warning("about-nothing", f"about {entry.about!r}: no such memory", hint, entry.line), path=entry.path)
+        warning("about-nothing", f"about {entry.about!r}: no such memory", hint, entry.line, path=entry.path)
         for entry in entries
         if entry.changes and entry.about and entry.about not in known
     ]
@@ -218,7 +218,7 @@ def _broken_link(memory: Memory, type: str, name: str, ids: Sequence[str]) -> Pr
 
 def _to_deleted(memory: Memory, type: str, id: str) -> Problem:
     message = f"{type} link to {id!r}, which is deleted"
-    return replace(style("link-to-deleted", message, "take the link out", memory.line), path=memory.path)
+    return style("link-to-deleted", message, "take the link out", memory.line, path=memory.path)
 
 
 def printable(name: str) -> str:

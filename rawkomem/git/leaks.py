@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ..files.contents import read_bytes
 from ..model.problem import Problem, error
-from ..model.record import replace
 from ..redaction.find import find_secrets
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ def leaks_in(paths: Sequence[str], pii: bool = False) -> list[Problem]:
 def leaks_of(text: str, path: str, pii: bool = False) -> list[Problem]:
     """The same for a text that a path will hold, such as a staged one."""
     return [
-        replace(error(code, f"{what}: {secret.rule}", HINT, secret.line), path=path)
+        error(code, f"{what}: {secret.rule}", HINT, secret.line, path=path)
         for secret in find_secrets(text, pii)
         for code, what in [("personal-data", "personal data") if secret.pii else ("secret", "a secret")]
     ]

@@ -96,12 +96,12 @@ def _secrets(commit: _Commit) -> list[Problem]:
 
 def _frontmatter(commit: _Commit) -> list[Problem]:
     """What cannot be used as a memory, and what is still half merged."""
-    found = [replace(error("not-merged", "not merged yet", MARKERS), path=path) for path in commit.staged.unmerged]
+    found = [error("not-merged", "not merged yet", MARKERS, path=path) for path in commit.staged.unmerged]
     for path, data in commit.changed().items():
         reading = read_data(data, path, advice=False)
         found += [problem for problem in reading.problems if problem.level == ERROR]
         found += [
-            replace(error("conflict-markers", "merge conflict markers", MARKERS, entry.line), path=path)
+            error("conflict-markers", "merge conflict markers", MARKERS, entry.line, path=path)
             for entry in reading.entries
             if entry.conflicted
         ]
@@ -130,8 +130,8 @@ def _history(commit: _Commit) -> list[Problem]:
 
 def _rewritten(entry: Entry, there: Entry | None) -> Problem:
     if there is None:
-        return replace(error("entry-gone", f"{entry.id} is gone", APPEND), path=entry.path)
-    return replace(error("entry-rewritten", f"{entry.id} was rewritten", APPEND, there.line), path=there.path)
+        return error("entry-gone", f"{entry.id} is gone", APPEND, path=entry.path)
+    return error("entry-rewritten", f"{entry.id} was rewritten", APPEND, there.line, path=there.path)
 
 
 def _ids_that_differ(ours: Mapping[str, Entry], theirs: Mapping[str, Entry]) -> set[str]:
@@ -160,7 +160,7 @@ def _contradictions(commit: _Commit) -> list[Problem]:
         for rival in rivals_of(memory, memories, commit.registry):
             if (KEPT_BOTH, rival.id) not in memory.links and (KEPT_BOTH, memory.id) not in rival.links:
                 what = f"{memory.id} contradicts {rival.id}: {claim.subject} {claim.predicate} {claim.value}"
-                place = replace(error("contradiction", what, SETTLE, memory.line), path=memory.path)
+                place = error("contradiction", what, SETTLE, memory.line, path=memory.path)
                 told.setdefault(frozenset((memory.id, rival.id)), place)
     return list(told.values())
 
@@ -197,7 +197,7 @@ def _citations(commit: _Commit) -> list[Problem]:
                 cited = looking.check(citation)
                 if cited.state in (STALE, GONE):
                     what = f"{memory.id} cites {citation.place}: {cited.note or cited.state}"
-                    found.append(replace(error("stale-citation", what, CONFIRM, memory.line), path=memory.path))
+                    found.append(error("stale-citation", what, CONFIRM, memory.line, path=memory.path))
     return found
 
 

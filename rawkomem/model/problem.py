@@ -26,16 +26,16 @@ class Problem:
     path: str = ""
 
 
-def error(code: str, message: str, hint: str = "", line: int = 1) -> Problem:
+def error(code: str, message: str, hint: str = "", line: int = 1, path: str = "") -> Problem:
     """Return a Problem that keeps an entry from being a memory."""
-    return Problem(ERROR, code, message, hint, line)
+    return Problem(ERROR, code, message, hint, line, path)
 
 
-def warning(code: str, message: str, hint: str = "", line: int = 1) -> Problem:
+def warning(code: str, message: str, hint: str = "", line: int = 1, path: str = "") -> Problem:
     """Return a Problem that is worth fixing, with the entry still in use."""
-    return Problem(WARNING, code, message, hint, line)
+    return Problem(WARNING, code, message, hint, line, path)
 
 
-def style(code: str, message: str, hint: str = "", line: int = 1) -> Problem:
+def style(code: str, message: str, hint: str = "", line: int = 1, path: str = "") -> Problem:
     """Return a content rule that is not followed."""
-    return Problem(STYLE, code, message, hint, line)
+    return Problem(STYLE, code, message, hint, line, path)

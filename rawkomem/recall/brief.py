@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Memory
 
-BUDGET_TOKENS = 1_000  # half of what is injected, since both may go into one prompt
+MAX_TOKENS = 1_000  # half of what is injected, since both may go into one prompt
 WORKED, FAILED, AVOID, APPROACH, LESSONS = "worked", "failed", "avoid", "approach", "lessons"
 HEADINGS = {
     APPROACH: "Recommended approach",
@@ -55,11 +55,7 @@ class Brief:
 
 
 def write_brief(
-    goal: str,
-    runs: Sequence[Memory],
-    learnings: Sequence[Memory],
-    lessons: Sequence[Memory],
-    budget: int = BUDGET_TOKENS,
+    goal: str, runs: Sequence[Memory], learnings: Sequence[Memory], lessons: Sequence[Memory], budget: int = MAX_TOKENS
 ) -> Brief:
     """The brief for a goal from runs, learnings and lessons that fit it, the best of each first."""
     found = [*_of_learnings(learnings), *_of_lessons(lessons), *_of_runs(runs)]

@@ -35,8 +35,10 @@ def pack(ranked: Sequence[Scored], limits: Limits, cost: Callable[[Scored], int]
     left = [item for item in ranked if item.out]
     kept: list[Scored] = []
     for item in (item for item in ranked if not item.out):
-        for copy in _copies(item, kept):
-            kept.remove(copy)
+        for copy in [other for other in kept if other.signals.unverified and not item.signals.unverified]:
+            if not _alike(item, copy):
+                continue
+            kept.remove(copy)  # only this item has a person behind it
             left.append(replace(copy, out=Reason("vouched-twin", (item.memory.id,))))
         full = Reason("full", (limits.most,)) if len(kept) >= limits.most else None
         reason = full or _unwanted(item, kept, limits)
@@ -51,13 +53,6 @@ def _unvouched(item: Scored, before: Sequence[Scored], limits: Limits) -> Reason
     if not standing or sum(bool(other.signals.unverified) for other in before) < limits.unverified:
         return None
     return Reason("unverified", (standing.why, item.memory.id))
-
-
-def _copies(item: Scored, before: list[Scored]) -> list[Scored]:
-    """Return the unverified twins that are in already: they give way to an item that a person vouches for."""
-    if item.signals.unverified:
-        return []
-    return [other for other in before if other.signals.unverified and _alike(item, other)]
 
 
 def _unwanted(item: Scored, before: list[Scored], limits: Limits) -> Reason | None:

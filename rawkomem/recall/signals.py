@@ -64,13 +64,12 @@ class Spaces:
 def find(store: SearchStore, spaces: Spaces, questions: Sequence[Question], only: Filter) -> list[list[Signals]]:
     """Return for each question the memories that share words or meaning with it, best first."""
     near = iter(_nearest(store, spaces, [question.text for question in questions if question.text.strip()], only))
-    return [_find(store, question, next(near) if question.text.strip() else [], only) for question in questions]
-
-
-def _find(store: SearchStore, question: Question, near: list[Hit], only: Filter) -> list[Signals]:
-    own = store.matching(question.query_words, MAX_MATCHING, only)
-    around = store.matching(question.query_words, MAX_MATCHING, only, around=True)
-    return fuse(own, around, near)
+    found = []
+    for question in questions:
+        own = store.matching(question.query_words, MAX_MATCHING, only)
+        around = store.matching(question.query_words, MAX_MATCHING, only, around=True)
+        found.append(fuse(own, around, next(near) if question.text.strip() else []))
+    return found
 
 
 def _nearest(store: SearchStore, spaces: Spaces, texts: list[str], only: Filter) -> list[list[Hit]]:

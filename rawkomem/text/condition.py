@@ -37,8 +37,6 @@ class Note:
 
 
 EMPTY_PART = Note("empty-alternative", "has an empty alternative: it is left out")
-EMPTY = Note("empty-condition", "is empty: it matches nothing")
-TOO_LONG = Note("long-condition", f"is longer than {MAX_PATTERN_CHARS} characters: it is not used")
 TOO_WIDE = Note("wide-condition", "matches everything: it is not used")
 BACKSPACE = Note("backspace", "holds a backspace: in double quotes YAML reads \\b as one; use single quotes")
 NO_RE2 = Note("no-re2", "needs google-re2, which is not installed: it is matched as plain text", "install google-re2")
@@ -72,9 +70,9 @@ def read_condition(pattern: str) -> Condition:
 def _read(pattern: str) -> Condition:
     text = " ".join(clean(pattern).split())
     if not text.strip("|"):
-        return _refused(text, EMPTY)
+        return _refused(text, Note("empty-condition", "is empty: it matches nothing"))
     if len(text) > MAX_PATTERN_CHARS:
-        return _refused(text, TOO_LONG)
+        return _refused(text, Note("long-condition", f"is longer than {MAX_PATTERN_CHARS} characters: it is not used"))
     note = (BACKSPACE,) if "\b" in pattern else ()
     sentence = text.rstrip(".?!")
     if is_language(sentence) and not _has_signs(_prose(sentence)) and "*" not in sentence:

@@ -65,10 +65,10 @@ def _against_head(layout: Layout, head: Head | None, blocks: int, last: str) -> 
         if not blocks and not os.path.exists(os.path.join(ledger_folder(layout), HEAD)):
             return []  # nothing was ever written, or everything is gone
         hint = "blocks at the end may be missing: nobody knows how many there were"
-        return [replace(error("no-head", "the head is missing or damaged", hint), path=HEAD)]
+        return [error("no-head", "the head is missing or damaged", hint, path=HEAD)]
     if (blocks, last) == (head.blocks, head.last):
         return []
     what = f"{head.blocks} blocks were written, {blocks} are there"
     if blocks == head.blocks:
         what = "the last block is not the one that was written last"
-    return [replace(error("wrong-end", what, "the end of the chain was cut off or changed"), path=HEAD)]
+    return [error("wrong-end", what, "the end of the chain was cut off or changed", path=HEAD)]
