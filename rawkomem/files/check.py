@@ -1,4 +1,4 @@
-"""What is wrong with each file: the reader's Problems, the content rules, names that clash, references to nothing."""
+"""Checks files: the reader's Problems, the content rules, names that clash, references to nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..model.errors import RawkoError
 from ..model.ids import RESERVED
@@ -16,7 +16,6 @@ from ..model.record import record, replace
 from ..redaction.find import redact
 from ..state.derive import DERIVED
 from ..state.fold import fold
-from ..state.graph.graph import Broken, build
 from ..state.references import HERITAGE, SUPERSEDES, Names, references
 from ..text.count import count
 from .page import PAGE, is_generated, read_page
@@ -29,18 +28,18 @@ if TYPE_CHECKING:
     from ..model.entry import Entry, Memory
     from .layout import Layout
 
-IDEAL = (200, 500)  # words: SPEC-0009
-LENGTH = f"{IDEAL[0]}–{IDEAL[1]} are ideal"
-MOST = 2_000
+IDEAL_WORDS = (200, 500)  # SPEC-0009
+MAX_WORDS = 2_000
+NOT_IDEAL = "not-ideal-length"  # the code of the remark that is true of most good memories
 KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:_[a-z0-9-]+)?\.md|\d{4}-\d\d-\d\dT[0-9A-Za-z_-]+\.md")
 UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')  # what Windows refuses
 HISTORY = (SUPERSEDES, HERITAGE, DERIVED)  # links that may well lead to what is deleted
-LONGEST_NAME = 200  # bytes; some tools add a suffix, and 255 is the limit of most file systems
+MAX_NAME_BYTES = 200  # some tools add a suffix, and 255 is the limit of most file systems
 
 
 @record
 class Checked:
-    """One file's verdict."""
+    """The verdict on one file."""
 
     file: str
     verdict: str
@@ -69,48 +68,30 @@ def check_repository(layout: Layout) -> list[Checked]:
 
 
 def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
-    """The generated page, where one lies there and does not say what it would if it were written now."""
+    """Return a Problem for a generated page that is not up to date; nothing where there is no such page."""
     try:
         said = read_page(layout.path(PAGE))
     except RawkoError:
-        return []  # whoever writes it is told
+        return []  # the command that writes it says so
     if not is_generated(said) or said == contents():
         return []
-    stale = warning(f"{PAGE} does not tell what the memories do now", "run 'rawkomem toc'")
-    return [_checked(Reading(PAGE), [replace(stale, path=PAGE)])]
+    message = f"{PAGE} does not tell what the memories do now"
+    return [_checked(Reading(PAGE), [warning("stale-page", message, "run 'rawkomem toc'", path=PAGE)])]
 
 
 def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
-    """Check what an editor holds of one file, among the memories of the others. At every change, so only that file."""
+    """Check one file as an editor holds it, among the memories of the others. Runs at every change: reads no file."""
     reading = _with_rules(read_data(data, path))
     elsewhere = [memory for memory in others if memory.path != path]
     known = {memory.id for memory in elsewhere}
+    hint = "give each entry its own id"
     twice = [
-        replace(error(f"id {entry.id!r} is used in another file, too", "give each entry its own id"), line=entry.line)
+        error("duplicate-id", f"id {entry.id!r} is used in another file, too", hint, entry.line)
         for entry in reading.entries
         if entry.id in known
     ]
-    across = [*twice, *_ids_twice([reading]), *_dangling([reading], known), *_leading_nowhere(reading, elsewhere)]
+    across = [*twice, *_ids_twice([reading]), *_dangling([reading], known), *_broken_links([reading], elsewhere)]
     return _checked(reading, [replace(problem, path=path) for problem in across])
-
-
-def _leading_nowhere(reading: Reading, elsewhere: Sequence[Memory]) -> list[Problem]:
-    """The references of one file that mean no memory, several, or a deleted one: as `_broken_links` tells them."""
-    about: dict[str, list[Entry]] = {}
-    for entry in reading.entries:
-        about.setdefault(entry.target, []).append(entry)
-    own = [memory for memory in map(fold, about.values()) if memory]
-    deleted = {memory.id for memory in (*elsewhere, *own) if memory.status == "deleted"}
-    names = Names([*elsewhere, *own])
-    found: dict[Problem, None] = {}
-    for memory in own:
-        for type, name in references(memory) if memory.id not in deleted else ():
-            ids = names.find(name)
-            if len(ids) != 1:
-                found[_broken_link(Broken(memory, type, name, tuple(ids)))] = None
-            elif ids[0] in deleted and type not in HISTORY:
-                found[_to_deleted(memory, type, ids[0])] = None
-    return [*found]
 
 
 def _checked(reading: Reading, more: Iterable[Problem]) -> Checked:
@@ -141,13 +122,15 @@ def _with_rules(reading: Reading) -> Reading:
 
 def _name_problems(name: str) -> list[Problem]:
     if not is_text(name):
-        return [error(f"file name {printable(name)!r} is not UTF-8: the file is not indexed", "rename it")]
+        message = f"file name {printable(name)!r} is not UTF-8: the file is not indexed"
+        return [error("name-not-utf-8", message, "rename it")]
     if UNSAFE_NAME.search(name) or name.partition(".")[0].lower() in RESERVED:
-        return [warning(f"file name {printable(name)!r} is not allowed on Windows", "use a kebab-case name")]
-    if len(os.fsencode(name)) > LONGEST_NAME:
-        return [warning(f"file name is longer than {LONGEST_NAME} bytes", "shorten it")]
+        message = f"file name {printable(name)!r} is not allowed on Windows"
+        return [warning("unsafe-name", message, "use a kebab-case name")]
+    if len(os.fsencode(name)) > MAX_NAME_BYTES:
+        return [warning("long-name", f"file name is longer than {MAX_NAME_BYTES} bytes", "shorten it")]
     if not KEBAB.fullmatch(name):
-        return [style(f"file name {printable(name)!r} is not kebab-case", "use-words-like-this.md")]
+        return [style("not-kebab-case", f"file name {printable(name)!r} is not kebab-case", "use-words-like-this.md")]
     return []
 
 
@@ -156,30 +139,23 @@ def _content_problems(entry: Entry) -> list[Problem]:
         return []
     words = len(entry.body.split())
     said = count(words, "word")
-    if words > MOST:
-        return [style(f"{said}: at most {MOST:,}", "split it into several memories", entry.line)]
-    if words < IDEAL[0]:
-        return [style(f"{said}: {LENGTH}", "say why and when it matters", entry.line)]
-    if words > IDEAL[1]:
-        return [style(f"{said}: {LENGTH}", "shorten it", entry.line)]
-    return []
-
-
-def is_about_length(problem: Problem) -> bool:
-    """Whether a remark only says that a memory is shorter or longer than ideal: true of most good ones."""
-    return problem.message.endswith(LENGTH)
+    shortest, longest = IDEAL_WORDS
+    if words > MAX_WORDS:
+        return [style("too-long", f"{said}: at most {MAX_WORDS:,}", "split it into several memories", entry.line)]
+    if shortest <= words <= longest:
+        return []
+    hint = "say why and when it matters" if words < shortest else "shorten it"
+    return [style(NOT_IDEAL, f"{said}: {shortest}–{longest} are ideal", hint, entry.line)]
 
 
 def _clashes(paths: Iterable[str]) -> list[Problem]:
-    """Names that are one name on macOS or Windows."""
+    """Return names that are one name on macOS or Windows."""
     groups: dict[str, list[str]] = {}
+    hint = "rename one of them"
     for path in paths:
         groups.setdefault(unicodedata.normalize("NFC", path).casefold(), []).append(path)
     return [
-        replace(
-            warning(f"same name as {printable(other)!r} on macOS and Windows", "rename one of them"),
-            path=path,
-        )
+        warning("name-clash", f"same name as {printable(other)!r} on macOS and Windows", hint, path=path)
         for group in groups.values()
         for path, other in zip(group, group[1:] + group[:1], strict=True)
         if len(group) > 1
@@ -189,59 +165,63 @@ def _clashes(paths: Iterable[str]) -> list[Problem]:
 def _ids_twice(readings: Iterable[Reading]) -> list[Problem]:
     entries = [entry for reading in readings for entry in reading.entries]
     counts = Counter(entry.id for entry in entries)
+    hint = "give each entry its own id"
     return [
-        replace(error(f"id {entry.id!r} is used {counts[entry.id]} times", "give each entry its own id"),
-                path=entry.path, line=entry.line)
+        replace(
+            error("duplicate-id", f"id {entry.id!r} is used {counts[entry.id]} times", hint, entry.line),
+            path=entry.path,
+        )
         for entry in entries
         if counts[entry.id] > 1
-    ]  # fmt: skip
+    ]
 
 
 def _dangling(readings: Iterable[Reading], elsewhere: Iterable[str] = ()) -> list[Problem]:
     entries = [entry for reading in readings for entry in reading.entries]
     known = {*elsewhere, *(entry.id for entry in entries if entry.creates)}
+    hint = "correct the id"
     return [
-        replace(warning(f"about {entry.about!r}: no such memory", "correct the id"), path=entry.path, line=entry.line)
+        warning("about-nothing", f"about {entry.about!r}: no such memory", hint, entry.line, path=entry.path)
         for entry in entries
         if entry.changes and entry.about and entry.about not in known
     ]
 
 
-def _broken_links(readings: Iterable[Reading]) -> list[Problem]:
-    """Links that lead nowhere, to several memories, or to a deleted one: worth mending, but no harm."""
+def _broken_links(readings: Iterable[Reading], elsewhere: Sequence[Memory] = ()) -> list[Problem]:
+    """Return the links that lead nowhere, to several memories, or to a deleted one: worth fixing, but no harm."""
     about: dict[str, list[Entry]] = {}
     for reading in readings:
         for entry in reading.entries:
             about.setdefault(entry.target, []).append(entry)
-    memories = [memory for memory in map(fold, about.values()) if memory]
-    deleted = {memory.id for memory in memories if memory.status == "deleted"}
-    graph = build(memories, lambda memory: memory.id not in deleted)
-    to_deleted = [
-        _to_deleted(graph.memories[edge.source], edge.type, edge.target)
-        for edge in graph.hidden
-        if edge.target in deleted and edge.type not in HISTORY
-    ]
-    return [*map(_broken_link, graph.broken), *to_deleted]
+    own = [memory for memory in map(fold, about.values()) if memory]
+    deleted = {memory.id for memory in (*elsewhere, *own) if memory.status == "deleted"}
+    names = Names([*elsewhere, *own])
+    found: dict[Problem, None] = {}
+    for memory in own:
+        for type, name in references(memory) if memory.id not in deleted else ():
+            ids = names.find(name)
+            if len(ids) != 1:
+                found[_broken_link(memory, type, name, ids)] = None
+            elif ids[0] in deleted and type not in HISTORY:
+                found[_to_deleted(memory, type, ids[0])] = None
+    return [*found]
 
 
-def _broken_link(broken: Broken) -> Problem:
-    what = f"{broken.type} link to {broken.name[:80]!r}"
-    if broken.candidates:
-        problem = style(f"{what} may mean {', '.join(broken.candidates[:5])}", "name the memory by its id")
-    else:
-        problem = style(f"{what}: no such memory", "correct the name, or take the link out")
-    return replace(problem, **_place(broken.memory))
+def _broken_link(memory: Memory, type: str, name: str, ids: Sequence[str]) -> Problem:
+    what = f"{type} link to {name[:80]!r}"
+    problem = style("broken-link", f"{what}: no such memory", "correct the name, or take the link out", memory.line)
+    if ids:
+        message = f"{what} may mean {', '.join(ids[:5])}"
+        problem = style("ambiguous-link", message, "name the memory by its id", memory.line)
+    return replace(problem, path=memory.path)
 
 
 def _to_deleted(memory: Memory, type: str, id: str) -> Problem:
-    return replace(style(f"{type} link to {id!r}, which is deleted", "take the link out"), **_place(memory))
-
-
-def _place(memory: Memory) -> dict[str, Any]:
-    return {"path": memory.path, "line": memory.line}
+    message = f"{type} link to {id!r}, which is deleted"
+    return style("link-to-deleted", message, "take the link out", memory.line, path=memory.path)
 
 
 def printable(name: str) -> str:
-    """A file name for logs and messages: no line breaks, no control characters, no broken bytes."""
+    """Return a file name for logs and messages: no line breaks, no control characters, no broken bytes."""
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

@@ -15,9 +15,11 @@ from .layout import AREAS
 if TYPE_CHECKING:
     from ..model.entry import Entry
 
-RETRY_AFTER = 0.02  # seconds: a file that ends inside a character is probably being written
+RETRY_AFTER_S = 0.02  # a file that ends inside a character is probably being written
+CUT_OFF = "cut-off"  # the code of the Problem of such a file
 MAGIC = (b"\x7fELF", b"\x1f\x8b", b"PK\x03\x04", b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"MZ\x90", b"SQLite")
 LOG = "log/"  # the area whose files may be in a form older than ours
+FIRST_LEAD, LAST_LEAD = 0xC2, 0xF4  # bytes that begin a character of several
 LFS = b"version https://git-lfs"
 
 ACCEPT, ACCEPT_WARN, QUARANTINE = "accept", "accept_warn", "quarantine"
@@ -43,11 +45,11 @@ def read_file(file: str, path: str) -> Reading:
     """Read the file; `path` is the name its entries carry."""
     try:
         reading = read_data(read_bytes(file), path)
-        if reading.problems and "ends inside" in reading.problems[0].message:
-            time.sleep(RETRY_AFTER)
+        if reading.problems and reading.problems[0].code == CUT_OFF:
+            time.sleep(RETRY_AFTER_S)
             reading = read_data(read_bytes(file), path)
     except OSError as failure:
-        problem = error(f"cannot be read: {failure.strerror}", "check its permissions")
+        problem = error("unreadable", f"cannot be read: {failure.strerror}", "check its permissions")
         return Reading(path, (), (replace(problem, path=path),), readable=False)
     return reading
 
@@ -59,7 +61,7 @@ def read_data(data: bytes, path: str, advice: bool = True) -> Reading:
         return Reading(path, (), (replace(refused, path=path),))
     entries, problems = read_entries(text, advice, log=path.startswith(LOG))
     if not entries:
-        problems = [error("the file is empty", "add a memory or remove the file")]
+        problems = [error("empty-file", "the file is empty", "add a memory or remove the file")]
     return Reading(path, _placed(entries, path), tuple(replace(p, path=path) for p in [*odd, *problems]))
 
 
@@ -75,35 +77,39 @@ def decode(data: bytes) -> tuple[str, Problem | None, list[Problem]]:
     odd = []
     if text.startswith("\ufeff"):
         text = text.lstrip("\ufeff")
-        odd.append(warning("more than one byte order mark", "save the file as UTF-8 without any"))
+        odd.append(warning("byte-order-marks", "more than one byte order mark", "save the file as UTF-8 without any"))
     if "\r" in text:
         text = text.replace("\r\n", "\n")
         if "\r" in text:
             text = text.replace("\r", "\n")
-            odd.append(warning("lone carriage returns read as line ends", "save with \\n line ends"))
+            odd.append(
+                warning("carriage-returns", "lone carriage returns read as line ends", "save with \\n line ends")
+            )
     return text, None, odd
 
 
 def _refused(data: bytes) -> Problem | None:
     if len(data) > MAX_FILE:
-        return error("larger than 5 MiB: skipped", "split it, or keep it outside the repository")
+        return error("large-file", "larger than 5 MiB: skipped", "split it, or keep it outside the repository")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return error("UTF-16, not UTF-8", "save the file as UTF-8")
+        return error("utf-16", "UTF-16, not UTF-8", "save the file as UTF-8")
     if data.startswith(MAGIC):
-        return error("a binary file", "keep only Markdown here")
+        return error("binary-file", "a binary file", "keep only Markdown here")
     nul = data.find(b"\0")
     if nul >= 0:
-        return error(f"NUL byte at offset {nul}: binary or wrong encoding", "save the file as UTF-8 text")
+        return error("nul", f"NUL byte at offset {nul}: binary or wrong encoding", "save the file as UTF-8 text")
     if data.startswith(LFS):
-        return error("a Git LFS pointer, not the file itself", "run 'git lfs pull', or keep memories out of LFS")
+        hint = "run 'git lfs pull', or keep memories out of LFS"
+        return error("lfs-pointer", "a Git LFS pointer, not the file itself", hint)
     return None
 
 
 def _not_utf8(data: bytes, failure: UnicodeDecodeError) -> Problem:
     line = data.count(b"\n", 0, failure.start) + 1
-    if failure.end >= len(data) and "unexpected end" in failure.reason:
-        return error("the file ends inside a character: being written, or cut off", "save it again as UTF-8", line)
-    return error(f"not UTF-8 at byte {failure.start}", "save the file as UTF-8", line)
+    if failure.end >= len(data) and FIRST_LEAD <= data[failure.start] <= LAST_LEAD:  # more bytes could complete it
+        message = "the file ends inside a character: being written, or cut off"
+        return error(CUT_OFF, message, "save it again as UTF-8", line)
+    return error("not-utf-8", f"not UTF-8 at byte {failure.start}", "save the file as UTF-8", line)
 
 
 def _placed(entries: list[Entry], path: str) -> tuple[Entry, ...]:

@@ -10,7 +10,7 @@ import _thread
 import os
 
 from ..model.problem import Problem, warning
-from ..model.record import record, replace
+from ..model.record import record
 from .layout import AREAS, Layout
 
 BETWEEN = "\0"  # between path and stamp and between files: the one character that no path holds
@@ -47,7 +47,8 @@ def sweep(layout: Layout) -> Sweep:
             continue
         except OSError as failure:
             unreadable.append(relative)
-            problems.append(_problem(relative, f"folder cannot be read: {failure.strerror}", "check its permissions"))
+            message = f"folder cannot be read: {failure.strerror}"
+            problems.append(warning("unreadable-folder", message, "check its permissions", path=relative))
     return Sweep(BETWEEN.join(lines).encode("utf-8", "surrogateescape"), tuple(problems), tuple(unreadable))
 
 
@@ -98,7 +99,7 @@ def _sweep_folder(
             except FileNotFoundError:
                 continue  # gone since we listed it
             except OSError as failure:
-                problem = _problem(prefix + name, f"cannot be read: {failure.strerror}", "check it")
+                problem = warning("unreadable", f"cannot be read: {failure.strerror}", "check it", path=prefix + name)
             if problem:
                 problems.append(problem)
         elif name[0] != "." and entry.is_dir(follow_symlinks=False):
@@ -109,18 +110,15 @@ def _odd_file(entry: os.DirEntry[str], path: str, root: str) -> Problem | None:
     """Links and devices are never indexed; a link to a memory of this repository is just its other name."""
     if not entry.is_symlink():
         if entry.is_dir(follow_symlinks=False):
-            return _problem(path, "a folder with the name of a memory file", "rename it")
-        return _problem(path, "not a regular file", "remove it")
+            return warning("folder-named-md", "a folder with the name of a memory file", "rename it", path=path)
+        return warning("not-regular", "not a regular file", "remove it", path=path)
     target = os.path.realpath(entry.path)
     if not os.path.exists(target):
-        return _problem(path, "a link to nowhere", "remove it or mend it")
+        return warning("broken-symlink", "a link to nowhere", "remove it or fix it", path=path)
     if not os.path.isfile(target) or not target.startswith(os.path.realpath(root) + os.sep):
-        return _problem(path, "a link out of the repository: not followed", "put the file itself here")
+        message = "a link out of the repository: not followed"
+        return warning("symlink-outside", message, "put the file itself here", path=path)
     return None
-
-
-def _problem(path: str, message: str, hint: str) -> Problem:
-    return replace(warning(message, hint), path=path)
 
 
 def is_text(path: str) -> bool:

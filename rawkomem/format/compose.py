@@ -8,7 +8,7 @@ from ..model.entry import Entry
 from ..model.errors import BadInput
 from ..model.problem import ERROR
 from ..model.record import replace
-from .read_entries import read_entries
+from .read_entries import NO_TITLE, read_entries
 
 KEY_OF = {
     "title": "title",
@@ -27,7 +27,7 @@ def entry_from_text(text: str) -> Entry:
     if not text.lstrip().startswith("---\n"):
         return Entry(body=text.strip("\n"))
     entries, problems = read_entries(text)
-    wrong = [problem for problem in problems if problem.level == ERROR and problem.message != "no title"]
+    wrong = [problem for problem in problems if problem.level == ERROR and problem.code != NO_TITLE]
     if wrong:
         raise BadInput(f"line {wrong[0].line}: {wrong[0].message}", wrong[0].hint)
     if len(entries) != 1:

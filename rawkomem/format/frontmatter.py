@@ -61,15 +61,19 @@ class Unreadable(Exception):
 def read_frontmatter(text: str, line: int = 1) -> tuple[dict[str, Field], list[Problem]]:
     """Return the top-level keys of a frontmatter whose first line is `line`, and what was odd. Raises Unreadable."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise Unreadable(error("frontmatter is larger than 64 KiB", "move the text into the body", line))
+        raise Unreadable(
+            error("large-frontmatter", "frontmatter is larger than 64 KiB", "move the text into the body", line)
+        )
     conflict = CONFLICT.search(text)
     if conflict:
         at = line + text.count("\n", 0, conflict.start())
-        raise Unreadable(error("merge conflict markers in the frontmatter", "resolve the conflict, then save", at))
+        message = "merge conflict markers in the frontmatter"
+        raise Unreadable(error("conflict-markers", message, "resolve the conflict, then save", at))
     problems: list[Problem] = []
     if UNICODE_BREAKS.search(text):
         text = UNICODE_BREAKS.sub(" ", text)
-        problems.append(warning("Unicode line separator in the frontmatter: read as a space", "remove it", line))
+        message = "Unicode line separator in the frontmatter: read as a space"
+        problems.append(warning("line-separator", message, "remove it", line))
     return _read_mapping(text, line, problems), problems
 
 
@@ -81,11 +85,12 @@ def _read_mapping(text: str, line: int, problems: list[Problem]) -> dict[str, Fi
             repaired = _without_empty_item(text, failure)
             if repaired is None:
                 raise Unreadable(_explain(failure, line)) from None
-            problems.append(warning("empty item in a list dropped", "remove the extra comma", line + _line_of(failure)))
+            at = line + _line_of(failure)
+            problems.append(warning("empty-item", "empty item in a list dropped", "remove the extra comma", at))
             text = repaired
         except (yaml.YAMLError, UnicodeEncodeError) as failure:
             raise Unreadable(_explain_characters(failure, text, line)) from None
-    raise Unreadable(error("too many empty items in a list", "remove the extra commas", line))
+    raise Unreadable(error("empty-items", "too many empty items in a list", "remove the extra commas", line))
 
 
 def _line_of(failure: yaml.MarkedYAMLError) -> int:
@@ -114,12 +119,13 @@ def _explain(failure: yaml.MarkedYAMLError, line: int) -> Problem:
     message = failure.problem or failure.context or "not valid YAML"
     column = failure.problem_mark.column + 1 if failure.problem_mark else 1
     hint = next((hint for sign, hint in HINTS if sign in message), "check the YAML near this place")
-    return error(f"not valid YAML: {message} (column {column})", hint, line + _line_of(failure))
+    return error("bad-yaml", f"not valid YAML: {message} (column {column})", hint, line + _line_of(failure))
 
 
 def _explain_characters(failure: Exception, text: str, line: int) -> Problem:
     position = getattr(failure, "position", None) or getattr(failure, "start", 0) or 0
     return error(
+        "bad-character",
         "a character that YAML does not allow in the frontmatter",
         "remove control characters",
         line + text.count("\n", 0, position),
@@ -145,24 +151,26 @@ class _Builder:
         if isinstance(root, ScalarEvent) and root.value == "" and not root.style:
             return {}
         if not isinstance(root, MappingStartEvent):
-            self._refuse(root, "frontmatter must be a mapping of keys to values", "write 'title: …' lines")
+            self._refuse(
+                root, "no-mapping", "frontmatter must be a mapping of keys to values", "write 'title: …' lines"
+            )
         self._check_node(root)
         fields = self._mapping_fields(root)
         next(events)  # document end
         after = next(events)
         if not isinstance(after, yaml.StreamEndEvent):
-            self._refuse(after, "a second YAML document in the frontmatter", "keep one mapping")
+            self._refuse(after, "second-document", "a second YAML document in the frontmatter", "keep one mapping")
         return fields
 
-    def _refuse(self, event: yaml.Event, message: str, hint: str = "") -> NoReturn:
-        raise Unreadable(error(message, hint, self._line(event)))
+    def _refuse(self, event: yaml.Event, code: str, message: str, hint: str = "") -> NoReturn:
+        raise Unreadable(error(code, message, hint, self._line(event)))
 
     def _line(self, event: yaml.Event) -> int:
         return self.first + (event.start_mark.line if event.start_mark else 0)
 
     def _refuse_directives(self, start: yaml.Event) -> None:
         if getattr(start, "version", None) or getattr(start, "tags", None):
-            self._refuse(start, "YAML directives are not allowed", "remove the % line")
+            self._refuse(start, "yaml-directive", "YAML directives are not allowed", "remove the % line")
 
     def _mapping_fields(self, root: yaml.Event) -> dict[str, Field]:
         fields: dict[str, Field] = {}
@@ -177,20 +185,21 @@ class _Builder:
             if isinstance(event, MappingEndEvent):
                 return
             if isinstance(event, AliasEvent):
-                self._refuse(event, "YAML aliases are not allowed", "write the value out")
+                self._refuse(event, "yaml-alias", "YAML aliases are not allowed", "write the value out")
             if not isinstance(event, ScalarEvent):
-                self._refuse(event, "a key must be plain text", "put a value that starts with { or [ in quotes")
+                hint = "put a value that starts with { or [ in quotes"
+                self._refuse(event, "bad-key", "a key must be plain text", hint)
             self._check_node(event)
             if event.value in seen:
-                self._refuse(event, f"duplicate key {event.value[:40]!r}", "keep one of them")
+                self._refuse(event, "duplicate-key", f"duplicate key {event.value[:40]!r}", "keep one of them")
             yield event.value, next(self.events)
-        self._refuse(parent, "mapping never ends")
+        self._refuse(parent, "bad-yaml", "mapping never ends")
 
     def _value(self, event: yaml.Event, depth: int) -> Value:
         if isinstance(event, AliasEvent):
-            self._refuse(event, "YAML aliases are not allowed", "write the value out")
+            self._refuse(event, "yaml-alias", "YAML aliases are not allowed", "write the value out")
         if depth > MAX_DEPTH:
-            self._refuse(event, f"nested deeper than {MAX_DEPTH} levels", "flatten the value")
+            self._refuse(event, "deep-nesting", f"nested deeper than {MAX_DEPTH} levels", "flatten the value")
         self._check_node(event)
         if isinstance(event, ScalarEvent):
             return str(event.value)
@@ -214,12 +223,14 @@ class _Builder:
     def _check_node(self, event: yaml.Event) -> None:
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            self._refuse(event, f"more than {MAX_NODES} values in the frontmatter", "move data into the body")
+            message = f"more than {MAX_NODES} values in the frontmatter"
+            self._refuse(event, "too-many-values", message, "move data into the body")
         line = self._line(event)
         tag = getattr(event, "tag", None)
         if tag and not (tag in STANDARD_TAGS and isinstance(event, ScalarEvent)):
-            self._refuse(event, f"YAML tag {tag[:60]!r} is not allowed", "remove the tag")
+            self._refuse(event, "yaml-tag", f"YAML tag {tag[:60]!r} is not allowed", "remove the tag")
         if tag:
-            self.problems.append(warning("a YAML tag is ignored: the value is kept as text", "remove the tag", line))
+            message = "a YAML tag is ignored: the value is kept as text"
+            self.problems.append(warning("yaml-tag", message, "remove the tag", line))
         if getattr(event, "anchor", None):
-            self.problems.append(warning("an unused YAML anchor is ignored", "remove the & name", line))
+            self.problems.append(warning("yaml-anchor", "an unused YAML anchor is ignored", "remove the & name", line))

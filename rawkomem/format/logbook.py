@@ -54,8 +54,8 @@ class _Record:
 def read_log(text: str) -> tuple[list[Block], list[Problem]]:
     """Return the experiences of a log, in order; none where the text is no log."""
     blocks = [block for block in _blocks(text) if _says_something(block)]
-    odd = [warning("an older form of log: read, but not written to", "new entries go to a file beside it")]
-    return (blocks, odd) if blocks else ([], [])
+    odd = warning("old-log", "an older form of log: read, but not written to", "new entries go to a file beside it")
+    return (blocks, [odd]) if blocks else ([], [])
 
 
 def _says_something(block: Block) -> bool:

@@ -18,7 +18,7 @@ from .llmos_keys import native, told
 from .split import Block, split
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ..model.entry import Value
 
@@ -30,6 +30,7 @@ CLAIM = ("subject", "predicate", "value")  # what a claim needs
 DROPPED = {"__proto__", "constructor", "prototype"}  # RFC-0011: never metadata keys
 MAX_TAGS = 64  # a memory with more is a dump, not a label
 MAX_PATTERNS = 32  # each is matched against every task
+NO_TITLE = "no-title"  # the code of the Problem that a caller who gives the title otherwise may ignore
 SECRET_HINT = "remove it and change the secret; the index holds a redacted copy"
 PERSONAL_HINT = "remove it where others read this repository; the index holds a redacted copy"
 MAX_VALUE_LENGTH = 10_000  # characters: kept, but it belongs in the body
@@ -78,16 +79,17 @@ def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
 def _body_problems(block: Block, conflicted: bool) -> list[Problem]:
     line = block.body_line
     problems = [
-        warning(f"{what} in the text", "remove it; it is stripped before matching and prompts", line + at - 1)
-        for at, what in hidden(block.body)
-        if not what.startswith("non-character")  # means nothing to anyone, so it can smuggle nothing
+        warning("hidden-character", f"{what} in the text", "remove it; it is stripped before use", line + at - 1)
+        for at, what in hidden(block.body, harmless=False)
     ]
     if conflicted:
-        problems.append(warning("merge conflict markers in the body", "resolve it; not injected until then", line))
+        message = "merge conflict markers in the body"
+        problems.append(warning("conflict-markers", message, "resolve it; not injected until then", line))
     comment = block.body.find("<!--")
     if comment >= 0 and "\n---" in block.body[comment:]:
         at = line + block.body.count("\n", 0, comment)
-        problems.append(warning("hidden content: an HTML comment holds a rule or an entry", "remove or show it", at))
+        message = "hidden content: an HTML comment holds a rule or an entry"
+        problems.append(warning("hidden-comment", message, "remove or show it", at))
     return problems
 
 
@@ -102,9 +104,9 @@ def _secrets(block: Block) -> list[Problem]:
         line = lines[secret.line - 1] if inside else block.body_line + secret.line - len(front) - 1
         where = "frontmatter" if inside else "body"
         if secret.pii:
-            problems.append(style(f"personal data in the {where}: {secret.rule}", PERSONAL_HINT, line))
+            problems.append(style("personal-data", f"personal data in the {where}: {secret.rule}", PERSONAL_HINT, line))
         else:
-            problems.append(warning(f"a secret in the {where}: {secret.rule}", SECRET_HINT, line))
+            problems.append(warning("secret", f"a secret in the {where}: {secret.rule}", SECRET_HINT, line))
     return problems
 
 
@@ -123,7 +125,7 @@ class _FieldReader:
         creates = kind not in CHANGES
         title = self._title(required=kind in CREATES)
         if not creates and not about:
-            self._add(error, "about", f"a {kind} entry needs 'about: <id>'", "name the memory it is about")
+            self._add(error, "no-about", "about", f"a {kind} entry needs 'about: <id>'", "name the memory it is about")
         entry = Entry(
             kind=kind,
             id=self._id("id"),
@@ -143,13 +145,14 @@ class _FieldReader:
             line=self.line,
         )
         if self.advice and kind in NEED_WHEN and not entry.when and not entry.draft:
-            self._add(warning, "whenToUse", "no whenToUse: found by its content only", "say which tasks need it")
+            message = "no whenToUse: found by its content only"
+            self._add(warning, "no-when", "whenToUse", message, "say which tasks need it")
         failed = any(problem.level == ERROR for problem in self.problems)
         return replace(entry, draft=failed)
 
-    def _add(self, level: object, key: str, message: str, hint: str = "") -> None:
+    def _add(self, make: Callable[..., Problem], code: str, key: str, message: str, hint: str = "") -> None:
         line = self.fields[key].line if key in self.fields else self.line
-        self.problems.append(level(message, hint, line))  # type: ignore[operator]
+        self.problems.append(make(code, message, hint, line))
 
     def _present(self, key: str) -> Field | None:
         field = self.fields.get(key)
@@ -160,19 +163,19 @@ class _FieldReader:
         if field is None:
             return ""
         if not isinstance(field.value, str):
-            self._add(error, key, f"{key} must be text", "write it as one value, in quotes if need be")
+            self._add(error, "not-text", key, f"{key} must be text", "write it as one value, in quotes if need be")
             return ""
         self._refuse_nul(key, field.value)
         text = clean(field.value)
         if text != field.value:
-            self._add(warning, key, f"invisible or control characters in {key}", "remove them; \\b in double "
-                      "quotes is a backspace: use single quotes")  # fmt: skip
+            hint = "remove them; \\b in double quotes is a backspace: use single quotes"
+            self._add(warning, "hidden-character", key, f"invisible or control characters in {key}", hint)
         return " ".join(text.split())
 
     def _id(self, key: str) -> str:
         id = unicodedata.normalize("NFC", self._text(key))
         if len(id) > ID_LENGTH:
-            self._add(error, key, f"{key} is longer than {ID_LENGTH} characters", "shorten it")
+            self._add(error, "long-id", key, f"{key} is longer than {ID_LENGTH} characters", "shorten it")
             return ""
         return id
 
@@ -181,30 +184,34 @@ class _FieldReader:
         title = self._text("title")
         if not title:
             if required and (field is None or isinstance(field.value, str)):  # otherwise it has been told already
-                self._add(error, "title", "no title", "add 'title: …'")
+                self._add(error, NO_TITLE, "title", "no title", "add 'title: …'")
             return ""
         assert field is not None
         if "\n" in str(field.value).strip():
-            self._add(warning, "title", "a title is one line: line breaks read as spaces", "write it on one line")
+            message = "a title is one line: line breaks read as spaces"
+            self._add(warning, "title-lines", "title", message, "write it on one line")
         if len(title) > TITLE_LENGTH:
-            self._add(warning, "title", f"title is longer than {TITLE_LENGTH} characters", "shorten it")
+            message = f"title is longer than {TITLE_LENGTH} characters"
+            self._add(warning, "long-title", "title", message, "shorten it")
         mix = mixed_script(title)
         if mix:
-            self._add(warning, "title", f"title mixes look-alike letters ({mix})", "retype it in one script")
+            message = f"title mixes look-alike letters ({mix})"
+            self._add(warning, "mixed-script", "title", message, "retype it in one script")
         return title
 
     def _kind(self) -> str:
         kind = self._text("kind") or "memory"
         if kind not in CREATES and kind not in CHANGES:
-            self._add(warning, "kind", f"unknown kind {kind!r}: kept, but ignored",
-                      "one of: " + ", ".join([*CREATES, *CHANGES]))  # fmt: skip
+            hint = "one of: " + ", ".join([*CREATES, *CHANGES])
+            self._add(warning, "unknown-kind", "kind", f"unknown kind {kind!r}: kept, but ignored", hint)
         return kind
 
     def _importance(self) -> str:
         word = self._text("importance").lower()
         if word in IMPORTANCE or not word:
             return word or DEFAULT_IMPORTANCE
-        self._add(warning, "importance", f"unknown importance {word!r}: taken as low", "low, medium, high or critical")
+        message = f"unknown importance {word!r}: taken as low"
+        self._add(warning, "unknown-importance", "importance", message, "low, medium, high or critical")
         return "low"
 
     def _time(self, key: str) -> int:
@@ -213,9 +220,9 @@ class _FieldReader:
             return 0
         at, odd = read_time(text)
         if odd:
-            self._add(warning, key, f"{key} {text[:40]!r} {odd}", "write 2026-01-23T10:30:00Z")
+            self._add(warning, "bad-time", key, f"{key} {text[:40]!r} {odd}", "write 2026-01-23T10:30:00Z")
         if at is not None and at > now() + FUTURE_SLACK:
-            self._add(warning, key, f"{key} lies in the future: counts as now", "correct the date")
+            self._add(warning, "future-time", key, f"{key} lies in the future: counts as now", "correct the date")
         return at or 0
 
     def _items(self, key: str) -> list[str]:
@@ -224,38 +231,39 @@ class _FieldReader:
             return []
         value = field.value if isinstance(field.value, list) else [field.value]
         if not all(isinstance(item, str) for item in value):
-            self._add(error, key, f"{key} must be a flat list of texts", "remove the inner brackets")
+            self._add(error, "not-list", key, f"{key} must be a flat list of texts", "remove the inner brackets")
             return []
         return [str(item) for item in value]
 
     def _tags(self) -> tuple[str, ...]:
         items = self._items("tags")
         if len(items) > MAX_TAGS:
-            self._add(error, "tags", f"{len(items)} tags: at most {MAX_TAGS}", "keep the few that help")
+            message = f"{len(items)} tags: at most {MAX_TAGS}"
+            self._add(error, "too-many-tags", "tags", message, "keep the few that help")
             return ()
         tags = [" ".join(clean(item).split()) for item in items]
         if not all(tags):
-            self._add(warning, "tags", "empty tag dropped", "remove it")
+            self._add(warning, "empty-tag", "tags", "empty tag dropped", "remove it")
         if any(clean(item) != item for item in items):
-            self._add(warning, "tags", "invisible or control characters in tags", "remove them")
+            self._add(warning, "hidden-character", "tags", "invisible or control characters in tags", "remove them")
         self._refuse_nul("tags", items)
         return tuple(dict.fromkeys(tag for tag in tags if tag))
 
     def _when(self) -> tuple[str, ...]:
         patterns = self._patterns()
         if len(patterns) > MAX_PATTERNS:
-            self._add(
-                error, "whenToUse", f"{len(patterns)} conditions: at most {MAX_PATTERNS}", "keep the telling ones"
-            )
+            message = f"{len(patterns)} conditions: at most {MAX_PATTERNS}"
+            self._add(error, "too-many-conditions", "whenToUse", message, "keep the telling ones")
             return ()
         self._refuse_nul("whenToUse", patterns)
         stripped = [pattern.strip() for pattern in patterns]
         if any("\n" in pattern[len(pattern.rstrip("\n")) :] for pattern in patterns):
-            self._add(warning, "whenToUse", "line break at the end of a condition dropped", "use '|-' or quotes")
+            message = "line break at the end of a condition dropped"
+            self._add(warning, "condition-lines", "whenToUse", message, "use '|-' or quotes")
         cleaned = [clean(pattern) for pattern in stripped]
         if cleaned != stripped:
-            self._add(warning, "whenToUse", "control or invisible characters in a condition",
-                      "\\b in double quotes is a backspace: use single quotes")  # fmt: skip
+            hint = "\\b in double quotes is a backspace: use single quotes"
+            self._add(warning, "hidden-character", "whenToUse", "control or invisible characters in a condition", hint)
         line = self.fields["whenToUse"].line if "whenToUse" in self.fields else self.line
         self.problems.extend(problems_of(cleaned, line) if self.advice else ())
         return tuple(pattern for pattern in cleaned if pattern)
@@ -268,7 +276,8 @@ class _FieldReader:
         value = field.value if isinstance(field.value, list) else [field.value]
         items = [item.get("pattern", item) if isinstance(item, dict) else item for item in value]
         if not all(isinstance(item, str) for item in items):
-            self._add(error, "whenToUse", "whenToUse must be text or a list of texts", "put each condition in quotes")
+            message = "whenToUse must be text or a list of texts"
+            self._add(error, "not-list", "whenToUse", message, "put each condition in quotes")
             return []
         return [str(item) for item in items]
 
@@ -276,8 +285,8 @@ class _FieldReader:
         items = self._items("relatedMemories")
         inside = [item for item in items if is_inside(item)]
         if len(inside) < len(items):
-            self._add(warning, "relatedMemories", "a related memory outside the memories folder is ignored",
-                      "name a memory by its id or file stem")  # fmt: skip
+            message = "a related memory outside the memories folder is ignored"
+            self._add(warning, "related-outside", "relatedMemories", message, "name a memory by its id or file stem")
         return tuple(dict.fromkeys(inside))
 
     def _extra(self) -> dict[str, Value]:
@@ -286,7 +295,7 @@ class _FieldReader:
             if key in KEYS:
                 continue
             if key in DROPPED:
-                self._add(warning, key, f"key {key!r} is not allowed: dropped", "rename it")
+                self._add(warning, "forbidden-key", key, f"key {key!r} is not allowed: dropped", "rename it")
                 continue
             self._check_key(key, field)
             extra[key] = field.value
@@ -294,19 +303,22 @@ class _FieldReader:
 
     def _check_key(self, key: str, field: Field) -> None:
         if key == "claim" and not _is_claim(field.value):
-            self._add(warning, key, "a claim that cannot be used", "give it subject, predicate and value, each as text")
+            hint = "give it subject, predicate and value, each as text"
+            self._add(warning, "bad-claim", key, "a claim that cannot be used", hint)
         imitated = confusable_with(key, KEYS)
         if imitated:
-            self._add(warning, key, f"key {clean(key)!r} looks like {imitated!r} but is not", f"write {imitated}")
+            message = f"key {clean(key)!r} looks like {imitated!r} but is not"
+            self._add(warning, "look-alike-key", key, message, f"write {imitated}")
         elif not (key[:1].isalpha() or key.startswith(("_", "-", "."))) or key in ("true", "false", "null"):
-            self._add(warning, key, f"key {clean(key)[:40]!r} is not a name", "start keys with a letter")
+            message = f"key {clean(key)[:40]!r} is not a name"
+            self._add(warning, "odd-key", key, message, "start keys with a letter")
         if len(str(field.value)) > MAX_VALUE_LENGTH:
-            self._add(warning, key, f"value of {clean(key)[:40]!r} is very long", "move it into the body")
+            self._add(warning, "long-value", key, f"value of {clean(key)[:40]!r} is very long", "move it into the body")
         self._refuse_nul(key, field.value)
 
     def _refuse_nul(self, key: str, value: object) -> None:
         if _holds_nul(value):
-            self._add(error, key, f"NUL character in {clean(key)[:40]!r}", "remove it")
+            self._add(error, "nul", key, f"NUL character in {clean(key)[:40]!r}", "remove it")
 
 
 def _is_claim(value: object) -> bool:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 MARKS = "-*+"
+NOT_RECORDED = "None were recorded."  # what a learning writes below a heading that it has no item for …
+NOT_SEEN = "None were seen."
+NOTHING_WORKED = "No execution has succeeded yet: there is nothing to recommend."
+NOTHING_SAID = "The executions do not say how they went about it."
+PLACEHOLDERS = (NOT_RECORDED, NOT_SEEN, NOTHING_WORKED, NOTHING_SAID)  # … and readers skip
 
 
 def sections(body: str) -> dict[str, str]:

@@ -25,7 +25,7 @@ TELLING_KEYS = ("title", "kind", *MARKS)
 KEY = "|".join(TELLING_KEYS)
 LOOKS_LIKE_ENTRY = re.compile(rf"^(?:{KEY})[ \t]*:|\A\s*\{{[^\n]*\"(?:{KEY})\"", re.MULTILINE)
 TRAILING_SEPARATOR = re.compile(r"(?:\A|\n)[ \t]*\n?---[ \t]*\n*\Z")
-RULE = error("a rule, not an entry")  # what `_open` answers for any other `---`
+RULE = error("rule", "a rule, not an entry")  # what `_open` answers for any other `---`
 SEPARATOR = "\n---\n\n"  # SPEC-0009: entries are appended below a rule
 MAX_ENTRIES = 5_000  # ten times what a file holds where the writer starts another; bounds the work on hostile ones
 
@@ -48,7 +48,8 @@ def split(text: str) -> list[Block]:
     opening = DELIMITER.match(text, _line_start(text, start))
     if not opening:
         return [_draft(text, _missing_frontmatter(text))] if text.strip() else []
-    blank = [] if start == 0 else [warning("blank lines before the frontmatter", "start the file with ---")]
+    odd = warning("blank-lines", "blank lines before the frontmatter", "start the file with ---")
+    blank = [] if start == 0 else [odd]
     lines = _Lines(text)
     first = _open(text, lines, opening, blank, first=True)
     if isinstance(first, Problem):
@@ -117,7 +118,8 @@ def _open(text: str, lines: _Lines, opening: re.Match[str], problems: list[Probl
     begin = min(opening.end() + 1, len(text))
     closing = DELIMITER.search(text, begin, begin + 4 * MAX_BYTES)
     if not closing:
-        return error("frontmatter is never closed", "close it with a --- line", lines.at(opening.start()))
+        line = lines.at(opening.start())
+        return error("open-frontmatter", "frontmatter is never closed", "close it with a --- line", line)
     inside = text[begin : closing.start()]
     if not first and not LOOKS_LIKE_ENTRY.search(inside):
         return RULE
@@ -144,7 +146,7 @@ def _second_document(text: str, lines: _Lines, body: int) -> list[Problem]:
     except Unreadable:
         return []
     hint = "keep one, or separate the entries"
-    return [error("a second YAML document right below the frontmatter", hint, lines.at(body))]
+    return [error("second-document", "a second YAML document right below the frontmatter", hint, lines.at(body))]
 
 
 def _split_rest(text: str, lines: _Lines, opened: _Opened) -> list[Block]:
@@ -155,7 +157,8 @@ def _split_rest(text: str, lines: _Lines, opened: _Opened) -> list[Block]:
         if following is None:
             return blocks
         if len(blocks) == MAX_ENTRIES:
-            excess = error(f"more than {MAX_ENTRIES:,} entries: the rest is not read", "split the file", following.line)
+            message = f"more than {MAX_ENTRIES:,} entries: the rest is not read"
+            excess = error("too-many-entries", message, "split the file", following.line)
             return [*blocks, Block(None, "", following.line, following.line, following.line, (excess,))]
         opened = following
 
@@ -205,10 +208,10 @@ def _draft(text: str, problem: Problem) -> Block:
 
 def _missing_frontmatter(text: str) -> Problem:
     if text.lstrip().startswith("+++"):
-        return error("TOML frontmatter is not supported", "use YAML between --- lines")
+        return error("toml-frontmatter", "TOML frontmatter is not supported", "use YAML between --- lines")
     if DELIMITER.search(text):
-        return error("text before the frontmatter", "start the file with ---")
-    return error("no frontmatter", "start the file with --- and a title")
+        return error("text-before-frontmatter", "text before the frontmatter", "start the file with ---")
+    return error("no-frontmatter", "no frontmatter", "start the file with --- and a title")
 
 
 def _line_start(text: str, position: int) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..model.problem import ERROR, Problem, error, warning
+from ..model.problem import Problem, error, warning
 from ..model.record import record
 
 if TYPE_CHECKING:
@@ -99,7 +99,9 @@ def read_block(text: str) -> tuple[Block | None, tuple[Problem, ...]]:
     if len(reading.blocks) == 1 or reading.problems:
         return (reading.blocks[0] if len(reading.blocks) == 1 else None), reading.problems
     found = "several blocks" if reading.blocks else "no block"
-    return None, (error(f"{found} where one is expected", "a block runs from 'agent: …;' to 'handoff: …;'"),)
+    return None, (
+        error("not-one-block", f"{found} where one is expected", "a block runs from 'agent: …;' to 'handoff: …;'"),
+    )
 
 
 def read_blocks(text: str) -> Reading:
@@ -134,7 +136,8 @@ class _Reader:
         elif self.section and line[0].isspace():
             self._pair(number, line.strip())
         else:
-            self._error(number, f"not a line of a block: {_shown(line)}", "indent pairs, and keep a value on one line")
+            hint = "indent pairs, and keep a value on one line"
+            self._error(number, "not-block-line", f"not a line of a block: {_shown(line)}", hint)
 
     def finish(self) -> None:
         """End the block at hand; it counts where nothing is wrong with it."""
@@ -142,7 +145,7 @@ class _Reader:
             return
         for part in REQUIRED:
             if part not in self.values and part not in self.pairs:
-                self._error(self.line, f"Missing required section: {part}:", "add it")
+                self._error(self.line, "missing-section", f"Missing required section: {part}:", "add it")
         if not self.wrong:
             sections = {part: tuple(pairs) for part, pairs in self.pairs.items()}
             values = {part: _decoded(value) for part, value in self.values.items() if part != "log"}
@@ -159,24 +162,27 @@ class _Reader:
         if self.section:
             self.pairs.setdefault(part, [])
         if not self.line:
-            self._error(number, f"'{part}:' before any 'agent:'", "a block begins with 'agent: …;'")
+            self._error(number, "no-agent", f"'{part}:' before any 'agent:'", "a block begins with 'agent: …;'")
         elif part in LINES:
             self._value(number, part, rest)
         elif rest and part == "meta":
             self._pair(number, rest)
         elif rest:
-            self._error(number, f"'{part}:' with words behind it", "put its pairs on lines of their own, indented")
+            hint = "put its pairs on lines of their own, indented"
+            self._error(number, "text-after-section", f"'{part}:' with words behind it", hint)
 
     def _value(self, number: int, part: str, rest: str) -> None:
         value = self._ended(number, rest)
         if part in self.values:
-            self._error(number, f"a second '{part}:'", "start each block with 'agent: …;'")
+            self._error(number, "repeated-section", f"a second '{part}:'", "start each block with 'agent: …;'")
         elif part == "priority" and value not in PRIORITIES:
-            self._error(number, f"unknown priority {_shown(value)}", "one of " + ", ".join(PRIORITIES))
+            hint = "one of " + ", ".join(PRIORITIES)
+            self._error(number, "unknown-priority", f"unknown priority {_shown(value)}", hint)
         elif not value and part != "log":
-            self._error(number, f"'{part}:' without a value", "give it one")
+            self._error(number, "no-value", f"'{part}:' without a value", "give it one")
         elif part in ("agent", "intent") and NO_NAME.search(value):
-            self.problems.append(warning(f"{part} {_shown(value)} is no name", "letters, digits, underscores", number))
+            message = f"{part} {_shown(value)} is no name"
+            self.problems.append(warning("bad-name", message, "letters, digits, underscores", number))
             value = name_of(value)
         self.values[part] = value
 
@@ -187,20 +193,21 @@ class _Reader:
             return
         key, separator, value = inside.partition(";")
         if not separator or not key.strip():
-            self._error(number, f"not a pair: {_shown(line)}", "write key;value;")
+            self._error(number, "not-pair", f"not a pair: {_shown(line)}", "write key;value;")
         if ";" in value:
-            self.problems.append(warning(f"{key.strip()} has a semicolon in its value", "write a comma", number))
+            message = f"{key.strip()} has a semicolon in its value"
+            self.problems.append(warning("semicolon", message, "write a comma", number))
         self.pairs[self.section].append((name_of(key), _decoded(value.strip())))
 
     def _ended(self, number: int, text: str) -> str:
         if not text.endswith(";"):
             hint = "end it with a semicolon; a line end inside a value is written as a blank"
-            self._error(number, f"Line not semicolon-terminated: {_shown(text)}", hint)
+            self._error(number, "no-semicolon", f"Line not semicolon-terminated: {_shown(text)}", hint)
         return text.removesuffix(";").strip()
 
-    def _error(self, number: int, message: str, hint: str) -> None:
+    def _error(self, number: int, code: str, message: str, hint: str) -> None:
         self.wrong = True
-        self.problems.append(Problem(ERROR, message, hint, number))
+        self.problems.append(error(code, message, hint, number))
 
 
 def _decoded(value: str) -> str:

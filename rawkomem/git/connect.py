@@ -17,7 +17,7 @@ from ..model.record import record
 from ..text.marked import cut_block, put_block
 from .hook_advice import advice, find_manager
 from .merge.driver import CONFLICT_EXIT_CODE
-from .run import GitFailed, what_to_do
+from .run import GitFailed
 from .worktree import WorkTree, work_tree
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _asked(ask: Callable[[], T]) -> T:
     try:
         return ask()
     except GitFailed as failure:
-        raise NotFound(f"git: {failure}", what_to_do(failure)) from None
+        raise NotFound(f"git: {failure}", failure.hint) from None
 
 
 def _set_all(connection: Connection) -> None:

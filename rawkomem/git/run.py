@@ -24,26 +24,21 @@ ENVIRONMENT = {
 }
 # What a repository's own settings could make git run, or hide from us.
 SETTINGS = ("core.fsmonitor=false", "log.showSignature=false", "log.showRoot=true", "i18n.logOutputEncoding=UTF-8")
-# What git says → what helps.
+# What git itself says, which is all that it gives → what helps.
 HINTS = {
     "not a git repository": "run it inside a git work tree ('git init' makes one)",
     "must be run in a work tree": "run it inside a git work tree, not in a bare repository",
-    "not installed": "install git, or put it on your PATH",
-    "takes too long": "try again when the machine is less busy",
     "dubious ownership": "tell git that you trust this folder: git config --global --add safe.directory FOLDER",
     "could not lock": "another git may be running, or its folder cannot be written: check, then run it again",
 }
 
 
 class GitFailed(Exception):
-    """Git has no answer; says why in a few words."""
+    """Git has no answer: why, in a few words, and what to do next."""
 
-
-def what_to_do(failure: GitFailed) -> str:
-    """Return a hint for one who was told that git has no answer."""
-    said = str(failure).lower()
-    hints = (hint for words, hint in HINTS.items() if words in said)
-    return next(hints, "git said so itself: mend that, then run it again")
+    def __init__(self, message: str, hint: str = "git said so itself: fix that, then run it again"):
+        super().__init__(message)
+        self.hint = hint
 
 
 class Git:
@@ -55,7 +50,7 @@ class Git:
         self.program = shutil.which("git") or ""
         self.until = time.monotonic() + seconds
         if not self.program or os.path.realpath(self.program).startswith(os.path.realpath(folder) + os.sep):
-            raise GitFailed("git is not installed")
+            raise GitFailed("git is not installed", "install git, or put it on your PATH")
 
     def run(self, *words: str, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
         """Return what git prints; an exit code that is not fine raises GitFailed with git's own words."""
@@ -71,12 +66,13 @@ class Git:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise GitFailed("git takes too long") from None
+            raise GitFailed("git takes too long", "try again when the machine is less busy") from None
         except OSError as failure:
             raise GitFailed(f"git cannot be run: {failure.strerror}") from None
         if done.returncode not in fine:
             said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
-            raise GitFailed(said.removeprefix("fatal: ") or f"git {words[0]} failed")
+            hints = [hint for words_of_git, hint in HINTS.items() if words_of_git in said.lower()]
+            raise GitFailed(said.removeprefix("fatal: ") or f"git {words[0]} failed", *hints[:1])
         return done.stdout
 
 

@@ -19,7 +19,7 @@ from ..state.fold import fold
 from ..state.references import KEPT_BOTH
 from .authorship import digests_in
 from .citations import GONE, STALE, Citations
-from .run import GitFailed, what_to_do
+from .run import GitFailed
 from .staged import Staged, is_memory
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def check_staged(layout: Layout, registry: Registry, skip: Sequence[str] = ()) -
         commit = _Commit(layout, staged, registry)
         found = {name: check(commit) for name, check in CHECKS.items() if name not in skip}
     except GitFailed as failure:
-        raise NotFound(f"git cannot tell what is staged: {failure}", what_to_do(failure)) from None
+        raise NotFound(f"git cannot tell what is staged: {failure}", failure.hint) from None
     return {
         name: sorted(
             (replace(problem, path=staged.name(problem.path)) for problem in problems),
@@ -93,7 +93,7 @@ class _Commit:
 def _secrets(commit: _Commit) -> list[Problem]:
     files = commit.texts(commit.staged.changed())
     return [
-        replace(error(f"a secret: {secret.rule}", LEAK, secret.line), path=path)
+        error("secret", f"a secret: {secret.rule}", LEAK, secret.line, path=path)
         for path, data in files.items()
         for secret in find_secrets(data.decode("utf-8", "replace"), pii=False)
     ]
@@ -101,12 +101,12 @@ def _secrets(commit: _Commit) -> list[Problem]:
 
 def _frontmatter(commit: _Commit) -> list[Problem]:
     """Return what cannot be used as a memory, and what is still half merged."""
-    found = [replace(error("not merged yet", MARKERS), path=path) for path in commit.staged.unmerged]
+    found = [error("not-merged", "not merged yet", MARKERS, path=path) for path in commit.staged.unmerged]
     for path, data in commit.changed().items():
         reading = read_data(data, path, advice=False)
         found += [problem for problem in reading.problems if problem.level == ERROR]
         found += [
-            replace(error("merge conflict markers", MARKERS, entry.line), path=path)
+            error("conflict-markers", "merge conflict markers", MARKERS, entry.line, path=path)
             for entry in reading.entries
             if entry.conflicted
         ]
@@ -135,8 +135,8 @@ def _history(commit: _Commit) -> list[Problem]:
 
 def _rewritten(entry: Entry, there: Entry | None) -> Problem:
     if there is None:
-        return replace(error(f"{entry.id} is gone", APPEND), path=entry.path)
-    return replace(error(f"{entry.id} was rewritten", APPEND, there.line), path=there.path)
+        return error("entry-gone", f"{entry.id} is gone", APPEND, path=entry.path)
+    return error("entry-rewritten", f"{entry.id} was rewritten", APPEND, there.line, path=there.path)
 
 
 def _ids_that_differ(ours: Mapping[str, Entry], theirs: Mapping[str, Entry]) -> set[str]:
@@ -165,7 +165,7 @@ def _contradictions(commit: _Commit) -> list[Problem]:
         for rival in rivals_of(memory, memories, commit.registry):
             if (KEPT_BOTH, rival.id) not in memory.links and (KEPT_BOTH, memory.id) not in rival.links:
                 what = f"{memory.id} contradicts {rival.id}: {claim.subject} {claim.predicate} {claim.value}"
-                place = replace(error(what, SETTLE, memory.line), path=memory.path)
+                place = error("contradiction", what, SETTLE, memory.line, path=memory.path)
                 told.setdefault(frozenset((memory.id, rival.id)), place)
     return list(told.values())
 
@@ -202,7 +202,7 @@ def _citations(commit: _Commit) -> list[Problem]:
                 cited = looking.check(citation)
                 if cited.state in (STALE, GONE):
                     what = f"{memory.id} cites {citation.place}: {cited.note or cited.state}"
-                    found.append(replace(error(what, CONFIRM, memory.line), path=memory.path))
+                    found.append(error("stale-citation", what, CONFIRM, memory.line, path=memory.path))
     return found
 
 

@@ -1,12 +1,12 @@
-"""whenToUse conditions, kept read and ready, so that a task meets ten thousand of them in a few milliseconds.
+"""Keeps whenToUse conditions parsed in the index, so that a task meets ten thousand of them in a few milliseconds.
 
-SQLite narrows down to the conditions that may fire; whether they do is decided by the same `fires` as everywhere.
+SQLite finds the conditions that may fire; `fires` decides, as everywhere.
 """
 
 from __future__ import annotations
 
 from ..text.condition import PIECES, REFUSED, WORDS, Condition, pack, read_condition, unpack
-from ..text.when import fires, prepare
+from ..text.when import fires
 from .stores.database import rows
 
 TYPE_CHECKING = False
@@ -15,54 +15,54 @@ if TYPE_CHECKING:
 
     import apsw
 
-START = 3  # letters of a trigger that are looked up
-MOST_STARTS = 4_000  # of a task; a longer one tries every trigger
+    from ..text.when import Fired, Situation
+
+START_CHARS = 3  # of a trigger that are looked up
+MAX_STARTS = 4_000  # of a task; a longer one tries every trigger
 
 
 def put_conditions(db: apsw.Connection, memory: str, patterns: Sequence[str]) -> None:
-    """Keep a memory's conditions instead of those it had."""
+    """Replace the conditions kept for a memory."""
     drop_conditions(db, memory)
     for condition in map(read_condition, patterns):
         if condition.form == REFUSED:
             continue
         db.execute("INSERT INTO conditions (memory, packed) VALUES (?, ?)", (memory, pack(condition)))
         n = db.last_insert_rowid()
-        db.executemany("INSERT INTO triggers VALUES (?, ?, ?)", [(n, key, key[:START]) for key in _keys(condition)])
+        db.executemany(
+            "INSERT INTO triggers VALUES (?, ?, ?)", [(n, key, key[:START_CHARS]) for key in _keys(condition)]
+        )
         db.executemany("INSERT OR IGNORE INTO stems VALUES (?, ?)", [(stem, n) for stem in _stems(condition)])
 
 
 def drop_conditions(db: apsw.Connection, memory: str) -> None:
-    """Forget a memory's conditions."""
+    """Remove a memory's conditions."""
     for row in rows(db, "SELECT n FROM conditions WHERE memory = ?", (memory,)):
         db.execute("DELETE FROM triggers WHERE condition = ?", row)
         db.execute("DELETE FROM stems WHERE condition = ?", row)
     db.execute("DELETE FROM conditions WHERE memory = ?", (memory,))
 
 
-def fired_by(db: apsw.Connection, task: str) -> dict[str, tuple[Condition, str]]:
-    """memory → (the condition that fires on a task, which part of it does)."""
-    ready = prepare(task)
-    stems = sorted(ready.stems)
-    starts = _starts(ready.lower)
-    among = f"start IN ({', '.join('?' * len(starts))}) AND " if len(starts) <= MOST_STARTS else ""
+def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
+    """Return memory → the part of its first condition that fires in a situation."""
+    stems = sorted(situation.stems)
+    starts = _starts(situation.lower)
+    among = f"start IN ({', '.join('?' * len(starts))}) AND " if len(starts) <= MAX_STARTS else ""
     sql = (
         "SELECT memory, packed FROM conditions"
         f" WHERE n IN (SELECT condition FROM triggers WHERE {among}instr(?, key) > 0)"
         f" OR n IN (SELECT condition FROM stems WHERE stem IN ({', '.join('?' * len(stems))})) ORDER BY n"
     )
-    found: dict[str, tuple[Condition, str]] = {}
-    for memory, packed in rows(db, sql, (*(starts if among else ()), ready.lower, *stems)):
-        if memory not in found:
-            condition = unpack(packed)
-            part = fires(condition, task)
-            if part:
-                found[memory] = (condition, part)
+    found: dict[str, Fired] = {}
+    for memory, packed in rows(db, sql, (*(starts if among else ()), situation.lower, *stems)):
+        if memory not in found and (fired := fires(unpack(packed), situation)):
+            found[memory] = fired
     return found
 
 
 def _starts(task: str) -> set[str]:
-    """Every text of up to three letters that occurs in a task: a trigger that occurs in it starts with one of them."""
-    return {task[at : at + size] for at in range(len(task)) for size in range(START + 1)} | {""}
+    """Return every text of up to three letters in a task: a trigger that occurs in the task starts with one of them."""
+    return {task[at : at + size] for at in range(len(task)) for size in range(START_CHARS + 1)} | {""}
 
 
 def _keys(condition: Condition) -> set[str]:

@@ -277,6 +277,7 @@ class Index:
     def _sync_locked(self, progress: Callable[[int, int], None] | None, rebuild: bool) -> SyncReport:
         """Reconcile; a database that turns out to be broken, at whatever step, is thrown away first."""
         try:
+            self.told = self.told or rebuild  # a caller who asks for it knows
             return self._reconcile(progress, "asked for" if rebuild else "")
         except BROKEN as failure:
             remove_database(self.path)
@@ -339,7 +340,7 @@ class _Reconcile:
         changed = [path for path, stamp in found.items() if known.get(path) != stamp]
         gone = [path for path in known if path not in found and not _below(path, seen.unreadable)]
         self._guard(len(gone), len(known), seen)
-        if found and self.why and self.why != "asked for" and not self.index.told:
+        if found and self.why and not self.index.told:
             self.index.warn(f"making the index from {count(len(found), 'file')}: {self.why}")
         changed = self._really_changed(sorted(changed), found)
         read = self._batches(changed, gone, found, progress) if changed or gone else 0

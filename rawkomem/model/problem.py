@@ -1,4 +1,7 @@
-"""A Problem is an error as a value: where, what, and what to do. It never stops the rest."""
+"""A Problem is an error as a value: where, what, and what to do. It never stops the rest.
+
+docs/format.md lists the codes.
+"""
 
 from __future__ import annotations
 
@@ -13,25 +16,26 @@ LEVELS = (ERROR, WARNING, STYLE)
 
 @record
 class Problem:
-    """One thing that is wrong with a file."""
+    """One thing that is wrong with a file. Programs decide by `code`; `message` and `hint` are for people."""
 
     level: str
+    code: str
     message: str
     hint: str = ""
     line: int = 1
     path: str = ""
 
 
-def error(message: str, hint: str = "", line: int = 1) -> Problem:
-    """A Problem that keeps an entry from being a memory."""
-    return Problem(ERROR, message, hint, line)
+def error(code: str, message: str, hint: str = "", line: int = 1, path: str = "") -> Problem:
+    """Return a Problem that keeps an entry from being a memory."""
+    return Problem(ERROR, code, message, hint, line, path)
 
 
-def warning(message: str, hint: str = "", line: int = 1) -> Problem:
-    """A Problem that is worth mending, with the entry still in use."""
-    return Problem(WARNING, message, hint, line)
+def warning(code: str, message: str, hint: str = "", line: int = 1, path: str = "") -> Problem:
+    """Return a Problem that is worth fixing, with the entry still in use."""
+    return Problem(WARNING, code, message, hint, line, path)
 
 
-def style(message: str, hint: str = "", line: int = 1) -> Problem:
-    """A content rule that is not followed."""
-    return Problem(STYLE, message, hint, line)
+def style(code: str, message: str, hint: str = "", line: int = 1, path: str = "") -> Problem:
+    """Return a content rule that is not followed."""
+    return Problem(STYLE, code, message, hint, line, path)

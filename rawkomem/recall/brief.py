@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ..format.sections import items, sections
+from ..format.sections import PLACEHOLDERS, items, sections
 from ..model.record import record
 from ..redaction.find import redact
 from ..state.run import SUCCESS, approach_of, goal_of, outcome_of, run_of, tools_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Memory
 
-BUDGET = 1_000  # tokens: half of what is injected, since both may go into one prompt
+MAX_TOKENS = 1_000  # half of what is injected, since both may go into one prompt
 WORKED, FAILED, AVOID, APPROACH, LESSONS = "worked", "failed", "avoid", "approach", "lessons"
 HEADINGS = {
     APPROACH: "Recommended approach",
@@ -30,7 +30,7 @@ HEADINGS = {
     WORKED: "What worked",
     FAILED: "What failed",
 }  # in the order in which room is given: how to do it comes before who did it
-ITEM_LENGTH = 400  # characters
+MAX_ITEM_CHARS = 400
 NOTHING = "nothing is known about this goal yet: record how it goes with 'rawkomem trace add'"
 
 
@@ -55,7 +55,7 @@ class Brief:
 
 
 def write_brief(
-    goal: str, runs: Sequence[Memory], learnings: Sequence[Memory], lessons: Sequence[Memory], budget: int = BUDGET
+    goal: str, runs: Sequence[Memory], learnings: Sequence[Memory], lessons: Sequence[Memory], budget: int = MAX_TOKENS
 ) -> Brief:
     """The brief for a goal from runs, learnings and lessons that fit it, the best of each first."""
     found = [*_of_learnings(learnings), *_of_lessons(lessons), *_of_runs(runs)]
@@ -74,7 +74,7 @@ def _of_learnings(learnings: Sequence[Memory]) -> Iterator[Point]:
         parts = sections(learning.body)
         context = ", ".join(items(parts.get("context", ""))[:2])
         for section, title in ((APPROACH, "recommended approach"), (AVOID, "anti-patterns"), (LESSONS, "key insights")):
-            told = [item for item in items(parts.get(title, "")) if not item.startswith(("None were", "No execution"))]
+            told = [item for item in items(parts.get(title, "")) if item not in PLACEHOLDERS]
             if section == APPROACH and told:
                 steps = "; ".join(f"{number}. {item}" for number, item in enumerate(told, 1))
                 yield _point(section, f"{learning.title.removeprefix('Learning: ')} ({context}): {steps}", learning)
@@ -92,7 +92,7 @@ def _of_runs(runs: Sequence[Memory]) -> Iterator[Point]:
     for memory in runs:
         goal, tools = goal_of(memory), ", ".join(tools_of(memory))
         if outcome_of(memory) in SUCCESS:
-            how = one_line(approach_of(memory).replace("\n", " "), ITEM_LENGTH)
+            how = one_line(approach_of(memory).replace("\n", " "), MAX_ITEM_CHARS)
             said = "; ".join(part for part in (f"with {tools}" if tools else "", how) if part)
             yield _point(WORKED, f"{goal}: {said}" if said else goal, memory)
         else:
@@ -102,7 +102,7 @@ def _of_runs(runs: Sequence[Memory]) -> Iterator[Point]:
 
 
 def _point(section: str, text: str, memory: Memory) -> Point:
-    return Point(section, redact(safe_body(one_line(text, ITEM_LENGTH))), memory.id)
+    return Point(section, redact(safe_body(one_line(text, MAX_ITEM_CHARS))), memory.id)
 
 
 def _distinct(points: Sequence[Point]) -> list[Point]:

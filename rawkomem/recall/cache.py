@@ -1,4 +1,4 @@
-"""Answers that a long-lived process gave, kept for a while: in memory only, and only while the index is the same."""
+"""A cache of answers for a long-lived process: in memory only, and only while the index is the same."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-SECONDS = 300.0  # RFC-0011: five minutes from the moment it was made, however often it is used
-ENTRIES = 500  # RFC-0011; beyond, the one that was not used for the longest time goes
+TIME_TO_LIVE_S = 300.0  # RFC-0011: five minutes from the moment an answer was made, however often it is used
+MAX_ANSWERS = 500  # RFC-0011; beyond, the least recently used answer goes
 
 
 class AnswerCache:
-    """Least recently used, with an absolute time to live; emptied when what it was made from changes.
+    """Least recently used answers with an absolute time to live; emptied when the index changes. Thread-safe."""
 
-    Any thread may ask: one that empties it need not wait for another that searches.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic, entries: int = ENTRIES, seconds: float = SECONDS):
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, entries: int = MAX_ANSWERS, seconds: float = TIME_TO_LIVE_S
+    ):
         self.clock = clock
         self.entries = entries
         self.seconds = seconds
@@ -31,12 +30,12 @@ class AnswerCache:
         return len(self._kept)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove every answer."""
         with self._lock:
             self._kept.clear()
 
     def get(self, key: Hashable, made_from: object = None) -> object | None:
-        """The answer to this question from this state of the index; None when there is none that may be used."""
+        """Return the answer to this question from this state of the index; None when there is none or it is too old."""
         with self._lock:
             if made_from != self._made_from:
                 self._kept.clear()

@@ -1,6 +1,7 @@
-"""Factors: the named parts of a score. Each is a value near 0..1 with a sentence that says why.
+"""Factors: the named parts of a score. Each is a value near 0..1, with the facts of a sentence that says why.
 
-State holds facts and counts; whatever depends on the clock, the task or the agent is computed here, at read time.
+State holds facts and counts; a value that depends on the clock, the task or the agent is computed here, at read time.
+A new factor is one row of FACTORS, and a profile that gives it a weight.
 """
 
 from __future__ import annotations
@@ -8,10 +9,10 @@ from __future__ import annotations
 import math
 
 from ..model.clock import DAY
-from ..model.kinds import IMPORTANCE
 from ..model.record import record
 from ..state.belief.trust import Standing, explain_trust
 from ..state.facets import type_of
+from ..text.condition import WORDS
 from ..text.count import count
 from .limits import SPECIALTIES
 
@@ -20,9 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..model.entry import Memory
-    from .candidates import Signals
+    from .question import Question
+    from .signals import Signals
 
-HOUR = DAY // 24
+    Facts = tuple[object, ...]
+    Value = tuple[float, Facts] | None  # None: nothing is recorded
+    Compute = Callable[[Memory, Signals, Question], Value]
+
+HOUR_MS = DAY // 24
 
 POINTS = {"low": 5, "medium": 15, "high": 25, "critical": 30}  # SPEC-0009
 TAXONOMY = {  # Memory Lane: weight of each type
@@ -38,191 +44,154 @@ INTENTS = {  # Memory Lane: words of a question → types it is after
     ("learned", "realized"): ("learning", "insight"),
 }
 INTENT_BOOST = 1.15
-DECAY = ((7, 1.0), (30, 0.8), (90, 0.6))  # days since last access → factor; older: OLD
-OLD = 0.4
-CONFIDENCE = 70.0  # Memory Lane: of a memory that does not say
-HELPFUL, HARMFUL, LEAST, MOST = 1.1, 0.5, 0.1, 2.0  # feedback: each vote multiplies, within bounds
-# What a citation is worth: code that changed may still be as the memory says, code that is gone hardly; what cannot be
-# looked at speaks neither for nor against.
-CITED = {"fresh": 1.0, "stale": 0.5, "gone": 0.3, "unknown": 1.0}
+DECAY = ((7, 1.0), (30, 0.8), (90, 0.6))  # days since last access → factor
+MIN_DECAY = 0.4  # … when it is older
+DEFAULT_CONFIDENCE = 70.0  # Memory Lane: of a memory that does not say
+HELPFUL_VOTE, HARMFUL_VOTE = 1.1, 0.5  # each vote multiplies …
+MIN_FEEDBACK, MAX_FEEDBACK = 0.1, 2.0  # … within bounds
+# The value of a citation: code that changed may still be as the memory says, code that is gone hardly; code that cannot
+# be read speaks neither for nor against.
+CITATION_VALUES = {"fresh": 1.0, "stale": 0.5, "gone": 0.3, "unknown": 1.0}
 
 
 @record
 class Factor:
-    """One part of a score."""
+    """One part of a score. `sentence` has a place for each of the facts."""
 
     name: str
     value: float
     weight: float
-    why: str
+    sentence: str = ""
+    facts: Facts = ()
+
+    @property
+    def why(self) -> str:
+        """What a reader is told."""
+        return self.sentence.format(*self.facts)
 
 
-@record
-class Context:
-    """What factors are computed against: the task, who works on it, and when."""
-
-    task: str
-    agent: str
-    now: int
-    specialties: tuple[str, ...] = ()
-    accessed: int = 0  # last time this memory was injected or found; 0: never
+def factor(name: str, weight: float, memory: Memory, signals: Signals, question: Question) -> Factor | None:
+    """Return the factor of that name for one memory; None where nothing is recorded for it."""
+    compute, sentence = FACTORS[name]
+    computed = compute(memory, signals, question)
+    return Factor(name, computed[0], weight, sentence, computed[1]) if computed else None
 
 
-def factor(name: str, weight: float, memory: Memory, signals: Signals, context: Context) -> Factor:
-    """The factor of that name for one memory."""
-    value, why = FACTORS[name](memory, signals, context)
-    return Factor(name, value, weight, why)
-
-
-def _fit(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    return signals.score, f"words and meaning together, {signals.words:.2f} by words, cosine {signals.cosine:.2f}"
-
-
-def _semantic(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    return max(0.0, signals.cosine), f"cosine {signals.cosine:.2f} of the closest passage"
-
-
-def _ranks(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    return signals.ranks, "reciprocal ranks by words and by meaning"
-
-
-def _when_to_use(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
+def _when_to_use(memory: Memory, signals: Signals, question: Question) -> Value:
+    """Words of a sentence count in the fit already; words that any task holds count for nothing."""
     if not signals.fired:
-        return 0.0, "no condition fired"
-    value = 0.0 if signals.fired.startswith("words:") else 1.0  # the words of a sentence count in the fit already
-    if signals.faint:
-        return 0.0, f"whenToUse fired on what any task holds: {signals.fired}"
-    return value, f"whenToUse fired: {signals.fired}"
+        return 0.0, ("no condition fired", "")
+    if signals.is_faint:
+        return 0.0, ("whenToUse fired on what any task holds: ", signals.fired.sentence)
+    return float(signals.fired.how != WORDS), ("whenToUse fired: ", signals.fired.sentence)
 
 
-def _importance(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    return POINTS[memory.importance] / POINTS[IMPORTANCE[-1]], f"importance {memory.importance}"
+def _recency(memory: Memory, signals: Signals, question: Question) -> Value:
+    days = max(0.0, (question.at - (memory.updated or memory.created)) / DAY)
+    return math.exp(-0.01 * days), (count(round(days), "day"),)
 
 
-def _recency(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    days = max(0.0, (context.now - (memory.updated or memory.created)) / DAY)
-    return math.exp(-0.01 * days), f"changed {count(round(days), 'day')} ago"
-
-
-def _recency_steps(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
+def _recency_steps(memory: Memory, signals: Signals, question: Question) -> Value:
     """SPEC-0009: under 24 hours 10 points, under 72 hours 5; a date in the future earns nothing."""
-    age = context.now - memory.created
+    age = question.at - memory.created
     if not memory.created or age < 0:
-        return 0.0, "found at an unknown or future time"
-    value = 1.0 if age < 24 * HOUR else 0.5 if age < 72 * HOUR else 0.0
-    return value, f"found {age / HOUR:.0f} hours ago"
+        return 0.0, ("at an unknown or future time",)
+    value = 1.0 if age < 24 * HOUR_MS else 0.5 if age < 72 * HOUR_MS else 0.0
+    return value, (f"{age / HOUR_MS:.0f} hours ago",)
 
 
-def _title_words(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
+def _title_words(memory: Memory, signals: Signals, question: Question) -> Value:
     """SPEC-0009: 5 points for each task word longer than 3 characters that occurs in the title, at most 20."""
     title = memory.title.lower()
-    found = [word for word in context.task.lower().split() if len(word) > 3 and word in title]
-    return min(20, 5 * len(found)) / 20, f"title words: {', '.join(found) or 'none'}"
+    found = [word for word in question.task.lower().split() if len(word) > 3 and word in title]
+    return min(20, 5 * len(found)) / 20, (", ".join(found) or "none",)
 
 
-def _specialty(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
+def _specialty(memory: Memory, signals: Signals, question: Question) -> Value:
     """SPEC-0009: 5 points for each tag that belongs to the agent's type, at most 15."""
-    wanted = context.specialties or SPECIALTIES.get(context.agent, ())
-    found = [tag for tag in memory.tags if tag.lower() in wanted]
-    return min(15, 5 * len(found)) / 15, f"tags for {context.agent or 'no agent'}: {', '.join(found) or 'none'}"
+    found = [tag for tag in memory.tags if tag.lower() in SPECIALTIES.get(question.agent, ())]
+    return min(15, 5 * len(found)) / 15, (question.agent or "no agent", ", ".join(found) or "none")
 
 
-def _same_discoverer(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    same = bool(context.agent) and memory.by == context.agent
-    return float(same), f"found by {memory.by or 'nobody'}"
-
-
-def _trust(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    trust = signals.trust or explain_trust(memory, Standing(), context.now)
-    return trust.value, "; ".join(f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts)
-
-
-def _taxonomy(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    kind = type_of(memory)
-    return TAXONOMY.get(kind, UNTYPED), f"type {kind or 'not given'}"
+def _trust(memory: Memory, signals: Signals, question: Question) -> Value:
+    trust = signals.trust or explain_trust(memory, Standing(), question.at)
+    return trust.value, ("; ".join(f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts),)
 
 
 def decay_factor(days: float) -> float:
-    """Memory Lane's table: light, moderate and heavy decay with the days since the last access."""
-    return next((value for limit, value in DECAY if days < limit), OLD)
+    """Return light, moderate or heavy decay by the days since the last access (Memory Lane's table)."""
+    return next((value for limit, value in DECAY if days < limit), MIN_DECAY)
 
 
-def _decay(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    touched = max(context.accessed, memory.created)
-    days = max(0.0, (context.now - touched) / DAY) if touched else 0.0
-    value, confidence = decay_factor(days), _confidence(memory)
-    left = effective_confidence(confidence, value)
-    return value, f"last used {count(round(days), 'day')} ago: confidence {left} of {confidence:g}"
-
-
-def _confidence(memory: Memory) -> float:
+def _decay(memory: Memory, signals: Signals, question: Question) -> Value:
+    touched = max(signals.accessed, memory.created)
+    days = max(0.0, (question.at - touched) / DAY) if touched else 0.0
     said = str(memory.extra.get("confidence_score", memory.extra.get("confidence", "")))
-    return float(said) if said.isdecimal() and float(said) <= 100 else CONFIDENCE
+    confidence = float(said) if said.isdecimal() and float(said) <= 100 else DEFAULT_CONFIDENCE
+    value = decay_factor(days)
+    return value, (count(round(days), "day"), effective_confidence(confidence, value), confidence)
 
 
 def effective_confidence(confidence: float, decay: float) -> int:
-    """Memory Lane: what decay leaves of a memory's confidence, from 0 to 100."""
+    """Return the confidence that decay leaves of a memory's, from 0 to 100 (Memory Lane)."""
     return round(confidence * decay)
 
 
 def feedback_score(helpful: int, harmful: int) -> float:
-    """×1.1 for each helpful vote, ×0.5 for each harmful one, within [0.1, 2]."""
-    return max(LEAST, min(MOST, HELPFUL**helpful * HARMFUL**harmful))
+    """Return ×1.1 for each helpful vote and ×0.5 for each harmful one, within [0.1, 2]."""
+    return max(MIN_FEEDBACK, min(MAX_FEEDBACK, HELPFUL_VOTE**helpful * HARMFUL_VOTE**harmful))
 
 
-def _feedback(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    if not memory.helpful and not memory.harmful:
-        return 1.0, ""
-    return feedback_score(memory.helpful, memory.harmful), f"{memory.helpful} helpful, {memory.harmful} harmful"
+def _feedback(memory: Memory, signals: Signals, question: Question) -> Value:
+    votes = (memory.helpful, memory.harmful)
+    return (feedback_score(*votes), votes) if any(votes) else None
 
 
-def _disputes(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
+def _disputes(memory: Memory, signals: Signals, question: Question) -> Value:
     """Each dispute that nobody answered, by reinforcing or confirming the memory, halves it."""
-    if not memory.disputes:
-        return 1.0, ""
     answered = memory.reinforcements + memory.corroborations
-    open = max(0, memory.disputes - answered)
-    return max(LEAST, HARMFUL**open), f"{memory.disputes} disputed, {answered} reinforced or confirmed"
+    value = max(MIN_FEEDBACK, HARMFUL_VOTE ** max(0, memory.disputes - answered))
+    return (value, (memory.disputes, answered)) if memory.disputes else None
 
 
 def intent_types(question: str) -> tuple[str, ...]:
-    """The types a question is after, by its words."""
+    """Return the types that a question is after, by its words."""
     lower = question.lower()
     found = [kind for words, kinds in INTENTS.items() if any(word in lower for word in words) for kind in kinds]
     return tuple(dict.fromkeys(found))
 
 
-def _intent(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    wanted = intent_types(context.task)
-    hit = type_of(memory) in wanted
-    return (INTENT_BOOST if hit else 1.0), f"the task asks for {', '.join(wanted) or 'no special type'}"
+def _intent(memory: Memory, signals: Signals, question: Question) -> Value:
+    wanted = intent_types(question.task)
+    return INTENT_BOOST if type_of(memory) in wanted else 1.0, (", ".join(wanted) or "no special type",)
 
 
-def _citations(memory: Memory, signals: Signals, context: Context) -> tuple[float, str]:
-    """The mean over what is cited: one changed place of many takes little away. Nothing cited: nothing to say."""
-    if not signals.cited:
-        return 1.0, ""
-    value = sum(CITED[cited.state] for cited in signals.cited) / len(signals.cited)
-    told = ", ".join(f"{cited.citation.place} {cited.state}" for cited in signals.cited)
-    return value, f"multiplies the score; cites {told}"
+def _citations(memory: Memory, signals: Signals, question: Question) -> Value:
+    """The mean over the cited places: one changed place of many takes little away."""
+    values = [CITATION_VALUES[cited.state] for cited in signals.cited]
+    places = ", ".join(f"{cited.citation.place} {cited.state}" for cited in signals.cited)
+    return (sum(values) / len(values), (places,)) if values else None
 
 
-FACTORS: dict[str, Callable[[Memory, Signals, Context], tuple[float, str]]] = {
-    "fit": _fit,
-    "semantic": _semantic,
-    "ranks": _ranks,
-    "when_to_use": _when_to_use,
-    "importance": _importance,
-    "recency": _recency,
-    "recency_steps": _recency_steps,
-    "title_words": _title_words,
-    "specialty": _specialty,
-    "same_discoverer": _same_discoverer,
-    "trust": _trust,
-    "taxonomy": _taxonomy,
-    "decay": _decay,
-    "feedback": _feedback,
-    "disputes": _disputes,
-    "intent": _intent,
-    "citations": _citations,
+FACTORS: dict[str, tuple[Compute, str]] = {  # name → how it is computed, and its sentence
+    "fit": (
+        lambda m, s, q: (s.score, (s.words, s.cosine)),
+        "words and meaning together, {:.2f} by words, cosine {:.2f}",
+    ),
+    "semantic": (lambda m, s, q: (max(0.0, s.cosine), (s.cosine,)), "cosine {:.2f} of the closest passage"),
+    "ranks": (lambda m, s, q: (s.ranks, ()), "reciprocal ranks by words and by meaning"),
+    "when_to_use": (_when_to_use, "{}{}"),
+    "importance": (lambda m, s, q: (POINTS[m.importance] / POINTS["critical"], (m.importance,)), "importance {}"),
+    "recency": (_recency, "changed {} ago"),
+    "recency_steps": (_recency_steps, "found {}"),
+    "title_words": (_title_words, "title words: {}"),
+    "specialty": (_specialty, "tags for {}: {}"),
+    "same_discoverer": (lambda m, s, q: (float(m.by == q.agent != ""), (m.by or "nobody",)), "found by {}"),
+    "trust": (_trust, "{}"),
+    "taxonomy": (lambda m, s, q: (TAXONOMY.get(type_of(m), UNTYPED), (type_of(m) or "not given",)), "type {}"),
+    "decay": (_decay, "last used {} ago: confidence {} of {:g}"),
+    "feedback": (_feedback, "{} helpful, {} harmful"),
+    "disputes": (_disputes, "{} disputed, {} reinforced or confirmed"),
+    "intent": (_intent, "the task asks for {}"),
+    "citations": (_citations, "multiplies the score; cites {}"),
 }

@@ -1,22 +1,27 @@
-"""Packs ranked memories into a prompt's budget. What is left out is listed with the reason, never in silence."""
+"""Packs ranked memories into a prompt's budget. Each memory that is left out is listed with the reason."""
 
 from __future__ import annotations
 
-from ..model.kinds import IMPORTANCE
+from ..model.kinds import GROUPS, IMPORTANCE
 from ..model.record import record, replace
 from ..text.same import is_copy
-from .limits import Limits
+from ..text.when import LINK, Fired
+from .gate import held_back, withdrawn
+from .score import Reason, Scored
+from .signals import Signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from .rank import Scored
+    from ..model.entry import Memory
+    from .gather import Sources
+    from .limits import Limits
 
 
 @record
 class Packed:
-    """What goes in, in the order of the ranking, and what stays out with the reason."""
+    """The items that go in, in the order of the ranking, and those that stay out, with the reason."""
 
     items: tuple[Scored, ...]
     left_out: tuple[Scored, ...]
@@ -24,41 +29,36 @@ class Packed:
 
 
 def pack(ranked: Sequence[Scored], limits: Limits, cost: Callable[[Scored], int]) -> Packed:
-    """Take what passed the gate: no twins, important enough, at most so many, greedily by value for each token."""
+    """Take the items that passed the gate: no twins, important enough, at most so many, best value per token first."""
     left = [item for item in ranked if item.out]
     kept: list[Scored] = []
     for item in (item for item in ranked if not item.out):
-        for copy in _copies(item, kept):
-            kept.remove(copy)
-            left.append(replace(copy, out=f"says the same as {item.memory.id}, for which a person vouches"))
-        full = f"only {limits.most} are injected" if len(kept) >= limits.most else ""
+        for copy in [other for other in kept if other.signals.unverified and not item.signals.unverified]:
+            if not _alike(item, copy):
+                continue
+            kept.remove(copy)  # only this item has a person behind it
+            left.append(replace(copy, out=Reason("vouched-twin", (item.memory.id,))))
+        full = Reason("full", (limits.most,)) if len(kept) >= limits.most else None
         reason = full or _unwanted(item, kept, limits)
         (left if reason else kept).append(replace(item, out=reason))
     chosen, over, tokens = _fit(kept, limits.budget, cost)
     return Packed(tuple(chosen), tuple(left + over), tokens)
 
 
-def unvouched(item: Scored, before: Sequence[Scored], limits: Limits) -> str:
-    """Why an item that no person vouches for stays out, beside those that are in; empty where it may go in."""
-    if not item.signals.unverified or sum(bool(other.signals.unverified) for other in before) < limits.unverified:
-        return ""
-    remedy = f"commit it or run 'rawkomem review {item.memory.id} --activate'"
-    return f"unverified ({item.signals.unverified}): {remedy}"
+def _unvouched(item: Scored, before: Sequence[Scored], limits: Limits) -> Reason | None:
+    """Return why an item that no person vouches for stays out, beside those that are in; None if it may go in."""
+    standing = item.signals.unverified
+    if not standing or sum(bool(other.signals.unverified) for other in before) < limits.unverified:
+        return None
+    return Reason("unverified", (standing.why, item.memory.id))
 
 
-def _copies(item: Scored, before: list[Scored]) -> list[Scored]:
-    """What says the same as this item, is in already, and gives way because only this one has a person behind it."""
-    if item.signals.unverified:
-        return []
-    return [other for other in before if other.signals.unverified and _alike(item, other)]
-
-
-def _unwanted(item: Scored, before: list[Scored], limits: Limits) -> str:
+def _unwanted(item: Scored, before: list[Scored], limits: Limits) -> Reason | None:
     least = IMPORTANCE.index(limits.least_importance)
     if IMPORTANCE.index(item.memory.importance) < least:
-        return f"importance {item.memory.importance} is below {limits.least_importance}"
+        return Reason("unimportant", (item.memory.importance, limits.least_importance))
     twin = next((other for other in before if _alike(item, other)), None)
-    return f"says the same as {twin.memory.id}" if twin else unvouched(item, before, limits)
+    return Reason("twin", (twin.memory.id,)) if twin else _unvouched(item, before, limits)
 
 
 def _alike(a: Scored, b: Scored) -> bool:
@@ -68,7 +68,7 @@ def _alike(a: Scored, b: Scored) -> bool:
 
 
 def _fit(items: list[Scored], budget: int, cost: Callable[[Scored], int]) -> tuple[list[Scored], list[Scored], int]:
-    """Greedy by value density; the best one goes first whatever it costs, unless it alone is over the budget."""
+    """Choose greedily by value per token; the best item goes first whatever it costs, unless it is over the budget."""
     costs = {item.memory.id: cost(item) for item in items}
     by_density = sorted(items[1:], key=lambda item: -item.score / max(1, costs[item.memory.id]))
     chosen, over, tokens = set(), [], 0
@@ -77,5 +77,33 @@ def _fit(items: list[Scored], budget: int, cost: Callable[[Scored], int]) -> tup
             chosen.add(item.memory.id)
             tokens += costs[item.memory.id]
         else:
-            over.append(replace(item, out=f"needs {costs[item.memory.id]} tokens, {budget - tokens} are left"))
+            over.append(replace(item, out=Reason("over-budget", (costs[item.memory.id], budget - tokens))))
     return [item for item in items if item.memory.id in chosen], over, tokens
+
+
+def add_linked(packed: Packed, sources: Sources, limits: Limits, cost: Callable[[Scored], int]) -> Packed:
+    """Add the memories that the packed ones name as related, one hop away, while there is room."""
+    items, left, tokens = list(packed.items), list(packed.left_out), packed.tokens
+    present = {item.memory.id for item in items}
+    for item in packed.items:
+        for id in _linked(item.memory):
+            memory = sources.view.memory(id)
+            if memory is None or memory.status != "active" or memory.id in present or len(items) >= limits.most:
+                continue
+            if memory.kind in GROUPS or withdrawn(memory) or held_back(memory, limits, sources.view.at):
+                continue
+            standing = sources.unverified([memory]).get(id)
+            fired = Fired(LINK, item.memory.id)
+            signals = Signals(id, fired=fired, cited=sources.cited(memory), unverified=standing)
+            linked = Scored(memory, signals, item.score / 2, ())
+            if reason := _unvouched(linked, items, limits):
+                left = [*(other for other in left if other.memory.id != id), replace(linked, out=reason)]
+            elif tokens + cost(linked) <= limits.budget:
+                items.append(linked)
+                present.add(memory.id)
+                tokens += cost(linked)
+    return Packed(tuple(items), tuple(item for item in left if item.memory.id not in present), tokens)
+
+
+def _linked(memory: Memory) -> Iterable[str]:
+    return dict.fromkeys([*(name.removesuffix(".md") for name in memory.related), *(id for _, id in memory.links)])

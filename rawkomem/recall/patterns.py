@@ -1,20 +1,21 @@
-"""The LLMos memory query: which earlier tasks resemble this one, how they went, and what to do likewise."""
+"""The LLMos memory query: which earlier tasks resemble this one, how they went, and how they were done."""
 
 from __future__ import annotations
 
 from ..model.errors import BadInput
 from ..model.record import record
 from ..state.run import SUCCESS, approach_of, goal_of, outcome_of, said, tools_of
-from ..text.clean import clean
 from ..text.language import language
-from .candidates import gather
+from .question import question_of
+from .signals import find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..index.stores.protocol import SearchStore
     from ..index.views.view import View
     from ..model.entry import Memory
-    from .candidates import Spaces
+    from .question import Question
+    from .signals import Spaces
 
 
 @record
@@ -32,25 +33,26 @@ class PatternMatch:
 def match_patterns(
     view: View, store: SearchStore, spaces: Spaces, text: str, limit: int, least: float
 ) -> tuple[PatternMatch, ...]:
-    """The memories that resemble a task by at least so much, the most similar first."""
+    """Return the memories that resemble a task by at least so much, the most similar first."""
     if limit < 1 or not 0 <= least <= 1:
         raise BadInput(f"limit {limit}, min_similarity {least:g}", "limit is at least 1, min_similarity from 0 to 1")
-    (found,) = gather(store, spaces, [text], view.stored)
+    question = question_of(text)
+    (found,) = find(store, spaces, [question], view.stored)
     by_words = not any(signals.relevance for signals in found)  # the embedder knows none of the words
     pairs = [(memory, signals.relevance) for signals in found if (memory := view.memory(signals.id))]
-    scored = [(memory, share_of_words(text, goal_of(memory)) if by_words else near) for memory, near in pairs]
+    scored = [(memory, share_of_words(question, goal_of(memory)) if by_words else near) for memory, near in pairs]
     similar = sorted((pair for pair in scored if pair[1] >= least), key=lambda pair: (-pair[1], pair[0].id))
     return tuple(pattern_of(memory, similarity) for memory, similarity in similar[:limit])
 
 
-def share_of_words(text: str, goal: str) -> float:
-    """Similarity where no vector can tell: the share of the query's words that occur in the goal."""
-    asked, goal = list(dict.fromkeys(language().words(clean(text)))), goal.lower()
+def share_of_words(question: Question, goal: str) -> float:
+    """Return the share of the question's words that occur in the goal: the similarity where no vector can tell."""
+    asked, goal = set(language().words(question.text)), goal.lower()
     return sum(word in goal for word in asked) / len(asked) if asked else 0.0
 
 
 def pattern_of(memory: Memory, similarity: float) -> PatternMatch:
-    """A memory as the seed's PatternMatch; what it does not say stays empty."""
+    """Return a memory as the seed's PatternMatch; a field that it does not give stays empty."""
     return PatternMatch(
         goal=goal_of(memory),
         similarity=round(max(0.0, min(1.0, similarity)), 4),

@@ -7,6 +7,7 @@ from ..model.record import record, replace
 from .limits import LEAST_SIMILAR, SIMILAR
 
 SUM, PRODUCT = "sum", "product"
+RELEVANT, FIRED = "relevant", "fired"  # gates: a condition fired or it is relevant enough; only if a condition fired
 DOUBTS = ("feedback", "disputes")  # factors that, as demotions, also lower the relevance that the gate looks at
 
 
@@ -18,14 +19,16 @@ class Profile:
     about: str
     combine: str
     weights: tuple[tuple[str, float], ...]
-    gate: str = "relevant"  # "relevant": a condition fired or it is relevant enough; "fired": only if a condition fired
-    floor: float = 0.0  # least similarity, where the seed names one
-    floor_with_entities: float = 0.0  # … where the question is about certain entities
-    most: float = 0.0  # cap of the score; 0: none
-    demotions: tuple[
-        str, ...
-    ] = ()  # factors that multiply the sum where they have something to say; 1 where nothing is recorded
-    limit: int = 0  # results when nobody says how many; 0: the caller's own default
+    gate: str = RELEVANT
+    min_similarity: float = 0.0  # where the seed names one
+    min_similarity_with_entities: float = 0.0  # … where the question is about certain entities
+    max_score: float = 0.0  # 0: no cap
+    demotions: tuple[str, ...] = ()  # factors that multiply the sum where something is recorded
+    max_results: int = 0  # when nobody says how many; 0: the caller's own default
+
+    def uses(self, factor: str) -> bool:
+        """Whether a factor has a weight."""
+        return any(name == factor for name, _ in self.weights)
 
 
 PROFILES = {
@@ -49,8 +52,8 @@ PROFILES = {
                 ("specialty", 15.0),
                 ("same_discoverer", 10.0),
             ),
-            gate="fired",
-            most=100.0,
+            gate=FIRED,
+            max_score=100.0,
         ),
         Profile("mesh", "RFC-0011: reciprocal ranks of words and meaning, k = 60", SUM, (("ranks", 1.0),)),
         Profile(
@@ -64,16 +67,16 @@ PROFILES = {
             "Memory Lane: similarity times type, decay, feedback and intent",
             PRODUCT,
             (("semantic", 1.0), ("taxonomy", 1.0), ("decay", 1.0), ("feedback", 1.0), ("intent", 1.0)),
-            floor=0.2,
-            floor_with_entities=0.15,
+            min_similarity=0.2,
+            min_similarity_with_entities=0.15,
         ),
         Profile(
             "llmos",
             "LLMos: similarity alone, three results of at least 0.3",
             SUM,
             (("semantic", 1.0),),
-            floor=LEAST_SIMILAR,
-            limit=SIMILAR,
+            min_similarity=LEAST_SIMILAR,
+            max_results=SIMILAR,
         ),
     )
 }
@@ -81,7 +84,7 @@ DEFAULT = "fit"
 
 
 def profile_of(text: str) -> Profile:
-    """The profile of a name, perhaps with other weights: `composite`, `composite:trust=0.4,recency=0`, `:ranks=1`."""
+    """Return a profile by name, maybe with other weights: `composite`, `composite:trust=0.4,recency=0`, `:ranks=1`."""
     name, _, changes = text.partition(":")
     if name and name not in PROFILES:
         raise BadInput(f"unknown profile {name!r}", "one of " + ", ".join(PROFILES))
@@ -90,7 +93,7 @@ def profile_of(text: str) -> Profile:
 
 
 def _with_weights(profile: Profile, changes: str) -> Profile:
-    from .factors import FACTORS  # imports this module's neighbours; only for who changes weights
+    from .factors import FACTORS  # many modules: only where somebody changes weights
 
     weights = dict(profile.weights)
     for change in changes.split(","):

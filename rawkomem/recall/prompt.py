@@ -1,4 +1,4 @@
-"""A prompt with the memories for its task below it."""
+"""Puts the memories for a task below its prompt."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 @record
 class Prompt:
-    """Text for a model, and the injection in it: what is in, what is left out and why, what it costs."""
+    """Text for a model, and the injection in it."""
 
     text: str
     injection: Injection
 
 
 def with_memories(base: str, injection: Injection) -> Prompt:
-    """The base prompt as it is, then the block of memories; without memories the base prompt alone."""
+    """Return the base prompt as it is, then the block of memories; without memories the base prompt alone."""
     return Prompt(f"{base.rstrip()}\n\n{injection.text}" if injection.text else base, injection)

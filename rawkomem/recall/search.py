@@ -1,10 +1,11 @@
-"""Searching: questions in, memories out, the best first; and how each came to its place."""
+"""Searches: questions in, memories out, the best first, with the parts of each score."""
 
 from __future__ import annotations
 
 from ..index.stores.documents import WHEN
 from ..model.record import record
-from .candidates import Signals, gather
+from .question import question_of
+from .signals import Signals, find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,10 +14,15 @@ if TYPE_CHECKING:
     from ..index.catalogue import Row
     from ..index.stores.protocol import SearchStore
     from ..index.views.view import View
-    from .candidates import Spaces
     from .factors import Factor
+    from .signals import Spaces
 
-LIMIT = 10  # results when nobody says how many
+DEFAULT_RESULTS = 10  # when nobody says how many
+PARTS = {  # of a score → its sentence
+    "words": "words that its best {0} shares with the question, against the best such match",
+    "meaning": "how close that {0} is in meaning, against the closest (cosine {1:.2f})",
+    "surroundings": "words shared with the passages around it, against the best such match",
+}
 
 
 @record
@@ -39,8 +45,8 @@ class Answer:
 
 
 def search(view: View, store: SearchStore, spaces: Spaces, questions: Sequence[str], limit: int) -> tuple[Answer, ...]:
-    """For each question the memories that fit it best, best first; all questions are embedded in one go."""
-    gathered = gather(store, spaces, questions, view.stored)
+    """Return for each question the memories that fit it, best first; all questions are embedded in one call."""
+    gathered = find(store, spaces, [*map(question_of, questions)], view.stored)
     return tuple(
         Answer(question, tuple(_found(view, store, signals, limit)))
         for question, signals in zip(questions, gathered, strict=True)
@@ -60,7 +66,7 @@ def _found(view: View, store: SearchStore, candidates: Sequence[Signals], limit:
 
 
 def _text(view: View, id: str, passage: str) -> str:
-    """The passage; of a memory that said something else then, how it began."""
+    """Return the passage; of a memory that had another text at that time, the beginning of that text."""
     memory = view.memory(id) if view.only.as_of else None
     if memory is None or passage in memory.body:
         return passage
@@ -70,13 +76,8 @@ def _text(view: View, id: str, passage: str) -> str:
 
 
 def contributions(signals: Signals) -> tuple[Factor, ...]:
-    """What words, meaning and surroundings add to a result's score: values times weights sum up to it."""
-    from .factors import Factor  # only where somebody wants to know
+    """Return what words, meaning and surroundings add to a result's score: values times weights sum up to it."""
+    from .factors import Factor  # only where somebody asks for it
 
-    what = "condition" if signals.field == WHEN else "passage"
-    whys = {
-        "words": f"words that its best {what} shares with the question, against the best such match",
-        "meaning": f"how close that {what} is in meaning, against the closest (cosine {signals.cosine:.2f})",
-        "surroundings": "words shared with the passages around it, against the best such match",
-    }
-    return tuple(Factor(name, value, weight, whys[name]) for name, value, weight in signals.parts if weight)
+    facts = ("condition" if signals.field == WHEN else "passage", signals.cosine)
+    return tuple(Factor(name, value, weight, PARTS[name], facts) for name, value, weight in signals.parts if weight)

@@ -11,10 +11,12 @@ from .reading import Reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..recall.inject import Injection, Sources, Task
+    from ..recall.gather import Sources
+    from ..recall.inject import Injection, Task
     from ..recall.limits import Limits
     from ..recall.prompt import Prompt
-    from ..recall.rank import Scored
+    from ..recall.score import Scored
+    from ..text.when import Fired, Situation
 
 
 class Injecting(Reading):
@@ -72,7 +74,8 @@ class Injecting(Reading):
     def explain(self, name: str, task: Task, profile: str = "", only: Filter | None = None) -> tuple[Scored, bool]:
         """How a memory scores for a task, and whether it would be injected; one that is not in use says why."""
         from ..model.clock import now
-        from ..recall.rank import out_of_use
+        from ..recall.score import Reason, Scored
+        from ..recall.signals import Signals
         from ..state.belief.explained import standing
 
         injection = self._inject(task, profile, "rawko", self.settings.limits(task.agent), only)
@@ -84,7 +87,7 @@ class Injecting(Reading):
                 return item, not item.out
         why_not = standing(memory, at or now())
         if why_not:
-            return out_of_use(memory, why_not), False
+            return Scored(memory, Signals(id), 0.0, (), Reason("not-in-use", (why_not,))), False
         raise NotFound(
             f"{id} shares neither words nor meaning nor a condition with this task",
             f"to bring it up for such tasks, add a condition: rawkomem amend {id} --when '…'",
@@ -101,13 +104,13 @@ class Injecting(Reading):
     def _sources(self, only: Filter, strict: bool) -> Sources:
         from ..files.local.usage import last_access
         from ..index.conditions import fired_by
-        from ..recall.inject import Sources
+        from ..recall.gather import Sources
 
         view = self._view(only)
 
-        def fired(task: str) -> dict[str, str]:
-            found = {id: part for id, (_, part) in fired_by(view.catalogue.db, task).items()}
-            return view.past.fired(found, task) if only.as_of else found
+        def fired(situation: Situation) -> dict[str, Fired]:
+            found = fired_by(view.catalogue.db, situation)
+            return view.past.fired(found, situation) if only.as_of else found
 
         def accessed() -> dict[str, int]:
             return last_access(self.layout)

@@ -11,10 +11,10 @@ from ..index.open_store import MEMORY, SQLITE, catalogue_path, checked
 from ..index.stores.documents import Filter
 from ..model.errors import BadInput, IndexBroken, NotFound
 from ..model.record import replace
-from ..recall.candidates import Spaces
 from ..recall.filters import DEFAULT, READABLE, as_text
 from ..recall.limits import LEAST_SIMILAR, SIMILAR
-from ..recall.search import LIMIT, Answer, Found, search
+from ..recall.search import DEFAULT_RESULTS, Answer, Found, search
+from ..recall.signals import Spaces
 from ..settings import Settings, load_settings
 
 TYPE_CHECKING = False
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..model.entry import Memory
     from ..recall.cache import AnswerCache
     from ..recall.patterns import PatternMatch
-    from ..recall.rank import Scored
+    from ..recall.score import Scored
     from ..state.belief.trust import Trust
     from ..state.graph.graph import Graph
     from ..state.history import Step
@@ -121,18 +121,20 @@ class Reading:
 
     # Finding
 
-    def search(self, text: str, limit: int = LIMIT, only: Filter | None = None) -> Sequence[Found]:
+    def search(self, text: str, limit: int = DEFAULT_RESULTS, only: Filter | None = None) -> Sequence[Found]:
         """The memories that fit a question best, best first."""
         return [*self.search_many([text], limit, only)[0].found]
 
-    def search_many(self, texts: Sequence[str], limit: int = LIMIT, only: Filter | None = None) -> Sequence[Answer]:
+    def search_many(
+        self, texts: Sequence[str], limit: int = DEFAULT_RESULTS, only: Filter | None = None
+    ) -> Sequence[Answer]:
         """The same for many questions, answered from one state of the index and embedded in one go."""
         answers = self.look(texts, limit, only)
         self._note_recalls([(answer.question, answer.found) for answer in answers], limit, only)
         return answers
 
     def look(
-        self, texts: Sequence[str], limit: int = LIMIT, only: Filter | None = None, cached: bool = True
+        self, texts: Sequence[str], limit: int = DEFAULT_RESULTS, only: Filter | None = None, cached: bool = True
     ) -> Sequence[Answer]:
         """The same for the program's own questions, which are nobody's recall and not in the ledger."""
         if len(texts) > QUESTIONS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .escapes import sequences, without_sequences
 from .lookalikes import confusable_with, mixed_script
-from .unseen import DROP, EMOJI, JOIN, JOINING, LINE, MARK, STYLE, TAG, name, ranges, what, within
+from .unseen import DROP, EMOJI, JOIN, JOINING, LINE, MARK, NON_CHARACTER, STYLE, TAG, name, ranges, what, within
 
 __all__ = ["clean", "confusable_with", "hidden", "mixed_script", "one_line", "visible"]
 
@@ -32,13 +32,13 @@ def clean(text: str) -> str:
     return text.translate(_ASCII) if text.isascii() else _clean_wide(text)
 
 
-def hidden(text: str) -> list[tuple[int, str]]:
-    """Line and name of what `clean` would take out, each kind once per line; nothing for ordinary text and emoji."""
+def hidden(text: str, harmless: bool = True) -> list[tuple[int, str]]:
+    """Return line and name of each kind of character that `clean` takes out; `harmless`: non-characters, too."""
     plain = _newlines(text.removeprefix(BYTE_ORDER_MARK))
     if clean(plain) == plain:
         return []
     lines = enumerate(plain.split("\n"), 1)
-    return [(number, kind) for number, line in lines for kind in _taken_out(line)][:MAX_HIDDEN_ROWS]
+    return [(number, kind) for number, line in lines for kind in _taken_out(line, harmless)][:MAX_HIDDEN_ROWS]
 
 
 def one_line(text: str, limit: int = TITLE_LENGTH) -> str:
@@ -128,7 +128,7 @@ def _flag_length(text: str, at: int) -> int:
     return end - at + 1 if end - at in FLAG_TAGS and text[end : end + 1] == END_TAG else 0
 
 
-def _taken_out(line: str) -> list[str]:
+def _taken_out(line: str, harmless: bool) -> list[str]:
     """Return the kinds of things `clean` takes out of one line, in order of appearance."""
     names = []
     if sequences(line):
@@ -136,7 +136,7 @@ def _taken_out(line: str) -> list[str]:
         line = without_sequences(line)
     kept = clean(line)
     for character in dict.fromkeys(line):
-        if line.count(character) > kept.count(character):
+        if line.count(character) > kept.count(character) and (harmless or name(character) != NON_CHARACTER):
             stacked = what(character) == MARK
             names.append("stacked combining marks" if stacked else f"{name(character)} U+{ord(character):04X}")
     return list(dict.fromkeys(names))

@@ -1,4 +1,4 @@
-"""Reading a whenToUse pattern: alternatives, a phrase, a glob, a regex, a sentence, or nothing we would use."""
+"""Reads a whenToUse pattern: alternatives, a phrase, a glob, a regex, a sentence, or a pattern that is not used."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-LONGEST_PATTERN = 256  # a condition is a line; longer ones are mistakes or attacks
-MEMORY = 8 << 20  # bytes RE2 may use for one pattern: its own default, stated
-MOST_KNOWN = 4_096  # conditions remembered: those of a batch of files
-MOST_COMPILED = 512  # compiled patterns kept; hostile repositories hold thousands
+MAX_PATTERN_CHARS = 256  # a condition is a line; longer ones are mistakes or attacks
+MAX_RE2_BYTES = 8 << 20  # memory of one pattern: RE2's own default, stated
+MAX_KNOWN = 4_096  # conditions remembered: those of a batch of files
+MAX_COMPILED = 512  # compiled patterns kept; hostile repositories hold thousands
 
 ALTERNATIVES, GLOB, REGEX, LANGUAGE, PHRASE, REFUSED = "alternatives", "glob", "regex", "language", "phrase", "refused"
 PIECES, PATHS, ENGINE, WORDS = "pieces", "paths", "engine", "words"  # how a condition is matched
@@ -24,10 +24,24 @@ METACHARACTERS = ".*+?()[]{}^$\\"
 BRACKETS = str.maketrans("()[]", "    ")
 SEPARATORS = "\x1f\x1e\x1d"  # of packed fields, alternatives and pieces: clean() leaves none of them in a text
 GAP = "\0"  # stands for `.*` while a pattern is taken apart; clean() leaves no such character in it
-EMPTY_PART = "has an empty alternative: it is left out"
-TOO_WIDE = "matches everything: it is not used"
-BACKSPACE = "holds a backspace: in double quotes YAML reads \\b as one; use single quotes"
-NONSENSE = ("qophs vext blamp", "jurd woky fligz", "nymx cuts dib")  # a pattern that fires on all of these fires on all
+# A pattern that fires on all of these fires on everything.
+NONSENSE = ("qophs vext blamp", "jurd woky fligz", "nymx cuts dib")
+
+
+@record
+class Note:
+    """One odd thing about a pattern: a code to decide by, a text to follow the pattern's name, and what to do."""
+
+    code: str
+    text: str
+    hint: str = "say which words of a task should bring this memory up, such as: auth|login|security"
+
+
+EMPTY_PART = Note("empty-alternative", "has an empty alternative: it is left out")
+TOO_WIDE = Note("wide-condition", "matches everything: it is not used")
+BACKSPACE = Note("backspace", "holds a backspace: in double quotes YAML reads \\b as one; use single quotes")
+NO_RE2 = Note("no-re2", "needs google-re2, which is not installed: it is matched as plain text", "install google-re2")
+REGEX_HINT = "look-around and back-references are not supported; write alternatives: login|sign.?in"
 
 
 @record
@@ -39,16 +53,16 @@ class Condition:
     how: str = ""
     parts: tuple[tuple[str, ...], ...] = ()  # alternatives: pieces in order, globs, or specific stems
     phrase: str = ""  # what fires as it stands, besides the parts
-    notes: tuple[str, ...] = ()  # what is odd about the pattern, in words
+    notes: tuple[Note, ...] = ()
 
 
-known: dict[str, Condition] = language_cache()  # what was read before, perhaps by another process
+known: dict[str, Condition] = language_cache()  # read before, perhaps by another process
 
 
 def read_condition(pattern: str) -> Condition:
-    """What a pattern means. Never raises: what cannot be used is a refused condition with a note."""
+    """Return what a pattern means. Never raises: a pattern that cannot be used is a refused condition with a note."""
     if pattern not in known:
-        if len(known) >= MOST_KNOWN:
+        if len(known) >= MAX_KNOWN:
             known.clear()
         known[pattern] = _read(pattern)
     return known[pattern]
@@ -57,9 +71,9 @@ def read_condition(pattern: str) -> Condition:
 def _read(pattern: str) -> Condition:
     text = " ".join(clean(pattern).split())
     if not text.strip("|"):
-        return _refused(text, "is empty: it matches nothing")
-    if len(text) > LONGEST_PATTERN:
-        return _refused(text, f"is longer than {LONGEST_PATTERN} characters: it is not used")
+        return _refused(text, Note("empty-condition", "is empty: it matches nothing"))
+    if len(text) > MAX_PATTERN_CHARS:
+        return _refused(text, Note("long-condition", f"is longer than {MAX_PATTERN_CHARS} characters: it is not used"))
     note = (BACKSPACE,) if "\b" in pattern else ()
     sentence = text.rstrip(".?!")
     if is_language(sentence) and not _has_signs(_prose(sentence)) and "*" not in sentence:
@@ -69,19 +83,19 @@ def _read(pattern: str) -> Condition:
 
 
 def pack(condition: Condition) -> str:
-    """A condition as one string without its notes, for an index to keep: reading costs more than firing."""
+    """Return a condition as one string without its notes, for an index to keep: reading costs more than firing."""
     parts = SEPARATORS[1].join(SEPARATORS[2].join(pieces) for pieces in condition.parts)
     return SEPARATORS[0].join((condition.text, condition.form, condition.how, condition.phrase, parts))
 
 
 def unpack(packed: str) -> Condition:
-    """The condition that `pack` made a string of."""
+    """Return the condition that `pack` made a string of."""
     text, form, how, phrase, parts = packed.split(SEPARATORS[0])
     pieces = (tuple(part.split(SEPARATORS[2])) for part in parts.split(SEPARATORS[1]) if part)
     return Condition(text, form, how, tuple(pieces), phrase)
 
 
-def _refused(text: str, note: str) -> Condition:
+def _refused(text: str, note: Note) -> Condition:
     return Condition(text, REFUSED, notes=(note,))
 
 
@@ -91,7 +105,7 @@ def _read_glob(text: str) -> Condition:
 
 
 def _read_pattern(text: str) -> Condition:
-    """Alternatives, a phrase, or pieces with gaps between them; what needs more goes to the engine."""
+    """Read alternatives, a phrase, or pieces with gaps between them; a pattern that needs more goes to the engine."""
     signs = _has_signs(text)
     gapped = (text.replace(".*", GAP) if signs else text).replace("*", GAP)
     if signs and any(c in METACHARACTERS for c in gapped):
@@ -100,7 +114,7 @@ def _read_pattern(text: str) -> Condition:
     return _read_pieces(text, form, gapped)
 
 
-def _read_pieces(text: str, form: str, gapped: str, notes: tuple[str, ...] = ()) -> Condition:
+def _read_pieces(text: str, form: str, gapped: str, notes: tuple[Note, ...] = ()) -> Condition:
     kept = []
     for alternative in gapped.lower().split("|"):
         pieces = tuple(piece for piece in alternative.strip().split(GAP) if piece.strip())
@@ -114,7 +128,7 @@ def _read_pieces(text: str, form: str, gapped: str, notes: tuple[str, ...] = ())
 
 
 def _has_signs(text: str) -> bool:
-    """Whether a text holds what only a regex would: an escape, a class, a group, an anchor, a quantified class."""
+    """Return whether a text has an escape, a class, a group, an anchor or a quantified class, as only a regex has."""
     if "\\" in text or text.startswith("^") or text.endswith("$") or "|^" in text or "$|" in text:
         return True
     if 0 <= text.find("[") < text.rfind("]") or 0 <= text.find("(") < text.rfind(")"):
@@ -123,14 +137,14 @@ def _has_signs(text: str) -> bool:
 
 
 def _prose(text: str) -> str:
-    """A sentence without its brackets, unless they hold alternatives or are counted."""
+    """Return a sentence without its brackets, unless they hold alternatives or are counted."""
     if "|" in text or any(_quantifies(text, at) for at, c in enumerate(text) if at and c in "*+?{"):
         return text
     return text.translate(BRACKETS)
 
 
 def _quantifies(text: str, at: int) -> bool:
-    """Whether the character here counts the one before it. `c++`, `a+b` and `impl*auth` are no quantifiers."""
+    """Return whether the character here counts the one before it. `c++`, `a+b` and `impl*auth` are no quantifiers."""
     before = text[at - 1]
     if text[at] == "{":
         return text[at + 1 : at + 2].isdigit() and "}" in text[at:]
@@ -143,14 +157,14 @@ def _read_regex(text: str) -> Condition:
     source = _widen("|".join(parts))
     regex, why = compiled(source)
     if regex is None:
-        return _read_pieces(text, GLOB if "*" in text else PHRASE, text.replace("*", GAP), (*notes, why))
+        return _read_pieces(text, GLOB if "*" in text else PHRASE, text.replace("*", GAP), (*notes, *why))
     if regex.search("") or all(regex.search(probe) for probe in NONSENSE):
         return _refused(text, TOO_WIDE)
     return Condition(text, REGEX, ENGINE, ((source,),), text.lower(), notes)
 
 
 def _widen(text: str) -> str:
-    """The regex a pattern means: a bare star is a gap, a doubled plus is text."""
+    """Return the regex a pattern means: a bare star is a gap, a doubled plus is text."""
     out = ""
     for at, c in enumerate(text):
         before = text[at - 1 : at]
@@ -163,30 +177,31 @@ def _widen(text: str) -> str:
     return out
 
 
-_compiled: dict[str, tuple[Any, str]] = {}
+_compiled: dict[str, tuple[Any, tuple[Note, ...]]] = {}
 
 
-def compiled(source: str) -> tuple[Any, str]:
-    """RE2's pattern, or None and why there is none. Never Python's `re`: it can be made to run for ever."""
+def compiled(source: str) -> tuple[Any, tuple[Note, ...]]:
+    """Return RE2's pattern, or None and why there is none. Never Python's `re`: it can be made to run forever."""
     if source not in _compiled:
-        if len(_compiled) >= MOST_COMPILED:
+        if len(_compiled) >= MAX_COMPILED:
             _compiled.clear()
         _compiled[source] = _try_compile(source)
     return _compiled[source]
 
 
-def _try_compile(source: str) -> tuple[Any, str]:
+def _try_compile(source: str) -> tuple[Any, tuple[Note, ...]]:
     try:
         import re2  # here, not above: it costs a cold command 8 ms, and most conditions need no regex
     except ImportError:
-        return None, "needs google-re2, which is not installed: it is matched as plain text"
+        return None, (NO_RE2,)
     options = re2.Options()
-    options.log_errors, options.max_mem, options.case_sensitive = False, MEMORY, False
+    options.log_errors, options.max_mem, options.case_sensitive = False, MAX_RE2_BYTES, False
     options.never_capture = True  # only yes or no is asked: groups would make RE2 leave its fastest engine
     try:
-        return re2.compile(source, options), ""
+        return re2.compile(source, options), ()
     except re2.error as failure:
-        return None, f"is no regex RE2 can run ({_reason(failure)}): it is matched as plain text"
+        said = f"is no regex RE2 can run ({_reason(failure)}): it is matched as plain text"
+        return None, (Note("bad-regex", said, REGEX_HINT),)
 
 
 def _reason(failure: Exception) -> str:

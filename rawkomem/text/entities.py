@@ -132,7 +132,7 @@ def resolve_entity(typed: str, known: Iterable[str]) -> Resolved:
     known = sorted(set(known))
     found = matching_entities(typed, known)
     if len(found) > 1:
-        return Resolved((), f"{typed!r} may be {_listing(found)}: name one of them", found)
+        return Resolved((), f"{typed!r} may be {_listing(found)}", found)
     if found and found[0] in known:
         return Resolved(found)
     told = f"there are {_listing(known)}" if known else "no memory names any entity yet"

@@ -7,6 +7,7 @@ from bisect import bisect_right
 # What to do with a character: take it out, make it a line break, or look at its neighbors.
 DROP, LINE, STYLE, JOIN, TAG, MARK = "drop", "line", "style", "join", "tag", "mark"
 
+NON_CHARACTER = "non-character"  # means nothing to anyone, so it can smuggle nothing
 # Characters that are invisible by design, with the name a reader is told. The first row that fits decides.
 INVISIBLE = (
     (0x0000, 0x0008, "control character"),
@@ -28,7 +29,7 @@ INVISIBLE = (
     (0x206A, 0x206F, "invisible format character"),
     (0x3164, 0x3164, "blank Hangul filler"),
     (0xD800, 0xDFFF, "lone surrogate"),
-    (0xFDD0, 0xFDEF, "non-character"),
+    (0xFDD0, 0xFDEF, NON_CHARACTER),
     (0xFE00, 0xFE0F, "variation selector"),
     (0xFEFF, 0xFEFF, "zero-width space"),
     (0xFFA0, 0xFFA0, "blank Hangul filler"),
@@ -76,7 +77,7 @@ def name(character: str) -> str:
     """Return what a reader is told about an invisible character: empty for a visible one."""
     code = ord(character)
     if code & 0xFFFE == 0xFFFE:  # the last two of each plane
-        return "non-character"
+        return NON_CHARACTER
     return next((name for first, last, name in INVISIBLE if first <= code <= last), "")
 
 

@@ -1,48 +1,25 @@
-"""whenToUse: whether a condition fires on a task, and what `check` says about it."""
+"""whenToUse: whether a condition fires on a text, which part of it does, and what `check` says about it."""
 
 from __future__ import annotations
 
 from ..model.problem import Problem, error, warning
 from ..model.record import record
 from .clean import clean
-from .condition import (
-    ALTERNATIVES,
-    ENGINE,
-    PATHS,
-    PHRASE,
-    REFUSED,
-    REGEX,
-    WORDS,
-    Condition,
-    compiled,
-    pack,
-    read_condition,
-    unpack,
-)
-from .language import language, language_cache
-from .overlap import enough, named, specific, subject
+from .condition import ALTERNATIVES, ENGINE, PATHS, PHRASE, REFUSED, REGEX, WORDS, Condition, compiled, read_condition
+from .language import language
+from .overlap import enough, named, specific
 from .paths import fits, mentioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "Condition",
-    "fires",
-    "fires_on_subject",
-    "match",
-    "pack",
-    "prepare",
-    "problems_of",
-    "read_condition",
-    "unpack",
-]
-
-MOST_PATTERNS = 32  # more conditions than that make a memory fire on anything
-TASK_LENGTH = 10_000  # the subject of a task stands in its beginning
-SHORT_WORD = 2  # `go` and `ui` are looked for as words: as parts of words they are everywhere
-PREPARED = 8  # texts kept ready: a task, its subject, the everyday sentences
+MAX_PATTERNS = 32  # more conditions than that make a memory fire on anything
+MAX_TEXT_CHARS = 10_000  # the subject of a task stands in its beginning
+SHORT_WORD_CHARS = 2  # `go` and `ui` are looked for as words: as parts of words they are everywhere
+MAX_SHOWN_CHARS = 40  # of a pattern in a message
+ALTERNATIVE, PATH, LINK = "alternative", "path", "link"  # beside GLOB, PHRASE, REGEX and WORDS: how something fired
+SENTENCES = {REGEX: "regex", WORDS: "words: {}", LINK: "linked from {}"}  # the others: "{how} {text!r}"
 # Sentences about nothing in common: a condition that fires on two of them fires on letters, not on a subject.
 EVERYDAY = (
     "several musicians travelled south for the winter festival",
@@ -53,8 +30,21 @@ EVERYDAY = (
 
 
 @record
-class Task:
-    """A task's text, prepared once for many conditions."""
+class Fired:
+    """The part of a condition that fired: `how` is a code to decide by, `text` the part itself."""
+
+    how: str
+    text: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What a reader is told."""
+        return SENTENCES[self.how].format(self.text) if self.how in SENTENCES else f"{self.how} {self.text!r}"
+
+
+@record
+class Situation:
+    """A clean text, taken apart once for many conditions."""
 
     text: str
     lower: str
@@ -64,89 +54,83 @@ class Task:
     paths: tuple[str, ...]
 
 
-def match(pattern: str, text: str) -> str:
-    """Which part of a pattern fires on a text, in words; empty when none does."""
-    return fires(read_condition(pattern), text)
+def situation_of(text: str) -> Situation:
+    """Return a clean text as conditions see it: cut, in lower case, with its words, stems and paths."""
+    text = text[:MAX_TEXT_CHARS]
+    lower = text.lower()
+    lines = tuple(" ".join(line.split()) for line in lower.split("\n"))
+    found = frozenset(language().words(text))
+    return Situation(text, " ".join(lower.split()), lines, found, frozenset(specific(text)), tuple(mentioned(lower)))
 
 
-def fires(condition: Condition, task: str) -> str:
-    """Which part of a condition fires on a task, in words; empty when none does."""
+def match(pattern: str, text: str) -> Fired | None:
+    """Return the part of a pattern that fires on a text; None when no part does."""
+    return fires(read_condition(pattern), situation_of(clean(text)))
+
+
+def fires(condition: Condition, situation: Situation) -> Fired | None:
+    """Return the part of a condition that fires in a situation; None when no part does."""
     if condition.form == REFUSED:
-        return ""
-    ready = prepare(task)
+        return None
     if condition.how == WORDS:
-        return _words_fire(condition, ready)
+        return _words_fire(condition, situation)
     if condition.how == PATHS:
-        return _path_fires(condition, ready)
+        return _path_fires(condition, situation)
     if condition.how == ENGINE:
-        return _engine_fires(condition, ready)
-    return _pieces_fire(condition, ready)
+        return _engine_fires(condition, situation)
+    return _pieces_fire(condition, situation)
 
 
-def fires_on_subject(condition: Condition, task: str) -> bool:
-    """Whether a condition fires on what a task is about, rather than on words or letters that any task holds."""
+def fires_on_subject(condition: Condition, situation: Situation, subject: Situation) -> bool:
+    """Return whether a condition fires on the subject of a situation, not on words or letters that any text holds."""
     if condition.how == PATHS:
-        return bool(fires(condition, task))
-    if not fires(condition, subject(task)):
-        return False
-    return sum(bool(fires(condition, sentence)) for sentence in EVERYDAY) < 2
+        return bool(fires(condition, situation))
+    return bool(fires(condition, subject)) and everyday_hits(condition) < 2
+
+
+_everyday: list[Situation] = []
+
+
+def everyday_hits(condition: Condition) -> int:
+    """Return how many of the EVERYDAY sentences a condition fires on."""
+    _everyday[:] = _everyday or map(situation_of, EVERYDAY)
+    return sum(bool(fires(condition, sentence)) for sentence in _everyday)
 
 
 def problems_of(patterns: Iterable[str], line: int = 1) -> list[Problem]:
-    """What `check` says about a memory's conditions."""
+    """Return what `check` says about a memory's conditions."""
     given = list(patterns)
     found = []
-    if len(given) > MOST_PATTERNS:
-        message = f"whenToUse has {len(given)} patterns: {MOST_PATTERNS} at most"
-        found.append(error(message, "join related words with | or keep the few that matter", line))
-    for pattern in given[:MOST_PATTERNS]:
-        shown = clean(pattern)[:40]
+    if len(given) > MAX_PATTERNS:
+        message = f"whenToUse has {len(given)} patterns: {MAX_PATTERNS} at most"
+        hint = "join related words with | or keep the few that matter"
+        found.append(error("too-many-conditions", message, hint, line))
+    for pattern in given[:MAX_PATTERNS]:
+        shown = clean(pattern)[:MAX_SHOWN_CHARS]
         for note in read_condition(pattern).notes:
-            found.append(warning(f"whenToUse {shown!r} {note}", _hint(note), line))
+            found.append(warning(note.code, f"whenToUse {shown!r} {note.text}", note.hint, line))
     return found
 
 
-def _hint(note: str) -> str:
-    if "RE2" in note:
-        return "look-around and back-references are not supported; write alternatives: login|sign.?in"
-    return "say which words of a task should bring this memory up, such as: auth|login|security"
-
-
-_ready: dict[str, Task] = language_cache()  # one task meets many conditions
-
-
-def prepare(task: str) -> Task:
-    """A task as conditions see it: cleaned, cut, in lower case, with its words and stems."""
-    if task in _ready:
-        return _ready[task]
-    text = clean(task[:TASK_LENGTH])
-    lower = text.lower()
-    lines = tuple(" ".join(line.split()) for line in lower.split("\n"))
-    said = frozenset(language().words(text))
-    ready = Task(text, " ".join(lower.split()), lines, said, frozenset(specific(text)), tuple(mentioned(lower)))
-    if len(_ready) >= PREPARED:
-        _ready.clear()
-    _ready[task] = ready
-    return ready
-
-
-def _pieces_fire(condition: Condition, task: Task) -> str:
+def _pieces_fire(condition: Condition, situation: Situation) -> Fired | None:
     form = condition.form
+    how = ALTERNATIVE if form == ALTERNATIVES else form
     for pieces in condition.parts:
-        if _word_fires(pieces[0], task) if form in (ALTERNATIVES, PHRASE) else _gaps_fire(pieces, task):
-            shown = "*".join(pieces)
-            return "regex" if form == REGEX else f"{'alternative' if form == ALTERNATIVES else form} {shown!r}"
-    return ""
+        if _word_fires(pieces[0], situation) if form in (ALTERNATIVES, PHRASE) else _gaps_fire(pieces, situation):
+            return Fired(how, "*".join(pieces))
+    return None
 
 
-def _word_fires(piece: str, task: Task) -> bool:
-    if len(piece) <= SHORT_WORD and piece.isascii() and piece.isalnum():
-        return piece in task.words
-    return piece in task.lower
+def _word_fires(piece: str, situation: Situation) -> bool:
+    if len(piece) <= SHORT_WORD_CHARS and piece.isascii() and piece.isalnum():
+        return piece in situation.words
+    return piece in situation.lower
 
 
-def _gaps_fire(pieces: tuple[str, ...], task: Task) -> bool:
-    return all(piece in task.lower for piece in pieces) and any(_in_order(pieces, line) for line in task.lines)
+def _gaps_fire(pieces: tuple[str, ...], situation: Situation) -> bool:
+    return all(piece in situation.lower for piece in pieces) and any(
+        _in_order(pieces, line) for line in situation.lines
+    )
 
 
 def _in_order(pieces: tuple[str, ...], line: str) -> bool:
@@ -159,28 +143,25 @@ def _in_order(pieces: tuple[str, ...], line: str) -> bool:
     return True
 
 
-def _engine_fires(condition: Condition, task: Task) -> str:
+def _engine_fires(condition: Condition, situation: Situation) -> Fired | None:
     regex, _ = compiled(condition.parts[0][0])
-    if regex is not None and regex.search(task.text):
-        return "regex"
-    return _phrase_fires(condition, task)
+    if regex is not None and regex.search(situation.text):
+        return Fired(REGEX)
+    return _phrase_fires(condition, situation)
 
 
-def _path_fires(condition: Condition, task: Task) -> str:
-    for (glob,) in condition.parts:
-        for path in task.paths:
-            if fits(glob, path):
-                return f"path {path!r}"
-    return ""
+def _path_fires(condition: Condition, situation: Situation) -> Fired | None:
+    found = (path for (glob,) in condition.parts for path in situation.paths if fits(glob, path))
+    return next((Fired(PATH, path) for path in found), None)
 
 
-def _words_fire(condition: Condition, task: Task) -> str:
+def _words_fire(condition: Condition, situation: Situation) -> Fired | None:
     for stems in condition.parts:
-        shared = task.stems.intersection(stems)
+        shared = situation.stems.intersection(stems)
         if len(shared) >= enough(len(stems)):
-            return "words: " + named(condition.text, shared)
-    return _phrase_fires(condition, task)
+            return Fired(WORDS, named(condition.text, shared))
+    return _phrase_fires(condition, situation)
 
 
-def _phrase_fires(condition: Condition, task: Task) -> str:
-    return f"phrase {condition.phrase!r}" if condition.phrase in task.lower else ""
+def _phrase_fires(condition: Condition, situation: Situation) -> Fired | None:
+    return Fired(PHRASE, condition.phrase) if condition.phrase in situation.lower else None

@@ -14,9 +14,10 @@ from rawkomem.index.stores.sqlite import SqliteStore
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import BadInput
 from rawkomem.model.problem import ERROR
-from rawkomem.recall.candidates import Signals, fuse, query_words
-from rawkomem.recall.factors import Context, factor
+from rawkomem.recall.factors import factor
 from rawkomem.recall.profiles import profile_of
+from rawkomem.recall.question import Question, question_of
+from rawkomem.recall.signals import Signals, fuse
 from rawkomem.state.decide import plan_add
 from tests.recall.helpers import memory
 from tests.seeds import by_case
@@ -131,9 +132,9 @@ def test_weight(case):
 def test_similarity(case):
     """Ours is the cosine itself: what is unrelated (distance 1) counts as 0, not as half-way close. The order is theirs."""
     distances = case["input"]["distances"]
-    context = Context("x", "", AT)
+    question = Question("x", at=AT)
     found = [
-        factor("semantic", 1.0, memory(), Signals("m", cosine=1 - distance), context).value for distance in distances
+        factor("semantic", 1.0, memory(), Signals("m", cosine=1 - distance), question).value for distance in distances
     ]
     assert found == sorted(found, reverse=True) and all(0 <= value <= 1 for value in found)
     assert (found[0], found[-1]) == (case["expected"][0], case["expected"][-1])
@@ -162,6 +163,6 @@ def test_keywords(case):
     store.put(
         [Document(id, "memory", "active", "", 1, 0, (), "", (Passage(text, vector),)) for id, text in docs.items()]
     )
-    found = store.matching(query_words(case["input"]["query"]), 10, Filter())
+    found = store.matching(question_of(case["input"]["query"]).query_words, 10, Filter())
     assert [hit.id for hit in found] == [row["id"] for row in case["expected"]]
     assert found[0].score > found[1].score > 0

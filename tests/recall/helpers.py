@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from rawkomem.model.entry import Memory
-from rawkomem.recall.candidates import Signals
-from rawkomem.recall.factors import Context, factor
+from rawkomem.recall.factors import factor
 from rawkomem.recall.profiles import profile_of
-from rawkomem.recall.rank import Scored, combine
+from rawkomem.recall.question import Question
+from rawkomem.recall.score import Reason, Scored, combine
+from rawkomem.recall.signals import Signals
+from rawkomem.text.when import Fired
 
 NOW = 1_800_000_000_000
 HOUR = 3_600_000
@@ -19,11 +21,12 @@ def memory(id: str = "m", **fields) -> Memory:
 
 def score(profile: str, of: Memory, task: str = "x", agent: str = "", **signals) -> float:
     chosen = profile_of(profile)
-    context = Context(task, agent, NOW)
-    return combine(
-        [factor(name, weight, of, Signals(of.id, **signals), context) for name, weight in chosen.weights], chosen
-    )
+    question = Question(task, task=task, agent=agent, at=NOW)
+    factors = [factor(name, weight, of, Signals(of.id, **signals), question) for name, weight in chosen.weights]
+    return combine([item for item in factors if item], chosen)
 
 
-def item(of: Memory, value: float = 1.0, relevance: float = 0.6, fired: str = "", out: str = "") -> Scored:
+def item(
+    of: Memory, value: float = 1.0, relevance: float = 0.6, fired: Fired | None = None, out: Reason | None = None
+) -> Scored:
     return Scored(of, Signals(of.id, score=value, relevance=relevance, fired=fired), value, (), out)

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from rawkomem import Entry, Filter, Repository
-from rawkomem.recall.cache import ENTRIES, SECONDS, AnswerCache
+from rawkomem.recall.cache import MAX_ANSWERS, TIME_TO_LIVE_S, AnswerCache
 from tests.torture.helpers import memory
 
 
@@ -62,7 +62,7 @@ def test_everything_that_influences_an_answer_is_in_the_key(cached):
 def test_it_ends_five_minutes_after_it_was_made_however_often_it_is_used(cached, clock):
     cached.search("apples")
     for _ in range(4):
-        clock.now += SECONDS / 4 - 1
+        clock.now += TIME_TO_LIVE_S / 4 - 1
         cached.search("apples")
     assert len(cached.reads) == 1
     clock.now += 4
@@ -98,12 +98,12 @@ def test_another_process_that_made_the_index_anew_drops_it(cached, memories):
 
 def test_it_holds_five_hundred_and_drops_the_least_recently_used(clock):
     cache = AnswerCache(clock)
-    for number in range(ENTRIES):
+    for number in range(MAX_ANSWERS):
         cache.get(number, "state")
         cache.put(number, f"answer {number}")
     assert cache.get(0, "state") == "answer 0"
     cache.put("new", "answer")
-    assert len(cache) == ENTRIES
+    assert len(cache) == MAX_ANSWERS
     assert cache.get(0, "state") == "answer 0" and cache.get(1, "state") is None
     assert cache.get(0, "another state") is None and len(cache) == 0
 

@@ -36,7 +36,7 @@ def test_lane_product(case):
     made = memory(extra={"type": given["type"]}, created=NOW - days * DAY, **votes)
     found = score("lane", made, task, cosine=given["cosine"])
     if wanted is None:
-        assert given["cosine"] < profile_of("lane").floor
+        assert given["cosine"] < profile_of("lane").min_similarity
     else:
         assert found == pytest.approx(wanted["score"], abs=1e-6)
 

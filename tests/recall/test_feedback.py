@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 
 from rawkomem.model.entry import Entry
-from rawkomem.recall.factors import Context
+from rawkomem.recall.gate import gate
 from rawkomem.recall.inject import Task
+from rawkomem.recall.limits import Limits
 from rawkomem.recall.profiles import profile_of
-from rawkomem.recall.rank import gate, rank
+from rawkomem.recall.question import question_of_task
+from rawkomem.recall.score import score
 from rawkomem.state.decide import plan_about
+from rawkomem.text.when import ALTERNATIVE, Fired
 from tests.recall.helpers import NOW, Signals, memory
 
 FIT = profile_of("fit")
@@ -17,13 +20,13 @@ NEAR, FIRED, NAMED = "near", "fired", "named"
 
 
 def ranked(*candidates, profile=FIT):
-    items = rank(candidates, profile, Context("repair the engine", "", NOW), {})
-    return gate(items, profile, 5, "repair the engine")
+    question = question_of_task(Task("repair the engine"), NOW)
+    return gate(score(candidates, profile, question), profile, Limits(), question)
 
 
 def judged(how: str, **counts: int):
     fields = {"title": "repair engine"} if how == NAMED else {}
-    fired = {"fired": "alternative 'engine'"} if how == FIRED else {}
+    fired = {"fired": Fired(ALTERNATIVE, "engine")} if how == FIRED else {}
     near = 0.95 if how == NEAR else 0.2
     (item,) = ranked((memory(**fields, **counts), Signals("m", score=0.8, relevance=near, **fired)))
     return item
@@ -31,7 +34,7 @@ def judged(how: str, **counts: int):
 
 def test_nothing_recorded_is_exactly_as_before():
     item = judged(NEAR)
-    assert (item.score, item.signals.relevance, item.out) == (0.8, 0.95, "")
+    assert (item.score, item.signals.relevance, item.out) == (0.8, 0.95, None)
     assert [factor.name for factor in item.factors] == ["fit", "when_to_use"]
 
 
@@ -74,8 +77,8 @@ def test_they_multiply_and_are_told(counts, value):
 )
 def test_who_is_still_eligible(how, counts, inside):
     item = judged(how, **counts)
-    assert (item.out == "") == inside
-    assert inside or "harmful" in item.out or "relevan" in item.out
+    assert (item.out is None) == inside
+    assert inside or item.out.code in ("withdrawn", "voted-harmful", "nothing-relevant")
 
 
 def test_other_profiles_keep_their_own_rules():
@@ -92,7 +95,7 @@ def test_end_to_end(memories, repository):
     vote = Entry(kind="feedback", extra={"signal": "harmful"})
     repository.write(plan_about(repository.get("a"), vote, "vote"))
     item, inside = repository.explain("a", task)
-    assert not inside and item.out.startswith("voted harmful")
+    assert not inside and item.out.code == "voted-harmful"
     assert ("feedback", 0.5) in [(factor.name, factor.value) for factor in item.factors]
     helped = Entry(kind="feedback", extra={"signal": "helpful"})
     repository.write(plan_about(repository.get("a"), helped, "vote"))

@@ -9,6 +9,7 @@ import pytest
 from rawkomem import Filter, Task, filter_of
 from rawkomem.model.clock import DAY, now, read_moment, read_time
 from rawkomem.model.errors import BadInput
+from rawkomem.recall.explain import why_fired
 from rawkomem.text.entities import matching_entities
 from tests.torture.helpers import change, memory
 
@@ -194,7 +195,7 @@ class TestAsOf:
     def test_injection_uses_the_conditions_of_then(self, history):
         def fired(task: str, moment: str) -> list[tuple[str, str]]:
             injection = history.inject(Task(task), only=filter_of(as_of=moment))
-            return [(item.memory.title, item.signals.fired) for item in (*injection.items, *injection.left_out)]
+            return [(item.memory.title, why_fired(item)) for item in (*injection.items, *injection.left_out)]
 
         assert fired("what to do on a monday", "2026-04-01") == [("Release on Mondays", "alternative 'monday'")]
         assert fired("what to do on a monday", "2026-02-01") == [("Release on Fridays", "")]

@@ -10,7 +10,10 @@ import pytest
 
 from rawkomem.model.errors import BadInput, NotFound
 from rawkomem.recall.inject import Task
-from rawkomem.recall.pack import Limits, pack
+from rawkomem.recall.limits import Limits
+from rawkomem.recall.pack import pack
+from rawkomem.recall.score import Reason
+from rawkomem.text.when import ALTERNATIVE, Fired
 from tests.recall.helpers import item, memory
 
 AUTH = """---
@@ -43,7 +46,7 @@ def titles(injection) -> list[str]:
 def test_a_fired_condition_brings_its_memory_and_what_it_names(filled):
     injection = filled.inject(Task("fix the login page", agent="developer"))
     assert titles(injection) == ["Authentication Module Structure", "Token lifetime"]
-    assert injection.items[0].signals.fired == "alternative 'login'"
+    assert injection.items[0].signals.fired == Fired(ALTERNATIVE, "login")
     assert (
         "### Authentication Module Structure\n*Importance: HIGH*\n*Discovered by: planner, 2026-01-23*"
         in injection.text
@@ -67,7 +70,7 @@ def test_only_so_many_so_important_so_long(filled):
     assert len(filled.inject(task, most=1).items) == 1
     assert titles(filled.inject(task, least_importance="critical")) == []
     tight = filled.inject(task, budget=10)
-    assert not tight.items and "tokens" in tight.left_out[-1].out
+    assert not tight.items and tight.left_out[-1].out.code == "over-budget"
 
 
 def test_deleted_and_draft_memories_are_never_injected(filled, memories):
@@ -94,7 +97,7 @@ def test_explain(filled):
     item, inside = filled.explain("auth", Task("fix the login page"))
     assert inside and {factor.name for factor in item.factors} == {"fit", "when_to_use"}
     item, inside = filled.explain("cake", Task("fix the login page"))
-    assert not inside and "relevance" in item.out
+    assert not inside and item.out.code == "far-from-best"
 
 
 @pytest.mark.parametrize(
@@ -124,9 +127,11 @@ def test_twins_are_dropped_and_the_best_is_never_dropped_in_silence():
     ]
     packed = pack(ranked, Limits(), lambda scored: 10)
     assert [kept.memory.id for kept in packed.items] == ["a", "c"]
-    assert [(left.memory.id, left.out) for left in packed.left_out] == [("b", "says the same as a")]
+    assert [(left.memory.id, left.out) for left in packed.left_out] == [("b", Reason("twin", ("a",)))]
     packed = pack(ranked, Limits(budget=15), lambda scored: 30 if scored.memory.id == "a" else 10)
-    assert [kept.memory.id for kept in packed.items] == ["c"] and "needs 30 tokens" in packed.left_out[-1].out
+    assert [kept.memory.id for kept in packed.items] == ["c"] and packed.left_out[-1].out == Reason(
+        "over-budget", (30, 15)
+    )
 
 
 def test_the_command(rawkomem, memories):

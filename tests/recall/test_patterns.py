@@ -10,6 +10,7 @@ from rawkomem import Filter, PatternMatch, Repository
 from rawkomem.model.entry import Memory
 from rawkomem.model.errors import BadInput
 from rawkomem.recall.patterns import pattern_of, share_of_words
+from rawkomem.recall.question import question_of
 from tests.seeds import by_case
 from tests.torture.helpers import memory
 
@@ -105,7 +106,7 @@ def test_defaults_without_the_cases():
 @by_case("llmos", "findSimilarTasks (keyword fallback)")
 def test_similarity_by_words(case):
     given = case["input"]
-    found = {trace["id"]: share_of_words(given["query"], trace["goal"]) for trace in given["traces"]}
+    found = {trace["id"]: share_of_words(question_of(given["query"]), trace["goal"]) for trace in given["traces"]}
     wanted = {match["traceId"]: match["similarity"] for match in case["expected"]}
     assert {id: value for id, value in found.items() if value} == wanted
 
@@ -115,7 +116,7 @@ def test_similarity_by_words(case):
     [("Create, data!", "create data", 1.0), ("create data", "Create FFT", 0.5), ("", "x", 0.0), ("...", "x", 0.0)],
 )
 def test_share_of_words(text, goal, share):
-    assert share_of_words(text, goal) == share
+    assert share_of_words(question_of(text), goal) == share
 
 
 @by_case("llmos", "queryMemory")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rawkomem import Task
-from rawkomem.recall.rank import content_stems, is_named
+from rawkomem.recall.gate import is_named
+from rawkomem.recall.question import question_of_task
 from tests.torture.helpers import memory
 
 BASE = "You are a careful developer.\n"
@@ -59,14 +60,14 @@ def test_a_title_finds_its_memory(repository, memories, title):
     ],
 )
 def test_when_a_title_is_named(title, task, named):
-    assert is_named(title, content_stems(task)) is named
+    assert is_named(title, question_of_task(Task(task), 0).title_stems) is named
 
 
 def test_a_long_task_names_no_title(repository, memories):
     (memories / "a.md").write_text(memory("Add new user", LONG))
     task = "add a new user " + "to the kernel of a toaster that nobody has ever compiled before " * 4
     (item,) = repository.inject(Task(task)).left_out
-    assert not item.named
+    assert not item.is_named
 
 
 def test_being_named_is_explained(rawkomem, memories):

@@ -11,11 +11,12 @@ from rawkomem import Task
 from rawkomem.index.stores.database import open_database
 from rawkomem.index.stores.documents import Document, Filter, Passage
 from rawkomem.index.stores.sqlite import SqliteStore
-from rawkomem.recall.candidates import Signals, query_words
-from rawkomem.recall.factors import CONFIDENCE, Context, Factor, effective_confidence, factor
+from rawkomem.recall.factors import DEFAULT_CONFIDENCE, Factor, effective_confidence, factor, feedback_score
 from rawkomem.recall.profiles import profile_of
-from rawkomem.recall.rank import combine
+from rawkomem.recall.question import Question, question_of
 from rawkomem.recall.render import render
+from rawkomem.recall.score import combine
+from rawkomem.recall.signals import Signals
 from rawkomem.state.belief.trust import Standing, compute_trust, trust_of
 from rawkomem.state.facets import is_valid
 from rawkomem.text.entities import matching_entities
@@ -59,7 +60,7 @@ def test_effective_confidence(case):
 )
 def test_decay_tells_the_confidence_it_leaves(said, left):
     of = memory(extra={"confidence_score": said}, created=NOW - 40 * DAY)
-    assert factor("decay", 1.0, of, Signals("m"), Context("x", "", NOW)).why.endswith(f"confidence {left}")
+    assert factor("decay", 1.0, of, Signals("m"), Question("x", at=NOW)).why.endswith(f"confidence {left}")
 
 
 @by_case("memory-lane", "isMemoryValid")
@@ -79,11 +80,12 @@ def test_a_window_is_half_open():
 
 @by_case("memory-lane", "createMemoryMetadata defaults")
 def test_what_a_memory_without_facts_counts_as(case):
-    of, context = memory(extra={"type": case["input"]["memory_type"]}), Context("x", "", NOW)
+    of, question = memory(extra={"type": case["input"]["memory_type"]}), Question("x", at=NOW)
     wanted = case["expected"]
-    assert wanted["confidence_score"] == CONFIDENCE
-    assert factor("decay", 1.0, of, Signals("m"), context).value == wanted["decay_factor"]
-    assert factor("feedback", 1.0, of, Signals("m"), context).value == wanted["feedback_score"]
+    assert wanted["confidence_score"] == DEFAULT_CONFIDENCE
+    assert factor("decay", 1.0, of, Signals("m"), question).value == wanted["decay_factor"]
+    assert factor("feedback", 1.0, of, Signals("m"), question) is None
+    assert feedback_score(of.helpful, of.harmful) == wanted["feedback_score"]
     assert of.helpful + of.harmful == wanted["feedback_count"] and list(of.supersedes) == wanted["supersedes"]
 
 
@@ -138,9 +140,9 @@ def test_composite(case):
     found = []
     for row in case["input"]["rows"]:
         of = memory(updated=NOW - round(row["ageDays"] * DAY))
-        recency = factor("recency", weights["recency"], of, Signals("m"), Context("x", "", NOW))
+        recency = factor("recency", weights["recency"], of, Signals("m"), Question("x", at=NOW))
         given = {"semantic": row["score"], "trust": row["confidence"], "importance": row["importance"]}
-        score = combine([recency, *(Factor(n, v, weights[n], "") for n, v in given.items())], composite)
+        score = combine([recency, *(Factor(n, v, weights[n]) for n, v in given.items())], composite)
         found.append({"id": row["id"], "compositeScore": round(score, 4), "recency": round(recency.value, 4)})
     assert sorted(found, key=lambda row: -row["compositeScore"]) == case["expected"]
 
@@ -148,4 +150,4 @@ def test_composite(case):
 @by_case("neolata-mem", "tokenize")
 def test_words_of_a_question(case):
     """Ours keep short words and numbers too: names like `C` and versions are telling."""
-    assert set(case["expected"]) <= set(query_words(case["input"]["text"]))
+    assert set(case["expected"]) <= set(question_of(case["input"]["text"]).query_words)

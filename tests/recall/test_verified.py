@@ -13,7 +13,9 @@ import pytest
 
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.recall.inject import Task
+from rawkomem.recall.score import Reason
 from rawkomem.state.decide import plan_about
+from rawkomem.text.when import LINK
 from tests.conftest import ROOT
 from tests.git.gitting import AGENT as BOT
 
@@ -45,10 +47,10 @@ def test_at_most_one_where_people_vouch_and_none_when_strict(git, memories, repo
     assert len(injected(repository)) == 3 and {"one", "two"} < injected(repository)
     assert injected(repository, strict=True) == {"one", "two"}
     left = [item.out for item in repository.inject(TASK).left_out]
-    assert len(left) == 1 and left[0].startswith("unverified (uncommitted): commit it or run 'rawkomem review ")
+    assert len(left) == 1 and left[0].code == "unverified" and left[0].values[0] == "uncommitted"
     git.commit("agent", BOT)
     assert len(injected(repository)) == 3
-    assert "committed by an agent" in repository.inject(TASK, strict=True).left_out[0].out
+    assert repository.inject(TASK, strict=True).left_out[0].out.values[0] == "committed by an agent"
     git("commit", "-q", "--amend", "--no-edit", "--author=Ada <ada@example.org>")
     assert len(injected(repository)) == 4
 
@@ -95,8 +97,8 @@ def test_a_link_is_no_way_around(git, memories, repository):
     quiet = {"whenToUse": "nothing-of-this"}
     write(memories, two=text("Zebra", **quiet), three=text("Quagga", **quiet))
     assert len(injected(repository)) == 2 and injected(repository, strict=True) == {"one"}
-    left = [item.out for item in repository.inject(TASK).left_out if item.signals.fired.startswith("linked")]
-    assert len(left) == 1 and left[0].startswith("unverified")
+    left = repository.inject(TASK).left_out
+    assert [item.out.code for item in left if item.signals.fired and item.signals.fired.how == LINK] == ["unverified"]
 
 
 def test_an_amend_that_nobody_vouches_for_takes_the_vouching_away(git, memories, repository):
@@ -168,7 +170,7 @@ def test_a_verified_twin_takes_the_place_of_its_copy(git, memories, repository):
     write(memories, copy=text("Login page fix the", body + " Evil.", whenToUse="[login, fix the login page]"))
     injection = repository.inject(TASK)
     assert [item.memory.id for item in injection.items] == ["honest"]
-    assert [item.out for item in injection.left_out] == ["says the same as honest, for which a person vouches"]
+    assert [item.out for item in injection.left_out] == [Reason("vouched-twin", ("honest",))]
 
 
 def test_bait_does_not_raise_the_bar_for_what_is_vouched_for(git, memories, repository):
@@ -206,7 +208,7 @@ def test_an_honest_condition_of_an_unverified_memory_still_fires(git, memories, 
     for when in ("login|auth", "login page", "log*page", r"log.?in\b"):
         write(memories, new=text("Quagga", "Zebra.", whenToUse=json.dumps([when])))
         item, inside = repository.explain("new", TASK)
-        assert not item.signals.faint, when
+        assert not item.signals.is_faint, when
         assert inside or when == "login page", item.out  # a lone phrase in a short task needs relevance anyway
 
 

@@ -87,7 +87,7 @@ KNOWN = ("person:mark-robinson", "person:mark-z", "project:swarm-tools", "projec
         ("SwarmTools", ("project:swarm-tools",), ""),
         ("the api server", ("project:api",), ""),
         ("person:mark-z", ("person:mark-z",), ""),
-        ("Mark", (), "'Mark' may be person:mark-robinson, person:mark-z: name one of them"),
+        ("Mark", (), "'Mark' may be person:mark-robinson, person:mark-z"),
         ("nobody", (), "no memory names the entity 'nobody'; there are "),
         ("the capital", (), "no memory names the entity"),
         ("person:mark", ("person:mark",), "no memory names the entity 'person:mark'"),

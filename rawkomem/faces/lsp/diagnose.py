@@ -50,6 +50,7 @@ def _diagnostic(documents: Documents, lines: Sequence[str], problem: Problem) ->
         message=f"{problem.message}. {problem.hint}" if problem.hint else problem.message,
         severity=SEVERITY.get(problem.level, lsp.DiagnosticSeverity.Information),
         source="rawkomem",
+        code=problem.code,
     )
 
 

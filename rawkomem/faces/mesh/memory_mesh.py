@@ -9,7 +9,7 @@ from ...format.lesson import LessonContext as Lesson
 from ...model.clock import now
 from ...model.errors import BadInput, NotFound
 from ...model.record import replace
-from ...recall.cache import ENTRIES, SECONDS
+from ...recall.cache import MAX_ANSWERS, TIME_TO_LIVE_S
 from ...recall.filters import filter_of
 from ...repository.wings import lessons, skills
 from ...state.changes.heritage import MAX_LEVELS, plan_heritage
@@ -288,7 +288,7 @@ class SyncMemoryMesh:
     def get_cache_stats(self) -> CacheStats:
         """How many answers are kept."""
         kept = self._repository.kept_answers if self._repository is not None else 0
-        return CacheStats(kept, ENTRIES, int(SECONDS * 1000))
+        return CacheStats(kept, MAX_ANSWERS, int(TIME_TO_LIVE_S * 1000))
 
     def format_results(self, results: Sequence[SearchResult]) -> str:
         """Results for a prompt (§9.2)."""

@@ -29,12 +29,12 @@ class Believed:
         self._sources: dict[str, tuple[float, Sequence[str]]] = {}
         self._arrivals: Arrivals | None = None
 
-    def unverified(self, memories: Iterable[Memory]) -> dict[str, str]:
-        """Of these memories, those that no person vouches for: id → how they arrived instead."""
+    def unverified(self, memories: Iterable[Memory]) -> dict[str, Standing]:
+        """Return id → standing of those of the memories that no person vouches for."""
         memories = list(memories)
         self._look_up([memory for memory in memories if memory.id not in self._standings])
         found = {memory.id: self._standings[memory.id] for memory in memories}
-        return {id: standing.why for id, standing in found.items() if not standing.verified}
+        return {id: standing for id, standing in found.items() if not standing.verified}
 
     def trust(self, memory: Memory) -> Trust:
         """Return how far a memory is believed: no further than the least believed of what it was made from."""

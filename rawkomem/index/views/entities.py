@@ -34,7 +34,7 @@ def resolved(names: Iterable[str], catalogue: Catalogue, warn: Callable[[str], N
         known = known or named_entities(catalogue)
         meant = resolve_entity(name, known)
         if meant.candidates:
-            raise BadInput(f"entity {meant.message.partition(': ')[0]}", "give the whole name")
+            raise BadInput(f"entity {meant.message}", "give the whole name")
         if meant.message:
             warn(meant.message)
         found.append(meant.slugs[0] if meant.slugs else name)

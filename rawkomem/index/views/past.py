@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from ...redaction.entry import redact_entry
 from ...state.fold import fold
-from ...text.when import match
+from ...text.condition import read_condition
+from ...text.when import fires
 from ..ahead import read_for_index
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from ...files.layout import Layout
     from ...model.entry import Entry, Memory
+    from ...text.when import Fired, Situation
     from ..catalogue import Catalogue
 
 
@@ -36,14 +38,14 @@ class Past:
         entries = [entry for path in paths for entry in self._entries(path) if entry.target == id]
         return [redact_entry(entry) if entry.leaks else entry for entry in entries]
 
-    def fired(self, ids: Iterable[str], task: str) -> dict[str, str]:
-        """Of these memories, those of which a condition that they had then fires on a task: id → which part of it."""
-        found = {id: self._fires(id, task) for id in ids}
-        return {id: part for id, part in found.items() if part}
+    def fired(self, ids: Iterable[str], situation: Situation) -> dict[str, Fired]:
+        """Return id → the part that fires of a condition that the memory had then; without those that do not fire."""
+        return {id: fired for id in ids if (fired := self._fires(id, situation))}
 
-    def _fires(self, id: str, task: str) -> str:
+    def _fires(self, id: str, situation: Situation) -> Fired | None:
         memory = self.memory(id)
-        return next((part for pattern in memory.when if (part := match(pattern, task))), "") if memory else ""
+        fired = (fires(read_condition(pattern), situation) for pattern in (memory.when if memory else ()))
+        return next(filter(None, fired), None)
 
     def _entries(self, path: str) -> tuple[Entry, ...]:
         if path not in self._read:

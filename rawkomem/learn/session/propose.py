@@ -9,7 +9,7 @@ from ...text.condition import LANGUAGE, read_condition
 from ...text.language import language
 from ...text.overlap import specific
 from ...text.topics import subjects
-from ...text.when import EVERYDAY, fires
+from ...text.when import everyday_hits
 from .cues import cues
 
 if TYPE_CHECKING:
@@ -81,4 +81,4 @@ def _listed(names: list[str]) -> str:
 
 def _is_usable(condition: str) -> bool:
     read = read_condition(condition)
-    return read.form == LANGUAGE and not any(fires(read, sentence) for sentence in EVERYDAY)
+    return read.form == LANGUAGE and not everyday_hits(read)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...format.sections import items, sections
+from ...format.sections import NOT_RECORDED, NOT_SEEN, NOTHING_SAID, NOTHING_WORKED, PLACEHOLDERS, items, sections
 from ...model.record import record
 from ...state.run import Run, step_of
 from ...text.clean import one_line
@@ -25,13 +25,6 @@ MAX_TOOLS = 6
 MAX_COMPARED = 60  # distinct items compared with each other; the rest is said less often than these
 ITEM_LENGTH = 300  # characters; what is longer is a paragraph
 AVOID = ("avoid", "never", "do not", "don't", "dont ", "must not", "should not", "stop using", "beware")
-# Texts of empty sections. They are part of the file format: a learning that is read again holds no items there.
-PLACEHOLDERS = NO_INSIGHTS, NO_ERRORS, NOTHING_SAID, NOTHING_WORKED = (
-    "None were recorded.",
-    "None were seen.",
-    "The executions do not say how they went about it.",
-    "No execution has succeeded yet: there is nothing to recommend.",
-)
 
 
 @record
@@ -51,8 +44,8 @@ class Learned:
 
 def learning_text(learned: Learned) -> str:
     """Return the learning as Markdown: Context, Key Insights, Recommended Approach, Anti-Patterns."""
-    insights = _numbered(key_insights(learned.runs)) or NO_INSIGHTS
-    avoid = "\n".join(f"- {item}" for item in anti_patterns(learned.runs)) or f"- {NO_ERRORS}"
+    insights = _numbered(key_insights(learned.runs)) or NOT_RECORDED
+    avoid = "\n".join(f"- {item}" for item in anti_patterns(learned.runs)) or f"- {NOT_SEEN}"
     return f"""# Learning: {learned.name}
 
 ## Context

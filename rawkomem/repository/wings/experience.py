@@ -10,7 +10,7 @@ from ...learn.traces.record import plan_experience, plan_trace
 from ...model.errors import BadInput
 from ...model.kinds import ACTIVE, RECORDED
 from ...model.record import replace
-from ...recall.brief import BUDGET, write_brief
+from ...recall.brief import MAX_TOKENS, write_brief
 from ...recall.filters import DEFAULT, READABLE
 from ...state.order import dependency_chain, execution_order
 from ...state.run import TRACE
@@ -70,7 +70,7 @@ def in_order(repository: Repository, statuses: Sequence[str]) -> Sequence[Memory
     return [found[id] for id in execution_order(found.values())]
 
 
-def brief(repository: Repository, goal: str, budget: int = BUDGET) -> Brief:
+def brief(repository: Repository, goal: str, budget: int = MAX_TOKENS) -> Brief:
     """What worked, what failed, what to avoid and how to go about a goal, from runs, learnings and lessons."""
     if not goal.strip():
         raise BadInput("a brief needs a goal", "say what is to be done")

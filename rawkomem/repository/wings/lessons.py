@@ -25,8 +25,8 @@ from ...learn.lessons.lesson import (
 )
 from ...model.clock import now
 from ...model.kinds import ACTIVE
-from ...model.record import record
-from ...recall.lessons import held_back
+from ...model.record import record, replace
+from ...recall.gate import held_back
 from ...state.belief.committer import UNKNOWN
 from ...state.belief.trust import standing_of_entry, trust_of
 from ...state.changes.heritage import plan_heritage
@@ -82,7 +82,8 @@ def query(
 ) -> list[Lesson]:
     """Lessons in use, the gravest first; with a question, of those that fit it best. No unsure or old ones."""
     limits = repository.settings.limits("")
-    least = limits.lesson_confidence if least_confidence is None else least_confidence
+    if least_confidence is not None:
+        limits = replace(limits, lesson_confidence=least_confidence)
     memories: Sequence[Memory]
     if question.strip():
         only = Filter(kinds=("lesson",), statuses=(ACTIVE,), current=True)
@@ -90,7 +91,7 @@ def query(
     else:
         memories = _lessons(repository, (ACTIVE,))
     at = now()
-    usable = [lesson_of(memory) for memory in memories if not held_back(memory, least, limits.lesson_days, at)]
+    usable = [lesson_of(memory) for memory in memories if not held_back(memory, limits, at)]
     return by_severity(usable[:limit]) if question.strip() else by_severity(usable)[:limit]
 
 

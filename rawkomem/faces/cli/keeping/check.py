@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ....files.check import check_files, is_about_length, printable
+from ....files.check import NOT_IDEAL, check_files, printable
 from ....files.read import QUARANTINE
 from ....model.errors import BadInput
 from ....model.problem import STYLE
@@ -63,7 +63,7 @@ def check_command(
 
 def _as_json(item: Checked) -> dict[str, object]:
     problems = [
-        {"line": problem.line, "level": problem.level, "message": problem.message, "hint": problem.hint}
+        {key: getattr(problem, key) for key in ("line", "level", "code", "message", "hint")}
         for problem in item.problems
     ]
     return {
@@ -80,7 +80,7 @@ def _print(checked: list[Checked], style: bool, quiet: bool) -> None:
     lengths = 0
     for item in checked:
         for problem in item.problems:
-            if problem.level == STYLE and (quiet or (not style and is_about_length(problem))):
+            if problem.level == STYLE and (quiet or (not style and problem.code == NOT_IDEAL)):
                 lengths += not quiet
                 continue
             told[problem.level] += 1

@@ -73,4 +73,4 @@ def _place(problem: Problem) -> str:
 
 def _as_json(name: str, problem: Problem) -> dict[str, object]:
     where = {"file": printable(problem.path), "line": problem.line}
-    return {"check": name, **where, "message": problem.message, "hint": problem.hint}
+    return {"check": name, **where, "code": problem.code, "message": problem.message, "hint": problem.hint}

@@ -29,9 +29,10 @@ def match_command(pattern: str, text: str, as_json: bool) -> int:
     fired = match(pattern, text)
     problems = problems_of([pattern], 1)
     if as_json:
-        say_json({"fires": bool(fired), "why": fired, "problems": [problem.message for problem in problems]})
+        why, how = (fired.sentence, fired.how) if fired else ("", "")
+        say_json({"fires": bool(fired), "how": how, "why": why, "problems": [problem.message for problem in problems]})
     else:
-        say(f"{paint('fires', 'green')}: {fired}" if fired else paint("does not fire", "yellow"))
+        say(f"{paint('fires', 'green')}: {fired.sentence}" if fired else paint("does not fire", "yellow"))
         for problem in problems:
             note(f"{problem.message} ({problem.hint})")
     return 0 if fired else 1

@@ -7,7 +7,7 @@ import sys
 import click
 
 from ....model.record import as_dict
-from ....recall.brief import BUDGET, NOTHING
+from ....recall.brief import MAX_TOKENS, NOTHING
 from ....repository.wings import experience
 from ..commands import open_repository
 from ..terminal import note, say, say_json
@@ -15,7 +15,7 @@ from ..terminal import note, say, say_json
 
 @click.command("brief")
 @click.argument("goal", nargs=-1, required=True)
-@click.option("--budget", type=click.IntRange(50), default=BUDGET, show_default=True, help="Tokens at most.")
+@click.option("--budget", type=click.IntRange(50), default=MAX_TOKENS, show_default=True, help="Tokens at most.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def brief_command(folder: str, /, goal: tuple[str, ...], budget: int, as_json: bool) -> None:

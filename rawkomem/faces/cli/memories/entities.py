@@ -28,7 +28,7 @@ def entities_command(folder: str, /, name: str, as_json: bool) -> int:
     for entity, ids in {} if as_json else shown.items():
         say(f"{len(ids):5}  {entity}" + (f"  {paint(' '.join(ids), 'dim')}" if name else ""))
     if meant is not None and meant.message:
-        note(meant.message)
+        note(meant.message + (": name one of them" if meant.candidates else ""))
     elif not known:
         note("no memory names an entity yet: write 'project:name' or 'person:name' into a text")
     return 0 if meant is None or not meant.message else 1

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ....files.local.usage import uses
+from ....recall.explain import explain, why_fired, why_not
 from ....recall.filters import filter_of
-from ....recall.inject import Task, explain
-from ....recall.rank import votes_against
+from ....recall.gate import votes_against
+from ....recall.inject import Task
 from ....recall.render import FORMS, GROUPED, NOTHING_FOUND
 from ....text.clean import one_line
 from ..commands import hot_options, open_repository
@@ -20,7 +21,7 @@ from .inject import tell
 from .read import trust_json, trust_line
 
 if TYPE_CHECKING:
-    from ....recall.rank import Scored
+    from ....recall.score import Scored
 
 PROFILE = click.option("--profile", "-p", default="", help="How to score; default: fit.")
 AS_OF = click.option("--as-of", default="", help="As memories stood then: a date (its end), a time, or an age.")
@@ -47,15 +48,16 @@ def why_command(
     trust = repository.trust_parts(item.memory)
     if as_json:
         factors = [{"name": f.name, "value": f.value, "weight": f.weight, "why": f.why} for f in item.factors]
-        say_json({"id": item.memory.id, "injected": inside, "score": item.score, "why_not": item.out,
-                  "relevance": item.signals.relevance, "fired": item.signals.fired, "factors": factors,
+        say_json({"id": item.memory.id, "injected": inside, "score": item.score,
+                  "why_not": why_not(item.out), "why_not_code": item.out.code if item.out else "",
+                  "relevance": item.signals.relevance, "fired": why_fired(item), "factors": factors,
                   "trust": trust_json(trust)})  # fmt: skip
         return 0 if inside else 1
     say(f"{paint(one_line(item.memory.title), 'bold')}  score {item.score:.3f}")
     for line in explain(item):
         say(f"  {line}")
     say(f"  {'trust':16} {trust.value:7.3f}       {trust_line(trust)}")
-    say(paint("injected", "green") if inside else f"{paint('not injected', 'yellow')}: {item.out}")
+    say(paint("injected", "green") if inside else f"{paint('not injected', 'yellow')}: {why_not(item.out)}")
     _tell_next_step(item, inside)
     return 0 if inside else 1
 
@@ -71,7 +73,7 @@ def why_not_command(folder: str, /, id: str, task: tuple[str, ...], profile: str
     """Tell why a memory is not injected for a task."""
     only = filter_of(as_of=as_of)
     item, inside = open_repository(folder).explain(id, Task(" ".join(task), agent), profile, only)
-    say("it is injected" if inside else item.out)
+    say("it is injected" if inside else why_not(item.out))
     _tell_next_step(item, inside)
 
 

@@ -132,10 +132,11 @@ def fields_of(line: bytes) -> dict[str, Any]:
 
 def row_problems(fields: dict[str, Any]) -> list[Problem]:
     """What keeps fields from being a row of the ledger."""
-    problems = [error(f"Missing required field: {name}") for name in FIELDS if not fields.get(name)]
+    problems = [error("missing-field", f"Missing required field: {name}") for name in FIELDS if not fields.get(name)]
     operation = fields.get("operation_type")
     if operation and operation not in OPERATIONS:
-        problems.append(error(f"Invalid operation_type: {operation}. Must be one of: {', '.join(OPERATIONS)}"))
+        message = f"Invalid operation_type: {operation}. Must be one of: {', '.join(OPERATIONS)}"
+        problems.append(error("bad-operation", message))
     return problems
 
 

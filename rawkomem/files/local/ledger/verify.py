@@ -36,42 +36,39 @@ def verify(layout: Layout) -> Verdict:
     expected, since = GENESIS, 0
     for number, (place, line) in enumerate(known, 1):
         fields = fields_of(line)
-        what, hint = _wrong(line, fields, expected)
-        if what:
+        if wrong := _wrong(line, fields, expected):
             id = f" ({fields['id']})" if "id" in fields else ""
-            problems.append(replace(error(f"block {number}{id}: {what}", hint), path=place))
+            problems.append(replace(wrong, message=f"block {number}{id}: {wrong.message}", path=place))
         since = since or int(fields.get("timestamp", 0))
         expected = stated_hash(line)
     problems += _against_head(layout, head, len(known), expected)
     return Verdict(len(known), since, expected, tuple(problems), head.notes if head else ())
 
 
-def _wrong(line: bytes, fields: dict[str, Any], expected: str) -> tuple[str, str]:
-    """What is wrong with a block, and a hint; empty where it is whole and follows the one before."""
+def _wrong(line: bytes, fields: dict[str, Any], expected: str) -> Problem | None:
+    """Return what is wrong with a broken block; None for one that is whole and follows the one before."""
     if not is_whole(line):
-        return "was changed: it does not have the hash that it states", "what it says is not what was written"
+        what = "was changed: it does not have the hash that it states"
+        return error("block-changed", what, "what it says is not what was written")
     problems = row_problems(fields)
     if problems:
-        return "; ".join(problem.message for problem in problems), "it was not written by rawkomem"
+        return error("bad-block", "; ".join(problem.message for problem in problems), "it was not written by rawkomem")
     if fields.get("prev_hash") != expected:
-        return "does not follow the block before it", "blocks were removed, inserted or moved here"
-    return "", ""
+        hint = "blocks were removed, inserted or moved here"
+        return error("block-order", "does not follow the block before it", hint)
+    return None
 
 
 def _against_head(layout: Layout, head: Head | None, blocks: int, last: str) -> list[Problem]:
-    """A head that is not there, or knows of another end."""
+    """Return a Problem for a head that is missing, or that names another end."""
     if head is None:
         if not blocks and not os.path.exists(os.path.join(ledger_folder(layout), HEAD)):
             return []  # nothing was ever written, or everything is gone
-        what, hint = (
-            "the head is missing or damaged",
-            "blocks at the end may be missing: nobody knows how many there were",
-        )
-    elif (blocks, last) == (head.blocks, head.last):
+        hint = "blocks at the end may be missing: nobody knows how many there were"
+        return [error("no-head", "the head is missing or damaged", hint, path=HEAD)]
+    if (blocks, last) == (head.blocks, head.last):
         return []
-    else:
-        what = f"{head.blocks} blocks were written, {blocks} are there"
-        if blocks == head.blocks:
-            what = "the last block is not the one that was written last"
-        hint = "the end of the chain was cut off or changed"
-    return [replace(error(what, hint), path=HEAD)]
+    what = f"{head.blocks} blocks were written, {blocks} are there"
+    if blocks == head.blocks:
+        what = "the last block is not the one that was written last"
+    return [error("wrong-end", what, "the end of the chain was cut off or changed", path=HEAD)]

@@ -1,16 +1,14 @@
-"""Candidates: what words and vectors say about each memory, fused into one score by a convex combination.
+"""Signals: what words and vectors say about each memory, combined into one score.
 
-A passage's own words, the words around it and its meaning are normalised to the best of each, then mixed. Reciprocal
+A passage's own words, the words around it and its meaning are normalized to the best of each, then mixed. Reciprocal
 ranks would throw the margins away (measured: worse on every set). The mixed score ranks; it is near 1 for the best hit
-even when nothing fits. Whether anything fits is told by the relevance, which is the cosine itself.
+even when nothing fits. The relevance, which is the cosine itself, tells whether anything fits.
 """
 
 from __future__ import annotations
 
 from ..index.stores.documents import BODY, DEEP, REST, WHEN
 from ..model.record import record
-from ..text.clean import clean
-from ..text.language import language
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,18 +18,18 @@ if TYPE_CHECKING:
     from ..git.citations import Cited
     from ..index.stores.documents import Filter, Hit
     from ..index.stores.protocol import SearchStore
-    from ..state.belief.trust import Trust
+    from ..state.belief.trust import Standing, Trust
+    from ..text.when import Fired
+    from .question import Question
 
     Key = tuple[str, int]
 
-NEAREST = 100  # passages asked of the vectors: their spread normalises the cosine
-MATCHING = 200  # passages asked of the words
-BODY_WORDS = 0.4  # weight of words against meaning in a body: names and numbers count
-WHEN_WORDS = 0.2  # … and in a condition: short sentences want meaning
-RRF = 60  # Cormack et al. 2009; larger flattens the top ranks
+MAX_NEAREST = 100  # passages asked of the vectors: their spread normalizes the cosine
+MAX_MATCHING = 200  # passages asked of the words
+BODY_WORDS_WEIGHT = 0.4  # of words against meaning in a body: names and numbers count
+WHEN_WORDS_WEIGHT = 0.2  # … and in a condition: short sentences want meaning
+RRF_K = 60  # Cormack et al. 2009; larger flattens the top ranks
 PARTS = ("words", "meaning", "surroundings")  # of a score
-QUERY_LENGTH = 10_000  # characters; a task may be a page, not a book
-QUERY_WORDS = 64  # distinct words given to FTS5: the rest of a long task repeats them
 
 
 @record
@@ -39,70 +37,61 @@ class Signals:
     """What is known about one memory for one question."""
 
     id: str
-    passage: int = 0  # the one to show: the best one, or how the body begins where a condition is
+    passage: int = 0  # the passage to show: the best one, or the beginning of the body where a condition is the best
     score: float = 0.0  # ranks candidates of one question
     relevance: float = 0.0  # compares across questions: the cosine of the closest passage
     cosine: float = 0.0  # of the best passage
     words: float = 0.0  # BM25 of the best passage against the best of all
     ranks: float = 0.0  # reciprocal ranks by words and by meaning
-    fired: str = ""  # which condition fired, in words
-    cited: tuple[Cited, ...] = ()  # how it stands with the code that the memory cites
-    unverified: str = ""  # how it arrived, where no person vouches for it and somebody asks
-    faint: bool = False  # what fired holds of nearly any task
-    trust: Trust | None = None  # where the profile asks for it
-
-    parts: tuple[tuple[str, float, float], ...] = ()  # (what, value, weight): sum up to the score
+    fired: Fired | None = None  # the part of a condition that fired
+    is_faint: bool = False  # the part that fired holds of nearly any task
+    cited: tuple[Cited, ...] = ()  # the state of the code that the memory cites
+    unverified: Standing | None = None  # how it arrived, if no person vouches for it and that counts
+    trust: Trust | None = None  # if the profile asks for it
+    accessed: int = 0  # when it was last injected or found, if the profile asks for it; 0: never
+    parts: tuple[tuple[str, float, float], ...] = ()  # (part, value, weight): they sum up to the score
     field: str = BODY  # where the best passage comes from
 
 
 @record
 class Spaces:
-    """The vector spaces that meaning is asked in. `deep`: the second tier's, where nearly all memories are in it."""
+    """The vector spaces that meaning is asked in. `deep`: the second tier's, if nearly all memories are in it."""
 
     first: Embedder
     deep: Embedder | None = None
 
 
-def gather(store: SearchStore, spaces: Spaces, texts: Sequence[str], only: Filter) -> list[list[Signals]]:
-    """For each question every memory that shares words or meaning with it, best first."""
-    texts = [clean(text[:QUERY_LENGTH]) for text in texts]
-    near = iter(_nearest(store, spaces, [text for text in texts if text.strip()], only))
-    return [_gather(store, text, next(near) if text.strip() else [], only) for text in texts]
-
-
-def _gather(store: SearchStore, text: str, near: list[Hit], only: Filter) -> list[Signals]:
-    wanted = query_words(text)
-    own = store.matching(wanted, MATCHING, only)
-    around = store.matching(wanted, MATCHING, only, around=True)
-    return fuse(own, around, near)
+def find(store: SearchStore, spaces: Spaces, questions: Sequence[Question], only: Filter) -> list[list[Signals]]:
+    """Return for each question the memories that share words or meaning with it, best first."""
+    near = iter(_nearest(store, spaces, [question.text for question in questions if question.text.strip()], only))
+    found = []
+    for question in questions:
+        own = store.matching(question.query_words, MAX_MATCHING, only)
+        around = store.matching(question.query_words, MAX_MATCHING, only, around=True)
+        found.append(fuse(own, around, next(near) if question.text.strip() else []))
+    return found
 
 
 def _nearest(store: SearchStore, spaces: Spaces, texts: list[str], only: Filter) -> list[list[Hit]]:
-    """Passages by meaning. The few that the second tier lacks are asked in the first: both have the same floors."""
+    """Return the closest passages. The few that the second tier lacks are asked in the first: both have one floor."""
     if not texts:
         return []
     if spaces.deep is None:
-        return [store.nearest(vector, NEAREST, only) for vector in spaces.first.embed(texts)]
-    near = [store.nearest(vector, NEAREST, only, DEEP) for vector in spaces.deep.embed(texts)]
+        return [store.nearest(vector, MAX_NEAREST, only) for vector in spaces.first.embed(texts)]
+    near = [store.nearest(vector, MAX_NEAREST, only, DEEP) for vector in spaces.deep.embed(texts)]
     held, count = store.depth()
     if held < count:
-        rest = [store.nearest(vector, NEAREST, only, REST) for vector in spaces.first.embed(texts)]
+        rest = [store.nearest(vector, MAX_NEAREST, only, REST) for vector in spaces.first.embed(texts)]
         near = [_best([*hits, *others]) for hits, others in zip(near, rest, strict=True)]
     return near
 
 
 def _best(hits: list[Hit]) -> list[Hit]:
-    return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:NEAREST]
-
-
-def query_words(text: str) -> list[str]:
-    """The content words of a question, each once; all words where it has no content words."""
-    found = list(dict.fromkeys(language().words(text)))
-    return [word for word in found if not language().is_stop(word)][:QUERY_WORDS] or found[:QUERY_WORDS]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:MAX_NEAREST]
 
 
 def fuse(own: Sequence[Hit], beside: Sequence[Hit], near: Sequence[Hit]) -> list[Signals]:
-    """One score for each passage; a memory is as good as its best passage."""
+    """Return the signals of each memory, best first. A memory is as good as its best passage."""
     hits = {(hit.id, hit.passage): hit for hit in (*own, *beside, *near)}
     by_words, by_window = _against_best(own), _against_best(beside)
     cosine = {(hit.id, hit.passage): hit.score for hit in near}
@@ -114,7 +103,7 @@ def fuse(own: Sequence[Hit], beside: Sequence[Hit], near: Sequence[Hit]) -> list
         closest[hit.id] = max(closest.get(hit.id, -1.0), hit.score)
     best: dict[str, Signals] = {}
     for key, hit in hits.items():
-        share = WHEN_WORDS if hit.field == WHEN else BODY_WORDS
+        share = WHEN_WORDS_WEIGHT if hit.field == WHEN else BODY_WORDS_WEIGHT
         by, meaning = by_words.get(key, 0.0), (cosine[key] - low) / spread if key in cosine else 0.0
         around = 0.0 if hit.alone else by_window.get(key, 0.0)
         weights = (share, 1 - share, 0.0) if hit.alone else (share / 2, (1 - share) / 2, weight / 2)
@@ -139,16 +128,16 @@ def _range(near: Sequence[Hit]) -> tuple[float, float]:
 
 
 def _weight_of_windows(near: Sequence[Hit]) -> float:
-    """How far surroundings count: less where what stands alone is closer, so that chats do not drown conditions."""
+    """Return the weight of surroundings: low where a lone passage is closer, so that chats do not drown conditions."""
     best = max((hit.score for hit in near), default=0.0)
     beside = max((hit.score for hit in near if not hit.alone), default=0.0)
     return max(0.0, beside / best) ** 2 if best > 0 else 0.0
 
 
 def _reciprocal_ranks(*lists: Sequence[Hit]) -> dict[str, float]:
-    """RFC-0011: the sum of 1 / (60 + rank) over both lists, each memory counted once a list."""
+    """Return the sum of 1 / (60 + rank) over both lists (RFC-0011), each memory counted once a list."""
     ranks: dict[str, float] = {}
     for hits in lists:
         for rank, id in enumerate(dict.fromkeys(hit.id for hit in hits), 1):
-            ranks[id] = ranks.get(id, 0.0) + 1 / (RRF + rank)
+            ranks[id] = ranks.get(id, 0.0) + 1 / (RRF_K + rank)
     return ranks

@@ -1,0 +1,107 @@
+"""Gathers the candidates for a task: memories that share words or meaning with it, or of which a condition fired."""
+
+from __future__ import annotations
+
+from ..model.kinds import GROUPS
+from ..model.record import record, replace
+from ..state.facets import claimed_about, claimed_for
+from ..text.condition import WORDS, read_condition
+from ..text.overlap import subject
+from ..text.when import fires_on_subject, situation_of
+from .signals import Signals, find
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from ..git.citations import Cited
+    from ..index.stores.protocol import SearchStore
+    from ..index.views.view import View
+    from ..model.entry import Memory
+    from ..state.belief.trust import Standing
+    from ..text.when import Fired, Situation
+    from .profiles import Profile
+    from .question import Question
+    from .signals import Spaces
+
+    Candidate = tuple[Memory, Signals]
+
+MAX_FIRED = 50  # memories considered because a condition fired: where more do, those that fit best
+MAX_CONSIDERED = 30  # candidates whose factors are computed: no profile lifts a memory from below that
+
+
+@record
+class Sources:
+    """Where an injection takes its facts from; the repository fills it in."""
+
+    view: View
+    store: SearchStore
+    spaces: Spaces
+    fired: Callable[[Situation], Mapping[str, Fired]]
+    accessed: Callable[[], Mapping[str, int]]
+    cited: Callable[[Memory], tuple[Cited, ...]]
+    doubting: bool  # whether it counts who vouches for a memory
+
+    def unverified(self, memories: Iterable[Memory]) -> Mapping[str, Standing]:
+        """Return how those of the memories arrived that no person vouches for; nothing where that does not count."""
+        return self.view.believed.unverified(memories) if self.doubting else {}
+
+
+def gather(sources: Sources, question: Question, profile: Profile) -> list[Candidate]:
+    """Return every memory worth scoring, with what the question, the profile and people say about it."""
+    (found,) = find(sources.store, sources.spaces, [question], sources.view.stored)
+    situation = question.situation or situation_of(question.text)
+    candidates = _in_session(_usable(sources, _with_fired(found, sources.fired(situation))), question.session)
+    if profile.uses("decay"):
+        accessed = sources.accessed()
+        candidates = [(memory, replace(signals, accessed=accessed.get(memory.id, 0))) for memory, signals in candidates]
+    if profile.uses("trust"):
+        trust = sources.view.believed.trust
+        candidates = [(memory, replace(signals, trust=trust(memory))) for memory, signals in candidates]
+    doubted = sources.unverified(memory for memory, _ in candidates)
+    return _with_doubts(candidates, doubted, situation) if doubted else candidates
+
+
+def _with_fired(found: list[Signals], fired: Mapping[str, Fired]) -> list[Signals]:
+    """Merge search hits with memories whose condition fired."""
+    least = min((signals.relevance for signals in found), default=0.0)
+    known = {signals.id for signals in found}
+    marked = [replace(signals, fired=fired[signals.id]) if signals.id in fired else signals for signals in found]
+    others = sorted((part.how == WORDS, id) for id, part in fired.items() if id not in known)
+    return marked + [Signals(id, relevance=least, fired=fired[id]) for _, id in others]
+
+
+def _usable(sources: Sources, found: Iterable[Signals]) -> list[Candidate]:
+    """Return the best memories that may be injected, and those of which a condition fired."""
+    kept: list[Candidate] = []
+    fired = 0
+    for signals in found:
+        fired += bool(signals.fired)
+        if len(kept) < MAX_CONSIDERED or (signals.fired and fired <= MAX_FIRED):
+            memory = sources.view.memory(signals.id)
+            if memory and not memory.path.startswith("archive/") and memory.kind not in GROUPS:
+                kept.append((memory, replace(signals, cited=sources.cited(memory))))
+    return kept
+
+
+def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:
+    """Drop claims of other sessions, and claims for all sessions that this session claims otherwise."""
+    own = {claimed_about(memory) for memory, _ in candidates if session and claimed_for(memory) == session}
+    return [
+        (memory, signals)
+        for memory, signals in candidates
+        if claimed_for(memory) == session or (not claimed_for(memory) and claimed_about(memory) not in own)
+    ]
+
+
+def _with_doubts(candidates: list[Candidate], doubted: Mapping[str, Standing], situation: Situation) -> list[Candidate]:
+    """Mark the memories that no person vouches for. Their conditions must fire on a subject, not on stop words."""
+    about = situation_of(subject(situation.text))
+    marked = []
+    for memory, signals in candidates:
+        if memory.id in doubted:
+            firm = any(fires_on_subject(read_condition(one), situation, about) for one in memory.when if signals.fired)
+            faint = bool(signals.fired) and not firm
+            signals = replace(signals, unverified=doubted[memory.id], is_faint=faint)
+        marked.append((memory, signals))
+    return marked

@@ -1,0 +1,58 @@
+"""Question: what is asked, cleaned and taken apart once. Every later step of recall reads it from here.
+
+Text becomes words and stems here, in the language in use.
+"""
+
+from __future__ import annotations
+
+from ..model.record import record
+from ..text.clean import clean
+from ..text.language import language
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..text.when import Situation
+    from .inject import Task
+
+MAX_QUESTION_CHARS = 10_000  # a task may be a page, not a book
+MAX_QUERY_WORDS = 64  # distinct words given to FTS5: the rest of a long task repeats them
+LONG_TASK_WORDS = 40  # a longer task holds so many words that it neither names a title nor proves a phrase
+
+
+@record
+class Question:
+    """A question or task, ready for every step. A plain search fills in `text` and `query_words` only."""
+
+    text: str  # clean: what words and meaning are compared with
+    query_words: tuple[str, ...] = ()  # distinct content words of `text`; all words where it has no content words
+    task: str = ""  # clean: the task without its plan
+    title_stems: frozenset[str] = frozenset()  # stems of the task that may name a title; empty for a long task
+    is_long: bool = False
+    situation: Situation | None = None  # what conditions are matched against
+    agent: str = ""
+    session: str = ""
+    at: int = 0  # the moment it is asked at, in milliseconds since 1970
+
+
+def question_of(text: str) -> Question:
+    """Return the question that a text asks of the store."""
+    text = clean(text[:MAX_QUESTION_CHARS])
+    return Question(text, _query_words(text))
+
+
+def question_of_task(task: Task, at: int) -> Question:
+    """Return the question of a task: with its plan, its situation, and the agent and session that it belongs to."""
+    from ..text.when import situation_of  # a search needs no conditions
+
+    asked = question_of(task.asked)
+    said = clean(task.text) if task.plan or len(task.text) > MAX_QUESTION_CHARS else asked.text
+    is_long = len(said.split()) > LONG_TASK_WORDS
+    situation = situation_of(clean(task.matched) if task.agent or task.plan else said)
+    stems = frozenset() if is_long else frozenset(language().stems(said))
+    return Question(asked.text, asked.query_words, said, stems, is_long, situation, task.agent, task.session, at)
+
+
+def _query_words(text: str) -> tuple[str, ...]:
+    found = dict.fromkeys(language().words(text))
+    content = [word for word in found if not language().is_stop(word)]
+    return tuple((content or [*found])[:MAX_QUERY_WORDS])

@@ -1,0 +1,67 @@
+"""Scores candidates by the factors of a profile."""
+
+from __future__ import annotations
+
+import math
+
+from ..model.record import record, replace
+from .factors import factor
+from .profiles import DOUBTS, PRODUCT, Profile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..model.entry import Memory
+    from .factors import Factor
+    from .question import Question
+    from .signals import Signals
+
+
+@record
+class Reason:
+    """Why a memory is not injected: a code to decide by, and the values of its sentence (see explain.py)."""
+
+    code: str
+    values: tuple[object, ...] = ()
+
+
+@record
+class Scored:
+    """A memory with its score, the factors that make it up, and why it is not injected (None when it may be)."""
+
+    memory: Memory
+    signals: Signals
+    score: float
+    factors: tuple[Factor, ...]
+    out: Reason | None = None
+    is_named: bool = False  # the task holds the words of its title
+
+
+def score(candidates: Iterable[tuple[Memory, Signals]], profile: Profile, question: Question) -> list[Scored]:
+    """Return every candidate with its score, the best first; ties keep a stable order."""
+    scored = [_score(memory, signals, profile, question) for memory, signals in candidates]
+    return sorted(scored, key=lambda item: (-item.score, item.memory.id))
+
+
+def _score(memory: Memory, signals: Signals, profile: Profile, question: Question) -> Scored:
+    named = (*profile.weights, *((name, 1.0) for name in profile.demotions))
+    computed = (factor(name, weight, memory, signals, question) for name, weight in named)
+    factors = tuple(item for item in computed if item)
+    return Scored(memory, _doubted(signals, factors, profile), combine(factors, profile), factors)
+
+
+def _doubted(signals: Signals, factors: Iterable[Factor], profile: Profile) -> Signals:
+    """Lower the relevance by votes and disputes, if the profile lets them demote."""
+    doubts = [min(1.0, item.value) for item in factors if item.name in DOUBTS and item.name in profile.demotions]
+    return replace(signals, relevance=signals.relevance * math.prod(doubts)) if doubts else signals
+
+
+def combine(factors: Iterable[Factor], profile: Profile) -> float:
+    """Return the score that a profile's formula makes of factors."""
+    factors = tuple(factors)
+    if profile.combine == PRODUCT:
+        return float(math.prod(item.value**item.weight for item in factors))
+    total = sum(item.value * item.weight for item in factors if item.name not in profile.demotions)
+    total *= math.prod(item.value for item in factors if item.name in profile.demotions)
+    return min(total, profile.max_score) if profile.max_score else total
