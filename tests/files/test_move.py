@@ -183,8 +183,8 @@ def test_an_entry_in_both_places_is_one_and_the_next_rotation_ends_it(layout, ro
 
 ADD = """
 import sys
-from rawkomem.operations.experience import add_experience
-from rawkomem.learn.trace import Experienced
+from rawkomem.repository.wings.experience import add_experience
+from rawkomem.learn.traces.record import Experienced
 from rawkomem.repository import Repository
 repository = Repository.open(sys.argv[1], warn=lambda message: None)
 for number in range(20):

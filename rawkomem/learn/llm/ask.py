@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...redaction.find import redact
 from ...text.clean import one_line
-from .model import LlmFailure
+from .failure import LlmFailure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

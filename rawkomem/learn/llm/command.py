@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ...redaction.find import redact
 from ...text.clean import one_line
 from .config import GUARD
-from .model import LlmFailure
+from .failure import LlmFailure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

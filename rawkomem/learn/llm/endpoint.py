@@ -9,7 +9,7 @@ from ...net.failure import RequestFailed
 from ...net.json_api import Api, JsonApi, StatusFailed, api_url
 from ...redaction.find import redact
 from ...text.clean import one_line
-from .model import LlmFailure
+from .failure import LlmFailure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...model.errors import BadInput, RawkoError
+from ...model.errors import BadInput
 from ...redaction.find import redact
 from .config import GUARD, LlmSettings
 
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     Schema = Mapping[str, object]
-
-
-class LlmFailure(RawkoError):
-    """No usable answer of a language model. Whoever asked goes on without one."""
 
 
 class Llm(Protocol):

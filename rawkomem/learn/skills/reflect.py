@@ -13,7 +13,7 @@ from ...state.decide import plan_add
 from ...state.references import DERIVED
 from ...text.clean import clean, one_line
 from ..llm.ask import ask
-from ..llm.model import LlmFailure
+from ..llm.failure import LlmFailure
 from ..llm.sources import WARNING, fenced
 
 if TYPE_CHECKING:

@@ -128,7 +128,7 @@ def test_the_log_on_a_system_that_has_less(repository, project, monkeypatch):
     note(repository.layout, "claude", "prompt", "new")
     assert file.stat().st_size < 64 * 1024 and file.read_text().endswith("claude prompt: new\n")
     assert file.read_text().startswith("old\n")
-    monkeypatch.delattr(log_module, "_append")
+    monkeypatch.delattr(log_module, "LineFile")
     note(repository.layout, "claude", "prompt", "newer")
 
 
@@ -154,7 +154,7 @@ def test_a_prompt_hook_loads_nothing_slow(remembered, project, rawkomem):
     rawkomem("sync")
     path = [str(ROOT), *(one for one in sys.path if one.endswith("site-packages"))]
     code = (
-        f"import sys; sys.path[:0] = {path!r}\nfrom rawkomem.cli import run\nrun(['hook', 'claude', 'prompt'])\n"
+        f"import sys; sys.path[:0] = {path!r}\nfrom rawkomem.faces.cli import run\nrun(['hook', 'claude', 'prompt'])\n"
         f"sys.stderr.write(' '.join(sorted(set({SLOW!r}) & set(sys.modules))))"
     )
     told = json.dumps({**CALLS["claude", "prompt"][0], "cwd": str(project)}).encode()

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from rawkomem.learn.llm.ask import Unfit, ask, read_object
-from rawkomem.learn.llm.model import LlmFailure
+from rawkomem.learn.llm.failure import LlmFailure
 from tests.embed.server import Server
 from tests.learn.llm.models import opened, refuses, says, says_json
 

@@ -12,7 +12,8 @@ import pytest
 
 from rawkomem.learn.llm.command import CommandLlm
 from rawkomem.learn.llm.config import GUARD, LlmSettings
-from rawkomem.learn.llm.model import LlmFailure, is_learning, open_llm
+from rawkomem.learn.llm.failure import LlmFailure
+from rawkomem.learn.llm.model import is_learning, open_llm
 from rawkomem.model.errors import BadInput
 from tests.embed.server import Answer, Server
 from tests.learn.llm.models import formats, opened, refuses, says

@@ -1,0 +1,78 @@
+"""Rules about the structure of the package, checked on its source."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
+
+from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PACKAGE = ROOT / "rawkomem"
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Return the file of each module, by its dotted name."""
+    files = PACKAGE.rglob("*.py")
+    return {".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file for file in files}
+
+
+def imports(name: str, with_types: bool = False) -> set[str]:
+    """Return the modules that a module imports, also inside functions; for types alone only `with_types`."""
+    file = modules()[name]
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    found = set()
+    for node in statements(ast.parse(file.read_text("utf-8")), with_types):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            whole = (f"{base}.{alias.name}" for alias in node.names)
+            found |= {one if one in modules() else base for one in whole}
+    return {one for one in found if one in modules()} - {name}
+
+
+def statements(tree: ast.AST, with_types: bool) -> Iterator[ast.AST]:
+    """Walk over all nodes, except the bodies of `if TYPE_CHECKING:` unless asked for."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING") and not with_types:
+            for rest in node.orelse:
+                yield from statements(rest, with_types)
+            continue
+        yield node
+        yield from statements(node, with_types)
+
+
+def cycle(with_types: bool) -> list[str]:
+    """Return the modules of one import cycle; none if there is no cycle."""
+    try:
+        TopologicalSorter({name: imports(name, with_types) for name in modules()}).prepare()
+    except CycleError as failure:
+        return failure.args[1]
+    return []
+
+
+def test_imports_are_read():
+    """The rules below would hold for a reader that sees nothing."""
+    ours = imports("rawkomem.files.local.ledger.recalled")
+    assert ours == {f"rawkomem.{one}" for one in ("model.errors", "files.local.ledger.spool", "files.local.ledger.seal",
+                                                  "redaction.find")}  # fmt: skip
+    assert "rawkomem.files.layout" in imports("rawkomem.files.local.ledger.recalled", with_types=True)
+    assert imports("rawkomem.faces.mesh") >= {"rawkomem.faces.mesh.awaitable", "rawkomem.faces.mesh.types"}
+
+
+def test_no_import_cycles():
+    """No module imports itself over others, not even inside a function."""
+    assert cycle(with_types=False) == []
+
+
+def test_no_cycles_of_types():
+    """No two modules need each other's types: they are one subject, or a third module is missing."""
+    assert cycle(with_types=True) == []
