@@ -13,13 +13,13 @@ from ...files.lock import lock
 from ...learn.session.remember import Run
 from ...model.errors import BadInput
 from ...repository.wings import learning
-from .call import END, LEARN
+from ..host import END, LEARN
 from .heard import news_of, note_heard, note_transcript, transcript_of
 
 if TYPE_CHECKING:
     from ...files.layout import Layout
     from ...repository import Repository
-    from .call import Call
+    from ..host import Call
 
 SETTLE_S = 1.0  # hosts write transcripts a little later than they call
 MAX_MESSAGES = 40  # of a session, passed with the call: a turn is shorter
