@@ -15,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .chain import EmbedderSettings
     from .minilm_pass import Encoder
     from .protocol import Embedder
 
@@ -109,6 +108,6 @@ def has_onnxruntime() -> bool:
     return find_spec("onnxruntime") is not None
 
 
-def from_settings(settings: EmbedderSettings) -> Embedder:
-    """Return the embedder that `embedder: minilm` asks for; there is nothing to set."""
+def from_settings(_: object) -> Embedder:
+    """Return the embedder for `embedder: minilm`, which has no settings."""
     return open_minilm()

@@ -19,7 +19,7 @@ from ..model.kinds import CREATES
 from ..model.problem import ERROR
 from ..model.record import record, replace
 from ..redaction.entry import redact_entry
-from .lock import Lock
+from .lock import lock
 from .read import QUARANTINE, decode, read_data
 from .replace import Replacing, refuse_links, remove_leftovers
 
@@ -46,7 +46,7 @@ class Written:
 
 def write_plan(layout: Layout, plan: Plan) -> list[Written]:
     """Append the plan's entries; each is on disk when this returns. Secrets are redacted first."""
-    with repository_lock(layout):
+    with lock(layout, "write"):
         return write_locked(layout, plan)
 
 
@@ -101,11 +101,6 @@ def _write_steps(layout: Layout, todo: Sequence[Step], paths: dict[str, str]) ->
         paths |= {entry.id: path for entry in entries}
     meddled = files.finish()
     return [step for step, path in zip(todo, places, strict=True) if layout.path(path) in meddled]
-
-
-def repository_lock(layout: Layout) -> Lock:
-    """The lock that every change of files holds."""
-    return Lock(os.path.join(layout.local, "write.lock"))
 
 
 def append_text(layout: Layout, path: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""One exclusive lock file, on every platform. By hand because a core command may not load a locking package for it."""
+"""Exclusive lock files, on every platform. By hand because loading a package for it would slow every command."""
 
 from __future__ import annotations
 
@@ -6,25 +6,62 @@ import os
 import time
 
 from ..model.errors import Busy, Unwritable
+from .local.private import local_path, open_private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from io import FileIO
     from types import TracebackType
 
-WAIT = 30.0  # seconds; a write takes milliseconds, so longer means that somebody hangs
-PAUSE = 0.003  # seconds between tries, however long it takes: with growing pauses, newcomers starve those who wait
+    from .layout import Layout
+
+PAUSE_S = 0.003  # between tries, however long it takes: with growing pauses, newcomers starve those who wait
+PURPOSES = {  # purpose → (file, seconds to wait, what the lock protects)
+    "write": ("write.lock", 30.0, "every change of Markdown files; a write takes milliseconds"),
+    "import": ("import.lock", 30.0, "one import at a time, from reading known sources to writing"),
+    "learn": ("learn.lock", 120.0, "one run of learning at a time, from looking for known memories to writing"),
+    "lessons": ("lessons.lock", 60.0, "a lesson is looked up and counted, or stored, once"),
+    "skills": ("skills.lock", 30.0, "a skill is looked up and counted, or stored, once"),
+    "lifecycle": ("life.lock", 120.0, "one consolidation at a time; 10,000 memories take less than this"),
+    "mesh": ("mesh.lock", 60.0, "a memory of the mesh API is looked up, then stored"),
+    "ledger-spool": ("ledger/spool.lock", 2.0, "appending a line, and putting the file aside; held for microseconds"),
+    "ledger-seal": ("ledger/seal.lock", 30.0, "blocks and head of the ledger"),
+    "hook-calls": ("hooks.lock", 1.0, "which call of a hook is the first; held for less than a millisecond"),
+    "learner": ("heard.lock", 300.0, "one background learner at a time"),
+    "sender": ("sinks/sender.lock", 30.0, "one sender of the webhook at a time"),
+    "sink-queue": ("sinks/queue.lock", 2.0, "the webhook's queue; held for milliseconds"),
+    "index": ("index.lock", 600.0, "every change of the index; a first sync of many files takes minutes"),
+    "authors": ("index.lock", 5.0, "authorship in the index: yesterday's authors are better than a late answer"),
+    "contextual": ("deep.lock", 0.0, "one process fills in contextual vectors; the others leave it to that one"),
+    "contextual-purge": ("deep.lock", 60.0, "removal of kept vectors while nobody fills them in"),
+    "lance": ("writing.lock", 600.0, "tables of a LanceDB store"),
+    "sink-key": ("sinks.key.lock", 30.0, "the user's key that signs queued events"),
+    "daily-log": (".rawkomem.lock", 2.0, "the Markdown log of today"),
+}
+
+
+def lock(layout: Layout, purpose: str) -> Lock:
+    """Return the lock of a repository for a purpose, not yet taken."""
+    file, wait_s, _ = PURPOSES[purpose]
+    return Lock(local_path(layout, file), wait_s)
+
+
+def lock_in(folder: str, purpose: str) -> Lock:
+    """Return the lock for a purpose in another folder, such as that of an index in the user's cache."""
+    file, wait_s, _ = PURPOSES[purpose]
+    return Lock(os.path.join(folder, file), wait_s)
 
 
 class Lock:
-    """Held between `with` lines. The kernel drops it when its process dies, so it never goes stale."""
+    """An exclusive lock on a file. The kernel drops it when its process dies, so it never goes stale."""
 
-    def __init__(self, path: str, wait: float = WAIT):
+    def __init__(self, path: str, wait_s: float = 30.0):
         self.path = path
-        self.wait = wait
-        self.descriptor = -1
+        self.wait_s = wait_s
+        self.stream: FileIO | None = None
 
     def __enter__(self) -> Lock:
-        if not self.acquire(self.wait):
+        if not self.acquire():
             raise Busy(f"another process holds {self.path}", "try again, or end the process that hangs")
         return self
 
@@ -33,46 +70,45 @@ class Lock:
     ) -> None:
         self.release()
 
-    def acquire(self, wait: float) -> bool:
-        """Take the lock within `wait` seconds; False when it stays taken."""
-        self._open()
-        deadline = time.monotonic() + wait
-        while not self._try_current():
-            if time.monotonic() >= deadline:
-                os.close(self.descriptor)
-                self.descriptor = -1
+    def acquire(self, wait_s: float | None = None) -> bool:
+        """Take the lock within so many seconds, or those of its purpose; return False if it stays taken."""
+        stream = self._open()
+        deadline = time.monotonic() + (self.wait_s if wait_s is None else wait_s)
+        while not _try(stream.fileno()) or not self._is_current(stream):
+            if stream.closed:
+                stream = self._open()
+            elif time.monotonic() >= deadline:
+                stream.close()
                 return False
-            time.sleep(PAUSE)
+            else:
+                time.sleep(PAUSE_S)
+        self.stream = stream
         return True
 
-    def _open(self) -> None:
+    def _open(self) -> FileIO:
         try:
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            self.descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+            return open_private(self.path, "a+")
         except OSError as failure:
             raise Unwritable(
                 f"cannot write {self.path}: {failure.strerror}", "check permissions and free space"
             ) from None
 
-    def _try_current(self) -> bool:
-        """Whether the lock is ours, on the file that has this name now: `local/` may be deleted at any time."""
-        if not _try(self.descriptor):
-            return False
+    def _is_current(self, stream: FileIO) -> bool:
+        """Return whether this file still has its name, else close it: `local/` may be deleted at any time."""
         try:
-            if os.path.samestat(os.fstat(self.descriptor), os.stat(self.path)):
+            if os.path.samestat(os.fstat(stream.fileno()), os.stat(self.path)):
                 return True
         except FileNotFoundError:
             pass
-        os.close(self.descriptor)
-        self._open()
+        stream.close()
         return False
 
     def release(self) -> None:
         """Give the lock back."""
-        if self.descriptor >= 0:
-            _drop(self.descriptor)
-            os.close(self.descriptor)
-            self.descriptor = -1
+        if self.stream:
+            _drop(self.stream.fileno())
+            self.stream.close()
+            self.stream = None
 
 
 if os.name == "nt":

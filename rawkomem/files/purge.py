@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..model.errors import Refused, Unwritable
-from .append import repository_lock
+from .lock import lock
 from .read import implicit_id, read_data
 from .replace import Replacing
 
@@ -22,7 +22,7 @@ SEPARATOR_AT_END = re.compile(rb"\r?\n---[ \t]*(?:\r?\n)*\Z")
 def purge(layout: Layout, id: str, paths: list[str]) -> list[str]:
     """Cut the entries about `id` out of these files, removing a file left empty. Returns what changed."""
     changed = []
-    with repository_lock(layout):
+    with lock(layout, "write"):
         for path in paths:
             if _purge_file(layout, path, id):
                 changed.append(path)

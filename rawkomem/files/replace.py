@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..model.errors import Refused, Unwritable
 from .contents import read_bytes
+from .local.private import local_path, open_local, write_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     Stamp = tuple[int, int, int]
 
+WORKSHOP = "tmp"  # below .rawko/local
 TEMPORARY = ".writing"  # what our own temporary files end with; nothing else is ever cleaned away
 
 
@@ -66,13 +68,12 @@ class Replacing:
 
     def _write(self, file: str, data: bytes, number: int) -> str:
         folder = os.path.dirname(file)
-        temporary = os.path.join(_workshop(self._layout), f"{os.getpid()}-{number}{TEMPORARY}")
-        os.makedirs(os.path.dirname(temporary), exist_ok=True)
         make_folder(folder)
         if not os.access(folder, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))  # now, and not after the first rename
-        _write_durably(temporary, data, mode_of(file))
-        return temporary
+        name = f"{WORKSHOP}/{os.getpid()}-{number}{TEMPORARY}"
+        _write_durably(self._layout, name, data, mode_of(file))
+        return local_path(self._layout, name)
 
 
 def refuse_links(layout: Layout, folder: str) -> None:
@@ -84,7 +85,7 @@ def refuse_links(layout: Layout, folder: str) -> None:
 
 def remove_leftovers(layout: Layout) -> None:
     """Temporary files, ours and those of writers that were killed: we hold the lock, so none of them is in use."""
-    folder = _workshop(layout)
+    folder = os.path.join(layout.local, WORKSHOP)
     for name in _names(folder):
         if name.endswith(TEMPORARY):
             _unlink(os.path.join(folder, name))
@@ -109,16 +110,10 @@ def sync_folder(folder: str) -> None:
         os.close(descriptor)
 
 
-def _workshop(layout: Layout) -> str:
-    return os.path.join(layout.local, "tmp")
-
-
-def _write_durably(file: str, data: bytes, mode: int) -> None:
-    with open(file, "wb") as stream:
-        stream.write(data)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.chmod(file, mode)
+def _write_durably(layout: Layout, name: str, data: bytes, mode: int) -> None:
+    with open_local(layout, name, "w") as stream:
+        write_all(stream, data, durable=True)
+        os.chmod(stream.fileno() if os.chmod in os.supports_fd else local_path(layout, name), mode)
 
 
 def mode_of(file: str) -> int:

@@ -17,18 +17,11 @@ if TYPE_CHECKING:
 
     from .layout import Layout
 
-LARGEST = 2**20  # bytes of a settings file that is looked into
+MAX_READ_BYTES = 2**20  # of a settings file
 NAMES = (b"rawkomem", b"rawko ")  # our commands, as settings name them
-# Files of other programs, below a project and below home, that people put our commands into themselves.
+# Files of git and of other programs, below a project, that people put our commands into.
 PROJECT_FILES = (
-    ".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".codex/config.toml", ".codex/hooks.json",
-    ".cursor/hooks.json", ".cursor/mcp.json", ".gemini/settings.json", ".github/hooks", ".opencode/plugins",
-    "opencode.json", ".vscode/mcp.json", ".git/hooks", ".git/config", ".husky", "lefthook.yml",
-    ".pre-commit-config.yaml", ".gitattributes", "AGENTS.md", "CLAUDE.md",
-)  # fmt: skip
-HOME_FILES = (
-    ".claude/settings.json", ".claude.json", ".codex/config.toml", ".codex/hooks.json", ".cursor/hooks.json",
-    ".cursor/mcp.json", ".gemini/settings.json", ".copilot/mcp-config.json",
+    ".git/hooks", ".git/config", ".husky", "lefthook.yml", ".pre-commit-config.yaml", ".gitattributes", "AGENTS.md",
 )  # fmt: skip
 
 
@@ -41,8 +34,8 @@ class Leaving:
     mentions: tuple[str, ...]  # files of other programs: `connect --remove` takes our part out
 
 
-def plan_uninstall(layout: Layout, connected: Sequence[str] = ()) -> Leaving:
-    """Look only; `connected` are the files that connecting a host writes, of the project and of the user."""
+def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
+    """Return what `uninstall` would do; `of_hosts` are files of agent hosts that may name us."""
     gone = [(layout.local, "index, usage counts, ledger, locks of this machine"), (user_cache(), "caches")]
     stays = [(os.path.dirname(user_config()), "your own settings and keys, for all projects")]
     for step in plan_start(layout.project):
@@ -51,11 +44,7 @@ def plan_uninstall(layout: Layout, connected: Sequence[str] = ()) -> Leaving:
     page = layout.path(PAGE)
     if is_generated(_bytes(page).decode(errors="replace")):
         gone.append((page, "generated"))
-    mentions = [
-        *_mentions(_below(layout.project, PROJECT_FILES)),
-        *_mentions(_below(os.path.expanduser("~"), HOME_FILES)),
-        *_mentions(connected),
-    ]
+    mentions = _mentions([*(os.path.join(layout.project, *name.split("/")) for name in PROJECT_FILES), *of_hosts])
     return Leaving(
         tuple((path, what) for path, what in gone if os.path.lexists(path)),
         tuple((path, what) for path, what in stays if os.path.lexists(path)),
@@ -77,10 +66,6 @@ def uninstall(leaving: Leaving) -> None:
             raise Unwritable(f"cannot remove {path}: {failure.strerror}", "remove it by hand") from None
 
 
-def _below(base: str, names: Sequence[str]) -> list[str]:
-    return [os.path.join(base, *name.split("/")) for name in names]
-
-
 def _mentions(paths: Sequence[str]) -> list[str]:
     """The files among these, or right below the folders among these, that name one of our commands."""
     found = []
@@ -93,6 +78,6 @@ def _mentions(paths: Sequence[str]) -> list[str]:
 def _bytes(file: str) -> bytes:
     try:
         with open(file, "rb") as stream:
-            return stream.read(LARGEST)
+            return stream.read(MAX_READ_BYTES)
     except OSError:
         return b""

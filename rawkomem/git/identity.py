@@ -12,8 +12,10 @@ from hashlib import sha256
 from secrets import token_hex
 
 from ..files.layout import Layout
+from ..files.local.private import local_path, open_local
 from .run import Git, GitFailed
 
+FILE = "clone"
 NAME_DIGITS = 16  # hexadecimal digits: enough that no two repositories of a team share a name
 
 
@@ -33,24 +35,22 @@ def repository_id(layout: Layout) -> str:
 
 
 def clone_id(layout: Layout) -> str:
-    """Return the name of this clone; made on the first question."""
-    file = os.path.join(layout.local, "clone")
-    return _known(file) or _named(file)
+    """Return the name of this clone; create it on the first call."""
+    return _known(layout) or _named(layout)
 
 
-def _known(file: str) -> str:
+def _known(layout: Layout) -> str:
     try:
-        with open(file, encoding="ascii") as stream:
-            inode, _, name = stream.read(100).strip().partition(" ")
-            return name if inode == str(os.fstat(stream.fileno()).st_ino) and not os.path.islink(file) else ""
+        with open_local(layout, FILE, "r") as stream:
+            inode, _, name = stream.read(100).decode("ascii").strip().partition(" ")
+            return name if inode == str(os.fstat(stream.fileno()).st_ino) else ""
     except (OSError, UnicodeDecodeError):
         return ""
 
 
-def _named(file: str) -> str:
-    os.makedirs(os.path.dirname(file), exist_ok=True)
-    temporary, name = f"{file}.{os.getpid()}", token_hex(NAME_DIGITS // 2)
-    with open(temporary, "w", encoding="ascii") as stream:
-        stream.write(f"{os.fstat(stream.fileno()).st_ino} {name}\n")
-    os.replace(temporary, file)
+def _named(layout: Layout) -> str:
+    path, name = local_path(layout, FILE), token_hex(NAME_DIGITS // 2)
+    with open_local(layout, f"{FILE}.{os.getpid()}", "w") as stream:
+        stream.write(f"{os.fstat(stream.fileno()).st_ino} {name}\n".encode())
+    os.replace(f"{path}.{os.getpid()}", path)
     return name

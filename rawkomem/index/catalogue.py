@@ -55,6 +55,7 @@ CREATE INDEX claims_about ON claims (subject, predicate);
 CREATE TABLE conflicts (memory TEXT, other TEXT, PRIMARY KEY (memory, other)) WITHOUT ROWID;
 """
 TABLES = ("meta", "files", "entries", "memories", "conditions", "triggers", "stems", "claims", "conflicts")
+AUTHORSHIP_TABLES = ("introduced", "committed", "said", "authorship")  # made by views/authors.py, in the same file
 
 
 @record
@@ -89,8 +90,8 @@ class Catalogue:
         self.db.execute(SCHEMA)
 
     def erase(self) -> None:
-        """Drop and make the tables anew."""
-        for table in TABLES:
+        """Drop all tables of the file, then create the catalogue's."""
+        for table in TABLES + AUTHORSHIP_TABLES:
             self.db.execute(f"DROP TABLE IF EXISTS {table}")
         self.create()
 

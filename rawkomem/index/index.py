@@ -13,7 +13,7 @@ import apsw
 
 from ..files.contents import hash_of
 from ..files.layout import AREAS, Layout
-from ..files.lock import Lock
+from ..files.lock import lock_in
 from ..files.scan import BETWEEN, Sweep, Sweeping, changed_at, is_text, stamps, sweep
 from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
 from ..model.record import record
@@ -155,7 +155,7 @@ class Index:
     def discard(self) -> None:
         """Throw a broken database away; the next refresh makes a new one."""
         self.release()
-        with Lock(os.path.join(os.path.dirname(self.path), "index.lock"), wait=600):
+        with lock_in(os.path.dirname(self.path), "index"):
             remove_database(self.path)
         self.told = True
 
@@ -258,7 +258,7 @@ class Index:
             raise NotFound(f"{self.layout.root} is gone", "run 'rawkomem init', or go to another folder")
         try:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            with Lock(os.path.join(os.path.dirname(self.path), "index.lock"), wait=600):
+            with lock_in(os.path.dirname(self.path), "index"):
                 report = self._sync_locked(progress, rebuild)
         except apsw.FullError:
             raise Unwritable("the disk is full: the index was not updated", "free some space, then try again") from None
@@ -297,10 +297,7 @@ class Index:
             writer.close()
 
     def _make_tables(self, writer: apsw.Connection) -> None:
-        from .views.authors import forget_authors
-
         with writer:
-            forget_authors(writer)
             Catalogue(writer).erase()
             self.open_store(writer).erase()
             self.commit_outside()

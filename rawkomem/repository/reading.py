@@ -187,7 +187,7 @@ class Reading:
         """
         if self.settings.ledger != "on":
             return
-        from ..files.local.ledger.spool import note_recalls, recall_line
+        from ..files.local.ledger.recalled import note_recalls, recall_line
         from ..model.clock import now
 
         at, by = now(), agent or self.agent

@@ -54,12 +54,13 @@ class Writing(Injecting):
 
     def write_decided(self, decide: Callable[[], Plan], via: str = "") -> Sequence[Written]:
         """Decide and write under one lock, on fresh answers: no other writer comes between the two."""
-        from ..files.append import repository_lock, write_locked
+        from ..files.append import write_locked
+        from ..files.lock import lock
         from ..state.belief.trust import ARRIVALS, BASES
 
         if via and via not in (*ARRIVALS, *BASES):
             raise BadInput(f"unknown way to arrive: {via!r}", "one of " + ", ".join((*ARRIVALS, *BASES)))
-        with repository_lock(self.layout):
+        with lock(self.layout, "write"):
             self.forget_answers()
             self.index.expect_changes()
             plan = self._anonymised(decide(), via)
@@ -123,11 +124,11 @@ class Writing(Injecting):
 
     def write_contents(self, file: str = "") -> tuple[str, bool]:
         """Write MEMORY.md, which links to every memory in use: where it lies, and whether it changed."""
-        from ..files.append import repository_lock
+        from ..files.lock import lock
         from ..files.page import PAGE, write_page
 
         file = file or self.layout.path(PAGE)
-        with repository_lock(self.layout):
+        with lock(self.layout, "write"):
             return file, write_page(file, self._contents(file))
 
     def _contents(self, file: str) -> str:

@@ -43,7 +43,7 @@ def holder(tmp_path):
 
 def test_a_taken_lock_is_busy_after_the_wait(tmp_path, holder):
     started = time.monotonic()
-    with pytest.raises(Busy, match="another process holds"), Lock(str(tmp_path / "lock"), wait=0.2):
+    with pytest.raises(Busy, match="another process holds"), Lock(str(tmp_path / "lock"), wait_s=0.2):
         pass
     assert 0.2 <= time.monotonic() - started < 2
 
@@ -51,14 +51,14 @@ def test_a_taken_lock_is_busy_after_the_wait(tmp_path, holder):
 def test_a_killed_holder_leaves_no_lock(tmp_path, holder):
     holder.send_signal(signal.SIGKILL)
     holder.wait()
-    with Lock(str(tmp_path / "lock"), wait=1):
+    with Lock(str(tmp_path / "lock"), wait_s=1):
         pass
 
 
 def test_a_lock_is_given_back_after_an_error(tmp_path):
     with pytest.raises(ZeroDivisionError), Lock(str(tmp_path / "lock")):
         raise ZeroDivisionError
-    with Lock(str(tmp_path / "lock"), wait=0):
+    with Lock(str(tmp_path / "lock"), wait_s=0):
         pass
 
 
@@ -92,7 +92,7 @@ def test_a_lock_file_deleted_while_held_excludes_all_the_same(tmp_path):
     os.unlink(path)
     first.release()
     waiting.join()
-    assert second.descriptor >= 0 and not third.acquire(0.1)
+    assert second.stream and not third.acquire(0.1)
     second.release()
     assert third.acquire(0)
     third.release()

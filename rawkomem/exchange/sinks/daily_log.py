@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ...files.lock import Lock
+from ...files.local.private import open_private, write_all
+from ...files.lock import lock_in
 from ...model.clock import iso, now
-from .places import append
+from ...model.errors import Unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from .event import Event
 
-WAIT = 2.0  # seconds for the lock; it is held for milliseconds
 SPECIAL = "\\`*_[]<>#|~&!"  # what Markdown could take for more than a character
 SHOWN = ("repository", "memory", "kind", "importance", "tags", "by", "reason", "superseded_by", "path")
 
@@ -23,10 +23,15 @@ def log_events(folder: str, events: Iterable[Event]) -> None:
     """Append events to the file of today (UTC)."""
     day, _, time = iso(now()).partition("T")
     file = os.path.join(folder, f"{day}.md")
-    with Lock(os.path.join(folder, ".rawkomem.lock"), WAIT):
+    with lock_in(folder, "daily-log"):
         head = "" if os.path.lexists(file) else f"# {day}\n"
         text = head + "".join(f"\n{render(event, time[:8])}" for event in events)
-        append(file, text.encode("utf-8", "replace"))
+        try:
+            with open_private(file, "a") as stream:
+                write_all(stream, text.encode("utf-8", "replace"))
+        except OSError as failure:
+            hint = "check that it is a plain file, its permissions, and free space"
+            raise Unwritable(f"cannot use {file}: {failure.strerror}", hint) from None
 
 
 def render(event: Event, time: str) -> str:

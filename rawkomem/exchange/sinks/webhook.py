@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...files.lock import lock
 from ...model.clock import now
 from ...model.errors import Busy
 from ...model.record import record, replace
@@ -19,12 +20,11 @@ if TYPE_CHECKING:
     from .config import WebhookSettings
     from .event import Event
 
-MINUTE = 60_000
-PAUSES = (1, 5, 30, 120, 360, 720, 1440)  # minutes after each failed try; with the last one, two days have passed
-REFUSED = (400, 413, 422)  # the server will never take this event
-STOP_AFTER = 2  # failures in a row: one may be the event's fault, two are the server's
+MINUTE_MS = 60_000
+PAUSES_MIN = (1, 5, 30, 120, 360, 720, 1440)  # after each failed try; with the last one, two days have passed
+FINAL_STATUSES = (400, 413, 422)  # the server will never take this event
+MAX_FAILURES = 2  # in a row: one may be the event's fault, two are the server's
 BOUNDS = Bounds(seconds=15.0, answer=64 * 1024)  # a hook answers at once, and its words are for an error message
-PATIENCE = 30.0  # seconds that a person waits for another sender to end
 
 
 @record
@@ -59,16 +59,16 @@ def flush(layout: Layout, client: Client, warn: Callable[[str], None], due_only:
     on it.
     """
     run = _Run(Queue(layout), client, warn, due_only)
-    lock = run.queue.sender_lock()
+    sending = lock(layout, "sender")
     while run.todo():
-        if not lock.acquire(0.0 if due_only else PATIENCE):
+        if not sending.acquire(0.0 if due_only else None):
             if due_only:
                 break
             raise Busy("another process is sending these events", "try again in a minute")
         try:
             run.send()
         finally:
-            lock.release()
+            sending.release()
     client.close()
     return Flushed(run.sent, run.dropped, len(run.queue.waiting()), run.failure)
 
@@ -84,7 +84,7 @@ class _Run:
 
     def todo(self) -> list[Waiting]:
         """What this run has still to try."""
-        if self.failed_in_a_row >= STOP_AFTER:
+        if self.failed_in_a_row >= MAX_FAILURES:
             return []
         return [item for item in self.queue.waiting()
                 if item.event.key not in self.tried and not (self.due_only and item.again > now())]  # fmt: skip
@@ -92,7 +92,7 @@ class _Run:
     def send(self) -> None:
         """Try every event once, unless the server seems to be away."""
         for waiting in self.todo():
-            if self.failed_in_a_row >= STOP_AFTER:
+            if self.failed_in_a_row >= MAX_FAILURES:
                 break
             self.tried.add(waiting.event.key)
             failure = deliver(self.client, waiting.event)
@@ -107,13 +107,14 @@ class _Run:
     def _fail(self, waiting: Waiting, failure: Failure) -> None:
         self.failure = failure.message
         failed = replace(waiting, tries=waiting.tries + 1, failure=failure.message)
-        if failure.final or failed.tries > len(PAUSES):
+        if failure.final or failed.tries > len(PAUSES_MIN):
             self.queue.drop(failed)
             self.dropped += 1
             event = waiting.event
             self.warn(f"webhook: {event.event} of {event.memory} given up (try {failed.tries}): {failure.message}")
         else:
-            pause = max(PAUSES[failed.tries - 1] * MINUTE, min(int(failure.wait * 1000), PAUSES[-1] * MINUTE))
+            asked = min(int(failure.wait * 1000), PAUSES_MIN[-1] * MINUTE_MS)
+            pause = max(PAUSES_MIN[failed.tries - 1] * MINUTE_MS, asked)
             self.queue.note_failure(replace(failed, again=now() + pause))
             self.failed_in_a_row += 1
 
@@ -127,4 +128,4 @@ def deliver(client: Client, event: Event) -> Failure | None:
         return Failure(failure.message)
     if 200 <= answer.status < 300:
         return None
-    return Failure(client.complaint(answer), answer.status in REFUSED, answer.wait)
+    return Failure(client.complaint(answer), answer.status in FINAL_STATUSES, answer.wait)

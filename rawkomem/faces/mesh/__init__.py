@@ -7,10 +7,9 @@ memory_mesh.py           the API: awaitable.py has it to await, context.py for a
 """
 
 from .awaitable import MemoryMesh
-from .context import MemoryContextManager
+from .context import ContextManagerConfig, MemoryContextManager
 from .memory_mesh import SyncMemoryMesh
 from .options import (
-    ContextManagerConfig,
     FormatOptions,
     GetAllOptions,
     InteractionContext,

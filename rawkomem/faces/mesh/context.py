@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from ...model.errors import RawkoError, Refused
@@ -12,7 +13,7 @@ from ...text.clean import one_line
 from ...text.safe import safe_body
 from ...text.same import NEAR_DUPLICATE
 from .awaitable import MemoryMesh
-from .options import ContextManagerConfig, FormatOptions, InteractionContext, RecallOptions, read_options
+from .options import AGENT, FormatOptions, InteractionContext, RecallOptions, read_options
 from .types import CacheStats, HealthStatus, MemoryRecord
 
 if TYPE_CHECKING:
@@ -24,6 +25,16 @@ RESPONSE = 500  # characters of an answer that are kept
 ENTRIES, SECONDS = 100, 120.0  # the cache of recalls
 LENGTH, LONG = 1000, 0.3  # characters that would count 1; the most that length counts
 TOLD = {"tools_used": 0.1, "files_involved": 0.1}  # what an exchange gains by having done something
+
+
+@dataclass(frozen=True)
+class ContextManagerConfig:
+    """How a context manager behaves."""
+
+    min_importance: float = 0.1  # exchanges below it are not kept
+    mesh: MemoryMesh | None = None  # one to share; None: one of its own
+    agent_id: str = AGENT
+    db_dir: str = ""
 
 
 def importance_of(content: str, context: InteractionContext) -> float:

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ...model.errors import BadInput
-
-if TYPE_CHECKING:
-    from .awaitable import MemoryMesh
 
 # The RFC's name → ours. Whatever takes options takes either.
 NAMES = {
@@ -120,16 +117,6 @@ class SynthesisOptions:
     """What a skill is to be about."""
 
     topic: str = ""
-
-
-@dataclass(frozen=True)
-class ContextManagerConfig:
-    """How a context manager behaves."""
-
-    min_importance: float = 0.1  # exchanges below it are not kept
-    mesh: MemoryMesh | None = None  # one to share; None: one of its own
-    agent_id: str = AGENT
-    db_dir: str = ""
 
 
 @dataclass(frozen=True)

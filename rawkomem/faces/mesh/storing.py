@@ -5,10 +5,9 @@ Whoever decides that holds one lock, so that two that say the same write it once
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
-from ...files.lock import Lock
+from ...files.lock import lock
 from ...model.record import replace
 from ...recall.filters import DEFAULT
 from ...state.facets import session_of, type_of
@@ -20,14 +19,13 @@ if TYPE_CHECKING:
     from ...model.entry import Entry, Memory
     from ...repository import Repository
 
-WAIT = 60.0  # seconds for another who stores
 CLOSE = 20  # memories that a new one is compared with
 ASKED = 2_000  # characters of a text that its neighbours are looked up by
 
 
 def store(repository: Repository, entry: Entry) -> tuple[Memory, bool]:
     """The memory of an entry without secrets, and whether it is new."""
-    with Lock(os.path.join(repository.layout.local, "mesh.lock"), WAIT):
+    with lock(repository.layout, "mesh"):
         repository.index.expect_changes()  # another process may have stored it a moment ago
         known = _same(repository, created(entry))
         return (known, False) if known else (repository.get(repository.add(entry).entry.id), True)

@@ -1,12 +1,15 @@
-"""How entries came onto this machine: a local append-only file that our own writer keeps, a line for each entry.
+"""How entries arrived on this machine: one line per entry in `.rawko/local/arrivals.tsv`, kept by our own writer.
 
-What an entry says about its source is its own word; this file is ours. The first line holds the file's own inode, so
-that one that came with a clone or an archive is nobody's and counts for nothing.
+An entry can claim any source; this file cannot be written by an entry. Its first line holds its own inode, so that a
+file that came with a clone or an archive counts for nothing.
 """
 
 from __future__ import annotations
 
 import os
+
+from ...model.errors import RawkoError
+from .private import LineFile, local_path, open_local
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,28 +17,20 @@ if TYPE_CHECKING:
 
     from ..layout import Layout
 
-
-def arrivals_file(layout: Layout) -> str:
-    """Where it lies: local, git-ignored."""
-    return os.path.join(layout.local, "arrivals.tsv")
+NAME = "arrivals.tsv"
+MAX_HEAD_BYTES = 100  # of its first line
 
 
 def note_arrivals(layout: Layout, ids: Iterable[str], how: str) -> None:
-    """Append a line for each entry; the caller holds the repository lock.
+    """Append a line for each entry; the caller holds the write lock.
 
-    Best effort: the entries are on disk, and without a note they are believed less.
+    A failure is ignored: the entries are on disk, and without a note they are trusted less.
     """
-    lines = "".join(f"{id}\t{how}\n" for id in ids if id.isprintable())
-    file = arrivals_file(layout)
     try:
-        if not _is_ours(file):
-            _start(file)
-        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND)
-        try:
-            os.write(descriptor, lines.encode())
-        finally:
-            os.close(descriptor)
-    except OSError:
+        if not _own_data(layout, MAX_HEAD_BYTES):
+            _start(layout)
+        LineFile(local_path(layout, NAME)).append(*(f"{id}\t{how}" for id in ids if id.isprintable()))
+    except (OSError, RawkoError):
         pass
 
 
@@ -43,39 +38,34 @@ class Arrivals:
     """Looks entries up in the file as it is now. It is searched, not parsed: a question is about a few of many."""
 
     def __init__(self, layout: Layout):
-        self._data = b""
-        try:
-            with open(arrivals_file(layout), "rb") as stream:
-                data = stream.read()
-                if data.startswith(_head(os.fstat(stream.fileno()).st_ino)):
-                    self._data = data
-        except OSError:
-            pass
+        self._data = _own_data(layout)
 
     def of(self, id: str) -> str:
-        """How an entry arrived; empty when nobody noted it. The first note counts: an entry arrives once."""
+        """Return how an entry arrived, by its first note; empty if there is none."""
         begin = f"\n{id}\t".encode()
         at = self._data.find(begin)
         end = self._data.find(b"\n", at + len(begin))
         return self._data[at + len(begin) : end].decode("utf-8", "replace") if 0 <= at < end else ""
 
 
+def _own_data(layout: Layout, max_bytes: int = -1) -> bytes:
+    """Return the first bytes of the file, or all; none if its first line names another inode."""
+    try:
+        with open_local(layout, NAME, "r") as stream:
+            data = stream.read(max_bytes)
+            return data if data.startswith(_head(os.fstat(stream.fileno()).st_ino)) else b""
+    except OSError:
+        return b""
+
+
+def _start(layout: Layout) -> None:
+    """Create the file with its first line, in place of one that is not ours."""
+    path = local_path(layout, NAME)
+    if os.path.lexists(path):
+        os.unlink(path)
+    with open_local(layout, NAME, "x") as stream:
+        stream.write(_head(os.fstat(stream.fileno()).st_ino))
+
+
 def _head(inode: int) -> bytes:
     return f"arrivals of the file {inode}\n".encode()
-
-
-def _is_ours(file: str) -> bool:
-    try:
-        with open(file, "rb") as stream:
-            return not os.path.islink(file) and stream.readline(100) == _head(os.fstat(stream.fileno()).st_ino)
-    except OSError:
-        return False
-
-
-def _start(file: str) -> None:
-    """Put an empty file of our own in the place."""
-    os.makedirs(os.path.dirname(file), exist_ok=True)
-    temporary = f"{file}.{os.getpid()}"
-    with open(temporary, "wb") as stream:
-        stream.write(_head(os.fstat(stream.fileno()).st_ino))
-    os.replace(temporary, file)

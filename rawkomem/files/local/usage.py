@@ -1,16 +1,19 @@
-"""What was injected, when and at what cost: a local append-only file. Counts that are local and frequent live here."""
+"""What was injected, when and at what cost: one line per injection in `.rawko/local/usage.tsv`."""
 
 from __future__ import annotations
 
-import os
-
+from ...model.errors import RawkoError
 from ...model.record import record
+from .private import LineFile, local_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from ..layout import Layout
+
+NAME = "usage.tsv"
+MAX_SESSION_CHARS = 100
 
 
 @record
@@ -23,37 +26,28 @@ class Use:
     ids: tuple[str, ...]
 
 
-def usage_file(layout: Layout) -> str:
-    """Where it lies: local, git-ignored."""
-    return os.path.join(layout.local, "usage.tsv")
-
-
 def note_use(layout: Layout, at: int, session: str, tokens: int, ids: Sequence[str]) -> None:
-    """Append one line. Best effort: a full disk must not keep a prompt from its memories."""
-    name = "".join(c if c.isprintable() and c != "\t" else " " for c in session)[:100]
-    line = f"{at}\t{name}\t{tokens}\t{' '.join(ids)}\n"
+    """Append one injection. A failure is ignored: a full disk must not keep a prompt from its memories."""
+    name = "".join(c if c.isprintable() and c != "\t" else " " for c in session)[:MAX_SESSION_CHARS]
     try:
-        os.makedirs(layout.local, exist_ok=True)
-        descriptor = os.open(usage_file(layout), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            os.write(descriptor, line.encode())
-        finally:
-            os.close(descriptor)
-    except OSError:
+        LineFile(local_path(layout, NAME)).append(f"{at}\t{name}\t{tokens}\t{' '.join(ids)}")
+    except RawkoError:
         pass
 
 
-def uses(layout: Layout) -> Iterator[Use]:
-    """Every injection so far; a torn line is skipped."""
+def uses(layout: Layout) -> list[Use]:
+    """Return every injection so far; lines that cannot be parsed are skipped."""
     try:
-        with open(usage_file(layout), encoding="utf-8", errors="replace") as stream:
-            lines = stream.read().split("\n")
-    except OSError:
-        return
-    for line in lines:
-        parts = line.split("\t")
-        if len(parts) == 4 and parts[0].isdecimal() and parts[2].isdecimal():
-            yield Use(int(parts[0]), parts[1], int(parts[2]), tuple(parts[3].split()))
+        return LineFile(local_path(layout, NAME)).read(_use)[0]
+    except RawkoError:
+        return []
+
+
+def _use(line: str) -> Use | None:
+    parts = line.split("\t")
+    if len(parts) != 4 or not parts[0].isdecimal() or not parts[2].isdecimal():
+        return None
+    return Use(int(parts[0]), parts[1], int(parts[2]), tuple(parts[3].split()))
 
 
 @record
@@ -65,7 +59,7 @@ class Access:
 
 
 def accesses(layout: Layout) -> dict[str, Access]:
-    """memory → how often and when last it was injected; those that never were are not in it."""
+    """Return for each injected memory how often and when last that was."""
     found: dict[str, Access] = {}
     for use in uses(layout):
         for id in use.ids:
@@ -75,5 +69,5 @@ def accesses(layout: Layout) -> dict[str, Access]:
 
 
 def last_access(layout: Layout) -> dict[str, int]:
-    """memory → when it was last injected."""
+    """Return for each injected memory when that was last."""
     return {id: use.at for use in uses(layout) for id in use.ids}

@@ -9,9 +9,10 @@ from ...files.templates import SHIPPED
 from ...files.whole import replace_whole
 from ...model.errors import BadInput, Refused, Unwritable
 from ...model.record import record
+from ..records import HOSTS
 from . import merge, toml_block
-from .hosts import HOSTS, SKILL, handlers, hooks_file, items, settings_file, skill_file
 from .seal import is_as_written, sealed
+from .settings import SKILL, connectable, handlers, hooks_file, items, settings_file, skill_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,14 +60,14 @@ def carry_out(changes: list[Change], project: str) -> None:
 
 
 def _settings(name: str, project: str, connect: bool) -> list[Change]:
-    file = settings_file(name, project)
-    if name == "opencode":
-        return [_owned(file, _template("opencode/rawkomem.js"), connect)]
-    wanted, version = items(name), HOSTS[name].version
-    if name != "codex":
-        return [_edited(file, (lambda text: merge.merged(text, wanted, version)) if connect else merge.without)]
-    beside = hooks_file(project)  # where it is, hooks go there: Codex warns about both
-    apart = os.path.exists(beside)
+    file, host = settings_file(name, project), HOSTS[name]
+    if host.template:
+        return [_owned(file, _template(host.template), connect)]
+    wanted = items(name)
+    beside = hooks_file(name, project)
+    if not beside:
+        return [_edited(file, (lambda text: merge.merged(text, wanted, host.version)) if connect else merge.without)]
+    apart = os.path.exists(beside)  # hooks go there then: Codex warns about hooks in both
     return [
         _edited(file, (lambda text: toml_block.merged(text, handlers(name))) if connect and not apart else _no_block),
         _edited(beside, (lambda text: merge.merged(text, wanted)) if connect and apart else merge.without),
@@ -83,7 +84,7 @@ def _skill(name: str, project: str, connect: bool) -> list[Change]:
     folder = HOSTS[name].skills
     if not folder or not project:
         return []
-    sharing = [other for other, host in HOSTS.items() if host.skills == folder and other != name]
+    sharing = [other for other in connectable() if HOSTS[other].skills == folder and other != name]
     if not connect and any(_may_be_connected(other, project) for other in sharing):
         return []
     return [_owned(skill_file(name, project), _template("skills/" + SKILL), connect)]
@@ -122,9 +123,9 @@ def _owned(file: str, text: bytes, connect: bool) -> Change:
     return Change(file, before, sealed(text) if connect else None)
 
 
-def plugin_folder() -> str:
-    """Where the marketplace lies that offers our plugin to Claude Code, in this installation."""
-    return os.path.dirname(os.path.dirname(_shipped("claude/.claude-plugin/marketplace.json")))
+def plugin_folder(name: str) -> str:
+    """Return the folder of this installation that offers our plugin to a host."""
+    return os.path.dirname(os.path.dirname(_shipped(HOSTS[name].marketplace)))
 
 
 def _template(name: str) -> bytes:

@@ -4,48 +4,35 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
-from ...files.lock import Lock
+from ...files.local.background import start
+from ...files.lock import lock
 from ...learn.session.remember import Run
 from ...model.errors import BadInput
 from ...repository.wings import learning
-from .call import END, LEARN
+from ..host import END, LEARN
 from .heard import news_of, note_heard, note_transcript, transcript_of
 
 if TYPE_CHECKING:
     from ...files.layout import Layout
     from ...repository import Repository
-    from .call import Call
+    from ..host import Call
 
-SETTLE = 1.0  # seconds: hosts write transcripts a little later than they call
-WAIT = 300.0  # seconds for another that learns
-MESSAGES = 40  # of a session, told with the call: a turn is shorter
-# -P: no module is taken from the current folder, which is a project that nobody vouches for.
-WORK = "import os, sys; getattr(os, 'nice', int)(15); from rawkomem.faces.cli import run; sys.exit(run(sys.argv[1:]))"
-DETACHED = 0x00000008 | 0x00000200  # Windows: DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
+SETTLE_S = 1.0  # hosts write transcripts a little later than they call
+MAX_MESSAGES = 40  # of a session, passed with the call: a turn is shorter
 
 
 def leave_learner(layout: Layout, call: Call) -> None:
     """Start the process, with the transcript's name or with what was told, and forget about it."""
-    command = [sys.executable, "-P", "-c", WORK, "-C", layout.root, "hook", call.host, LEARN]
-    apart: dict[str, Any] = {"creationflags": DETACHED} if os.name == "nt" else {"start_new_session": True}
     transcript = _transcript(layout, call)
+    named = [os.path.abspath(transcript)] if transcript else []
     with tempfile.TemporaryFile() as talk:
         if not transcript:
             _tell(call, talk)
-        subprocess.Popen(
-            [*command, transcript] if transcript else command,
-            stdin=talk,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=layout.root,
-            **apart,
-        ).returncode = 0  # nobody waits for it
+        start(layout, lock(layout, "learner"), "hook", call.host, LEARN, *named, stdin=talk.fileno(), queue=True)
 
 
 def _transcript(layout: Layout, call: Call) -> str:
@@ -65,15 +52,15 @@ def _tell(call: Call, talk: IO[bytes]) -> None:
         said = [("user", call.prompt), ("assistant", call.reply)]
         messages = [{"role": role, "content": text} for role, text in said if text]
     if messages:
-        talk.write(json.dumps({"sessionId": call.session, "messages": messages[-MESSAGES:]}).encode())
+        talk.write(json.dumps({"sessionId": call.session, "messages": messages[-MAX_MESSAGES:]}).encode())
         talk.seek(0)
 
 
 def learn_behind(repository: Repository, host: str, transcript: str, talk: IO[bytes]) -> None:
     """What the process does: learn what is new, bring the index up to date, and have sinks told."""
     if transcript:
-        time.sleep(SETTLE)
-    with Lock(os.path.join(repository.layout.local, "heard.lock"), WAIT):
+        time.sleep(SETTLE_S)
+    with lock(repository.layout, "learner"):
         if transcript:
             _learn_news(repository, transcript)
         else:

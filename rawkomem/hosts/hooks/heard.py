@@ -1,4 +1,4 @@
-"""How far each transcript was listened to, so that the end of a turn reads what is new in it and no more."""
+"""How far each transcript was read, so that the end of a turn reads only what is new in it."""
 
 from __future__ import annotations
 
@@ -6,91 +6,76 @@ import io
 import os
 from typing import IO, TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from ...files.local.private import LineFile, local_path
+from ...model.errors import RawkoError
 
+if TYPE_CHECKING:
     from ...files.layout import Layout
 
-LINES = ".jsonl"  # a transcript that grows by lines; others are read whole
-MOST = 32 * 2**20  # bytes of news: of more than that, the last
-FIRST = 2**20  # bytes of the first line, which names the session
-KEPT = 100  # transcripts remembered
+OFFSETS, SESSIONS = "heard.tsv", "transcripts.tsv"  # transcript → bytes that were read; session → transcript
+LINE_ENDING = ".jsonl"  # of a transcript that grows by lines; others are read whole
+MAX_NEWS_BYTES = 32 * 2**20  # of more than that, the last
+MAX_HEAD_BYTES = 2**20  # of the first line, which names the session
+MAX_TRANSCRIPTS = 100  # that are remembered
 
 
 def news_of(layout: Layout, transcript: str) -> tuple[IO[bytes], int]:
-    """What a transcript says since it was last heard, below its first line, and how far that goes.
+    """Return the first line of a transcript with all lines that were not read yet, and the offset where they end.
 
-    The last line may still be in the making: it is heard the next time.
+    The last line may still be incomplete: then it is left for the next time.
     """
     size = os.stat(transcript).st_size
-    if not transcript.endswith(LINES):
+    if not transcript.endswith(LINE_ENDING):
         return open(transcript, "rb"), size
-    begun = _offsets(layout).get(transcript, 0)
-    begun = begun if begun <= size else 0  # another file by now
+    known = _pairs(layout, OFFSETS).get(transcript, "")
+    begun = int(known) if known.isdecimal() and int(known) <= size else 0  # a shorter file is another one by now
     with open(transcript, "rb") as stream:
-        first = stream.readline(FIRST) if begun else b""
-        stream.seek(max(begun, size - MOST))
-        news = stream.read(MOST)
+        first = stream.readline(MAX_HEAD_BYTES) if begun else b""
+        stream.seek(max(begun, size - MAX_NEWS_BYTES))
+        news = stream.read(MAX_NEWS_BYTES)
     whole = news[: news.rfind(b"\n") + 1]
-    end = max(begun, size - MOST) + len(whole)
+    end = max(begun, size - MAX_NEWS_BYTES) + len(whole)
     return io.BytesIO(first + whole if whole else b""), end
 
 
 def note_heard(layout: Layout, transcript: str, end: int) -> None:
-    """Remember how far a transcript was heard; for one that holds the lock of those who listen."""
-    offsets = {**_offsets(layout)}
-    offsets.pop(transcript, None)
-    offsets[transcript] = end
-    _write(_file(layout), [f"{end}\t{path}\n" for path, end in offsets.items()])
+    """Remember how far a transcript was read; the caller holds the learner's lock."""
+    _put(layout, OFFSETS, transcript, str(end))
 
 
 def note_transcript(layout: Layout, session: str, transcript: str) -> None:
-    """Remember where a session is written down: some hosts tell it at the end of a turn, and not at the end of all.
+    """Remember the transcript of a session: some hosts name it at the end of a turn but not of the session.
 
-    Best effort: where it cannot be written, the end of the session has nothing to add.
+    A failure is ignored: then there is nothing to learn at the end of the session.
     """
-    known = {**_transcripts(layout)}
-    if not session or known.pop(session, "") == transcript:
-        return
-    known[session] = transcript
     try:
-        _write(_sessions(layout), [f"{one}\t{path}\n" for one, path in known.items()])
-    except OSError:
+        if session and transcript_of(layout, session) != transcript:
+            _put(layout, SESSIONS, session, transcript)
+    except RawkoError:
         pass
 
 
 def transcript_of(layout: Layout, session: str) -> str:
-    """Where a session was last said to be written down; empty where nobody said so."""
-    return _transcripts(layout).get(session, "") if session else ""
+    """Return the transcript that was last named for a session; empty if none was."""
+    return _pairs(layout, SESSIONS).get(session, "") if session else ""
 
 
-def _transcripts(layout: Layout) -> dict[str, str]:
-    return {session: path for session, path in _pairs(_sessions(layout)) if path}
+def _put(layout: Layout, name: str, key: str, value: str) -> None:
+    known = _pairs(layout, name)
+    known.pop(key, None)  # so that it becomes the latest
+    known[key] = value
+    lines = [f"{value}\t{key}" for key, value in known.items()]
+    LineFile(local_path(layout, name)).replace(*lines[-MAX_TRANSCRIPTS:])
 
 
-def _offsets(layout: Layout) -> dict[str, int]:
-    return {path: int(end) for end, path in _pairs(_file(layout)) if path and end.isdecimal()}
-
-
-def _pairs(file: str) -> list[tuple[str, str]]:
+def _pairs(layout: Layout, name: str) -> dict[str, str]:
+    """Return key → value of the lines of a file; none if it cannot be read. Lines that cannot be parsed are skipped."""
     try:
-        with open(file, encoding="utf-8", errors="replace") as stream:
-            parts = [line.rstrip("\n").partition("\t") for line in stream]
-    except OSError:
-        return []
-    return [(first, second) for first, _, second in parts]
+        return dict(LineFile(local_path(layout, name)).read(_pair)[0])
+    except RawkoError:
+        return {}
 
 
-def _write(file: str, lines: Sequence[str]) -> None:
-    temporary = f"{file}.{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8", errors="replace") as stream:
-        stream.writelines(lines[-KEPT:])
-    os.replace(temporary, file)
-
-
-def _file(layout: Layout) -> str:
-    return os.path.join(layout.local, "heard.tsv")
-
-
-def _sessions(layout: Layout) -> str:
-    return os.path.join(layout.local, "transcripts.tsv")
+def _pair(line: str) -> tuple[str, str] | None:
+    value, _, key = line.partition("\t")
+    return (key, value) if key and value else None

@@ -9,7 +9,7 @@ from ...recall.render import render
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...repository import Repository
-    from .call import Call
+    from ..host import Call
 
 FORM = "xml"  # the one that says where it ends: what a person says below it is theirs
 HEAD, TAIL = 4_000, 2_000  # characters of a long prompt that are looked at: people ask before or after what they paste

@@ -11,7 +11,10 @@ import os
 from ...files.layout import Layout, find_layout
 from ...learn.llm.config import GUARD
 from ...model.errors import NotFound, RawkoError
-from .call import END, LEARN, PROMPT, START, TURN, Call, folders, read_call, read_stdin
+from ...text.quick_json import write_json
+from ..host import END, LEARN, PROMPT, START, TURN, Call
+from ..records import HOSTS
+from .call import folders, read_call, read_stdin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,11 +54,9 @@ def _layout(folder: str, call: Call | None) -> Layout | None:
 
 
 def _answer(layout: Layout, call: Call) -> None:
-    """A host that drops what is said to a call is left alone: the call that it listens to is still to come."""
+    """Answer a call, or leave a learner behind. Calls whose answer the host ignores are not answered."""
     if call.event in (PROMPT, START):
-        from .dialect import is_heard
-
-        if is_heard(call) and (call.event == START or call.prompt.strip()) and _is_first(layout, call):
+        if HOSTS[call.host].is_heard(call) and (call.event == START or call.prompt.strip()) and _is_first(layout, call):
             (_inject if call.event == PROMPT else _open_session)(_open(layout, call), call)
     elif call.event in (TURN, END) and _is_first(layout, call):
         from .behind import leave_learner
@@ -64,35 +65,38 @@ def _answer(layout: Layout, call: Call) -> None:
 
 
 def _is_first(layout: Layout, call: Call) -> bool:
-    """Whether nobody told of the same moment of a session before.
-
-    Copilot runs Claude Code's hooks besides its own, and drops what they say: its own way of telling counts apart.
-    """
-    from .dialect import is_copilots
+    """Return whether no other call was about the same moment of a session."""
     from .once import is_first
 
     if call.event in (PROMPT, START):
         said = call.prompt if call.event == PROMPT else call.why
-        return is_first(layout, call.event, call.session, said, call.host if is_copilots(call) else "")
+        apart = call.host if HOSTS[call.host].is_apart(call) else ""
+        return is_first(layout, call.event, call.session, said, apart)
     return is_first(layout, call.event, call.session, call.prompt, call.reply, _state(call.transcript), _last(call))
 
 
 def _inject(repository: Repository, call: Call) -> None:
-    from .dialect import ROOM, answer
     from .prompt import recalled
 
-    injection = recalled(repository, call, ROOM[call.host])
+    injection = recalled(repository, call, HOSTS[call.host].max_context_bytes)
     _say(answer(call, injection.text))
     repository.note_use(injection, call.session)
     repository.deepen_behind()
 
 
 def _open_session(repository: Repository, call: Call) -> None:
-    from .dialect import answer
     from .start import opening
 
     _say(answer(call, opening(repository)))
     repository.wake_sinks()
+
+
+def answer(call: Call, context: str) -> bytes:
+    """Return a context as the host takes it; empty if there is none."""
+    if not context:
+        return b""
+    said = HOSTS[call.host].answer(call, context)
+    return said.encode("utf-8", "replace") if isinstance(said, str) else f"{write_json(said)}\n".encode()
 
 
 def _learn(layout: Layout, host: str, transcript: str) -> None:

@@ -1,40 +1,45 @@
-"""Leaves a worker behind that fills in the second tier, after a recall has been answered: nobody waits for it."""
+"""Starts a background process that fills in contextual vectors, after a recall has been answered."""
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 
+from ...files.lock import Lock, lock_in
+from ...model.errors import RawkoError
 from ..index import BROKEN, Index
 
-PAUSE = 60.0  # seconds since somebody was at work; also keeps a worker that fails from being started all the time
-WORK = "import os, sys; os.nice(15); from rawkomem.faces.cli import run; sys.exit(run(sys.argv[1:]))"
+MIN_PAUSE_S = 60.0  # since a process last worked or was started, so that one that fails is not started all the time
+
+
+def working(index: Index) -> Lock:
+    """Return the lock of the process that fills in contextual vectors; it also touches the file."""
+    return lock_in(os.path.dirname(index.path), "contextual")
 
 
 def fill_behind(index: Index) -> bool:
-    """Start a worker where vectors are missing and nobody is at work; whether it was started."""
-    if not hasattr(os, "posix_spawn") or not sys.executable:
-        return False
+    """Start the process if vectors are missing and none is running; return whether it was started."""
     try:
         held, count = index.store.depth()
     except BROKEN:
         return False  # somebody removed the index a moment ago
-    lock = os.path.join(os.path.dirname(index.path), "deep.lock")
-    if held == count or _is_recent(lock):
+    if held == count:
         return False
-    # -P: no module is taken from the current folder, which is a project that nobody vouches for.
-    command = [sys.executable, "-P", "-c", WORK, "-C", index.layout.root, "sync", "--deep"]
-    quiet = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
+    job = working(index)
+    if _is_recent(job.path):
+        return False
+    from ...files.local.background import start  # most recalls find all vectors there
+
     try:
-        os.posix_spawn(sys.executable, command, os.environ, file_actions=quiet, setsid=True)
-    except OSError:
+        started = start(index.layout, job, "sync", "--deep")
+        os.utime(job.path)
+    except (OSError, RawkoError):
         return False  # no room for a process: the next recall tries again
-    return True
+    return started
 
 
 def _is_recent(path: str) -> bool:
     try:
-        return time.time() - os.stat(path).st_mtime < PAUSE
+        return time.time() - os.stat(path).st_mtime < MIN_PAUSE_S
     except OSError:
         return False

@@ -16,7 +16,7 @@ import time
 
 import apsw
 
-from ...files.lock import Lock
+from ...files.lock import lock_in
 from ...git.head import git_stamp
 from ...model.errors import Busy, Unwritable
 from ...state.belief.committer import AGENTS, HIDDEN, PERSON, state_of
@@ -37,7 +37,6 @@ CREATE TABLE IF NOT EXISTS said (path TEXT, number INTEGER, digest TEXT, hash TE
     WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS authorship (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 """
-TABLES = ("introduced", "committed", "said", "authorship")
 LOOK_UP = """
 SELECT e.target, e.id, e.path, s.digest, i.author FROM entries e JOIN files f ON f.path = e.path
 LEFT JOIN said s ON s.path = e.path AND s.number = e.number AND s.hash = f.hash
@@ -54,7 +53,6 @@ SELECT path FROM files f WHERE NOT EXISTS (SELECT 1 FROM said s WHERE s.path = f
 """
 KEEP_LISTING = "INSERT OR REPLACE INTO authorship SELECT key, value FROM meta WHERE key = 'listing'"
 RETRY = 600  # seconds after which git is asked again where it had no answer: somebody may have mended it
-WAIT = 5.0  # seconds for the lock: an answer with yesterday's authors is better than none
 CANNOT_WRITE = (apsw.ReadOnlyError, apsw.FullError, apsw.BusyError, apsw.LockedError, Busy, Unwritable)
 
 
@@ -101,7 +99,7 @@ class Authors:
         if not self._is_behind(stamp):
             return False
         try:
-            with Lock(os.path.join(os.path.dirname(self.index.path), "index.lock"), wait=WAIT):
+            with lock_in(os.path.dirname(self.index.path), "authors"):
                 _Update(self.index, stamp).run()
         except CANNOT_WRITE:
             return False
@@ -127,12 +125,6 @@ def _must_ask(database: apsw.Connection, stamp: str) -> bool:
     if _kept(database, "stamp") != stamp:
         return True
     return bool(stamp and _kept(database, "why")) and time.time() - float(_kept(database, "at")) > RETRY
-
-
-def forget_authors(writer: apsw.Connection) -> None:
-    """Part of making an index anew."""
-    for table in TABLES:
-        writer.execute(f"DROP TABLE IF EXISTS {table}")
 
 
 class _Update:

@@ -1,4 +1,4 @@
-"""Plain chat logs: Markdown or text in which lines name who speaks. A text that names nobody is one turn of nobody."""
+"""Reads plain chat logs: Markdown or text in which lines name who speaks. Without such lines it is one turn."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ...text.chunk import fence_after
+from .hosts import CHAT, READERS
 from .turns import ASSISTANT, NOBODY, SYSTEM, TOOL, USER, Turn
 
 if TYPE_CHECKING:
@@ -13,21 +14,18 @@ if TYPE_CHECKING:
 
 NAMES = {
     **dict.fromkeys(("user", "human", "you", "prompt"), USER),
-    **dict.fromkeys(
-        ("assistant", "ai", "agent", "claude", "codex", "chatgpt", "gpt", "gemini", "opencode", "copilot", "cursor",
-         "model", "bot", "response"),
-        ASSISTANT,
-    ),
+    **dict.fromkeys(("assistant", "ai", "agent", "claude", "chatgpt", "gpt", "model", "bot", "response"), ASSISTANT),
+    **dict.fromkeys((name for name in READERS if name != CHAT), ASSISTANT),
     **dict.fromkeys(("tool", "tool result", "tool call", "tool output", "function"), TOOL),
     **dict.fromkeys(("system",), SYSTEM),
-}  # fmt: skip
+}
 TIME = re.compile(r"\s*\([^)]{0,40}\)")  # behind a name
-LONGEST_NAME = 30  # characters with its marks; longer is a sentence with a colon in it
-LONGEST = 1_000_000  # characters of one turn: what is beyond is dropped
+MAX_NAME_CHARS = 30  # with its marks; longer is a sentence with a colon in it
+MAX_TURN_CHARS = 1_000_000  # what is beyond is dropped
 
 
 def turns_in(lines: Iterable[str]) -> Iterator[Turn]:
-    """The turns of a log, read line by line."""
+    """Yield the turns of a log, read line by line."""
     role, said, length, fence = NOBODY, list[str](), 0, ""
     for line in lines:
         before, fence = fence, fence_after(fence, line)
@@ -36,7 +34,7 @@ def turns_in(lines: Iterable[str]) -> Iterator[Turn]:
             if said:
                 yield Turn(role, "\n".join(said).strip("\n"))
             role, said, length, line = speaker[0], [], 0, speaker[1]
-        if length < LONGEST:
+        if length < MAX_TURN_CHARS:
             said.append(line)
             length += len(line) + 1
     if said:
@@ -44,10 +42,10 @@ def turns_in(lines: Iterable[str]) -> Iterator[Turn]:
 
 
 def _speaker(line: str) -> tuple[str, str] | None:
-    """Who speaks from this line on, and the rest of it: `## User`, `**User:** …`, `User (10:31): …`."""
+    """Return who speaks from this line on, and the rest of it: `## User`, `**User:** …`, `User (10:31): …`."""
     if line[:1] in (" ", "\t", ">", "-", "|"):
         return None
     heading = line.startswith("#")
     name, colon, rest = TIME.sub("", line.lstrip("# "), count=1).partition(":")
-    role = NAMES.get(name.strip(" *_[]").lower(), "") if len(name) <= LONGEST_NAME else ""
+    role = NAMES.get(name.strip(" *_[]").lower(), "") if len(name) <= MAX_NAME_CHARS else ""
     return (role, rest.lstrip(" *_")) if role and (colon or heading) else None

@@ -1,6 +1,6 @@
-"""The records of each host's transcripts, as turns. A record tells by its own shape whose it is.
+"""Readers of each host's transcripts. A record of a transcript shows by its shape which host wrote it.
 
-Hosts call these formats internal and change them at will: what is unknown is passed over, never an error.
+Hosts call these formats internal and change them at will, so an unknown record is skipped and is never an error.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ ROLES = {
     "tool": TOOL,
     "function": TOOL,
 }  # every other role is the host's own: system, developer, info
+CHAT = "chat"  # the reader of lists that no host in particular writes
 TEXTS = ("text", "input_text", "output_text")  # types of content parts that hold words
-MILLISECONDS = 10_000_000_000  # a time above this is in milliseconds: in seconds it would be the year 2286
+MAX_SECONDS = 10_000_000_000  # a time above this is in milliseconds: in seconds it would be the year 2286
 
 
 def host_of(record: Record) -> str:
-    """Whose record it is; empty for one of no known shape."""
-    return next((name for name, (knows, _) in HOSTS.items() if knows(record)), "")
+    """Return the name of the reader that knows a record; empty for a record of unknown shape."""
+    return next((name for name, (knows, _) in READERS.items() if knows(record)), "")
 
 
 def turns_of(record: Record, host: str) -> Iterator[Turn]:
-    """What was said in a record of a host."""
-    return HOSTS[host][1](record)
+    """Return what was said in a record."""
+    return READERS[host][1](record)
 
 
 def _is_claude(record: Record) -> bool:
@@ -147,14 +148,15 @@ def _generic(record: Record) -> Iterator[Turn]:
     yield Turn(_role(record.get("role", record.get("from"))), _joined(said), at)
 
 
-HOSTS: dict[str, tuple[Callable[[Record], bool], Callable[[Record], Iterator[Turn]]]] = {
+# name → (whether a record is of this host, what was said in it); the first that knows a record reads it
+READERS: dict[str, tuple[Callable[[Record], bool], Callable[[Record], Iterator[Turn]]]] = {
     "claude-code": (_is_claude, _claude),
     "codex": (_is_codex, _codex),
     "opencode": (_is_opencode, _opencode),
     "gemini": (_is_gemini, _gemini),
     "cursor": (_is_cursor, _cursor),
     "copilot": (_is_copilot, _copilot),
-    "chat": (_is_generic, _generic),
+    CHAT: (_is_generic, _generic),
 }
 
 
@@ -167,23 +169,23 @@ def _text(value: object) -> str:
 
 
 def _parts(content: object) -> list[Record]:
-    """The parts of a content, which may be plain text."""
+    """Return the parts of a content, which may be plain text."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
 def _joined(content: object) -> str:
-    """The words of a content; parts without a type are words too."""
+    """Return the words of a content; parts without a type are words too."""
     if isinstance(content, dict):
         content = [content]
     return "\n".join(_text(part.get("text")) for part in _parts(content) if part.get("type", "text") in TEXTS)
 
 
 def _time(value: object) -> int:
-    """Milliseconds of a time as hosts write it; 0 for what is none."""
+    """Return the milliseconds since 1970 of a time as hosts write it; 0 if it is none."""
     if isinstance(value, str):
         return read_time(value)[0] or 0
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e15:
         return 0
-    return int(value if value > MILLISECONDS else value * 1000)
+    return int(value if value > MAX_SECONDS else value * 1000)

@@ -1,6 +1,6 @@
-"""Reads a session's transcript as a stream of turns, whichever host wrote it. What it is, its content tells.
+"""Reads a session's transcript as a stream of turns, whichever host wrote it; its content shows which.
 
-A broken line, a record of an unknown kind or one of absurd length costs itself only: it is counted and told.
+A line that cannot be parsed, a record of an unknown kind or one of absurd length is skipped and counted.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
     Record = dict[str, Any]
 
-LINE = 8 * 2**20  # bytes of one line: a record with a screenshot in it is longer, and says nothing
-LINES = 15  # looked at before it is decided that none is a record by itself
-DOCUMENT = 128 * 2**20  # bytes of a transcript that is one JSON document: it cannot be read in pieces
-TURN = 200_000  # characters of one turn: nobody says more at once
+MAX_LINE_BYTES = 8 * 2**20  # a record with a screenshot in it is longer, and says nothing
+SAMPLE_LINES = 15  # looked at before it is decided that none is a record by itself
+MAX_DOCUMENT_BYTES = 128 * 2**20  # of a transcript that is one JSON document: it cannot be read in pieces
+MAX_TURN_CHARS = 200_000  # nobody says more at once
 BLANKS = b"\xef\xbb\xbf \t\r\n"  # before a first record, with the mark of UTF-8
-PEEK = 4096  # bytes that tell what a file is
-AGAIN = 8  # turns within which the same words of the same speaker are one turn, written twice
-LISTS = ("messages", "turns", "conversation", "history", "items")  # where a document keeps its records
+SAMPLE_BYTES = 4096  # that tell what a file is
+REPEAT_TURNS = 8  # within which the same words of the same speaker are one turn, written twice
+LIST_KEYS = ("messages", "turns", "conversation", "history", "items")  # where a document keeps its records
 MARKDOWN = "text"
-PACKED = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gunzip"}
+UNPACKERS = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gunzip"}
 
 
 class Transcript:
@@ -47,15 +47,15 @@ class Transcript:
 
     @property
     def host(self) -> str:
-        """Whose transcript it is: that of most of its records."""
+        """Return the name of the host that wrote most of its records."""
         return self._hosts.most_common(1)[0][0] if self._hosts else MARKDOWN
 
     def turns(self) -> Iterator[Turn]:
-        """Every turn in order; people's words without what was injected into them."""
-        recent: deque[tuple[str, str]] = deque(maxlen=AGAIN)
+        """Yield every turn in order; people's words without what was injected into them."""
+        recent: deque[tuple[str, str]] = deque(maxlen=REPEAT_TURNS)
         for turn in self._raw():
             self.session = self.session or turn.session
-            said = turn.role, turn.text[:TURN]
+            said = turn.role, turn.text[:MAX_TURN_CHARS]
             if turn.text and said not in recent:
                 recent.append(said)
                 turn = replace(turn, text=self._spoken(*said))
@@ -77,23 +77,23 @@ class Transcript:
         return chain.from_iterable(self._turns_of(record) for record in records)
 
     def _look_ahead(self) -> bytes:
-        """The first line that is not blank. A few more are kept: the first record of a file may be torn."""
-        line = self._stream.readline(LINE)
+        """Return the first line that is not blank, and keep a few more: the first record of a file may be torn."""
+        line = self._stream.readline(MAX_LINE_BYTES)
         _refuse_binary(line)
         while line and not line.strip(BLANKS):
-            line = self._stream.readline(LINE)
-        self._ahead = [line, *islice(iter(lambda: self._stream.readline(LINE), b""), LINES)]
+            line = self._stream.readline(MAX_LINE_BYTES)
+        self._ahead = [line, *islice(iter(lambda: self._stream.readline(MAX_LINE_BYTES), b""), SAMPLE_LINES)]
         return line
 
     def _lines(self) -> Iterator[bytes]:
-        """Lines; of one that is too long only the fact is kept."""
-        for line in chain(self._ahead, iter(lambda: self._stream.readline(LINE), b"")):
-            if len(line) < LINE or line.endswith(b"\n"):
+        """Yield lines; count those that are too long and skip them."""
+        for line in chain(self._ahead, iter(lambda: self._stream.readline(MAX_LINE_BYTES), b"")):
+            if len(line) < MAX_LINE_BYTES or line.endswith(b"\n"):
                 yield line
                 continue
             self.counts["too long"] += 1
             while line and not line.endswith(b"\n"):
-                line = self._stream.readline(LINE)
+                line = self._stream.readline(MAX_LINE_BYTES)
 
     def _records(self) -> Iterator[Record]:
         for line in self._lines():
@@ -106,9 +106,10 @@ class Transcript:
                 yield from self._listed(record)
 
     def _document(self) -> Iterator[Record]:
-        data = b"".join(self._ahead) + self._stream.read(DOCUMENT)
-        if len(data) > DOCUMENT:
-            raise BadInput(f"the transcript is one JSON document of more than {DOCUMENT >> 20} MB", "split it")
+        data = b"".join(self._ahead) + self._stream.read(MAX_DOCUMENT_BYTES)
+        if len(data) > MAX_DOCUMENT_BYTES:
+            size = f"more than {MAX_DOCUMENT_BYTES >> 20} MB"
+            raise BadInput(f"the transcript is one JSON document of {size}", "split it")
         try:
             value = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
         except (ValueError, RecursionError) as failure:
@@ -116,9 +117,9 @@ class Transcript:
         return self._listed(value)
 
     def _listed(self, value: Any) -> Iterator[Record]:
-        """The records in a value: itself, or those of the list that it is or holds."""
+        """Yield the records in a value: itself, or those of the list that it is or holds."""
         if isinstance(value, dict):
-            within = next((value[name] for name in LISTS if isinstance(value.get(name), list)), None)
+            within = next((value[name] for name in LIST_KEYS if isinstance(value.get(name), list)), None)
             if within is None:
                 yield value
                 return
@@ -140,10 +141,10 @@ class Transcript:
 
 
 def _refuse_binary(data: bytes) -> None:
-    for magic, command in PACKED.items():
+    for magic, command in UNPACKERS.items():
         if data.startswith(magic):
             raise BadInput("the transcript is compressed", f"unpack it first: {command}")
-    if b"\0" in data[:PEEK]:
+    if b"\0" in data[:SAMPLE_BYTES]:
         raise BadInput("the transcript is a binary file", "give a .jsonl, .json, .md or .txt file")
 
 

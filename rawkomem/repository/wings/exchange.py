@@ -11,7 +11,7 @@ from ...exchange.forms import json_lines
 from ...exchange.plan import Decided, Here, decide_import, entries_to_write
 from ...exchange.source import Source
 from ...exchange.stores import FORMAT
-from ...files.lock import Lock
+from ...files.lock import lock
 from ...index.lists import memory_of
 from ...model.errors import BadInput, Refused, Unwritable
 from ...model.record import record
@@ -49,7 +49,7 @@ def take_in(repository: Repository, path: str, kind: str = "", dry_run: bool = F
         raise BadInput("that is the whole project", "'rawkomem import' alone lists what it has to import from")
     kind = kind or format_of(source)
     entries = read_format(kind, source)
-    with Lock(os.path.join(repository.layout.local, "import.lock")):
+    with lock(repository.layout, "import"):
         decided = decide_import(entries, kind, Here(_memories(repository)), source)
         for plan in [] if dry_run else entries_to_write(decided, AT_ONCE):
             repository.write(plan, VIA)

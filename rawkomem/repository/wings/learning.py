@@ -7,10 +7,9 @@ in a session that no person has looked through. `distilled` is for what is made 
 
 from __future__ import annotations
 
-import os
 from typing import IO, TYPE_CHECKING
 
-from ...files.lock import Lock
+from ...files.lock import lock
 from ...index.lists import memory_of
 from ...index.stores.documents import Filter
 from ...learn.llm.ask import open_llm
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 MOST = 20  # memories of one session: more clutter prompts than help them
 NEAR = 5  # existing memories that a new one is compared with
-WAIT = 120.0  # seconds for another run that learns
 VIA = "agent"
 TOO_MANY = "weaker than the best"
 
@@ -68,7 +66,7 @@ def learn(repository: Repository, stream: IO[bytes], run: Run, ask: bool = False
     judged = _judge(repository, heard) if ask else Judged(heard.findings)
     if dry_run:
         return _compare(repository, heard, judged)
-    with Lock(os.path.join(repository.layout.local, "learn.lock"), WAIT):
+    with lock(repository.layout, "learn"):
         learned = _compare(repository, heard, judged)
         if not learned.news:
             return learned

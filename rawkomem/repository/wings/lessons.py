@@ -5,10 +5,9 @@ Whoever decides about lessons holds one lock, so that two that learn the same wr
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
-from ...files.lock import Lock
+from ...files.lock import lock
 from ...index.lists import memory_of
 from ...index.stores.documents import Filter
 from ...learn.lessons.from_failures import candidates
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from ...state.changes.heritage import HeritageChain
     from .. import Repository
 
-WAIT = 60.0  # seconds for another who learns
 SPARE = 3  # times as many are looked for: some may be unsure or old
 LIMIT = 10  # lessons at the start of a session (RFC-0011 §8.2)
 COUNTING = (ACTIVE, HELD)  # lessons that a new one is compared with; what was taken out of use may be learned again
@@ -59,7 +57,7 @@ class Distilled:
 
 def learn(repository: Repository, context: LessonContext, by: str = "", via: str = "") -> tuple[Lesson, str]:
     """Store a lesson, and tell what became of it: one of its pattern that is as sure stands for it."""
-    with _lock(repository):
+    with lock(repository.layout, "lessons"):
         learned = plan_lesson(context, _known(repository), _trust(repository, via), by)
         return _carried_out(repository, learned, via)
 
@@ -67,7 +65,7 @@ def learn(repository: Repository, context: LessonContext, by: str = "", via: str
 def take_over(repository: Repository, text: str, via: str = "import") -> tuple[Lesson, str]:
     """Store the lesson of a wire block under the id, the time and the agent that it names."""
     wire = read_wire(text)
-    with _lock(repository):
+    with lock(repository.layout, "lessons"):
         stored = next((memory for memory in _lessons(repository) if memory.id == wire.id), None)
         if stored:
             return lesson_of(stored), KNOWN
@@ -103,7 +101,7 @@ def by_pattern(repository: Repository, name: str) -> list[Lesson]:
 
 def distill(repository: Repository, dry_run: bool = False, by: str = "") -> Distilled:
     """One cycle: failures of the last day, and those repeated within a week, become lessons. Twice is once."""
-    with _lock(repository):
+    with lock(repository.layout, "lessons"):
         repository.sync()
         found = [_distilled(repository, candidate, dry_run, by) for candidate in candidates(_all(repository), now())]
     return Distilled(tuple(found), tuple(query(repository)), not dry_run)
@@ -127,10 +125,6 @@ def _carried_out(repository: Repository, learned: Learned, via: str) -> tuple[Le
     if learned.plan.entries:
         repository.write(learned.plan, via)
     return lesson_of(repository.get(learned.id)), learned.what
-
-
-def _lock(repository: Repository) -> Lock:
-    return Lock(os.path.join(repository.layout.local, "lessons.lock"), WAIT)
 
 
 def _known(repository: Repository) -> list[Memory]:

@@ -6,11 +6,10 @@ One run at a time: whoever comes second waits, and finds the work done.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
-from ...files.append import repository_lock
-from ...files.lock import Lock
+from ...files.local.private import open_local, replace_local
+from ...files.lock import lock
 from ...files.move import TRACES, move_files, to_archive
 from ...index.lists import memory_of
 from ...index.stores.documents import Filter
@@ -41,10 +40,10 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-WAIT = 120.0  # seconds for another run to end; consolidating 10,000 memories takes less
 AT_ONCE = 500  # entries written before others may write, and progress is told
 FOUND_AMONG = 5  # results for a goal of a trace, among which its learning must be before the trace is put away
 ASKED_AT_ONCE = 100  # questions of one search
+LAST_RUN = "consolidated"  # below .rawko/local: the time of the last run; safe to delete
 DISTILLED = "distilled"  # how what is made of traces arrives
 
 
@@ -176,7 +175,7 @@ def _run(
         plan = decide(census)
         moves = learned_files(census.after(plan)) if put_away else {}
         return Done(plan, dict(census.memories), False, tuple(move for some in moves.values() for move in some))
-    with Lock(os.path.join(repository.layout.local, "life.lock"), WAIT):
+    with lock(repository.layout, "lifecycle"):
         census = take_census(repository)
         plan = decide(census)
         _write(repository, plan, progress)
@@ -211,7 +210,7 @@ def _put_away(repository: Repository, census: Census, done: Done) -> Done:
     unfound = unfound_by_goals(repository, census, leaving)
     moves = [move for id, some in leaving.items() if id not in unfound for move in some]
     if moves:
-        with repository_lock(repository.layout):
+        with lock(repository.layout, "write"):
             moves = move_files(repository.layout, moves)
         repository.index.expect_changes()
         repository.sync()
@@ -258,19 +257,13 @@ def unfound_by_goals(repository: Repository, census: Census, leaving: Mapping[st
     return unfound
 
 
-def _run_stamp(repository: Repository) -> str:
-    """Where the time of the last run is kept: local, and safe to delete."""
-    return os.path.join(repository.layout.local, "consolidated")
-
-
 def _last_run(repository: Repository) -> int:
     try:
-        with open(_run_stamp(repository), encoding="ascii", errors="replace") as stream:
-            return read_time(stream.read(40))[0] or 0
+        with open_local(repository.layout, LAST_RUN, "r") as stream:
+            return read_time(stream.read(40).decode("ascii", "replace"))[0] or 0
     except OSError:
         return 0
 
 
 def _note_run(repository: Repository) -> None:
-    with open(_run_stamp(repository), "w", encoding="ascii") as stream:
-        stream.write(iso(now()))
+    replace_local(repository.layout, LAST_RUN, iso(now()).encode())

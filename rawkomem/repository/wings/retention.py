@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ...files.append import repository_lock
 from ...files.bundle import bundle_of, bundles, holding, markdown_in, pack, unpack
+from ...files.lock import lock
 from ...files.move import ARCHIVE, Move, from_archive, move_files, to_archive
 from ...files.rotate import ARCHIVED_LOG
 from ...model.clock import DAY, iso, now
@@ -55,7 +55,7 @@ def retain(repository: Repository, dry_run: bool = False, by: str = "") -> Retai
     if dry_run:
         months = {*months_in(repository.layout), *(os.path.dirname(move.target) for move in moves)}
         return Retained(learned.plan, tuple(moves), tuple(old_months(months, now())), written=False)
-    with repository_lock(repository.layout):
+    with lock(repository.layout, "write"):
         done = move_files(repository.layout, moves)
         packed = old_months(months_in(repository.layout), now())
         for month in packed:
@@ -122,13 +122,13 @@ def restore(repository: Repository, what: Sequence[str]) -> tuple[list[Move], li
     for name in what:
         folder = _bundled(repository, name)
         if folder:
-            with repository_lock(repository.layout):
+            with lock(repository.layout, "write"):
                 unpack(repository.layout, folder)
             unpacked.append(folder)
             repository.index.expect_changes()
         if not folder or not _is_month(name.rpartition("/")[2]):
             moves += _back(repository, name)
-    with repository_lock(repository.layout):
+    with lock(repository.layout, "write"):
         done = move_files(repository.layout, moves)
     repository.index.expect_changes()
     repository.sync()

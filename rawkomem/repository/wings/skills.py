@@ -5,12 +5,11 @@ One decision at a time: whoever comes second waits, and finds the work done.
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...files.local.usage import Access
-from ...files.lock import Lock
+from ...files.lock import lock
 from ...index.lists import memory_of
 from ...index.stores.documents import Filter
 from ...index.views.neighbors import Neighbours
@@ -107,7 +106,7 @@ def ingest(
             return repository.trust(memory)
         return trust_of(memory, standing_of_entry(UNKNOWN, arrival), now())
 
-    with _lock(repository):
+    with lock(repository.layout, "skills"):
         known = _memories(repository, Filter(kinds=(KIND,)))
         same = known_as(skill, known)
         if same:
@@ -153,7 +152,7 @@ def feedback(repository: Repository, name: str, success: bool, reason: str = "",
 
 def prune(repository: Repository, threshold: float = PRUNED_BELOW, dry_run: bool = False, by: str = "") -> Pruned:
     """Archive the skills that proved unreliable."""
-    with _lock(repository):
+    with lock(repository.layout, "skills"):
         skills = _skills(repository, Filter(kinds=(KIND,), statuses=(ACTIVE,)))
         plan = plan_prune(skills, threshold, by)
         if plan.entries and not dry_run:
@@ -181,7 +180,7 @@ def synthesize(
     drafts, before = _drafts(repository, topic)
     if model:
         drafts = [_or_else(repository, partial(making.reworded, model, draft), draft) for draft in drafts]
-    with _lock(repository):
+    with lock(repository.layout, "skills"):
         done = covered(_memories(repository, Filter(kinds=(KIND,))))  # a model takes its time: others came first
         fresh = [draft for draft in drafts if not any(memory.id in done for memory in draft.sources)]
         made = [_propose(repository, draft, dry_run, by) for draft in fresh]
@@ -293,7 +292,3 @@ def _memories(repository: Repository, only: Filter) -> list[Memory]:
     ids = sorted(row.id for row in repository.list(only))
     index = repository.index
     return repository.read(lambda: [memory_of(doc) for id in ids if (doc := index.catalogue.doc(id))])
-
-
-def _lock(repository: Repository) -> Lock:
-    return Lock(os.path.join(repository.layout.local, "skills.lock"))

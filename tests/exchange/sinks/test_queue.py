@@ -33,36 +33,37 @@ def test_what_waits_is_a_fold(layout, queue):
     ]
     before = queue.waiting()
     queue.compact()
-    assert queue.waiting() == before and Path(queue.file).read_text().count("\n") == 2
+    assert queue.waiting() == before and Path(queue.file.path).read_text().count("\n") == 2
 
 
 def test_an_empty_queue_is_no_file(layout, queue):
     queue.add([event(layout, 1)])
     queue.done(queue.waiting()[0].event.key)
     queue.compact()
-    assert not os.path.exists(queue.file) and queue.waiting() == []
+    assert not os.path.exists(queue.file.path) and queue.waiting() == []
 
 
 def test_a_line_that_was_torn_takes_no_other_with_it(layout, queue):
     queue.add([event(layout, 1), event(layout, 2)])
-    os.truncate(queue.file, os.path.getsize(queue.file) - 10)
+    os.truncate(queue.file.path, os.path.getsize(queue.file.path) - 10)
     queue.add([event(layout, 3)])
     assert keys(queue) == ["Number 1", "Number 3"]
 
 
 def test_lines_that_somebody_else_wrote_are_not_sent(layout, queue, monkeypatch, tmp_path):
     queue.add([event(layout, 1)])
-    mine = Path(queue.file).read_text()
+    mine = Path(queue.file.path).read_text()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "another user"))
     assert queue.waiting() == []
     queue.add([event(layout, 2)])
-    Path(queue.file).write_text(Path(queue.file).read_text() + mine + "\n" + mine.split(" ", 1)[1] + "\nrubbish\n{}")
+    file = Path(queue.file.path)
+    file.write_text(file.read_text() + mine + "\n" + mine.split(" ", 1)[1] + "\nrubbish\n{}")
     assert keys(queue) == ["Number 2"]
 
 
 def test_a_line_that_was_changed_is_not_sent(layout, queue):
     queue.add([event(layout, 1)])
-    Path(queue.file).write_text(Path(queue.file).read_text().replace("Number 1", "Number 9"))
+    Path(queue.file.path).write_text(Path(queue.file.path).read_text().replace("Number 1", "Number 9"))
     assert queue.waiting() == []
 
 
@@ -70,25 +71,25 @@ def test_the_key_is_the_users_alone(layout, queue):
     queue.add([event(layout, 1)])
     file = os.path.join(os.path.dirname(user_config()), "sinks.key")
     assert os.stat(file).st_mode & 0o777 == 0o600 and os.path.getsize(file) == 32
-    assert os.stat(queue.file).st_mode & 0o777 == 0o600
+    assert os.stat(queue.file.path).st_mode & 0o777 == 0o600
 
 
 def test_a_full_queue_refuses(layout, queue, monkeypatch):
-    monkeypatch.setattr(module, "CAP", 1000)
+    monkeypatch.setattr(module, "MAX_QUEUE_BYTES", 1000)
     with pytest.raises(Refused, match="queue is full"):
         for number in range(100):
             queue.add([event(layout, number)])
-    assert 1000 <= os.path.getsize(queue.file) < 2000
+    assert 1000 <= os.path.getsize(queue.file.path) < 2000
 
 
-def test_the_dead_file_starts_anew_when_it_is_full(layout, queue, monkeypatch):
-    monkeypatch.setattr(module, "CAP", 1000)
+def test_the_dead_file_loses_its_older_half_when_it_is_full(layout, queue):
+    queue.dead.max_bytes = 2000
     for number in range(10):
         queue.add([event(layout, number)])
         queue.drop(replace(queue.waiting()[0], failure="no"))
         queue.compact()
-    assert os.path.getsize(queue.dead) < 2000 and os.path.getsize(f"{queue.dead}.old") < 2000
-    last = json.loads(Path(queue.dead).read_text().splitlines()[-1])
+    assert os.path.getsize(queue.dead.path) <= 2000 and 1 < queue.dropped() < 10
+    last = json.loads(Path(queue.dead.path).read_text().splitlines()[-1])
     assert (last["why"], last["event"]["title"]) == ("no", "Number 9")
 
 
@@ -100,7 +101,7 @@ def test_forget_removes_a_memory_everywhere(layout, queue):
     queue.drop(second)
     queue.add([event(layout, 1, body="body 1")])
     queue.forget("mem_1")
-    text = Path(queue.file).read_text() + Path(queue.dead).read_text()
+    text = Path(queue.file.path).read_text() + Path(queue.dead.path).read_text()
     assert "body 1" not in text and "body 2" in text and keys(queue) == ["Number 3"]
 
 
@@ -124,4 +125,4 @@ def test_purge_takes_the_events_of_a_memory_along(repository, layout, queue):
     repository.add(replace(STORED, body="leaked words"))
     queue.add([event(layout, 1, id=STORED.id, body="leaked words"), event(layout, 2)])
     repository.purge(STORED.id)
-    assert keys(queue) == ["Number 2"] and "leaked" not in Path(queue.file).read_text()
+    assert keys(queue) == ["Number 2"] and "leaked" not in Path(queue.file.path).read_text()

@@ -10,9 +10,10 @@ import pytest
 
 from rawkomem.exchange.sinks.checked import checked_webhook
 from rawkomem.exchange.sinks.config import WebhookSettings
-from rawkomem.exchange.sinks.webhook import PAUSES, Flushed, flush
+from rawkomem.exchange.sinks.webhook import PAUSES_MIN, Flushed, flush
 from rawkomem.exchange.sinks.worker import wake_sender
 from rawkomem.files.layout import user_config
+from rawkomem.files.lock import lock
 from rawkomem.model.errors import BadInput
 from rawkomem.model.record import replace
 from rawkomem.net.failure import Blocked, RequestFailed
@@ -48,7 +49,7 @@ def test_events_arrive_in_order_with_key_and_idempotency_key(layout, queue, monk
         assert [headers["Idempotency-Key"] for _, headers, _ in server.seen] == keys
         assert [request["key"] for _, _, request in server.seen] == keys
         assert server.seen[0][1]["Authorization"] == f"Bearer {KEY}"
-    assert not os.path.exists(queue.file)
+    assert not os.path.exists(queue.file.path)
 
 
 def test_429_then_200(layout, queue):
@@ -102,7 +103,7 @@ def test_tries_are_spaced_out_and_end(layout, queue, monkeypatch):
     minute = 0
     with Server(Answer({}, 500)) as server:
         to = client(webhook(server.url))
-        for pause in PAUSES:
+        for pause in PAUSES_MIN:
             assert flush(layout, to, warnings.append, due_only=True).waiting == 1
             seen = len(server.seen)
             minute += pause
@@ -114,7 +115,7 @@ def test_tries_are_spaced_out_and_end(layout, queue, monkeypatch):
         assert warnings == []
         assert flush(layout, to, warnings.append, due_only=True) == Flushed(0, 1, 0, "127.0.0.1 answered 500: {}")
     assert warnings == ["webhook: store of mem_1 given up (try 8): 127.0.0.1 answered 500: {}"]
-    assert queue.dropped() == 1 and '"title": "Number 1"' in Path(queue.dead).read_text()
+    assert queue.dropped() == 1 and '"title": "Number 1"' in Path(queue.dead.path).read_text()
 
 
 def test_a_server_that_names_a_time_is_left_alone_until_then(layout, queue, monkeypatch):
@@ -149,7 +150,7 @@ def test_events_added_while_sending_are_sent_too(layout, queue):
 
 def test_a_second_sender_leaves_the_work_to_the_first(layout, queue):
     queue.add([event(layout, 1)])
-    with Server(OK) as server, queue.sender_lock():
+    with Server(OK) as server, lock(layout, "sender"):
         assert flush(layout, client(webhook(server.url)), print, due_only=True) == Flushed(0, 0, 1)
         assert server.seen == [] and not wake_sender(layout)
 

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from rawkomem.files.local.arrivals import Arrivals, arrivals_file, note_arrivals
+from rawkomem.files.local.arrivals import NAME, Arrivals, note_arrivals
+from rawkomem.files.local.private import local_path
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import BadInput
 from rawkomem.repository import Repository
@@ -32,8 +33,8 @@ def test_an_id_cannot_write_a_line_of_its_own(repository):
 def test_what_came_with_a_copy_is_nobodys(repository, tmp_path):
     layout = repository.layout
     note_arrivals(layout, ["a"], "person")
-    shutil.copy(arrivals_file(layout), tmp_path / "copy")
-    os.replace(tmp_path / "copy", arrivals_file(layout))
+    shutil.copy(local_path(layout, NAME), tmp_path / "copy")
+    os.replace(tmp_path / "copy", local_path(layout, NAME))
     assert Arrivals(layout).of("a") == ""
     note_arrivals(layout, ["b"], "person")
     assert (Arrivals(layout).of("a"), Arrivals(layout).of("b")) == ("", "person")
@@ -42,7 +43,7 @@ def test_what_came_with_a_copy_is_nobodys(repository, tmp_path):
 def test_a_link_is_not_written_through(repository, tmp_path):
     os.makedirs(repository.layout.local, exist_ok=True)
     (tmp_path / "elsewhere").write_text("mine\n")
-    os.symlink(tmp_path / "elsewhere", arrivals_file(repository.layout))
+    os.symlink(tmp_path / "elsewhere", local_path(repository.layout, NAME))
     note_arrivals(repository.layout, ["a"], "person")
     assert (tmp_path / "elsewhere").read_text() == "mine\n"
     assert Arrivals(repository.layout).of("a") == "person"
@@ -60,7 +61,7 @@ def test_many_writers_at_once(repository):
 
 
 def test_a_note_that_cannot_be_written_keeps_nobody_from_writing(repository):
-    os.makedirs(arrivals_file(repository.layout))
+    os.makedirs(local_path(repository.layout, NAME))
     written = repository.add(Entry(title="T", body="Text."), via="person")
     assert repository.get(written.entry.id).title == "T"
     assert not repository.trust_parts(repository.get(written.entry.id)).standing.verified

@@ -19,8 +19,9 @@ from rawkomem.files.layout import Layout
 from rawkomem.files.local.ledger.chain import FILE_SIZE, GENESIS, rows
 from rawkomem.files.local.ledger.forget import forget
 from rawkomem.files.local.ledger.latest import latest
+from rawkomem.files.local.ledger.recalled import MAX_SPOOL_BYTES, note_recalls, recall_line
 from rawkomem.files.local.ledger.seal import seal
-from rawkomem.files.local.ledger.spool import LONG, append_lines, ledger_folder, note_recalls, recall_line, spool_file
+from rawkomem.files.local.ledger.spool import append_lines, ledger_path
 from rawkomem.files.local.ledger.verify import verify
 from rawkomem.format.yamo import read_block
 from rawkomem.repository.wings import ledger
@@ -46,7 +47,7 @@ def fill(layout: Layout, count: int, size: int = 10**9) -> None:
 
 
 def folder(layout: Layout) -> Path:
-    return Path(ledger_folder(layout))
+    return Path(ledger_path(layout))
 
 
 def chain_files(layout: Layout) -> list[Path]:
@@ -117,7 +118,7 @@ def test_a_repository_cannot_switch_it_off(project, rawkomem):
 def test_questions_are_redacted_before_they_wait(question, repository, layout):
     repository.search(question)
     repository.inject(Task(question))
-    waiting = Path(spool_file(layout)).read_text()
+    waiting = Path(ledger_path(layout, "spool.tsv")).read_text()
     assert waiting.count("[REDACTED_") == 2 and question.split()[-1] not in waiting
     text = "".join(row.yamo_text for row in ledger.blocks(repository))
     assert "[REDACTED_" in text and question.split()[-1] not in text
@@ -138,7 +139,7 @@ def test_plain_questions_load_no_rules(project, rawkomem):
 
 def test_a_long_spool_is_sealed_by_a_recall(layout):
     line = recall(1, "word " * 90)
-    many = LONG // len(line) + 2
+    many = MAX_SPOOL_BYTES // len(line) + 2
     for _ in range(many):
         note_recalls(layout, [line])
     sealed = verify(layout).blocks
@@ -156,7 +157,7 @@ def test_a_read_only_folder_keeps_nobody_from_an_answer(repository, layout):
     assert any("not in the ledger" in text for text in repository.warnings)
 
 
-@pytest.mark.parametrize("name", ["", "spool.tsv", "blocks-000001.jsonl", "head.json.new"])
+@pytest.mark.parametrize("name", ["", "spool.tsv", "blocks-000001.jsonl"])
 def test_nothing_is_written_through_links(name, repository, layout, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     if name:
@@ -268,7 +269,7 @@ def test_files_are_rotated_and_the_chain_goes_on(layout, monkeypatch):
 
 def test_torn_lines_are_skipped(layout):
     append_lines(layout, [recall(1)])
-    with open(spool_file(layout), "ab") as stream:
+    with open(ledger_path(layout, "spool.tsv"), "ab") as stream:
         stream.write(b"\nrecall\t17691\xff")
     append_lines(layout, [recall(2)])
     assert seal(layout) == 2 and not verify(layout).problems
@@ -281,7 +282,7 @@ def test_the_latest_are_found_without_sealing(layout, monkeypatch):
         append_lines(layout, [recall(number)])
         seal(layout)
     append_lines(layout, [recall(30)])
-    os.rename(spool_file(layout), folder(layout) / "batch-1")
+    os.rename(ledger_path(layout, "spool.tsv"), folder(layout) / "batch-1")
     append_lines(layout, [recall(31), "torn", recall(32)])
     before = {path: path.read_bytes() for path in folder(layout).iterdir()}
 
@@ -297,7 +298,7 @@ def test_the_latest_are_found_without_sealing(layout, monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="for want of pipes")
 def test_the_latest_wait_for_no_pipe(layout):
     fill(layout, 3)
-    os.mkfifo(spool_file(layout))
+    os.mkfifo(ledger_path(layout, "spool.tsv"))
     assert len(latest(layout, "recall", 5)) == 3
 
 
@@ -333,8 +334,9 @@ def test_killed_before_the_batch_was_removed(layout, monkeypatch):
 CHILD = """
 import sys
 from rawkomem.files.layout import Layout
+from rawkomem.files.local.ledger.recalled import recall_line
 from rawkomem.files.local.ledger.seal import seal
-from rawkomem.files.local.ledger.spool import append_lines, recall_line
+from rawkomem.files.local.ledger.spool import append_lines
 
 layout, start = Layout(sys.argv[1]), int(sys.argv[2])
 for number in range(start, start + int(sys.argv[3])):

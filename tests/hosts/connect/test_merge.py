@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rawkomem.hosts.connect import toml_block
-from rawkomem.hosts.connect.hosts import HOSTS, handlers, items
 from rawkomem.hosts.connect.jsonc import parse
 from rawkomem.hosts.connect.merge import merged, without
+from rawkomem.hosts.connect.settings import handlers, items
+from rawkomem.hosts.records import HOSTS
 
 JSON_HOSTS = ("claude", "gemini", "cursor", "copilot")
 FILES = {

@@ -10,7 +10,7 @@ import tomllib
 import pytest
 
 from rawkomem.format.frontmatter import read_frontmatter
-from rawkomem.hosts.connect.hosts import items
+from rawkomem.hosts.connect.settings import items
 from tests.conftest import ROOT
 
 AGENTS = ROOT / "templates" / "agents"

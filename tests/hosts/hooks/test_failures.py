@@ -128,7 +128,7 @@ def test_the_log_on_a_system_that_has_less(repository, project, monkeypatch):
     note(repository.layout, "claude", "prompt", "new")
     assert file.stat().st_size < 64 * 1024 and file.read_text().endswith("claude prompt: new\n")
     assert file.read_text().startswith("old\n")
-    monkeypatch.delattr(log_module, "_append")
+    monkeypatch.delattr(log_module, "LineFile")
     note(repository.layout, "claude", "prompt", "newer")
 
 

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from rawkomem.hosts.hooks.call import HOSTS, PROMPT, Call
-from rawkomem.hosts.hooks.dialect import ROOM
 from rawkomem.hosts.hooks.prompt import recalled
+from rawkomem.hosts.host import PROMPT, Call
+from rawkomem.hosts.records import HOSTS
 from rawkomem.model.entry import Entry
 from tests.hosts.hooks.payloads import ASK, CALLS, claude, copilot, cursor
 
@@ -104,4 +104,4 @@ def test_never_more_than_the_host_takes(room, items, repository, memories):
     text = injection.text
     assert len(text.encode()) <= room and len(injection.items) == text.count("</memory-") == items
     assert text.count("</memories-") == bool(items)
-    assert max(ROOM.values()) < 10_000 and set(ROOM) == set(HOSTS)
+    assert max(host.max_context_bytes for host in HOSTS.values()) < 10_000

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from rawkomem.index.contextual.fill import working
+from rawkomem.index.contextual.worker import working
 from rawkomem.index.digest import digest
 from rawkomem.index.stores.documents import DEEP, REST, Filter
 from rawkomem.recall.inject import Task
@@ -157,10 +157,8 @@ def test_a_broken_file_of_kept_vectors_is_made_anew(auto):
 
 
 def test_two_at_once_do_the_work_once(auto):
-    from rawkomem.files.lock import Lock
-
     auto.sync()
-    with Lock(working(auto.index)):
+    with working(auto.index):
         assert auto.deepen() == 0
     assert auto.deepen() == 4
 

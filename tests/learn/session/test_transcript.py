@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from rawkomem.learn.session.transcript import LINE, TURN, Transcript
+from rawkomem.learn.session.transcript import MAX_LINE_BYTES, MAX_TURN_CHARS, Transcript
 from rawkomem.model.errors import BadInput
 from tests.learn.session.sessions import HOSTS, SESSION, TALK, claude_code, codex, jsonl, opencode
 
@@ -86,13 +86,13 @@ def test_odd_records_say_nothing_and_harm_nobody(record):
 
 
 def test_a_line_of_absurd_length_is_passed_over():
-    huge = b'{"type": "user", "uuid": "x", "message": {"content": "' + b"x" * (LINE + 10) + b'"}}\n'
+    huge = b'{"type": "user", "uuid": "x", "message": {"content": "' + b"x" * (MAX_LINE_BYTES + 10) + b'"}}\n'
     turns, transcript = read(claude_code() + huge + claude_code([("user", "after it")]))
     assert turns[-1] == ("user", "after it") and transcript.counts["too long"] == 1
 
 
 def test_a_long_turn_is_cut():
-    assert len(said(claude_code([("user", "word " * TURN)]))[0][1]) <= TURN
+    assert len(said(claude_code([("user", "word " * MAX_TURN_CHARS)]))[0][1]) <= MAX_TURN_CHARS
 
 
 def test_a_huge_file_is_read_as_a_stream(tmp_path):

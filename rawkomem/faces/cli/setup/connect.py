@@ -11,21 +11,14 @@ import click
 
 from ....files.layout import find_layout
 from ....hosts.connect.plan import carry_out, is_connected, plan_connect, plan_remove, plugin_folder
+from ....hosts.connect.settings import connectable
+from ....hosts.records import HOSTS
 from ....model.errors import RawkoError
 from ..terminal import note, paint, say, say_json
 from .connect_git import connect_git
 
 if TYPE_CHECKING:
     from ....hosts.connect.plan import Change
-
-HOSTS = {
-    "claude": "Claude Code: .claude/settings.json (VS Code and Copilot read it too).",
-    "codex": "Codex: .codex/config.toml, or hooks.json where there is one.",
-    "opencode": "OpenCode: a plugin in .opencode/plugins/.",
-    "cursor": "Cursor: .cursor/hooks.json.",
-    "copilot": "Copilot CLI and cloud agent: .github/hooks/rawkomem.json.",
-    "gemini": "Gemini CLI: .gemini/settings.json.",
-}
 
 
 @click.group("connect")
@@ -37,8 +30,9 @@ def connect_command() -> None:
     """
 
 
-def _host_command(name: str, help: str) -> click.Command:
-    """The command for one agent's host."""
+def host_command(name: str) -> click.Command:
+    """Return the command that connects one agent host."""
+    help = HOSTS[name].about
 
     @click.command(name, help=help, short_help=help)
     @click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
@@ -64,7 +58,7 @@ def _host_command(name: str, help: str) -> click.Command:
         if not remove:
             _warn(name, project, user)
 
-    if name == "claude":
+    if HOSTS[name].marketplace:
         shown = "Print the folder that '/plugin marketplace add' takes; write nothing."
         command.params.append(
             click.Option(
@@ -76,13 +70,13 @@ def _host_command(name: str, help: str) -> click.Command:
 
 def _tell_plugin(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
     if wanted:
-        say(plugin_folder())
+        say(plugin_folder(str(context.info_name)))
         context.exit()
 
 
 connect_command.add_command(connect_git)
-for _name, _help in HOSTS.items():
-    connect_command.add_command(_host_command(_name, _help))
+for _name in connectable():
+    connect_command.add_command(host_command(_name))
 
 
 def _tell(changes: list[Change], dry_run: bool) -> None:

@@ -8,7 +8,7 @@ import click
 
 from ....files.layout import find_layout
 from ....files.uninstall import plan_uninstall, uninstall
-from ....hosts.connect.hosts import written_files
+from ....hosts.connect.settings import files_to_remove
 from ..terminal import note, paint, say
 
 
@@ -24,7 +24,7 @@ def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
     programs that still name rawkomem are listed: 'rawkomem connect HOST --remove' takes it out of them.
     """
     layout = find_layout(folder)
-    leaving = plan_uninstall(layout, written_files(layout.project))
+    leaving = plan_uninstall(layout, files_to_remove(layout.project))
     for path, what in leaving.gone:
         say(f"{paint('remove', 'red')}   {_shown(path)}  {paint(what, 'dim')}")
     for path, what in leaving.stays:

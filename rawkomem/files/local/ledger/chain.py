@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from ....format.yamo_blocks import OPERATIONS
 from ....model.problem import Problem, error
 from ....model.record import as_dict, record, replace
-from ...lock import Lock
-from .spool import ledger_folder
+from ..private import open_local, replace_local
+from .spool import FOLDER, ledger_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,14 +57,9 @@ class Head:
     notes: tuple[str, ...] = ()
 
 
-def seal_lock(layout: Layout, wait: float = 0.0) -> Lock:
-    """Held by whoever writes here."""
-    return Lock(os.path.join(ledger_folder(layout), "seal.lock"), wait)
-
-
-def blocks_file(layout: Layout, number: int) -> str:
-    """The n-th file of blocks."""
-    return os.path.join(ledger_folder(layout), f"{BLOCKS}{number:06d}.jsonl")
+def blocks_name(number: int) -> str:
+    """Return the name of the n-th file of blocks, below `.rawko/local`."""
+    return f"{FOLDER}/{BLOCKS}{number:06d}.jsonl"
 
 
 def number_of(name: str) -> int:
@@ -74,8 +69,8 @@ def number_of(name: str) -> int:
 
 
 def names(layout: Layout, start: str) -> list[str]:
-    """The files of the ledger whose names begin so, in order."""
-    folder = ledger_folder(layout)
+    """Return the names of the ledger's files that start like this, sorted."""
+    folder = ledger_path(layout)
     return sorted(name for name in os.listdir(folder) if name.startswith(start)) if os.path.isdir(folder) else []
 
 
@@ -112,7 +107,7 @@ def lines(layout: Layout) -> list[tuple[str, bytes]]:
     """(file and line number, line without its end) of every block, in order."""
     found: list[tuple[str, bytes]] = []
     for name in names(layout, BLOCKS):
-        with open(os.path.join(ledger_folder(layout), name), "rb") as stream:
+        with open_local(layout, f"{FOLDER}/{name}", "r") as stream:
             parts = stream.read().split(b"\n")
         last = parts.pop()
         if last:
@@ -158,7 +153,7 @@ def row_of(line: bytes) -> Row | None:
 def read_head(layout: Layout) -> Head | None:
     """The head; None where it is missing, or not as it was written."""
     try:
-        with open(os.path.join(ledger_folder(layout), HEAD), "rb") as stream:
+        with open_local(layout, f"{FOLDER}/{HEAD}", "r") as stream:
             line, _, rest = stream.read().partition(b"\n")
         if rest != sha256(line).hexdigest().encode() + b"\n":
             return None
@@ -169,15 +164,6 @@ def read_head(layout: Layout) -> Head | None:
 
 
 def write_head(layout: Layout, head: Head) -> None:
-    """Put a head in the place of the old one, durably."""
+    """Replace the head, durably."""
     line = json.dumps({**as_dict(head), "notes": list(head.notes)}).encode()
-    write_durably(os.path.join(ledger_folder(layout), HEAD), line + b"\n" + sha256(line).hexdigest().encode() + b"\n")
-
-
-def write_durably(file: str, data: bytes) -> None:
-    """Put a file in the place of the old one, in one step."""
-    with open(f"{file}.new", "wb") as stream:
-        stream.write(data)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(f"{file}.new", file)
+    replace_local(layout, f"{FOLDER}/{HEAD}", line + b"\n" + sha256(line).hexdigest().encode() + b"\n", durable=True)

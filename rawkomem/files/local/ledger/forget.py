@@ -15,9 +15,11 @@ from ....model.clock import iso, now
 from ....model.errors import Unwritable
 from ....model.record import replace
 from ....text.language import language
-from .chain import BLOCKS, Head, blocks_file, chain, names, read_head, rows, seal_lock, write_durably, write_head
+from ...lock import lock
+from ..private import replace_local
+from .chain import BLOCKS, Head, blocks_name, chain, names, read_head, rows, write_head
 from .seal import seal_locked
-from .spool import ledger_folder
+from .spool import ledger_path
 from .verify import verify
 
 if TYPE_CHECKING:
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from ...layout import Layout
     from .chain import Row
 
-WAIT = 30.0  # seconds for somebody who seals
 PURGED = "[PURGED]"
 STAYS = ("memory_id", "memory_type", "memory_stored", "memory_deleted", "lesson_id", "skill_id", "reflection_id",
          "timestamp", "content_length", "severity", "error_pattern")  # fmt: skip  # ids and numbers: no words
@@ -36,14 +37,14 @@ STAYS = ("memory_id", "memory_type", "memory_stored", "memory_deleted", "lesson_
 def forget(layout: Layout, memory: str, texts: Iterable[str] = ()) -> int:
     """Take the words of a memory out of the blocks that name it or ask for what its texts say; how many those are."""
     telling = {word for text in texts for word in language().content_words(text)}
-    if not os.path.isdir(ledger_folder(layout)):
+    if not os.path.isdir(ledger_path(layout)):
         return 0
     try:
-        with seal_lock(layout, WAIT):
+        with lock(layout, "ledger-seal"):
             seal_locked(layout)
             return _forget(layout, memory, telling)
     except OSError as failure:
-        raise Unwritable(f"cannot purge the ledger: {failure.strerror}", f"delete {ledger_folder(layout)}") from None
+        raise Unwritable(f"cannot purge the ledger: {failure.strerror}", f"delete {ledger_path(layout)}") from None
 
 
 def _forget(layout: Layout, memory: str, telling: set[str]) -> int:
@@ -83,7 +84,7 @@ def _replace(layout: Layout, kept: list[Row], note: str) -> None:
     old = read_head(layout) or Head()
     head, files = chain(Head(batch=old.batch, notes=(*old.notes, told)), kept)
     for name in names(layout, BLOCKS)[len(files) :]:
-        os.unlink(os.path.join(ledger_folder(layout), name))
+        os.unlink(ledger_path(layout, name))
     for number, made in files.items():
-        write_durably(blocks_file(layout, number), b"".join(made))
+        replace_local(layout, blocks_name(number), b"".join(made), durable=True)
     write_head(layout, head)

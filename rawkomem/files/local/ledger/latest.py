@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from ....model.errors import RawkoError
+from ..private import LineFile
 from .chain import BATCH, BLOCKS, Row, names, row_of
 from .seal import waiting_row
-from .spool import ledger_folder, spool_file
+from .spool import ledger_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ...layout import Layout
 
-FILES = 2  # of blocks that are looked at: some thousands of operations
+MAX_BLOCK_FILES = 2  # that are looked at: some thousands of operations
 
 
 def latest(layout: Layout, operation: str, most: int) -> list[Row]:
@@ -24,22 +25,22 @@ def latest(layout: Layout, operation: str, most: int) -> list[Row]:
 
 
 def _backwards(layout: Layout) -> Iterator[Row]:
-    folder = ledger_folder(layout)
-    if os.path.islink(folder):  # it came with the repository
-        return
-    waiting = [spool_file(layout), *(os.path.join(folder, name) for name in reversed(names(layout, BATCH)))]
-    for file in waiting:
-        yield from (row for line in _lines(file) if (row := waiting_row(line.decode("utf-8", "replace"))))
-    for name in names(layout, BLOCKS)[: -FILES - 1 : -1]:
-        yield from (row for line in _lines(os.path.join(folder, name)) if (row := row_of(line)))
+    """Read what waits and the last blocks, latest first; nothing through a link, and nothing of a file that is gone."""
+    for name in ("spool.tsv", *reversed(_names(layout, BATCH))):
+        yield from (row for line in _lines(layout, name) if (row := waiting_row(line)))
+    for name in _names(layout, BLOCKS)[: -MAX_BLOCK_FILES - 1 : -1]:
+        yield from (row for line in _lines(layout, name) if (row := row_of(line.encode())))
 
 
-def _lines(file: str) -> Iterator[bytes]:
-    """The lines of a file from its end; none of one that is gone, or is no plain file."""
-    if os.path.islink(file) or not os.path.isfile(file):
-        return iter(())
+def _names(layout: Layout, start: str) -> list[str]:
     try:
-        with open(file, "rb") as stream:
-            return reversed(stream.read().split(b"\n"))
-    except OSError:
-        return iter(())
+        return names(layout, start)
+    except RawkoError:
+        return []
+
+
+def _lines(layout: Layout, name: str) -> list[str]:
+    try:
+        return LineFile(ledger_path(layout, name)).lines()[::-1]
+    except RawkoError:
+        return []

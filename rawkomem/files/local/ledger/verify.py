@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ....model.problem import Problem, error
 from ....model.record import record, replace
 from .chain import BATCH, GENESIS, HEAD, fields_of, is_whole, lines, names, read_head, row_problems, stated_hash
-from .spool import ledger_folder
+from .spool import ledger_path
 
 if TYPE_CHECKING:
     from ...layout import Layout
@@ -62,7 +62,7 @@ def _wrong(line: bytes, fields: dict[str, Any], expected: str) -> Problem | None
 def _against_head(layout: Layout, head: Head | None, blocks: int, last: str) -> list[Problem]:
     """Return a Problem for a head that is missing, or that names another end."""
     if head is None:
-        if not blocks and not os.path.exists(os.path.join(ledger_folder(layout), HEAD)):
+        if not blocks and not os.path.exists(ledger_path(layout, HEAD)):
             return []  # nothing was ever written, or everything is gone
         hint = "blocks at the end may be missing: nobody knows how many there were"
         return [error("no-head", "the head is missing or damaged", hint, path=HEAD)]

@@ -11,8 +11,9 @@ from ....state.derive import sources_in
 from ....state.facets import type_of
 from ....state.fold import created
 from ....state.lifecycle.promoted import memory_type
+from ..private import local_path
 from .seal import seal
-from .spool import append_lines, spool_file, spool_line
+from .spool import SPOOL, append_lines, spool_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +28,7 @@ def note_written(layout: Layout, entries: Iterable[Entry]) -> None:
     if not lines:
         return
     if not append_lines(layout, lines):
-        raise Unwritable(f"cannot write {spool_file(layout)}", "check permissions and free space")
+        raise Unwritable(f"cannot write {local_path(layout, SPOOL)}", "check permissions and free space")
     seal(layout)
 
 

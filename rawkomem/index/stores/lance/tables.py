@@ -30,7 +30,7 @@ import lancedb
 import pyarrow as pa
 from lancedb.index import Bitmap, BTree, IvfRq
 
-from ....files.lock import Lock
+from ....files.lock import lock_in
 from ....model.errors import Busy, IndexBroken, Refused
 from ....model.record import as_dict, record, replace
 from ..documents import BATCH
@@ -59,7 +59,6 @@ ROUNDS = 3  # of clustering: since all partitions are looked at, better ones fin
 LINGERS = timedelta(minutes=10)  # how long versions stay for readers that still look at them
 AT_ONCE = timedelta(milliseconds=1)
 FOREVER = timedelta(days=36_500)
-LOCK_WAIT = 600  # seconds
 
 FILTERED = (
     pa.field("kind", pa.utf8()),
@@ -141,7 +140,7 @@ class Tables:
         self.writing = False
         self._erased = False
         self._local = not is_url(place)
-        self._lock = Lock(os.path.join(place, "writing.lock")) if self._local else None
+        self._lock = lock_in(place, "lance") if self._local else None
         self._open()
 
     def __getitem__(self, name: str) -> Any:
@@ -229,7 +228,7 @@ class Tables:
 
     def begin(self) -> None:
         """Go to the end of the tables, which is where the last commit left them, or is made so."""
-        if self._lock and not self._lock.acquire(LOCK_WAIT):
+        if self._lock and not self._lock.acquire():
             raise Busy("another process writes to the lancedb store", "try again, or end the process that hangs")
         try:
             self._commits.checkout_latest()
@@ -313,7 +312,7 @@ class Tables:
         self._look()
 
     def _release(self) -> None:
-        if self._lock and self._lock.descriptor >= 0:
+        if self._lock and self._lock.stream:
             self._lock.release()
 
     def erase(self) -> None:

@@ -1,0 +1,79 @@
+"""Starts rawkomem in the background: a detached process that outlives the command which started it.
+
+A job is known by its lock: at most one process works at it in a repository, and its errors go to a log beside the lock.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ...model.clock import iso, now
+from .private import LineFile, open_private
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..layout import Layout
+    from ..lock import Lock
+
+MAX_LOG_BYTES = 256 * 1024
+# Started with -P: no module is taken from the current folder, which is a project that nobody vouches for.
+WORK = (
+    "import os, sys; getattr(os, 'nice', int)(15); os.chdir(os.sep); "
+    "from rawkomem.faces.cli import run; sys.exit(run(sys.argv[1:]))"
+)
+WINDOWS_FLAGS = 0x00000008 | 0x00000200  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
+_children: list[int] = []  # of a process that stays open: those that ended are to be asked for their exit code
+
+
+def start(layout: Layout, job: Lock, *arguments: str, stdin: int = -1, queue: bool = False) -> bool:
+    """Start `rawkomem ARGUMENTS` in the background and return True; False if the job is running already.
+
+    With `queue` it is started all the same, and has to wait for the job's lock itself. Raises OSError or RawkoError.
+    """
+    if not queue:
+        if not job.acquire(0.0):
+            return False
+        job.release()
+    if not sys.executable:
+        raise OSError(0, "the path of the Python interpreter is unknown")
+    log = f"{job.path.removesuffix('.lock')}.log"
+    LineFile(log, MAX_LOG_BYTES).append(f"{iso(now())} start: {' '.join(arguments)}")
+    command = [sys.executable, "-P", "-c", WORK, "-C", layout.root, *arguments]
+    with open_private(log, "a") as errors:
+        (_spawn if hasattr(os, "posix_spawn") else _popen)(command, stdin, errors.fileno())
+    return True
+
+
+def _spawn(command: list[str], stdin: int, stderr: int) -> None:
+    """Start a process without `subprocess`, whose import takes longer than the answer to a prompt."""
+    _children[:] = [child for child in _children if not _has_ended(child)]
+    given = (os.POSIX_SPAWN_DUP2, stdin, 0) if stdin >= 0 else (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+    actions = [(os.POSIX_SPAWN_DUP2, stderr, 2), given, (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    try:
+        child = os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setsid=True)
+    except NotImplementedError:  # this system cannot start a session that way
+        _popen(command, stdin, stderr)
+    else:
+        _children.append(child)
+
+
+def _has_ended(child: int) -> bool:
+    try:
+        return os.waitpid(child, os.WNOHANG)[0] == child
+    except ChildProcessError:
+        return True
+
+
+def _popen(command: list[str], stdin: int, stderr: int) -> None:
+    import subprocess
+
+    windows = os.name == "nt"
+    subprocess.Popen(
+        command,
+        stdin=stdin if stdin >= 0 else subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=stderr,
+        creationflags=WINDOWS_FLAGS if windows else 0,
+        start_new_session=not windows,
+    ).returncode = 0  # nobody waits for it

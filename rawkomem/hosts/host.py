@@ -1,0 +1,94 @@
+"""Host: everything that differs between agent hosts, as one record; and Call: what a host tells a hook.
+
+records.py holds the records of all known hosts. `rawkomem connect`, the hooks and `rawkomem uninstall` read them.
+"""
+
+from __future__ import annotations
+
+from ..model.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Fields = Mapping[str, object]
+    Names = tuple[tuple[str, str], ...]
+
+START, PROMPT, TURN, END = "session-start", "prompt", "turn-end", "session-end"
+LEARN = "learn"  # what the background learner is called with; no host calls it
+EVENTS = (START, PROMPT, TURN, END)
+CLAUDE_EVENTS = (("SessionStart", START), ("UserPromptSubmit", PROMPT), ("Stop", TURN), ("SessionEnd", END))
+STATUS = {START: "Loading project memories", PROMPT: "Recalling project memories"}
+
+
+@record
+class Call:
+    """One call of a hook: who calls, when, and what is passed. What was not passed is empty."""
+
+    host: str
+    event: str
+    fields: Fields
+    session: str = ""
+    prompt: str = ""
+    folder: str = ""  # where the agent works
+    transcript: str = ""  # a file
+    reply: str = ""  # the agent's last words
+    why: str = ""  # a session starts, or ends
+
+
+def claude_handler(event: str, command: str, seconds: int) -> dict[str, object]:
+    """Return a handler as Claude Code takes it."""
+    status = {"statusMessage": STATUS[event]} if event in STATUS else {}
+    return {"type": "command", "command": command, "timeout": seconds, **status}
+
+
+def claude_answer(call: Call, context: str) -> object:
+    """Return an answer in Claude Code's envelope; Codex refuses any key beyond these."""
+    return hook_output("UserPromptSubmit" if call.event == PROMPT else "SessionStart", context)
+
+
+def hook_output(event: str, context: str) -> object:
+    """Return Claude Code's envelope with a name of the event."""
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
+
+
+def _always(_: Call) -> bool:
+    return True
+
+
+def _never(_: Call) -> bool:
+    return False
+
+
+@record
+class Host:
+    """An agent host. The defaults are those of Claude Code, which several hosts follow."""
+
+    about: str = ""  # one line of help; empty: it reads the settings of another host and cannot be connected
+    # Settings
+    project: str = ""  # the settings file, below a project
+    user: str = ""  # the settings file, below `home`
+    home: tuple[str, str] = ("", "~")  # the environment variable that names the folder, and the default
+    template: str = ""  # the settings file is ours as a whole, and this template in templates/agents
+    hooks_beside: str = ""  # the settings file is TOML; this JSON file beside it is used instead where there is one
+    version: int = 0  # that the settings file must name; 0: none
+    events: Names = CLAUDE_EVENTS  # its name → ours
+    handler: Callable[[str, str, int], Mapping[str, object]] = claude_handler  # event, command, seconds → settings
+    grouped: bool = True  # whether a handler stands in a group with a list of handlers
+    max_seconds: tuple[tuple[str, int], ...] = ()  # event → the longest time limit that it accepts
+    skills: str = ""  # where it looks for skills, below a project
+    marketplace: str = ""  # the template that offers our plugin to it
+    mentions: tuple[str, ...] = ()  # other files, below a project or `~/`, that people put our commands into
+    # Calls of hooks
+    more_events: Names = ()  # other names of events, which it uses or used to use
+    fields: Names = ()  # its name of a field → that of Call, where that differs from Claude Code's
+    mark: str = ""  # a field that only this host passes, also to hooks that were set up for another one
+    project_variable: str = ""  # the environment variable that names the project
+    transcript_variable: str = ""  # the environment variable that names the transcript
+    # Answers
+    max_context_bytes: int = 9_500  # longer ones are put into a file or cut from about 10,000 on
+    answer: Callable[[Call, str], object] = claude_answer  # call, context → JSON; a text is printed as it is
+    is_heard: Callable[[Call], bool] = _always  # whether it uses the answer to a call
+    is_apart: Callable[[Call], bool] = _never  # whether a call is answered although another host told the same
+    # Transcripts
+    transcript: str = ""  # the reader in learn/session/hosts.py; empty: its calls pass what was said

@@ -1,0 +1,137 @@
+"""The record of each agent host. A new host is a record here and, for its transcripts, a reader in learn/session/."""
+
+from __future__ import annotations
+
+from .host import END, PROMPT, START, TURN, Call, Host, claude_answer, hook_output
+
+AGENTS_SKILLS = ".agents/skills"  # the folder that several hosts share
+REWRITTEN = "transformedPrompt"  # a prompt as Copilot sends it to the model: the one that a hook may change
+
+
+def _cursor_handler(_: str, command: str, seconds: int) -> dict[str, object]:
+    return {"command": command, "timeout": seconds}
+
+
+def _cursor_answer(call: Call, context: str) -> object:
+    said = {"additional_context": context}
+    return {"continue": True, **said} if call.event == PROMPT else said
+
+
+def _copilot_handler(_: str, command: str, seconds: int) -> dict[str, object]:
+    return {"type": "command", "bash": command, "powershell": command, "timeoutSec": seconds}
+
+
+def _copilot_answer(call: Call, context: str) -> object:
+    if not _is_copilots(call):
+        return claude_answer(call, context)
+    if call.event != PROMPT:
+        return {"additionalContext": context}
+    return {"modifiedTransformedPrompt": f"{context}\n{call.fields[REWRITTEN]}"}
+
+
+def _is_copilots(call: Call) -> bool:
+    """Return whether Copilot calls in its own way; snake_case belongs to Claude Code's event names and envelope."""
+    return "hook_event_name" not in call.fields
+
+
+def _copilot_hears(call: Call) -> bool:
+    """Return whether Copilot uses the answer: to a prompt that it does not offer to change, it does not."""
+    return not _is_copilots(call) or call.event != PROMPT or isinstance(call.fields.get(REWRITTEN), str)
+
+
+def _gemini_handler(event: str, command: str, seconds: int) -> dict[str, object]:
+    """Return a handler with a limit in milliseconds, as Gemini alone takes it."""
+    return {"name": f"rawkomem-{event}", "type": "command", "command": command, "timeout": 1000 * seconds}
+
+
+def _gemini_answer(call: Call, context: str) -> object:
+    return hook_output("BeforeAgent" if call.event == PROMPT else "SessionStart", context)
+
+
+HOSTS = {
+    "claude": Host(
+        about="Claude Code: .claude/settings.json (VS Code and Copilot read it too).",
+        project=".claude/settings.json",
+        user="settings.json",
+        home=("CLAUDE_CONFIG_DIR", "~/.claude"),
+        skills=".claude/skills",
+        marketplace="claude/.claude-plugin/marketplace.json",
+        mentions=(".claude/settings.local.json", ".mcp.json", "CLAUDE.md", "~/.claude.json"),
+        more_events=(("SubagentStop", TURN),),
+        project_variable="CLAUDE_PROJECT_DIR",
+        transcript="claude-code",
+    ),
+    "codex": Host(
+        about="Codex: .codex/config.toml, or hooks.json where there is one.",
+        project=".codex/config.toml",
+        user="config.toml",
+        home=("CODEX_HOME", "~/.codex"),
+        hooks_beside="hooks.json",
+        max_seconds=((END, 3),),
+        skills=AGENTS_SKILLS,
+        max_context_bytes=8_000,  # it puts more than 2,500 tokens into a file
+        transcript="codex",
+    ),
+    "opencode": Host(
+        about="OpenCode: a plugin in .opencode/plugins/.",
+        project=".opencode/plugins/rawkomem.js",
+        user="opencode/plugins/rawkomem.js",
+        home=("XDG_CONFIG_HOME", "~/.config"),
+        template="opencode/rawkomem.js",
+        events=(),
+        skills=AGENTS_SKILLS,
+        mentions=(".opencode/plugins", "opencode.json"),
+        more_events=(("session.idle", TURN), ("session.deleted", END)),
+        fields=(("sessionID", "session"),),
+        answer=lambda _, context: context,  # our own plugin, which takes a text as it is
+    ),
+    "cursor": Host(
+        about="Cursor: .cursor/hooks.json.",
+        project=".cursor/hooks.json",
+        user="hooks.json",
+        home=("", "~/.cursor"),
+        version=1,
+        events=(("sessionStart", START), ("beforeSubmitPrompt", PROMPT), ("stop", TURN), ("sessionEnd", END)),
+        handler=_cursor_handler,
+        grouped=False,
+        mentions=(".cursor/mcp.json", "~/.cursor/mcp.json"),
+        more_events=(("afterAgentResponse", TURN),),
+        fields=(("conversation_id", "session"), ("workspace_roots", "folder"), ("text", "reply")),
+        mark="cursor_version",
+        project_variable="CURSOR_PROJECT_DIR",
+        transcript_variable="CURSOR_TRANSCRIPT_PATH",
+        answer=_cursor_answer,
+        transcript="cursor",
+    ),
+    "copilot": Host(
+        about="Copilot CLI and cloud agent: .github/hooks/rawkomem.json.",
+        project=".github/hooks/rawkomem.json",
+        user="hooks/rawkomem.json",
+        home=("COPILOT_HOME", "~/.copilot"),
+        version=1,
+        events=(("sessionStart", START), ("userPromptTransformed", PROMPT), ("agentStop", TURN), ("sessionEnd", END)),
+        handler=_copilot_handler,
+        grouped=False,
+        mentions=(".github/hooks", "~/.copilot/mcp-config.json"),
+        more_events=(("userPromptSubmitted", PROMPT),),
+        fields=(("sessionId", "session"), ("transcriptPath", "transcript")),
+        answer=_copilot_answer,
+        is_heard=_copilot_hears,
+        is_apart=_is_copilots,  # it runs Claude Code's hooks besides its own, and drops what they say
+        transcript="copilot",
+    ),
+    "gemini": Host(
+        about="Gemini CLI: .gemini/settings.json.",
+        project=".gemini/settings.json",
+        user="settings.json",
+        home=("", "~/.gemini"),
+        events=(("SessionStart", START), ("BeforeAgent", PROMPT), ("AfterAgent", TURN), ("SessionEnd", END)),
+        handler=_gemini_handler,
+        skills=AGENTS_SKILLS,
+        fields=(("prompt_response", "reply"),),
+        project_variable="GEMINI_PROJECT_DIR",
+        answer=_gemini_answer,
+        transcript="gemini",
+    ),
+    "vscode": Host(mentions=(".vscode/mcp.json",), transcript="claude-code"),  # runs the hooks of claude
+}

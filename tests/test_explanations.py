@@ -1,0 +1,110 @@
+"""Rules of the house that no linter knows."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rawkomem.files.check import NOT_IDEAL
+from rawkomem.files.read import CUT_OFF
+from rawkomem.format.read_entries import NO_TITLE
+from rawkomem.recall.explain import WHY_NOT
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "rawkomem"
+EXPLANATIONS = {"message", "why", "hint", "reason", "sentence", "note"}  # attributes that hold sentences
+TESTS_OF_TEXT = {"startswith", "endswith", "find", "index", "count", "partition", "rpartition", "split", "removeprefix"}
+# Calls that name a code, and which of their arguments it is.
+MAKERS = {"error": 0, "warning": 0, "style": 0, "Note": 0, "_add": 1, "_refuse": 1, "_error": 1}
+CODE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+def modules() -> Iterator[tuple[Path, ast.Module]]:
+    for file in sorted(PACKAGE.rglob("*.py")):
+        yield file, ast.parse(file.read_text(encoding="utf-8"))
+
+
+def is_explanation(node: ast.AST) -> bool:
+    """Whether an expression is an explanation, perhaps in lower case: `failure.message`, `problem.hint.lower()`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
+        node = node.func.value
+    return isinstance(node, ast.Attribute) and node.attr in EXPLANATIONS
+
+
+def is_text(node: ast.AST) -> bool:
+    """Whether an expression is a literal text that is not empty, or holds one."""
+    return any(isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value for part in ast.walk(node))
+
+
+def name_of(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def decided_by_sentences(tree: ast.AST) -> Iterator[int]:
+    """Return the lines that compare an explanation with a literal text, or look for a text in it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if any(map(is_explanation, sides)) and any(map(is_text, sides)):
+                yield node.lineno
+        elif isinstance(node, ast.Call) and name_of(node) in TESTS_OF_TEXT and any(map(is_text, node.args)):
+            yield from [node.lineno] * is_explanation(getattr(node.func, "value", node))
+
+
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ('if "ends inside" in problem.message: pass', [1]),
+        ('if problem.message != "no title": pass', [1]),
+        ('if item.why.startswith("words:"): pass', [1]),
+        ('x = failure.hint.lower() == "a"', [1]),
+        ('x = failure.message.partition(": ")[0]', [1]),
+        ('if problem.message in ("a", "b"): pass', [1]),
+        ("if problem.message: pass", []),
+        ("if failure.message != self.complaint: pass", []),
+        ('print(f"{problem.message}: {problem.hint}")', []),
+    ],
+)
+def test_the_check_finds_sentences_that_decide(code, lines):
+    assert list(decided_by_sentences(ast.parse(code))) == lines
+
+
+def test_no_sentence_decides():
+    """Put a code or a record beside the text instead: Problem.code, Fired.how, Reason.code."""
+    found = [f"{file.relative_to(ROOT)}:{line}" for file, tree in modules() for line in decided_by_sentences(tree)]
+    assert found == []
+
+
+def codes(makers: dict[str, int], imported: str) -> set[str]:
+    """Return the literal codes that calls name in the modules that import or define their record."""
+    found = set()
+    for file, tree in modules():
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and name_of(node) in makers]
+        for call in calls if re.search(imported, file.read_text(encoding="utf-8")) else ():
+            argument = call.args[makers[name_of(call)]]
+            found |= {argument.value} if isinstance(argument, ast.Constant) else set()
+    return found
+
+
+def test_the_format_page_lists_every_code_of_a_problem():
+    used = codes(MAKERS, "model.problem import|class Note") | {
+        NO_TITLE,
+        CUT_OFF,
+        NOT_IDEAL,
+    }  # constants, because code decides by them
+    page = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+    table = page.partition("## Problem codes")[2].partition("\n## ")[0]
+    listed = re.findall(r"^\| `([a-z0-9-]+)` \|", table, re.MULTILINE)
+    assert sorted(listed) == sorted(used - {"rule"})  # `rule` is split's own sign, never shown
+    assert all(CODE.fullmatch(code) for code in used)
+
+
+def test_every_reason_has_a_sentence_and_a_row_in_the_docs():
+    assert codes({"Reason": 0}, "Reason") == set(WHY_NOT)
+    table = (ROOT / "docs" / "recall.md").read_text(encoding="utf-8").partition("| code | the memory is")[2]
+    cells = re.findall(r"^\| (`.*?) \|", table.partition("\n\n")[0], re.MULTILINE)
+    assert sorted(re.findall(r"`([a-z-]+)`", " ".join(cells))) == sorted(WHY_NOT)
