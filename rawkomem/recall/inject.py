@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from ..model.checked import TEXT
 from ..model.kinds import GROUPS
 from ..model.record import record, replace
 from ..state.facets import claimed_about, claimed_for
@@ -36,6 +37,8 @@ CONSIDERED = 30  # candidates whose factors are computed: no profile lifts a mem
 @record
 class Task:
     """What is about to be done, and by whom."""
+
+    __check__ = dict.fromkeys(("text", "agent", "plan", "session"), TEXT)
 
     text: str
     agent: str = ""
