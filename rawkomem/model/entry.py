@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Value = str | list["Value"] | dict[str, "Value"]
 
-NOTHING: Mapping[str, Value] = NO_EXTRA  # shared, never changed: entries are frozen
+NOTHING: Mapping[str, Value] = {}  # shared, never changed: entries are frozen
 
 
 @record

@@ -24,7 +24,7 @@ else:
     def record(cls):
         """Turn an annotated class into an immutable value with ==, hash and repr.
 
-        `__check__` maps fields to the checks of model/checked.py, which __init__ and replace() apply to what they are given.
+        `__check__` maps fields to the checks of model/checked.py, applied by __init__ and replace().
         """
         names = tuple(cls.__annotations__)
         cls.__check__ = cls.__dict__.get("__check__", {})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...model.errors import BadInput, RawkoError
+from ...model.errors import RawkoError
 from ...redaction.find import redact
 from .config import GUARD, LlmSettings
 
@@ -37,8 +37,6 @@ class Llm(Protocol):
 
 def open_llm(settings: LlmSettings) -> Llm | None:
     """The model that the user configured; None where there is none."""
-    if settings.endpoint and settings.command:
-        raise BadInput("llm names both an endpoint and a command", "Keep one of them in your config.yaml.")
     if settings.endpoint:
         from .endpoint import EndpointLlm  # an HTTP client: only for those who have an endpoint
 

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 HEAD = "# Written by 'rawkomem store use'.\n"
-URLS = ("url", "urlEnv")  # settings that belong to one store
 PACKAGES = {"lancedb": "lancedb", "postgres": "psycopg"}  # store → what its extra brings
 
 
@@ -107,10 +106,9 @@ def _keys(given: Mapping[str, Value], used: StoreSettings, name: str, url_env: s
     """What the file is to say of the store. A url belongs to the store it was given for: for another one, those that
     are said here or in the user's other file are taken back."""
     same = used.name == name
-    kept = {key: value for key, value in given.items() if same or key not in URLS}
-    said = zip(URLS, (used.url, used.url_env), strict=True)
-    taken_back = {} if same else {key: "" for key, value in said if value}
-    return {**kept, "name": name, **taken_back, **({"urlEnv": url_env} if url_env else {})}
+    kept = {key: value for key, value in given.items() if same or key != "url"}
+    taken_back: dict[str, Value] = {"url": ""} if not same and (used.url or used.url_env) else {}
+    return {**kept, "name": name, **taken_back, **({"url": f"env:{url_env}"} if url_env else {})}
 
 
 def _with_store(text: str, keys: Mapping[str, Value]) -> str:

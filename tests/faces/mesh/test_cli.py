@@ -168,7 +168,7 @@ def test_reflect(memory_mesh):
 def test_reflect_with_a_model(memory_mesh, project):
     memory_mesh("store", "--content", "Redis listens on port 6380")
     with Server(says_json({"reflection": "Ports are above 6000.", "confidence": 0.8})) as server:
-        write_user_config(f"llm: {{endpoint: '{server.url}', model: tiny}}\n")
+        write_user_config(f"llm: {{provider: '{server.url}', model: tiny}}\n")
         said = memory_mesh("reflect").stdout
     (file,) = (project / ".rawko" / "memories" / "reflections").glob("*.md")
     id = re.search(r"^id: (\S+)$", file.read_text("utf-8"), re.MULTILINE)[1]

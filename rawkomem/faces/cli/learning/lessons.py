@@ -78,7 +78,7 @@ def import_command(folder: str, /, file: Any, as_json: bool) -> None:
 @click.command("lessons")
 @click.argument("query", nargs=-1)
 @click.option("--limit", "-n", default=lessons.LIMIT, show_default=True, type=click.IntRange(1), help="At most.")
-@click.option("--min-confidence", type=click.FloatRange(0, 1), help="Default: lessonMinConfidence, 0.7.")
+@click.option("--min-confidence", type=click.FloatRange(0, 1), help="Default: lessons.minConfidence, 0.7.")
 @click.option("--pattern", default="", help="Every lesson of this pattern (its id or name), whatever its status.")
 @click.option("--wire", is_flag=True, help="Print wire blocks, for 'rawkomem lesson import' and others.")
 @JSON
