@@ -49,7 +49,9 @@ def test_defaults(project):
 def test_one_word_or_an_address_names_the_provider(project):
     assert load(project, user="embedder: openai\n")[0].embedder.provider == "openai"
     assert load(project, "embedder: minilm\n")[0].embedder.provider == "minilm"
-    embedder = load(project, user="embedder: {provider: 'http://127.0.0.1:1/v1', model: big@256, start: serve}\n")[0].embedder
+    embedder = load(project, user="embedder: {provider: 'http://127.0.0.1:1/v1', model: big@256, start: serve}\n")[
+        0
+    ].embedder
     assert (embedder.provider, embedder.url, embedder.model, embedder.dims, embedder.start) == (
         "openai", "http://127.0.0.1:1/v1", "big", 256, "serve",
     )  # fmt: skip
@@ -214,7 +216,9 @@ def test_a_broken_config_stops_neither_a_command_nor_the_prompt_hook(project, ra
     found = rawkomem("search", "zebras")
     assert "Zebras" in found.stdout and "agents.developer.budget must be a whole number" in found.stderr
     assert "stripes" in rawkomem("inject", "draw a zebra", "--agent", "developer").stdout
-    call = json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "draw a zebra", "cwd": str(project)})
+    call = json.dumps(
+        {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "draw a zebra", "cwd": str(project)}
+    )
     assert "stripes" in rawkomem("hook", "claude", "prompt", input=call).stdout
     log = (project / ".rawko" / "local" / "hook.log").read_text()
     assert "agents.developer.budget must be a whole number" in log and "keepDays.lessons" in log
@@ -234,12 +238,12 @@ def test_settings_are_read_once_and_again_when_a_file_changes(project, monkeypat
     assert load_settings(layout, print).embedder.provider == "static"
 
 
-INJECTED = (
-    "predicates.x\nembedder.provider\topenai\nembedder.url\thttp://127.0.0.1:9/v1\nembedder.start\tsh -c 'id > PWNED'\nz"
+INJECTED = "predicates.x\nembedder.provider\topenai\nembedder.url\thttp://127.0.0.1:9/v1\nembedder.start\tsh -c 'id > PWNED'\nz"
+
+
+@pytest.mark.parametrize(
+    "name", [INJECTED, "predicates.x\nembedder.start\tsh", "a\x1b[31mb", "\u202ekcart", "x" * 100, ""]
 )
-
-
-@pytest.mark.parametrize("name", [INJECTED, "predicates.x\nembedder.start\tsh", "a\x1b[31mb", "\u202ekcart", "x" * 100, ""])
 def test_a_key_of_the_repository_never_becomes_a_setting_of_the_user(project, name):
     """S1: a key with line breaks was read back from the cache as lines of the user's own settings."""
     text = json.dumps({name: "supersede", "predicates": {name: {"normalize": "trim"}}, "agents": {name: {"budget": 1}}})

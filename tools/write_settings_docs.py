@@ -52,7 +52,7 @@ file, the line, the key and what is allowed, and uses the default; a hook writes
 
 | key | who | allowed | default | what it does |
 |---|---|---|---|---|
-"""
+"""  # noqa: E501
 
 PREDICATES = """
 The keys below `predicates.NAME`:
@@ -77,7 +77,7 @@ VARIABLES = """
 | `_RAWKOMEM_COMPLETE` | Your shell sets it for completion ([the command line](cli.md)). |
 | `XDG_CONFIG_HOME`, `XDG_CACHE_HOME` | The folders of your own config and of the caches. |
 | `NO_COLOR` | No colors. |
-"""
+"""  # noqa: E501
 
 
 def write() -> str:

@@ -42,7 +42,9 @@ class JsonApi:
         self, api: Api, url: str, key_env: str, timeout: float, pauses: tuple[float, ...] = PAUSES, key: str = ""
     ):
         self._api = api
-        self.client = Client(url, user_named(url), key or read_key(key_env, api.key), Bounds(seconds=timeout, pauses=pauses))
+        self.client = Client(
+            url, user_named(url), key or read_key(key_env, api.key), Bounds(seconds=timeout, pauses=pauses)
+        )
 
     def __call__(self, body: dict[str, Any]) -> Any:
         """The answer's JSON."""

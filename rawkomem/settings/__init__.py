@@ -39,9 +39,7 @@ class Settings:
     sinks: SinkSettings = SinkSettings()
     commits: bool = True  # whether what no person committed counts as written by an agent
     identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/belief/committer.py
-    predicates: tuple[
-        tuple[str, tuple[tuple[str, str], ...]], ...
-    ] = ()  # rules of claims, unchecked
+    predicates: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # rules of claims, unchecked
     unverified: int = MAX_UNVERIFIED  # memories injected that no person vouches for, where people vouch for any
     llm: LlmSettings = LlmSettings()
     ledger: str = "on"

@@ -18,13 +18,5 @@ def naming(file: str) -> Iterator[None]:
         yield
     except RawkoError as failure:
         raise BadInput(f"{file}: {failure.message}") from failure
-    except UnicodeDecodeError as failure:
-        raise BadInput(f"{file}: not a text in UTF-8", "save it as UTF-8") from failure
     except OSError as failure:
         raise BadInput(f"{file}: {failure.strerror or failure}") from failure
-
-
-def read_text(file: str) -> str:
-    """The whole file."""
-    with open(file, encoding="utf-8") as stream:
-        return stream.read()

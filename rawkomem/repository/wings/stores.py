@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...exchange.folder import write_text
+from ...files.given_text import read_text_file
 from ...files.layout import Layout, user_repository_config
 from ...format.frontmatter import Unreadable, read_frontmatter
 from ...index.index import BROKEN
@@ -85,11 +86,9 @@ def use_store(repository: Repository, name: str, url_env: str = "") -> None:
 
 def _own_config(file: str) -> tuple[str, Mapping[str, Value]]:
     """The user's file for this repository, and what it says of the store."""
-    try:
-        with open(file, encoding="utf-8") as stream:
-            text = stream.read()
-    except FileNotFoundError:
+    if not os.path.exists(file):
         return HEAD, {}
+    text = read_text_file(file)
     said = _fields(text).get("store", {})
     return text, said if isinstance(said, dict) else {}
 

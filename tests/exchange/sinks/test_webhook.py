@@ -13,7 +13,6 @@ from rawkomem.exchange.sinks.config import WebhookSettings
 from rawkomem.exchange.sinks.webhook import PAUSES, Flushed, flush
 from rawkomem.exchange.sinks.worker import wake_sender
 from rawkomem.files.layout import user_config
-from rawkomem.model.errors import BadInput
 from rawkomem.model.record import replace
 from rawkomem.net.failure import Blocked, RequestFailed
 from tests.embed.server import Answer, Server
@@ -184,9 +183,7 @@ def test_this_machine_is_out_of_reach_unless_the_user_allows_it(layout, queue):
 
 def test_a_repository_cannot_set_up_a_sink(project, repository):
     with Server(OK) as server:
-        config = (
-            f"sinks: {{webhook: '{server.url}', allowLocal: yes, folder: '{project}/log'}}\n"
-        )
+        config = f"sinks: {{webhook: '{server.url}', allowLocal: yes, folder: '{project}/log'}}\n"
         (project / ".rawko" / "config.yaml").write_text(config)
         repository.add(STORED)
         assert server.seen == []

@@ -75,7 +75,8 @@ def test_a_busy_server_is_asked_again(status):
 
 
 @pytest.mark.parametrize(
-    ("status", "said"), [(429, "answered 429"), (500, "answered 500"), (401, "keys.llm"), (404, "llm.provider and the model")]
+    ("status", "said"),
+    [(429, "answered 429"), (500, "answered 500"), (401, "keys.llm"), (404, "llm.provider and the model")],
 )
 def test_a_server_that_does_not_recover_is_told_in_one_line(status, said):
     with Server(refuses(status)) as server:

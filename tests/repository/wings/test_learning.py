@@ -269,9 +269,7 @@ def test_a_model_that_takes_too_long_leaves_the_offline_result(project):
     assert "did not answer within 1 s" in result.failure and len(result.stored) == 3
 
 
-@pytest.mark.parametrize(
-    "llm", [{}, {"model": "m", "key": "NOT_SET"}]
-)
+@pytest.mark.parametrize("llm", [{}, {"model": "m", "key": "NOT_SET"}])
 def test_a_model_that_cannot_be_opened_leaves_the_offline_result(llm, rawkomem):
     configure("http://localhost:9", **llm)
     told = rawkomem("learn", "-", "--llm", input=claude_code().decode())

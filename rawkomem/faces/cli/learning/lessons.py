@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ....files.given_text import decode_text
 from ....format.lesson import CONFIDENCE, SEVERITIES, LessonContext
 from ....git.user import user_name
 from ....learn.lessons.heritage import HeritageChain, heritage_of
@@ -61,7 +62,7 @@ def add_command(folder: str, /, by: str, as_json: bool, **fields: Any) -> None:
 
 
 @lesson_command.command("import")
-@click.argument("file", type=click.File("r", encoding="utf-8"))
+@click.argument("file", type=click.File("rb"))
 @JSON
 @click.pass_obj
 def import_command(folder: str, /, file: Any, as_json: bool) -> None:
@@ -70,7 +71,7 @@ def import_command(folder: str, /, file: Any, as_json: bool) -> None:
     FILE '-' reads it from standard input. Both forms of RFC-0011 are understood: see 'rawkomem docs yamo'.
     """
     repository = open_repository(folder)
-    lesson, what = lessons.take_over(repository, file.read())
+    lesson, what = lessons.take_over(repository, decode_text(file.read(), file.name))
     repository.sync()
     _tell(lesson, what, as_json)
 
