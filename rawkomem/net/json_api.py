@@ -80,5 +80,5 @@ def hint(status: int, api: Api) -> str:
     if status in (401, 403):
         return f"Set {api.key} to the name of the environment variable that holds a valid key."
     if status == 404:
-        return f"Check {api.url} and the model: the server knows one of them by another name."
+        return f"Check {api.url} and {api.choices}: the server knows one of them by another name."
     return f"Check {api.choices}: the server refused the request."

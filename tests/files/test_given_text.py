@@ -30,7 +30,11 @@ ASKED = [("inject", "-"), ("search", "-"), ("match", "x", "-"), ("scrub",), ("br
 def run(project, *words: str) -> subprocess.CompletedProcess[bytes]:
     around = {**os.environ, "PYTHONUTF8": "1", "PYTHONIOENCODING": ""}
     return subprocess.run(
-        [sys.executable, "-m", "rawkomem", "-C", str(project), *words], input=LATIN, capture_output=True, env=around
+        [sys.executable, "-m", "rawkomem", "-C", str(project), *words],
+        input=LATIN,
+        capture_output=True,
+        env=around,
+        check=False,
     )
 
 
@@ -44,7 +48,9 @@ def test_what_is_stored_must_be_text(words, project, repository):
     done = run(project, *(names.get(word, word) for word in words))
     said = done.stderr.decode()
     assert done.returncode == 2 and "is not UTF-8 text (line " in said and "iconv" in said, said
-    assert ("latin.md" if "FILE" in words else "stdin" if words[0] == "lesson" else "standard input") in said and "Traceback" not in said
+    assert (
+        "latin.md" if "FILE" in words else "stdin" if words[0] == "lesson" else "standard input"
+    ) in said and "Traceback" not in said
     assert [row.title for row in repository.list()] == ["There"]
 
 
@@ -60,5 +66,5 @@ def test_line_ends_and_the_byte_order_mark_go():
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(BadInput, match="cannot read .*No such file"):
+    with pytest.raises(BadInput, match=r"cannot read .*No such file"):
         read_text_file(str(tmp_path / "none.md"))

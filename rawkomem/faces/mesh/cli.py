@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...files.given_text import read_text_file
 from ...model.errors import BadInput, NotFound, RawkoError
 from .memory_mesh import SyncMemoryMesh
-from .named_files import naming
+from .named_files import naming, read_text
 from .options import AGENT
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recur
     for number, file in enumerate(files, 1):
         try:
             with naming(file):
-                mesh.add(read_text_file(file), {"type": kind, "source": os.path.relpath(file, path)})
+                mesh.add(read_text(file), {"type": kind, "source": os.path.relpath(file, path)})
             done += 1
         except BadInput as failure:
             _tell(failure.message)
@@ -201,7 +200,7 @@ def synthesize(mesh: SyncMemoryMesh, topic: str) -> None:
 def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
     """Take in a skill."""
     with naming(path):
-        made = mesh.ingest_skill(read_text_file(path), {"type": kind} if kind else {}, path)
+        made = mesh.ingest_skill(read_text(path), {"type": kind} if kind else {}, path)
     click.echo(f"{TAG} Ingested skill {made.name} ({made.id})")
 
 

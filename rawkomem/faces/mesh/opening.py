@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ...files.given_text import read_text_file
 from ...files.layout import FOLDER, Layout, find_layout
 from ...files.start import plan_start, write_start
 from ...learn.llm.config import LlmSettings
@@ -13,7 +12,7 @@ from ...model.errors import BadInput, NotFound, Refused
 from ...model.record import replace
 from ...repository import Repository
 from ...repository.wings import lessons, skills
-from .named_files import naming
+from .named_files import naming, read_text
 from .records import name_of
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def _ingest_folder(repository: Repository, folder: str) -> None:
         path = os.path.join(folder, name)
         if name.endswith(SKILL_FILES) and os.path.isfile(path):
             with naming(path):
-                skills.ingest(repository, read_text_file(path), path, repository.agent, via="agent")
+                skills.ingest(repository, read_text(path), path, repository.agent, via="agent")
 
 
 def _adjusted(settings: Settings, options: MemoryMeshOptions) -> Settings:

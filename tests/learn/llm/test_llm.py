@@ -76,7 +76,7 @@ def test_a_busy_server_is_asked_again(status):
 
 @pytest.mark.parametrize(
     ("status", "said"),
-    [(429, "answered 429"), (500, "answered 500"), (401, "keys.llm"), (404, "llm.provider and the model")],
+    [(429, "answered 429"), (500, "answered 500"), (401, "keys.llm"), (404, "llm.provider and llm.model")],
 )
 def test_a_server_that_does_not_recover_is_told_in_one_line(status, said):
     with Server(refuses(status)) as server:
@@ -105,7 +105,7 @@ def test_a_slow_server_is_not_waited_for():
         (Answer({"choices": []}), "no chat completion"),
         (Answer({"error": "?"}), "no chat completion"),
         (Answer([]), "no chat completion"),
-        (Answer(b"<html>"), "did not answer with JSON | Does endpoint end where /chat/completions begins?"),
+        (Answer(b"<html>"), "did not answer with JSON | Does llm.provider end where /chat/completions begins?"),
     ],
 )
 def test_answers_that_are_none(answer, said):

@@ -266,7 +266,7 @@ def test_a_model_that_takes_too_long_leaves_the_offline_result(project):
         configure(server.url, "tiny")
         repository = Repository(Layout(str(project / ".rawko")), warnings.append, adjust=in_a_hurry)
         result = learn(repository, io.BytesIO(claude_code()), Run(), ask=True)
-    assert "did not answer within 1 s" in result.failure and len(result.stored) == 3
+    assert "did not answer within 1 s" in result.judged.failure and len(result.stored) == 3
 
 
 @pytest.mark.parametrize("llm", [{}, {"model": "m", "key": "NOT_SET"}])
