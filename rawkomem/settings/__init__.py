@@ -92,7 +92,8 @@ def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
     if not any(stamps):
         return Settings()
     stamp = " ".join([*stamps, _stamp(TABLE)])
-    cache = os.path.join(user_cache(), "settings", "".join(c if c.isalnum() else "-" for c in layout.root)[-150:])
+    name = "".join(c if c.isalnum() else "-" for c in layout.root)[-150:]
+    cache = os.path.join(user_cache(), "settings", f"{name}.cache")
     given, warnings = _cached(cache, stamp) or _read(files, cache, stamp)
     for warning in warnings:
         warn(warning)
