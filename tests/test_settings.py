@@ -1,18 +1,25 @@
-"""Settings: the repository's over the user's; what could do harm is the user's alone."""
+"""Settings: the repository's over the user's; what could do harm is the user's alone; a typo stops nothing."""
 
 from __future__ import annotations
 
+import json
+import marshal
 import os
 import re
+import sys
+from pathlib import Path
 
 import pytest
 
 from rawkomem.exchange.sinks.config import EVENTS
-from rawkomem.files.layout import Layout, user_config
+from rawkomem.files.layout import Layout, user_cache, user_config, user_repository_config
 from rawkomem.model.errors import BadInput
-from rawkomem.settings import AGENT_KEYS, KEYS, Settings, load_settings
-from rawkomem.state.belief.claims import RULES
+from rawkomem.settings import Settings, load_settings
+from rawkomem.settings.table import BOTH, REMOVED, ROWS, rows_by_key
 from tests.conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+import write_settings_docs
 
 
 @pytest.fixture(autouse=True)
@@ -20,14 +27,18 @@ def no_override(monkeypatch):
     monkeypatch.delenv("RAWKOMEM_EMBEDDER")
 
 
-def load(project, repository: str = "", user: str = ""):
+def load(project, repository: str = "", user: str = "", own: str = ""):
     warnings: list[str] = []
     layout = Layout(str(project / ".rawko"))
-    (project / ".rawko" / "config.yaml").write_text(repository)
-    os.makedirs(os.path.dirname(user_config()), exist_ok=True)
-    with open(user_config(), "w") as stream:
-        stream.write(user)
+    for file, text in ((layout.config, repository), (user_config(), user), (user_repository_config(layout), own)):
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        Path(file).write_bytes(text if isinstance(text, bytes) else text.encode())
     return load_settings(layout, warnings.append), warnings
+
+
+def cached(project) -> Path:
+    (file,) = (Path(user_cache()) / "settings").iterdir()
+    return file
 
 
 def test_defaults(project):
@@ -35,14 +46,21 @@ def test_defaults(project):
     assert settings == Settings() and settings.embedder.provider == "auto" and not warnings
 
 
-def test_one_word_names_the_provider(project):
+def test_one_word_or_an_address_names_the_provider(project):
     assert load(project, user="embedder: openai\n")[0].embedder.provider == "openai"
     assert load(project, "embedder: minilm\n")[0].embedder.provider == "minilm"
+    embedder = load(project, user="embedder: {provider: 'http://127.0.0.1:1/v1', model: big@256, start: serve}\n")[
+        0
+    ].embedder
+    assert (embedder.provider, embedder.url, embedder.model, embedder.dims, embedder.start) == (
+        "openai", "http://127.0.0.1:1/v1", "big", 256, "serve",
+    )  # fmt: skip
 
 
 def test_a_repository_cannot_send_texts_anywhere(project):
-    settings, warnings = load(project, "embedder: openai\n")
-    assert settings.embedder.provider == "auto" and "may ask for" in warnings[0]
+    for given in ("openai", "http://evil/v1"):
+        settings, warnings = load(project, f"embedder: '{given}'\n")
+        assert settings.embedder == Settings().embedder and "must be one of auto, static, minilm" in warnings[0]
 
 
 def test_what_agents_get(project):
@@ -56,101 +74,226 @@ def test_what_agents_get(project):
         settings.limits("x")
 
 
-def test_a_repository_cannot_set_endpoints_keys_or_commands(project):
+def test_files_add_to_each_other_and_the_later_one_counts(project):
     settings, warnings = load(
-        project, "embedder: {url: 'http://evil', keyEnv: AWS_SECRET, start: 'rm -rf x', model: m}\n"
+        project,
+        "agents: {me: {budget: 9, maxInjected: 2}}\nembedder: static\n",
+        user="agents: {me: {budget: 8}}\nembedder: openai\n",
+        own="agents: {me: {maxInjected: 4}}\n",
     )
-    assert (settings.embedder.url, settings.embedder.key_env, settings.embedder.start) == ("", "", "")
-    assert settings.embedder.model == "" and sum("your own config only" in warning for warning in warnings) == 4
+    assert (settings.limits("me").budget, settings.limits("me").most) == (9, 4) and not warnings
+    assert settings.embedder.provider == "static"
+
+
+USERS_OWN = """\
+embedder: {model: m, start: 'rm -rf x'}
+llm: {provider: 'http://evil', model: m}
+keys: {embedder: AWS_SECRET, llm: AWS_SECRET, webhook: AWS_SECRET}
+sinks: {folder: /x, webhook: 'https://h', events: [store], allowLocal: yes}
+trust: {agents: off}
+ledger: off
+privacy: {names: [Ada]}
+store: {name: postgres, url: 'postgres://evil', repository: x}
+"""
+
+
+def test_what_could_do_harm_is_the_users_alone(project, monkeypatch):
+    monkeypatch.setattr("rawkomem.settings.read.MAX_WARNINGS", 100)
+    settings, warnings = load(project, USERS_OWN)
+    own = {row.key for row in ROWS if row.who != BOTH}
+    assert settings == Settings() and all("may be set in your own config only" in text for text in warnings)
+    assert len(warnings) == len(own) + 2, "three keys"
+    assert all(any(f" {key}" in text for text in warnings) for key in own)
 
 
 def test_the_user_can(project):
-    settings, warnings = load(
-        project, user="embedder: {provider: openai, url: 'http://127.0.0.1:1234/v1', timeout: 5}\n"
+    settings, warnings = load(project, user=USERS_OWN)
+    sinks, llm, store = settings.sinks, settings.llm, settings.store
+    assert not warnings and (settings.commits, settings.ledger, settings.names) == (False, "off", ("Ada",))
+    assert (llm.endpoint, llm.model, llm.key_env, llm.command) == ("http://evil", "m", "AWS_SECRET", "")
+    assert (sinks.markdown.folder, sinks.markdown.events, sinks.webhook.events) == ("/x", ("store",), ("store",))
+    assert (sinks.webhook.url, sinks.webhook.allow_local, sinks.webhook.key_env) == ("https://h", True, "AWS_SECRET")
+    assert (store.name, store.url, store.repository) == ("postgres", "postgres://evil", "x")
+    assert load(project, user="llm: claude -p\n")[0].llm.command == "claude -p"
+
+
+def test_events(project):
+    assert load(project, user="sinks: {folder: /x, events: []}\n")[0].sinks.markdown.events == ()
+    assert load(project, user="sinks: {folder: /x}\n")[0].sinks.markdown.events == EVENTS
+
+
+def test_whose_commits_count(project):
+    settings, warnings = load(project, user="trust: {agents: ['*@ci.example.org', Robo]}\n")
+    assert (settings.commits, settings.identities, warnings) == (True, ("*@ci.example.org", "Robo"), [])
+
+
+def test_what_is_not_a_setting_is_named_each_time(project):
+    """The first command after an edit may be a hook, whose warnings nobody sees."""
+    (warning,) = load(project, "colour: red\nembeder: static\n")[1][:1]
+    assert "config.yaml:1: colour is not a setting" in warning
+    again: list[str] = []
+    load_settings(Layout(str(project / ".rawko")), again.append)
+    assert again[0] == warning and "embeder is not a setting; did you mean embedder?" in again[1]
+
+
+@pytest.mark.parametrize("key", REMOVED)
+def test_a_key_of_an_earlier_version_is_told_what_replaces_it(project, key):
+    nested = "x"
+    for name in reversed(key.split(".")):
+        nested = {name: nested}
+    settings, (warning,) = load(project, user=json.dumps(nested))
+    assert settings == Settings() and f"{key} is no longer a setting: {REMOVED[key]}" in warning
+    assert key not in rows_by_key()
+
+
+WRONG = [
+    ("lessons: {minConfidence: inf}", "lessons.minConfidence must be a number from 0 to 1"),
+    ("lessons: {minConfidence: .nan}", "lessons.minConfidence must be a number from 0 to 1"),
+    ("lessons: {minConfidence: nan}", "lessons.minConfidence must be a number from 0 to 1"),
+    ("lessons: {minConfidence: 2}", "lessons.minConfidence must be a number from 0 to 1"),
+    ("keepDays: {traces: inf}", "keepDays.traces must be a whole number from 0 to 36500"),
+    ("keepDays: {traces: 1.5}", "keepDays.traces must be a whole number"),
+    ("keepDays: {traces: -1}", "keepDays.traces must be a whole number"),
+    ("keepDays: 3", "keepDays is not a setting"),
+    ("agents: {me: {budget: many}}", "agents.me.budget must be a whole number from 0 to 1000000"),
+    ("agents: {me: {maxInjected: [[1]]}}", "agents.me.maxInjected must be a whole number"),
+    ("agents: {me: {minImportance: urgent}}", "agents.me.minImportance must be one of low, medium, high, critical"),
+    ("agents: {me: 3}", "agents.me is not a setting"),
+    ("contents: sometimes", "contents must be on or off"),
+    ("ledger: maybe", "ledger must be one of on, writes, off"),
+    ("store: cloud", "store must be one of sqlite"),
+    ("privacy: {names: [[a, b], c]}", "privacy.names must be a list of texts"),
+    ("embedder: [a, b]", "embedder must be"),
+    ("embedder: nonsense", "embedder must be"),
+    ("llm: {model: [a]}", "llm.model must be a text"),
+    ('llm: {model: "a\\u0007b"}', "llm.model must be a text"),
+    (f"llm: {{model: {'x' * 3_000}}}", "llm.model must be a text"),
+    ("sinks: {allowLocal: perhaps}", "sinks.allowLocal must be on or off"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), WRONG)
+def test_a_wrong_value_is_one_warning_and_the_default(project, text, said):
+    settings, (warning,) = load(project, user=text + "\n")
+    assert settings == Settings() and said in warning and warning.startswith(f"{user_config()}:1: ")
+    assert "\n" not in warning
+
+
+def test_where_the_default_would_be_less_careful_a_wrong_value_is_the_careful_one(project):
+    assert load(project, "trust: {maxUnverified: none}\n")[0].unverified == 0
+    assert load(project, user="sinks: {events: [stroe], webhook: 'https://h'}\n")[0].sinks.webhook.events == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: 1\na: 2\n", "config.yaml:2: duplicate key 'a'"),
+        ("- x\n", "config.yaml:1: "),
+        ("contents: 'on\n", "not valid YAML"),
+        (b"contents: \xff\xfe\n", "is not UTF-8 text (byte 10)"),
+        ("# " + "x" * 70_000 + "\n", "is larger than 64 KiB"),
+        ("a: " + "[" * 20 + "]" * 20 + "\n", "nested deeper"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_warning_and_the_defaults(project, text, said):
+    settings, (warning,) = load(project, text, user="ledger: off\n")
+    assert settings.ledger == "off" and settings.embedder == Settings().embedder and said in warning
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no /dev/zero")
+def test_a_file_that_never_ends_is_not_read(project):
+    (project / ".rawko" / "config.yaml").unlink()
+    (project / ".rawko" / "config.yaml").symlink_to("/dev/zero")
+    warnings: list[str] = []
+    assert load_settings(Layout(str(project / ".rawko")), warnings.append) == Settings()
+    assert "cannot be read (not a regular file)" in warnings[0]
+
+
+def test_a_broken_config_stops_neither_a_command_nor_the_prompt_hook(project, rawkomem, memories):
+    """K7: `inf` made every command fail, and the prompt hook silent."""
+    (memories / "one.md").write_text("---\ntitle: Zebras\nwhenToUse: zebra\n---\n\nZebras have stripes.\n")
+    (project / ".rawko" / "config.yaml").write_text("agents: {developer: {budget: inf}}\nkeepDays: {lessons: nan}\n")
+    found = rawkomem("search", "zebras")
+    assert "Zebras" in found.stdout and "agents.developer.budget must be a whole number" in found.stderr
+    assert "stripes" in rawkomem("inject", "draw a zebra", "--agent", "developer").stdout
+    call = json.dumps(
+        {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "draw a zebra", "cwd": str(project)}
     )
-    assert (settings.embedder.url, settings.embedder.timeout) == ("http://127.0.0.1:1234/v1", 5.0) and not warnings
-
-
-def test_sinks_are_the_users_alone(project):
-    text = "sinks: {markdown: {folder: /x, events: [store, decay]}, webhook: {url: 'https://h', allowLocal: yes}}\n"
-    settings, warnings = load(project, user=text)
-    markdown, webhook = settings.sinks.markdown, settings.sinks.webhook
-    assert (markdown.folder, markdown.events, webhook.url, webhook.allow_local) == (
-        "/x",
-        ("store", "decay"),
-        "https://h",
-        True,
-    )
-    assert webhook.events == EVENTS and not warnings
-    settings, warnings = load(project, text)
-    assert not settings.sinks.any and sum("sinks." in warning for warning in warnings) == 4
-
-
-def test_no_events_are_none_and_not_all(project):
-    assert load(project, user="sinks: {markdown: {folder: /x, events: []}}\n")[0].sinks.markdown.events == ()
-
-
-def test_what_is_not_a_setting_is_named(project):
-    assert "colour is not a setting" in load(project, "colour: red\n")[1][0]
+    assert "stripes" in rawkomem("hook", "claude", "prompt", input=call).stdout
+    log = (project / ".rawko" / "local" / "hook.log").read_text()
+    assert "agents.developer.budget must be a whole number" in log and "keepDays.lessons" in log
 
 
 def test_settings_are_read_once_and_again_when_a_file_changes(project, monkeypatch):
     load(project, "embedder: minilm\n")
     layout = Layout(str(project / ".rawko"))
-    import rawkomem.settings as module
 
     def no_yaml(*args):
         raise AssertionError("the cache was not used")
 
-    monkeypatch.setattr(module, "_read", no_yaml)
+    monkeypatch.setattr("rawkomem.settings._read", no_yaml)
     assert load_settings(layout, print).embedder.provider == "minilm"
     monkeypatch.undo()
     (project / ".rawko" / "config.yaml").write_text("embedder: static\n")
     assert load_settings(layout, print).embedder.provider == "static"
 
 
-@pytest.mark.parametrize("text", ["agents: {me: {budget: many}}\n", "a: 1\na: 2\n", "- x\n"])
-def test_a_broken_file_says_where(project, text):
-    with pytest.raises(BadInput) as failure:
-        load(project, text)
-    assert failure.value.hint
+INJECTED = "predicates.x\nembedder.provider\topenai\nembedder.url\thttp://127.0.0.1:9/v1\nembedder.start\tsh -c 'id > PWNED'\nz"
+
+
+@pytest.mark.parametrize(
+    "name", [INJECTED, "predicates.x\nembedder.start\tsh", "a\x1b[31mb", "\u202ekcart", "x" * 100, ""]
+)
+def test_a_key_of_the_repository_never_becomes_a_setting_of_the_user(project, name):
+    """S1: a key with line breaks was read back from the cache as lines of the user's own settings."""
+    text = json.dumps({name: "supersede", "predicates": {name: {"normalize": "trim"}}, "agents": {name: {"budget": 1}}})
+    for _ in range(2):  # from the file, then from the cache
+        settings, warnings = load(project, text)
+        assert settings == Settings() and len(warnings) == 3
+        assert all(warning.isprintable() and len(warning) < 300 for warning in warnings)
+
+
+def test_a_value_of_the_repository_never_becomes_a_setting_of_the_user(project):
+    value = "trim\nembedder.start\tsh"
+    for _ in range(2):
+        settings, _ = load(project, json.dumps({"predicates": {"x": {"normalize": value}}}))
+        assert settings.embedder == Settings().embedder
+        assert settings.predicates == (("x", (("normalize", "trim embedder.start sh"),)),)
+
+
+def test_the_cache_says_who_set_a_value_and_that_is_asked_again(project):
+    load(project, "contents: on\n", user="embedder: {start: serve}\n")
+    stamp, given, _ = marshal.loads(cached(project).read_bytes())
+    assert sorted((number, key) for number, key, *_ in given) == [(0, "embedder.start"), (1, "contents")]
+    forged = [(1, "embedder.start", (), "sh"), (1, "llm.provider", (), "sh"), (1, "contents", (), True)]
+    cached(project).write_bytes(marshal.dumps((stamp, forged, [])))
+    settings = load_settings(Layout(str(project / ".rawko")), print)
+    assert settings.contents and (settings.embedder.start, settings.llm.command) == ("", "")
+
+
+@pytest.mark.parametrize("data", [b"", b"x", b"\x00" * 50, marshal.dumps(3), marshal.dumps(("a", "b", "c", "d"))])
+def test_a_broken_cache_is_made_again(project, data):
+    load(project, "contents: on\n")
+    cached(project).write_bytes(data)
+    assert load_settings(Layout(str(project / ".rawko")), print).contents
+    assert cached(project).stat().st_mode & 0o077 == 0, "it may hold a password"
 
 
 def test_the_environment_has_the_last_word_on_the_embedder(project, monkeypatch):
     monkeypatch.setenv("RAWKOMEM_EMBEDDER", "static")
     assert load(project, "embedder: minilm\n", user="embedder: openai\n")[0].embedder.provider == "static"
+    monkeypatch.setenv("RAWKOMEM_EMBEDDER", "http://localhost:1/v1")
+    assert load(project)[0].embedder.url == "http://localhost:1/v1"
 
 
-def test_whose_commits_count_is_the_users_to_say(project):
-    settings, warnings = load(project, user="trust: {commits: off, agents: ['*@ci.example.org', Robo]}\n")
-    assert (settings.commits, settings.identities, warnings) == (False, ("*@ci.example.org", "Robo"), [])
-    settings, warnings = load(project, "trust: {commits: off, agents: x}\n")
-    assert settings.commits and not settings.identities and len(warnings) == 2
+def test_there_are_few_settings():
+    assert len(ROWS) == len(rows_by_key()) <= 22
+    assert not rows_by_key().keys() & REMOVED.keys()
 
 
-def test_a_language_model_is_the_users_alone(project):
-    lines = "llm: {endpoint: 'http://localhost:1/v1', model: m, keyEnv: K, command: c, timeout: 9}\n"
-    llm = load(project, user=lines)[0].llm
-    assert (llm.endpoint, llm.model, llm.key_env, llm.command, llm.timeout) == (
-        "http://localhost:1/v1",
-        "m",
-        "K",
-        "c",
-        9,
-    )
-    settings, warnings = load(project, lines)
-    assert settings.llm == Settings().llm and len(warnings) == 5
-
-
-def test_the_page_of_settings_has_them_all():
+def test_the_page_of_settings_is_up_to_date():
     page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    rows = {
-        line.split(" | ")[0].strip("| "): line.split(" | ")[1] for line in page.splitlines() if line.startswith("| `")
-    }
-    who = {key.split("`")[1]: said for key, said in rows.items()}
-    assert {key: who.get(key) for key in KEYS} == {key: "you" if said == "user" else said for key, said in KEYS.items()}
-    named = {*(f"agents.NAME.{key}" for key in AGENT_KEYS), *(f"predicates.NAME.{key}" for key in RULES)}
-    assert named <= who.keys()
+    assert page == write_settings_docs.write(), "run 'make docs'"
 
 
 def test_the_page_of_settings_has_every_variable():

@@ -33,7 +33,7 @@ class EndpointEmbedder:
 
     def __init__(self, settings: EmbedderSettings, pauses: tuple[float, ...] = PAUSES):
         if not settings.model:
-            raise EmbedderFailed("no model is named", "Set model, for example text-embedding-3-small.")
+            raise EmbedderFailed("no model is named", "Set embedder.model, for example to text-embedding-3-small.")
         self._model = settings.model
         self._asked = settings.dims
         self.dims = settings.dims
@@ -104,4 +104,4 @@ def read_vectors(answer: Any, count: int) -> list[list[Any]]:
 
 def unusable(what: str) -> EmbedderFailed:
     """Return the error for an answer that cannot be trusted."""
-    return EmbedderFailed(f"the endpoint answered with {what}", "Check url, model and dims against the server.")
+    return EmbedderFailed(f"the endpoint answered with {what}", "Check embedder.provider and embedder.model.")

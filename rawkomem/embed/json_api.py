@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-EMBEDDINGS = Api("/embeddings", "url", "model and dims")
+EMBEDDINGS = Api("/embeddings", "embedder.provider", "embedder.model", "keys.embedder")
 
 
 class JsonApi:

@@ -10,6 +10,7 @@ import frontmatter
 from ..format.frontmatter import Unreadable
 from ..format.handler import RawkoHandler
 from ..model.errors import BadInput
+from .given_text import read_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,8 +27,7 @@ def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str
     file = find_template(layout, kind)
     handler = RawkoHandler()
     try:
-        with open(file, encoding="utf-8") as stream:
-            post = frontmatter.loads(stream.read(), handler=handler)
+        post = frontmatter.loads(read_text_file(file), handler=handler)
     except Unreadable as failure:
         raise BadInput(f"template {file}: {failure.problem.message}", failure.problem.hint) from None
     post.metadata.update({key: value for key, value in values.items() if value})

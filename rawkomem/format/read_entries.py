@@ -9,7 +9,7 @@ from ..model.clock import DAY, now, read_time
 from ..model.entry import Entry
 from ..model.kinds import CHANGES, CREATES, DEFAULT_IMPORTANCE, IMPORTANCE, NEED_WHEN
 from ..model.problem import ERROR, Problem, error, style, warning
-from ..model.record import replace
+from ..model.record import replace, unchecked
 from ..redaction.find import find_secrets
 from ..text.clean import clean, confusable_with, hidden, mixed_script
 from ..text.when import problems_of
@@ -70,7 +70,7 @@ def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
     problems += _body_problems(block, conflicted) if advice else []
     secrets = _secrets(block)
     if block.fields is None:
-        entry = Entry(body=body, draft=True, line=block.line)
+        entry = unchecked(Entry, body=body, draft=True, line=block.line)
     else:
         entry = told(_FieldReader(native(block.fields), block.line, problems, advice).entry(body))
     return replace(entry, conflicted=conflicted, leaks=bool(secrets)), problems + secrets
@@ -126,7 +126,8 @@ class _FieldReader:
         title = self._title(required=kind in CREATES)
         if not creates and not about:
             self._add(error, "no-about", "about", f"a {kind} entry needs 'about: <id>'", "name the memory it is about")
-        entry = Entry(
+        entry = unchecked(
+            Entry,
             kind=kind,
             id=self._id("id"),
             about=about,

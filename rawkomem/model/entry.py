@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from .checked import (
+    EXTRA,
+    FLAG,
+    IMPORTANCE_WORD,
+    KIND,
+    NO_EXTRA,
+    NO_TEXTS,
+    TEXT,
+    TEXTS,
+    WHOLE,
+)
 from .kinds import ACTIVE, CHANGES, CREATES, DEFAULT_IMPORTANCE
 from .record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from .checked import Extra, Texts
 
     Value = str | list["Value"] | dict[str, "Value"]
 
@@ -17,23 +30,36 @@ NOTHING: Mapping[str, Value] = {}  # shared, never changed: entries are frozen
 
 @record
 class Entry:
-    """What one block of a file says. `path` and `line` tell where; they are not part of what it says."""
+    """What one block of a file says. `path` and `line` tell where; they are not part of what it says.
+
+    A text where several are meant is one item; a wrong type or an unknown word is BadInput that names the field.
+    """
+
+    __check__ = {
+        **dict.fromkeys(("id", "about", "title", "by", "found_in", "source", "body", "path"), TEXT),
+        **dict.fromkeys(("when", "tags", "related", "given"), TEXTS),
+        **dict.fromkeys(("draft", "conflicted", "leaks"), FLAG),
+        **dict.fromkeys(("at", "line"), WHOLE),
+        "kind": KIND,
+        "importance": IMPORTANCE_WORD,
+        "extra": EXTRA,
+    }
 
     kind: str = "memory"
     id: str = ""
     about: str = ""
     title: str = ""
-    when: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
+    when: Texts = NO_TEXTS
+    tags: Texts = NO_TEXTS
     importance: str = DEFAULT_IMPORTANCE
     at: int = 0  # milliseconds since 1970, UTC; 0 = the file does not say
     by: str = ""
     found_in: str = ""
     source: str = ""
-    related: tuple[str, ...] = ()
-    extra: Mapping[str, Value] = NOTHING  # every other key, in file order
+    related: Texts = NO_TEXTS
+    extra: Extra = NO_EXTRA  # every other key, in file order
     body: str = ""
-    given: tuple[str, ...] = ()  # which keys the file really holds: an amend changes only those
+    given: Texts = NO_TEXTS  # which keys the file really holds: an amend changes only those
     draft: bool = False
     conflicted: bool = False  # git conflict markers in the body
     leaks: bool = False  # holds a secret or personal data: every copy of it is redacted

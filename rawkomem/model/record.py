@@ -14,15 +14,21 @@ if TYPE_CHECKING:
 
     def replace(item: T, **changes: Any) -> T: ...
 
+    def unchecked(cls: type[T], **fields: Any) -> T: ...
+
     def as_dict(item: Any) -> dict[str, Any]: ...
 
 else:
     MISSING = object()
 
     def record(cls):
-        """Turn an annotated class into an immutable value with ==, hash and repr."""
+        """Turn an annotated class into an immutable value with ==, hash and repr.
+
+        `__check__` maps fields to the checks of model/checked.py, applied by __init__ and replace().
+        """
         names = tuple(cls.__annotations__)
-        defaults = {name: getattr(cls, name, MISSING) for name in names}
+        cls.__check__ = cls.__dict__.get("__check__", {})
+        cls.__defaults__ = defaults = {name: getattr(cls, name, MISSING) for name in names}
         cls.__init__ = _init_when_first_used(cls, names, defaults)
         cls.__fields__ = names
         cls.__setattr__ = cls.__delattr__ = _refuse
@@ -37,17 +43,37 @@ else:
 
         def __init__(self, *given, **named):
             args = ", ".join(name if defaults[name] is MISSING else f"{name}=_d[{name!r}]" for name in names)
+            checks = "".join(_check_line(cls, name, guard) for name, (guard, _) in cls.__check__.items())
             body = "; ".join(f"_set({name!r}, {name})" for name in names)
-            scope: dict = {"_d": defaults}
-            exec(f"def __init__(self, {args}):\n _set = self.__dict__.__setitem__; {body}", scope)
+            scope: dict = {"_d": defaults, "_c": cls.__check__, "_texts": {str}, "_none": ()}
+            exec(f"def __init__(self, {args}):\n{checks} _set = self.__dict__.__setitem__; {body}", scope)
             cls.__init__ = scope["__init__"]
+            cls.__init__.__qualname__ = f"{cls.__name__}.__init__"
             cls.__init__(self, *given, **named)
 
         return __init__
 
+    def _check_line(cls, name, guard):
+        guard = guard.format(name).replace("_default", f"_d[{name!r}]")
+        return f" if {guard}: {name} = _c[{name!r}][1]({name}, '{cls.__name__}.{name}')\n"
+
     def replace(item, **changes):
-        """A copy of a record with some fields changed."""
-        return type(item)(**{**item.__dict__, **changes})
+        """Return a copy of a record with some fields changed; only those are checked."""
+        cls = type(item)
+        if not changes.keys() <= cls.__defaults__.keys():
+            unknown = ", ".join(changes.keys() - cls.__defaults__.keys())
+            raise TypeError(f"{cls.__name__} has no field {unknown}")
+        for name in cls.__check__.keys() & changes.keys():
+            changes[name] = cls.__check__[name][1](changes[name], f"{cls.__name__}.{name}")
+        copy = object.__new__(cls)
+        copy.__dict__.update(item.__dict__, **changes)
+        return copy
+
+    def unchecked(cls, **fields):
+        """Return a record of values that are known to be right: for a parser that makes thousands."""
+        made = object.__new__(cls)
+        made.__dict__.update(cls.__defaults__, **fields)
+        return made
 
     def as_dict(item):
         """A record's fields as a new dictionary."""

@@ -19,14 +19,20 @@ SEGMENT = 16  # characters from which on a part of a path may be a key, as in ma
 VALUE = 4  # characters from which on a value of a query may be one
 
 
-def read_key(variable: str) -> str:
-    """The key from the environment. A name in lower case is not shown: it might be a key put in the wrong place."""
+def read_key(variable: str, setting: str) -> str:
+    """Return the key in an environment variable; RequestFailed, with the setting that names it, where there is none.
+
+    A name in lower case is not shown: it might be a key put in the wrong place.
+    """
     if not variable:
         return ""
-    shown = variable if variable.isupper() and variable.isidentifier() else "that keyEnv names"
+    shown = variable if variable.isupper() and variable.isidentifier() else f"that {setting} names"
     key = os.environ.get(variable, "").strip()
     if not key:
-        raise RequestFailed(f"the environment variable {shown} is not set", "Set it to the key, not keyEnv itself.")
+        raise RequestFailed(
+            f"the environment variable {shown} is not set",
+            f"Export it with the key as its value; {setting} holds its name only.",
+        )
     if not (key.isascii() and key.isprintable()):
         raise RequestFailed(f"the environment variable {shown} holds no usable key", "Copy the key again.")
     return key

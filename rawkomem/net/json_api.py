@@ -19,11 +19,12 @@ HEADERS = {"Content-Type": "application/json", "Accept": "application/json"}
 
 @record
 class Api:
-    """What an API is called: the end of its address, the setting that holds the rest, the settings it may refuse."""
+    """An API: the end of its address, and the settings that hold the rest, that it may refuse, that name its key."""
 
     ending: str
     url: str
     choices: str
+    key: str
 
 
 class StatusFailed(RequestFailed):
@@ -41,7 +42,9 @@ class JsonApi:
         self, api: Api, url: str, key_env: str, timeout: float, pauses: tuple[float, ...] = PAUSES, key: str = ""
     ):
         self._api = api
-        self.client = Client(url, user_named(url), key or read_key(key_env), Bounds(seconds=timeout, pauses=pauses))
+        self.client = Client(
+            url, user_named(url), key or read_key(key_env, api.key), Bounds(seconds=timeout, pauses=pauses)
+        )
 
     def __call__(self, body: dict[str, Any]) -> Any:
         """The answer's JSON."""
@@ -75,7 +78,7 @@ def hint(status: int, api: Api) -> str:
     if 300 <= status < 400:
         return f"Set {api.url} to the final address: texts and key go nowhere else."
     if status in (401, 403):
-        return "Set keyEnv to the name of the environment variable that holds a valid key."
+        return f"Set {api.key} to the name of the environment variable that holds a valid key."
     if status == 404:
-        return f"Check {api.url} and model: the server knows one of them by another name."
+        return f"Check {api.url} and {api.choices}: the server knows one of them by another name."
     return f"Check {api.choices}: the server refused the request."

@@ -5,6 +5,7 @@ One straight line: question → gather → score → gate → pack → render.
 
 from __future__ import annotations
 
+from ..model.checked import TEXT
 from ..model.record import record, replace
 from ..text.tokens import count_tokens
 from .gate import gate
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 @record
 class Task:
     """What is about to be done, and by whom."""
+
+    __check__ = dict.fromkeys(("text", "agent", "plan", "session"), TEXT)
 
     text: str
     agent: str = ""

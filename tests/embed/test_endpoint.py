@@ -195,7 +195,7 @@ def test_a_server_that_asks_for_an_hour_is_not_waited_for():
 def test_a_refusal_is_not_repeated_and_its_words_are_one_short_line():
     with Server(Answer({"error": "no such\nmodel \x1b[31m" + "x" * 5000}, 404)) as server:
         said = failing(server)
-        assert "answered 404" in said and "Check url and model" in said
+        assert "answered 404" in said and "Check embedder.provider and embedder.model" in said
         assert len(server.seen) == 1 and len(said) < 400 and said.isprintable()
 
 

@@ -9,7 +9,6 @@ from ...model.errors import BadInput
 from ...net.conceal import read_key
 from ...net.guard import PUBLIC_ONLY, Policy, check_key, check_target, user_named
 from ...net.url import read_url
-from .config import EVENTS
 
 if TYPE_CHECKING:
     from ...files.layout import Layout
@@ -18,28 +17,20 @@ if TYPE_CHECKING:
 
 def checked_folder(settings: MarkdownSettings, layout: Layout) -> str:
     """The folder of the log; not one that the index would read as memories."""
-    _check_events("markdown", settings.events)
     folder = os.path.expanduser(settings.folder)
     if not os.path.isabs(folder):
-        raise BadInput("sinks.markdown.folder is not a full path", "write it as /home/you/log or ~/log")
+        raise BadInput("sinks.folder is not a full path", "write it as /home/you/log or ~/log")
     inside = os.path.realpath(layout.root) + os.sep
     if (os.path.realpath(folder) + os.sep).startswith(inside):
-        raise BadInput("sinks.markdown.folder lies inside the repository", "choose one outside of .rawko")
+        raise BadInput("sinks.folder lies inside the repository", "choose one outside of .rawko")
     return folder
 
 
 def checked_webhook(settings: WebhookSettings) -> tuple[Policy, str]:
     """What the webhook's address may lead to, and its key."""
-    _check_events("webhook", settings.events)
     target = read_url(settings.url)
     policy = user_named(settings.url) if settings.allow_local else PUBLIC_ONLY
-    key = read_key(settings.key_env)
+    key = read_key(settings.key_env, "keys.webhook")
     check_target(target, policy)
     check_key(target, key)
     return policy, key
-
-
-def _check_events(sink: str, names: tuple[str, ...]) -> None:
-    for name in names:
-        if name not in EVENTS:
-            raise BadInput(f"sinks.{sink}.events: there is no event {name!r}", f"choose from {', '.join(EVENTS)}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...files.given_text import read_stdin
 from ...model.errors import NotFound
 from ...repository import Repository
 from .hot import HOT, Option, run_of
@@ -243,7 +244,7 @@ def _click_of(name: str) -> click.Command:
 
     def command(folder: str, /, arguments: tuple[str, ...] = (), **values: Any) -> None:
         if arguments == ("-",):
-            arguments = (sys.stdin.read(),)
+            arguments = (read_stdin(strict=False),)
         lists = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
         run_of(name)(folder, list(arguments), **lists)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ...files.given_text import decode_text
 from ...model.errors import BadInput, RawkoError
 
 if TYPE_CHECKING:
@@ -18,13 +19,11 @@ def naming(file: str) -> Iterator[None]:
         yield
     except RawkoError as failure:
         raise BadInput(f"{file}: {failure.message}") from failure
-    except UnicodeDecodeError as failure:
-        raise BadInput(f"{file}: not a text in UTF-8", "save it as UTF-8") from failure
     except OSError as failure:
         raise BadInput(f"{file}: {failure.strerror or failure}") from failure
 
 
 def read_text(file: str) -> str:
-    """The whole file."""
-    with open(file, encoding="utf-8") as stream:
-        return stream.read()
+    """Return a file's text, inside `naming`."""
+    with open(file, "rb") as stream:
+        return decode_text(stream.read(), "the file")

@@ -103,13 +103,10 @@ def _ingest_folder(repository: Repository, folder: str) -> None:
 
 def _adjusted(settings: Settings, options: MemoryMeshOptions) -> Settings:
     """The user's settings with what the options say instead."""
-    confidence, days = settings.lessons
-    if options.lesson_min_confidence is not None:
-        confidence = options.lesson_min_confidence
-    if options.lesson_retention_days is not None:
-        days = options.lesson_retention_days
+    given = {"lesson_confidence": options.lesson_min_confidence, "lesson_days": options.lesson_retention_days}
     ledger = settings.ledger if options.enable_yamo else "off"
-    return replace(settings, ledger=ledger, lessons=(confidence, days), llm=_llm(settings.llm, options))
+    settings = replace(settings, ledger=ledger, llm=_llm(settings.llm, options))
+    return replace(settings, **{name: value for name, value in given.items() if value is not None})
 
 
 def _llm(llm: LlmSettings, options: MemoryMeshOptions) -> LlmSettings:

@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+from ...model.checked import (
+    ANY_RANK,
+    FLAG,
+    KINDS,
+    LAST_MOMENT,
+    MOMENT,
+    NO_MOMENT,
+    NO_TEXTS,
+    RANK,
+    SHARE,
+    STATUS_WORDS,
+    TEXT,
+    TEXTS,
+)
 from ...model.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...model.checked import Moment, Rank, Texts
 
 BATCH = 256  # files that a sync puts in one transaction: an abort repeats at most as many; a smaller batch is the last
 BODY, WHEN = "body", "when"  # fields of a memory that passages come from
@@ -51,21 +69,34 @@ class Filter:
     depend on the clock, on history or on uses: they are checked above the store (view.py), which does not look at them.
     """
 
-    ids: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    statuses: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    importance: int = 0  # at least
-    since: int = 0
-    until: int = 0
-    types: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    agents: tuple[str, ...] = ()  # who found it out
-    sessions: tuple[str, ...] = ()
+    __check__ = {
+        **dict.fromkeys(("ids", "tags", "types", "categories", "entities", "agents", "sessions"), TEXTS),
+        "kinds": KINDS,
+        "statuses": STATUS_WORDS,
+        "importance": RANK,
+        "since": MOMENT,
+        "until": LAST_MOMENT,
+        "as_of": LAST_MOMENT,
+        "trust": SHARE,
+        "current": FLAG,
+        "where": TEXT,
+    }
+
+    ids: Texts = NO_TEXTS
+    kinds: Texts = NO_TEXTS
+    statuses: Texts = NO_TEXTS
+    tags: Texts = NO_TEXTS
+    importance: Rank = ANY_RANK  # at least
+    since: Moment = NO_MOMENT
+    until: Moment = NO_MOMENT
+    types: Texts = NO_TEXTS
+    categories: Texts = NO_TEXTS
+    entities: Texts = NO_TEXTS
+    agents: Texts = NO_TEXTS  # who found it out
+    sessions: Texts = NO_TEXTS
     trust: float = 0.0  # at least
     current: bool = False  # its validity window holds the present, or `as_of`
-    as_of: int = 0  # as memories stood then, instead of now
+    as_of: Moment = NO_MOMENT  # as memories stood then, instead of now
     where: str = ""  # a condition over the columns of state/lifecycle/promoted.py, see text/expression.py
 
 

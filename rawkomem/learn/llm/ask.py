@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ...model.errors import BadInput
 from ...redaction.find import redact
 from ...text.clean import one_line
 from .model import LlmFailure
@@ -43,8 +42,6 @@ class Unfit(ValueError):
 
 def open_llm(settings: LlmSettings) -> Llm | None:
     """Return the model that the user configured; None where there is none."""
-    if settings.endpoint and settings.command:
-        raise BadInput("llm names both an endpoint and a command", "Keep one of them in your config.yaml.")
     if settings.endpoint:
         from .endpoint import EndpointLlm  # an HTTP client: only for those who have an endpoint
 

@@ -36,7 +36,7 @@ class CommandLlm:
         except ValueError:
             self._words = []
         if not self._words:
-            raise LlmFailure("llm.command is empty or has an open quote", "Write it as in a terminal.")
+            raise LlmFailure("llm.provider has an open quote", "Write it as in a terminal.")
         self._seconds = settings.timeout
         self.name = os.path.basename(self._words[0])
 
@@ -48,7 +48,7 @@ class CommandLlm:
             out, err = self._talk(process, given)
         text = out.decode("utf-8", "replace").strip()
         if process.returncode:
-            raise LlmFailure(complaint(self.name, process.returncode, err), "Try llm.command by hand.")
+            raise LlmFailure(complaint(self.name, process.returncode, err), "Try llm.provider by hand.")
         if not text:
             raise LlmFailure(
                 f"{self.name} printed nothing", "It must read the prompt on stdin: for example `claude -p`."
@@ -62,7 +62,7 @@ class CommandLlm:
         except subprocess.TimeoutExpired:
             end_group(process)
             said = f"{self.name} did not answer within {self._seconds:g} s"
-            raise LlmFailure(said, "Raise llm.timeout, or try the command by hand.") from None
+            raise LlmFailure(said, "Try the command by hand, or a faster model.") from None
         except BaseException:
             end_group(process)
             raise

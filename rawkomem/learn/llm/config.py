@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...model.record import record
 
 GUARD = "RAWKOMEM_LEARNING"  # set for a command that we ask: whatever it starts must not learn from our own question
-ANSWER_TIMEOUT_S = 120.0  # for one answer: a local model reads 16,000 characters slowly
+ANSWER_TIMEOUT_S = 300.0  # for one answer: a model on a CPU needs minutes for 16,000 characters
 
 
 @record

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .config import LlmSettings
 
-CHAT = Api("/chat/completions", "endpoint", "model")
+CHAT = Api("/chat/completions", "llm.provider", "llm.model", "keys.llm")
 JSON_MODES = ("json_schema", "json_object", "")  # how JSON is asked for: the strictest that the server knows
 UNSUPPORTED_CODES = (400, 422)  # what servers answer to a response_format that they do not know
 MAX_SHOWN_CHARS = 200  # characters of a model's own words in an error
@@ -27,7 +27,7 @@ class EndpointLlm:
 
     def __init__(self, settings: LlmSettings, pauses: tuple[float, ...] = PAUSES):
         if not settings.model:
-            raise LlmFailure("llm names an endpoint but no model", "Set llm.model in your config.yaml.")
+            raise LlmFailure("llm.provider is an address, but no model is named", "Set llm.model in your config.yaml.")
         self._model = settings.model
         self._most = {"max_tokens": settings.max_tokens} if settings.max_tokens else {}
         self._rung = 0

@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ...files.contents import read_bytes
+from ...files.given_text import read_text_file
 from ...files.read import read_data
 from ...format.emit import emit_entry
 from ...model.entry import Entry
@@ -177,10 +178,7 @@ def _section_text(memory: Memory) -> str:
 
 def _put(file: str, text: str, id: str) -> str:
     """Append a text unless the file holds its id; the file, where something was written."""
-    known = ""
-    if os.path.exists(file):
-        with open(file, encoding="utf-8") as stream:
-            known = stream.read()
+    known = read_text_file(file) if os.path.exists(file) else ""
     if holds_id(known, id):
         return ""
     os.makedirs(os.path.dirname(file), exist_ok=True)

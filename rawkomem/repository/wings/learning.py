@@ -60,7 +60,7 @@ class Learned:
 def learn(repository: Repository, stream: IO[bytes], run: Run, ask: bool = False, dry_run: bool = False) -> Learned:
     """Learn from a session; `ask` lets the configured language model judge, `dry_run` writes nothing."""
     if ask and not repository.settings.llm.any:
-        hint = "name one in your own config.yaml: llm: {endpoint, model, keyEnv} or llm: {command: claude -p}"
+        hint = "name one in your own config.yaml: llm: {provider: ADDRESS, model: NAME}, or llm: claude -p"
         raise BadInput("no language model is configured", hint)
     heard = listen(stream, run)
     judged = _judge(repository, heard) if ask else Judged(heard.findings)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
+DUE_TRACES = 10  # LLMos: so many new traces make consolidating due
 AT_ONCE = 500  # entries written before others may write, and progress is told
 FOUND_AMONG = 5  # results for a goal of a trace, among which its learning must be before the trace is put away
 ASKED_AT_ONCE = 100  # questions of one search
@@ -120,7 +121,7 @@ def learn_traces(repository: Repository, dry_run: bool = False, by: str = "", pr
 def due(repository: Repository) -> Due:
     """Whether enough new traces, or a week, went by since traces were consolidated."""
     census = take_census(repository)
-    new, least, last = unlearned(census), repository.settings.due_traces, _last_run(repository)
+    new, least, last = unlearned(census), DUE_TRACES, _last_run(repository)
     oldest = min((trace.created for trace in new), default=0)
     return Due(is_due(len(new), oldest, last, census.now, least), len(new), least, last)
 

@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...exchange.folder import write_text
+from ...files.given_text import read_text_file
 from ...files.layout import Layout, user_repository_config
 from ...format.frontmatter import Unreadable, read_frontmatter
 from ...index.index import BROKEN
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 HEAD = "# Written by 'rawkomem store use'.\n"
-URLS = ("url", "urlEnv")  # settings that belong to one store
 PACKAGES = {"lancedb": "lancedb", "postgres": "psycopg"}  # store → what its extra brings
 
 
@@ -86,11 +86,9 @@ def use_store(repository: Repository, name: str, url_env: str = "") -> None:
 
 def _own_config(file: str) -> tuple[str, Mapping[str, Value]]:
     """The user's file for this repository, and what it says of the store."""
-    try:
-        with open(file, encoding="utf-8") as stream:
-            text = stream.read()
-    except FileNotFoundError:
+    if not os.path.exists(file):
         return HEAD, {}
+    text = read_text_file(file)
     said = _fields(text).get("store", {})
     return text, said if isinstance(said, dict) else {}
 
@@ -107,10 +105,9 @@ def _keys(given: Mapping[str, Value], used: StoreSettings, name: str, url_env: s
     """What the file is to say of the store. A url belongs to the store it was given for: for another one, those that
     are said here or in the user's other file are taken back."""
     same = used.name == name
-    kept = {key: value for key, value in given.items() if same or key not in URLS}
-    said = zip(URLS, (used.url, used.url_env), strict=True)
-    taken_back = {} if same else {key: "" for key, value in said if value}
-    return {**kept, "name": name, **taken_back, **({"urlEnv": url_env} if url_env else {})}
+    kept = {key: value for key, value in given.items() if same or key != "url"}
+    taken_back: dict[str, Value] = {"url": ""} if not same and (used.url or used.url_env) else {}
+    return {**kept, "name": name, **taken_back, **({"url": f"env:{url_env}"} if url_env else {})}
 
 
 def _with_store(text: str, keys: Mapping[str, Value]) -> str:

@@ -36,7 +36,7 @@ def client(settings: WebhookSettings, seconds: float = 5.0) -> Client:
     return Client(settings.url, policy, key, Bounds(seconds=seconds, answer=1000, pauses=(0.01,)))
 
 
-def configure(**sinks: dict) -> None:
+def configure(key: str = "", **sinks: object) -> None:
     """Write the user's own config."""
     os.makedirs(os.path.dirname(user_config()), exist_ok=True)
-    Path(user_config()).write_text(json.dumps({"sinks": sinks}))  # JSON is YAML
+    Path(user_config()).write_text(json.dumps({"sinks": sinks, "keys": {"webhook": key}}))  # JSON is YAML

@@ -122,7 +122,7 @@ def test_reflect_with_the_model_of_the_users_config(rawkomem, repository, tmp_pa
     config = tmp_path / "config" / "rawkomem" / "config.yaml"
     config.parent.mkdir(parents=True)
     with Server(says_json({"reflection": "All of it is cached.", "confidence": 0.9}), refuses(403)) as server:
-        config.write_text(f"llm:\n  endpoint: {server.url}\n  model: tiny\n")
+        config.write_text(f"llm:\n  provider: {server.url}\n  model: tiny\n")
         env = {"XDG_CONFIG_HOME": str(config.parent.parent), GUARD: ""}
         made = rawkomem("reflect", "--llm", env=env)
         assert made.stdout == "All of it is cached.\n" and "confidence 0.90, 1 memories, reflection_" in made.stderr

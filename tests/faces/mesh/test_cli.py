@@ -101,7 +101,7 @@ def test_ingest_dir(memory_mesh, project):
     broken = memory_mesh("ingest-dir", "notes", check=1)
     assert broken.stdout == "[MemoryMesh] Ingested 2 of 6 files from notes\n"
     assert broken.stderr == (
-        "[MemoryMesh Error] notes/d.md: not a text in UTF-8\n"
+        "[MemoryMesh Error] notes/d.md: the file is not UTF-8 text (line 1, byte 0)\n"
         "[MemoryMesh Error] notes/e.md: content must be a text that is not empty\n"
         "[MemoryMesh Error] notes/f.md: No such file or directory\n"
         "[MemoryMesh Error] notes/g.md: content of 100005 characters\n"
@@ -168,7 +168,7 @@ def test_reflect(memory_mesh):
 def test_reflect_with_a_model(memory_mesh, project):
     memory_mesh("store", "--content", "Redis listens on port 6380")
     with Server(says_json({"reflection": "Ports are above 6000.", "confidence": 0.8})) as server:
-        write_user_config(f"llm: {{endpoint: '{server.url}', model: tiny}}\n")
+        write_user_config(f"llm: {{provider: '{server.url}', model: tiny}}\n")
         said = memory_mesh("reflect").stdout
     (file,) = (project / ".rawko" / "memories" / "reflections").glob("*.md")
     id = re.search(r"^id: (\S+)$", file.read_text("utf-8"), re.MULTILINE)[1]
@@ -227,7 +227,7 @@ def test_skills(memory_mesh, project):
         (("bogus",), "No such command 'bogus'."),
         (("ingest-dir", "nowhere"), "'nowhere' does not exist."),
         (("ingest-skill", "--file", "nowhere"), "'nowhere' does not exist."),
-        (("ingest-skill", "--file", "latin.md"), "latin.md: not a text in UTF-8"),
+        (("ingest-skill", "--file", "latin.md"), "latin.md: the file is not UTF-8 text"),
         (("ingest-skill", "--file", "empty.md"), "empty.md: an empty skill"),
         (("skill-feedback", "--id", "nope", "--success", "true"), "no memory 'nope'"),
         (("skill-feedback", "--id", "nope", "--success", "perhaps"), "'perhaps' is not one of"),

@@ -82,7 +82,7 @@ def test_half_an_init_is_none(project, tmp_path):
     folder.mkdir()
     (folder / "broken.yamo").write_bytes(b"\xff\xfe\x00")
     for _ in range(2):
-        with pytest.raises(BadInput, match=r"broken\.yamo: not a text in UTF-8"):
+        with pytest.raises(BadInput, match=r"broken\.yamo: the file is not UTF-8 text"):
             mesh.init()
     assert mesh._repository is None
     (folder / "broken.yamo").write_text(SKILL, "utf-8")

@@ -105,12 +105,17 @@ def test_a_key_is_not_shown():
     assert "sk-very-secret" not in repr(MemoryMeshOptions(llm_api_key="sk-very-secret"))
 
 
+def _lessons(mesh) -> tuple[float, int]:
+    settings = mesh.repository.settings
+    return settings.lesson_confidence, settings.lesson_days
+
+
 def test_what_the_user_set_counts_where_no_option_says_otherwise(project):
-    """lessonMinConfidence and lessonRetentionDays of the user's own config."""
-    write_user_config("lessonMinConfidence: 0.9\nlessonRetentionDays: 30\n")
+    """lessons.minConfidence and keepDays.lessons of the user's own config."""
+    write_user_config("lessons: {minConfidence: 0.9}\nkeepDays: {lessons: 30}\n")
     mesh = SyncMemoryMesh(db_dir=str(project))
-    assert mesh.repository.settings.lessons == (0.9, 30)
+    assert _lessons(mesh) == (0.9, 30)
     mesh.close()
     mesh = SyncMemoryMesh(db_dir=str(project), lessonMinConfidence=0.2)
-    assert mesh.repository.settings.lessons == (0.2, 30)
+    assert _lessons(mesh) == (0.2, 30)
     mesh.close()

@@ -14,7 +14,6 @@ from rawkomem.learn.llm.ask import open_llm
 from rawkomem.learn.llm.command import CommandLlm
 from rawkomem.learn.llm.config import GUARD, LlmSettings
 from rawkomem.learn.llm.model import LlmFailure, is_learning
-from rawkomem.model.errors import BadInput
 from tests.embed.server import Answer, Server
 from tests.learn.llm.models import formats, opened, refuses, says
 
@@ -77,7 +76,8 @@ def test_a_busy_server_is_asked_again(status):
 
 
 @pytest.mark.parametrize(
-    ("status", "said"), [(429, "answered 429"), (500, "answered 500"), (401, "keyEnv"), (404, "endpoint and model")]
+    ("status", "said"),
+    [(429, "answered 429"), (500, "answered 500"), (401, "keys.llm"), (404, "llm.provider and llm.model")],
 )
 def test_a_server_that_does_not_recover_is_told_in_one_line(status, said):
     with Server(refuses(status)) as server:
@@ -106,7 +106,7 @@ def test_a_slow_server_is_not_waited_for():
         (Answer({"choices": []}), "no chat completion"),
         (Answer({"error": "?"}), "no chat completion"),
         (Answer([]), "no chat completion"),
-        (Answer(b"<html>"), "did not answer with JSON | Does endpoint end where /chat/completions begins?"),
+        (Answer(b"<html>"), "did not answer with JSON | Does llm.provider end where /chat/completions begins?"),
     ],
 )
 def test_answers_that_are_none(answer, said):
@@ -181,11 +181,6 @@ def test_a_command_that_is_none(line):
 
 def test_none_is_configured():
     assert open_llm(LlmSettings()) is None
-
-
-def test_two_are_one_too_many():
-    with pytest.raises(BadInput, match="both"):
-        open_llm(LlmSettings(endpoint="http://localhost:1", model="m", command="llm"))
 
 
 def test_the_guard(monkeypatch):

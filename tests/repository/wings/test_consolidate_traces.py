@@ -98,7 +98,7 @@ def test_if_due(project, rawkomem):
     said = json.loads(rawkomem("consolidate", "--if-due", "--json").stdout)
     assert said == {"due": False, "new_traces": 9, "least": 10, "last_run": ""}
     assert "not due: 9 new traces" in rawkomem("consolidate", "--if-due").stderr
-    (project / ".rawko" / "config.yaml").write_text("traces:\n  due: 9\n")
+    fill(project, 10)
     assert "+ learning" in rawkomem("consolidate", "--if-due").stdout
     later = {"RAWKOMEM_NOW": "2026-06-09T12:00:00Z"}
     write(project / ".rawko", "traces/2026-05/new.md", trace(77, "Something else entirely"))

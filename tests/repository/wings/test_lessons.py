@@ -189,7 +189,7 @@ def test_a_link_does_not_bring_what_is_held_back(repository):
 
 
 def test_settings_move_both_limits(repository, memories, project):
-    (project / ".rawko/config.yaml").write_text("lessonMinConfidence: 0.5\nlessonRetentionDays: 1000\n")
+    (project / ".rawko/config.yaml").write_text("lessons: {minConfidence: 0.5}\nkeepDays: {lessons: 1000}\n")
     learn(repository, confidence=0.6)
     assert len(repository.inject(TASK).items) == len(lessons.query(repository)) == 1
 

@@ -57,7 +57,7 @@ def test_only_consolidated_traces_are_archived(case, project, rawkomem, reposito
 def test_a_setting_lets_unlearned_traces_leave(project, rawkomem):
     write(project / ".rawko", "traces/2026-05/alone.md", trace(1, "Repair the coffee machine"))
     assert "nothing to do" in rawkomem("retention", env={"RAWKOMEM_NOW": "2027-06-01"}).stderr
-    (project / ".rawko" / "config.yaml").write_text("traces:\n  keepDays: 30\n")
+    (project / ".rawko" / "config.yaml").write_text("keepDays:\n  traces: 30\n")
     assert "nothing to do" in rawkomem("retention").stderr
     assert "idle for more than 30 days" in rawkomem("retention", env={"RAWKOMEM_NOW": "2026-07-15"}).stdout
 

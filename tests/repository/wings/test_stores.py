@@ -28,7 +28,7 @@ def settings_of(project, repository: str = "", user: str = "", own: str = ""):
 def test_the_user_names_the_store(project):
     assert settings_of(project)[0].name == "sqlite"
     assert settings_of(project, user="store: lancedb\n")[0].name == "lancedb"
-    store, _ = settings_of(project, user="store: lancedb\n", own="store:\n  name: postgres\n  urlEnv: TEAM\n")
+    store, _ = settings_of(project, user="store: lancedb\n", own="store:\n  name: postgres\n  url: env:TEAM\n")
     assert (store.name, store.url_env) == ("postgres", "TEAM")
 
 
@@ -47,7 +47,7 @@ def test_the_environment_goes_before_settings(project, monkeypatch):
 
 
 def test_a_url_comes_from_the_environment_it_names(project, monkeypatch):
-    store, _ = settings_of(project, user="store:\n  name: postgres\n  urlEnv: TEAM_STORE\n")
+    store, _ = settings_of(project, user="store:\n  name: postgres\n  url: env:TEAM_STORE\n")
     with pytest.raises(BadInput, match="TEAM_STORE is not set"):
         store.where()
     monkeypatch.setenv("TEAM_STORE", "postgres://x")
@@ -60,7 +60,7 @@ trust:
   maxUnverified: 0
 store:
   name: postgres
-  urlEnv: TEAM  # of the team
+  url: env:TEAM  # of the team
 
   repository: shop
 llm:

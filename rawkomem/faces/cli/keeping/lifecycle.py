@@ -87,7 +87,7 @@ def compress_command(
 @click.option("--apply", is_flag=True, help="Write, and put the consolidated traces into the archive: the default.")
 @click.option("--staged", is_flag=True, help="Write, but leave the traces for a review: exit code 1 if it wrote.")
 @DRY_RUN
-@click.option("--if-due", is_flag=True, help="Only after enough new traces (10, or traces.due), or a week.")
+@click.option("--if-due", is_flag=True, help="Only after enough new traces (10), or a week.")
 @JSON
 @click.pass_obj
 def consolidate_command(folder: str, /, apply: bool, staged: bool, dry_run: bool, if_due: bool, as_json: bool) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from array import array
 
 import click
 
 from ....embed.chain import open_embedder
+from ....files.given_text import read_stdin
 from ....files.layout import find_layout
 from ....model.errors import BadInput, NotFound
 from ....settings import Settings, load_settings
@@ -25,7 +25,7 @@ def match_command(pattern: str, text: str, as_json: bool) -> int:
     Exit code 0 when it fires, 1 when it does not. TEXT '-' reads standard input.
     """
     if text == "-":
-        text = sys.stdin.read()
+        text = read_stdin(strict=False)
     fired = match(pattern, text)
     problems = problems_of([pattern], 1)
     if as_json:

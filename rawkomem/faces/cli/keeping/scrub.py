@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ....files.given_text import read_stdin
 from ....model.errors import BadInput
 from ....model.record import as_dict
 from ....redaction.find import find_secrets, redact
@@ -30,7 +31,7 @@ def scrub_command(profile: str, as_json: bool) -> None:
 
     What is found is listed by 'rawkomem docs redaction'. Nothing is written.
     """
-    text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    text = read_stdin(strict=False)
     if profile:
         _show_stages(text, profile, as_json)
         return

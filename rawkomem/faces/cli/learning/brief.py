@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
+from ....files.given_text import read_stdin
 from ....model.record import as_dict
 from ....recall.brief import MAX_TOKENS, NOTHING
 from ....repository.wings import experience
@@ -24,7 +23,7 @@ def brief_command(folder: str, /, goal: tuple[str, ...], budget: int, as_json: b
     What worked, what failed, anti-patterns, the recommended approach and lessons, each with the id of its source. GOAL
     '-' reads it from standard input.
     """
-    text = sys.stdin.read() if goal == ("-",) else " ".join(goal)
+    text = read_stdin(strict=False) if goal == ("-",) else " ".join(goal)
     found = experience.brief(open_repository(folder), text, budget)
     if as_json:
         say_json({**as_dict(found), "points": [as_dict(point) for point in found.points]})

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ....files.given_text import decode_text
 from ....format.lesson import DEFAULT_CONFIDENCE, SEVERITIES, LessonContext
 from ....git.user import user_name
 from ....learn.lessons.lesson import HELD, KNOWN
@@ -63,7 +64,7 @@ def add_command(folder: str, /, by: str, as_json: bool, **fields: Any) -> None:
 
 
 @lesson_command.command("import")
-@click.argument("file", type=click.File("r", encoding="utf-8"))
+@click.argument("file", type=click.File("rb"))
 @JSON
 @click.pass_obj
 def import_command(folder: str, /, file: Any, as_json: bool) -> None:
@@ -72,7 +73,7 @@ def import_command(folder: str, /, file: Any, as_json: bool) -> None:
     FILE '-' reads it from standard input. Both forms of RFC-0011 are understood: see 'rawkomem docs yamo'.
     """
     repository = open_repository(folder)
-    lesson, what = lessons.take_over(repository, file.read())
+    lesson, what = lessons.take_over(repository, decode_text(file.read(), file.name))
     repository.sync()
     _tell(lesson, what, as_json)
 
@@ -80,7 +81,7 @@ def import_command(folder: str, /, file: Any, as_json: bool) -> None:
 @click.command("lessons")
 @click.argument("query", nargs=-1)
 @click.option("--limit", "-n", default=lessons.LIMIT, show_default=True, type=click.IntRange(1), help="At most.")
-@click.option("--min-confidence", type=click.FloatRange(0, 1), help="Default: lessonMinConfidence, 0.7.")
+@click.option("--min-confidence", type=click.FloatRange(0, 1), help="Default: lessons.minConfidence, 0.7.")
 @click.option("--pattern", default="", help="Every lesson of this pattern (its id or name), whatever its status.")
 @click.option("--wire", is_flag=True, help="Print wire blocks, for 'rawkomem lesson import' and others.")
 @JSON

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ....files.given_text import read_stdin, read_text_file
 from ....git.user import user_name
 from ....learn.skills.export import FILE
 from ....learn.skills.skill import PRUNED_BELOW
@@ -220,13 +220,7 @@ def _line(skill: Skill) -> str:
 def _read(folder: str, file: str) -> tuple[str, str]:
     """The text of a skill file, and what to call its source: never a path of somebody's machine."""
     if file == "-":
-        return sys.stdin.read(), ""
+        return read_stdin(), ""
     path = os.path.join(folder, file)
     path = os.path.join(path, FILE) if os.path.isdir(path) else path
-    try:
-        with open(path, encoding="utf-8") as stream:
-            return stream.read(), os.path.basename(path)
-    except UnicodeDecodeError:
-        raise BadInput(f"{path} is not UTF-8 text", "save it as UTF-8") from None
-    except OSError as failure:
-        raise BadInput(f"cannot read {path}: {failure.strerror}", "name a skill file, its folder, or -") from None
+    return read_text_file(path), os.path.basename(path)

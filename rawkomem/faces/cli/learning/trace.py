@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ....files.given_text import read_stdin
 from ....format.compose import entry_from_text
 from ....git.user import user_name
 from ....learn.traces.record import Experienced, Told
@@ -70,7 +71,7 @@ def trace_add(folder: str, /, as_json: bool, **given: Any) -> None:
 
 
 def _piped() -> str:
-    return "" if sys.stdin.isatty() else entry_from_text(sys.stdin.read()).body
+    return "" if sys.stdin.isatty() else entry_from_text(read_stdin()).body
 
 
 @trace_command.command("list")
@@ -165,7 +166,7 @@ def log_add(folder: str, /, as_json: bool, **given: Any) -> None:
     """
     repository = open_repository(folder)
     if given["learnings"] == "-":
-        given["learnings"] = sys.stdin.read().strip()
+        given["learnings"] = read_stdin().strip()
     _report(experience.add_experience(repository, Experienced(**given), user_name()), as_json)
     repository.sync()
 

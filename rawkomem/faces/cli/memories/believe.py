@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ....files.given_text import read_stdin
 from ....format.compose import entry_from_text
 from ....git.user import user_name
 from ....model.errors import BadInput
@@ -184,7 +184,7 @@ def evolve_command(folder: str, /, text: tuple[str, ...], title: str, by: str, a
     One that says the same is confirmed; one that clearly speaks of the same is superseded, if the text is trusted as
     much. Without one, the text is just stored. TEXT '-' reads it from standard input.
     """
-    said = sys.stdin.read() if text == ("-",) else " ".join(text)
+    said = read_stdin() if text == ("-",) else " ".join(text)
     entry = entry_from_text(said)
     body = entry.body.strip()
     entry = replace(entry, title=title or entry.title or one_line(body.partition("\n")[0], 100), by=_who(by))

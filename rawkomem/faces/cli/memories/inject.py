@@ -31,7 +31,11 @@ def run(
     **which: Any,
 ) -> None:
     """Inject and print."""
-    text = sys.stdin.read() if arguments == ["-"] else " ".join(arguments)
+    text = " ".join(arguments)
+    if arguments == ["-"]:
+        from ....files.given_text import read_stdin  # most tasks are given as arguments
+
+        text = read_stdin(strict=False)
     repository = Repository.open(folder)
     task = Task(text, agent, plan, session)
     only = filter_of(**which)

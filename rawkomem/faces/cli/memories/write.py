@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ....files.given_text import decode_text, read_stdin
 from ....files.templates import fill_template
 from ....format.compose import compose, entry_from_text
 from ....git.user import user_name
@@ -37,7 +38,7 @@ FIELDS = (
     click.option("--source", default="", help="Where it comes from: a link, a file; or a class like user_explicit."),
     click.option("--related", "-r", multiple=True, help="The id of a related memory; may be repeated."),
     click.option("--body", "-b", default="", help="The text; '-' reads it from standard input."),
-    click.option("--file", "-f", "file", type=click.File("r", encoding="utf-8"), help="Read the text from a file."),
+    click.option("--file", "-f", "file", type=click.File("rb"), help="Read the text from a file."),
     click.option("--edit", "-e", is_flag=True, help="Write it in $EDITOR, on a template."),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
 )
@@ -137,7 +138,7 @@ def purge_command(folder: str, id: str, yes: bool) -> None:
 def _text(given: dict[str, Any], draft: Callable[[], str], optional: bool = False) -> str:
     """The text that the user gives, by whichever way."""
     if given["file"]:
-        return str(given["file"].read())
+        return decode_text(given["file"].read(), given["file"].name)
     if given["body"] and given["body"] != "-":
         return str(given["body"])
     if given["edit"] or (not optional and given["body"] != "-" and sys.stdin.isatty()):
@@ -146,7 +147,7 @@ def _text(given: dict[str, Any], draft: Callable[[], str], optional: bool = Fals
             raise BadInput("nothing was saved in the editor: nothing stored", "save the file to store it")
         return text
     if given["body"] == "-" or (not sys.stdin.isatty() and not optional):
-        return sys.stdin.read()
+        return read_stdin()
     return ""
 
 

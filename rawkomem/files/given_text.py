@@ -1,0 +1,35 @@
+"""Text that a user hands over, in a file or on standard input: UTF-8, or an error that says what to do."""
+
+from __future__ import annotations
+
+import sys
+
+from ..model.errors import BadInput
+
+STDIN = "standard input"
+
+
+def read_text_file(file: str) -> str:
+    """Return a file's text; BadInput where it cannot be read or is not UTF-8."""
+    try:
+        with open(file, "rb") as stream:
+            return decode_text(stream.read(), file)
+    except OSError as failure:
+        raise BadInput(f"cannot read {file}: {failure.strerror or failure}", "check its name and permissions") from None
+
+
+def read_stdin(strict: bool = True) -> str:
+    """Return what is piped in. Without `strict`, bytes that are no UTF-8 are replaced: for a question, not a memory."""
+    stream = getattr(sys.stdin, "buffer", None)
+    return decode_text(stream.read(), STDIN, strict) if stream else sys.stdin.read()
+
+
+def decode_text(data: bytes, name: str, strict: bool = True) -> str:
+    """Return the text of some bytes, with \\n line ends and without a byte order mark; BadInput names their source."""
+    try:
+        text = data.decode("utf-8-sig", "strict" if strict else "replace")
+    except UnicodeDecodeError as failure:
+        line = data.count(b"\n", 0, failure.start) + 1
+        hint = "save it as UTF-8, for example with 'iconv -f latin1 -t utf-8'"
+        raise BadInput(f"{name} is not UTF-8 text (line {line}, byte {failure.start})", hint) from None
+    return text.replace("\r\n", "\n")

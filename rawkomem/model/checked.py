@@ -1,0 +1,183 @@
+"""Checks of the values that a caller gives to a record: each returns the value as the record keeps it, or BadInput.
+
+A check is a pair: an expression that is true when a value needs a look, and the function that looks. The expression
+runs inside the record's __init__, so that a value of the right type costs no call.
+"""
+
+from __future__ import annotations
+
+from .clock import read_moment
+from .errors import BadInput
+from .kinds import CHANGES, CREATES, IMPORTANCE, STATUSES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    from .entry import Value
+
+    Check = tuple[str, Callable[[Any, str], Any]]
+
+    class Texts:
+        """A field that takes one text or several, and holds a tuple."""
+
+        def __get__(self, item: object, owner: object) -> tuple[str, ...]: ...
+        def __set__(self, item: object, value: str | Iterable[str]) -> None: ...
+
+    class Rank:
+        """A field that takes a word of importance or its place among those words, and holds the place."""
+
+        def __get__(self, item: object, owner: object) -> int: ...
+        def __set__(self, item: object, value: str | int) -> None: ...
+
+    class Moment:
+        """A field that takes milliseconds since 1970 or a text that names a time, and holds milliseconds."""
+
+        def __get__(self, item: object, owner: object) -> int: ...
+        def __set__(self, item: object, value: str | int) -> None: ...
+
+    class Extra:
+        """A field that takes a mapping of texts, numbers, lists and mappings."""
+
+        def __get__(self, item: object, owner: object) -> Mapping[str, Value]: ...
+        def __set__(self, item: object, value: Mapping[str, Any]) -> None: ...
+
+    NO_TEXTS, ANY_RANK, NO_MOMENT, NO_EXTRA = Texts(), Rank(), Moment(), Extra()
+else:
+    NO_TEXTS, ANY_RANK, NO_MOMENT, NO_EXTRA = (), 0, 0, {}
+
+SHOWN_CHARACTERS = 60  # of a wrong value, in an error message
+MAX_DEPTH = 32  # of nested values: the reader of files allows 8 levels, so nothing that can be read back is deeper
+MOMENTS = "a date (2026-01-23), a time (2026-01-23T10:30:00Z) or an age (24h, 7d, 2w)"
+
+
+def checked_text(value: Any, where: str) -> str:
+    """Return a text."""
+    if not isinstance(value, str):
+        raise _refused(where, value, "is not a text", "put it in quotes, or use str()")
+    return value
+
+
+def checked_texts(value: Any, where: str) -> tuple[str, ...]:
+    """Return a tuple of texts. A single text is one item, an empty text is none."""
+    if isinstance(value, str):
+        return (value,) if value else ()
+    hint = "give a text or a list of texts"
+    if isinstance(value, (bytes, bytearray, dict)) or not hasattr(value, "__iter__"):
+        raise _refused(where, value, "is not a list of texts", hint)
+    items = tuple(sorted(value) if isinstance(value, (set, frozenset)) else value)
+    for item in items:
+        if not isinstance(item, str):
+            raise _refused(where, item, "is not a text", hint)
+    return items
+
+
+def checked_flag(value: Any, where: str) -> bool:
+    """Return True or False."""
+    if not isinstance(value, bool):
+        raise _refused(where, value, "is neither True nor False", "give one of them")
+    return value
+
+
+def checked_whole(value: Any, where: str) -> int:
+    """Return a whole number."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise _refused(where, value, "is not a whole number", "give an int")
+    return int(value)
+
+
+def checked_share(value: Any, where: str) -> float:
+    """Return a number from 0 to 1; NaN and infinity are none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise _refused(where, value, "is not a number from 0 to 1", "give one like 0.6")
+    return float(value)
+
+
+def checked_moment(value: Any, where: str, end: bool = False) -> int:
+    """Return milliseconds since 1970 of a number or of a text that names a time; a date's last moment with `end`."""
+    if not isinstance(value, str):
+        return checked_whole(value, where)
+    at = read_moment(value, end) if value else 0
+    if at is None:
+        raise _refused(where, value, "names no time", f"give {MOMENTS}")
+    return at
+
+
+def checked_last_moment(value: Any, where: str) -> int:
+    """As checked_moment; a date means the end of that day."""
+    return checked_moment(value, where, end=True)
+
+
+def checked_word(value: Any, where: str, words: Iterable[str]) -> str:
+    """Return a word of a closed vocabulary, in lower case."""
+    word = value.lower() if isinstance(value, str) else value
+    if word not in words:
+        raise _refused(where, value, "is not known", "one of " + ", ".join(words))
+    return str(word)
+
+
+def checked_words(value: Any, where: str, words: Iterable[str]) -> tuple[str, ...]:
+    """Return a tuple of words of a closed vocabulary."""
+    return tuple(checked_word(word, where, words) for word in checked_texts(value, where))
+
+
+def checked_rank(value: Any, where: str) -> int:
+    """Return the place of an importance among its words; takes the word, too."""
+    if isinstance(value, str):
+        return IMPORTANCE.index(checked_word(value, where, IMPORTANCE)) if value else 0
+    rank = checked_whole(value, where)
+    if not 0 <= rank < len(IMPORTANCE):
+        raise _refused(where, value, "is no importance", "one of " + ", ".join(IMPORTANCE))
+    return rank
+
+
+def checked_extra(value: Any, where: str) -> Mapping[str, Value]:
+    """Return a mapping of texts, finite numbers, lists and mappings: whatever can be written to a file."""
+    if not hasattr(value, "items"):
+        raise _refused(where, value, "is not a mapping", "give a dict")
+    return {checked_text(key, where): _writable(item, f"{where}[{key!r}]", 1) for key, item in value.items()}
+
+
+def _writable(value: Any, where: str, depth: int) -> Any:
+    if isinstance(value, (str, int)) or (isinstance(value, float) and abs(value) < float("inf")):
+        return value
+    if depth < MAX_DEPTH and isinstance(value, (list, tuple)):
+        return [_writable(item, where, depth + 1) for item in value]
+    if depth < MAX_DEPTH and isinstance(value, dict):
+        return {checked_text(key, where): _writable(item, where, depth + 1) for key, item in value.items()}
+    raise _refused(where, value, "cannot be written to a file", "give texts, finite numbers, lists or dicts of them")
+
+
+def _refused(where: str, value: object, what: str, hint: str) -> BadInput:
+    shown = ascii(value)
+    shown = shown if len(shown) <= SHOWN_CHARACTERS else shown[:SHOWN_CHARACTERS] + "…"
+    return BadInput(f"{where}: {shown} {what}", hint)
+
+
+NOT_TEXTS = "{0} is not _none and (type({0}) is not tuple or set(map(type, {0})) != _texts)"
+TEXT: Check = ("type({0}) is not str", checked_text)
+TEXTS: Check = (NOT_TEXTS, checked_texts)
+FLAG: Check = ("{0} is not True and {0} is not False", checked_flag)
+WHOLE: Check = ("type({0}) is not int", checked_whole)
+SHARE: Check = ("type({0}) is not float or not 0 <= {0} <= 1", checked_share)
+MOMENT: Check = ("type({0}) is not int", checked_moment)
+LAST_MOMENT: Check = ("type({0}) is not int", checked_last_moment)
+RANK: Check = ("type({0}) is not int or {0}", checked_rank)
+EXTRA: Check = ("{0} is not _default", checked_extra)
+
+
+def word_of(*words: str) -> Check:
+    """Return the check of a word of a closed vocabulary."""
+    return ("{0} is not _default", lambda value, where: checked_word(value, where, words))
+
+
+def words_of(*words: str) -> Check:
+    """Return the check of several words of a closed vocabulary."""
+    return ("{0} is not _none", lambda value, where: checked_words(value, where, words))
+
+
+KIND = word_of(*CREATES, *CHANGES)
+KINDS = words_of(*CREATES)
+STATUS_WORDS = words_of(*STATUSES)
+IMPORTANCE_WORD = word_of(*IMPORTANCE)

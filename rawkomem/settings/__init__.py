@@ -1,0 +1,186 @@
+"""Settings: few, from the repository's config.yaml and the user's. What could do harm is the user's alone.
+
+table.py holds the settings, values.py their types, read.py reads a file. A cold command cannot afford a YAML parser, so
+what the files say is kept in the user's cache folder, under the stamps of the files.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+
+from ..embed.chain import EmbedderSettings
+from ..exchange.sinks.config import SinkSettings
+from ..files.layout import Layout, user_cache, user_config, user_repository_config
+from ..index.open_store import StoreSettings
+from ..learn.llm.config import LlmSettings
+from ..model.errors import BadInput
+from ..model.record import record, replace
+from ..recall.limits import LESSON_CONFIDENCE, LESSON_DAYS, MAX_UNVERIFIED, SPECIALTIES, Limits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    Given = tuple[int, str, tuple[str, ...], Any]  # which file says it, key of the row, path below it, value
+
+# Which file says something; a later one counts before an earlier one.
+USERS, REPOSITORYS, USERS_FOR_REPOSITORY = range(3)
+TABLE = os.path.join(os.path.dirname(__file__), "table.py")
+
+
+@record
+class Settings:
+    """All settings of one repository for this user."""
+
+    embedder: EmbedderSettings = EmbedderSettings()
+    agents: tuple[tuple[str, Limits], ...] = ()
+    sinks: SinkSettings = SinkSettings()
+    commits: bool = True  # whether what no person committed counts as written by an agent
+    identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/belief/committer.py
+    predicates: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # rules of claims, unchecked
+    unverified: int = MAX_UNVERIFIED  # memories injected that no person vouches for, where people vouch for any
+    llm: LlmSettings = LlmSettings()
+    ledger: str = "on"
+    lesson_confidence: float = LESSON_CONFIDENCE  # the least of a lesson that is injected
+    lesson_days: int = LESSON_DAYS  # the age of the oldest one that is
+    names: tuple[str, ...] = ()  # of people, besides the user, that become ids in what is recorded or distilled
+    keep_days: int = 0  # days after which a trace is archived that no learning was made of; 0: never
+    store: StoreSettings = StoreSettings()
+    contents: bool = False  # whether MEMORY.md follows every write
+    others: tuple[tuple[str, Any], ...] = ()  # of rows that fill no field
+
+    def limits(self, agent: str) -> Limits:
+        """Return how much may be injected for an agent; BadInput for one that nobody knows."""
+        known = {**dict.fromkeys(SPECIALTIES, Limits()), **dict(self.agents)}
+        if agent and agent not in known:
+            raise BadInput(f"unknown agent {agent!r}", f"one of {', '.join(known)}; or add it to config.yaml")
+        found = known.get(agent, Limits())
+        return replace(
+            found,
+            unverified=self.unverified,
+            lesson_confidence=self.lesson_confidence,
+            lesson_days=self.lesson_days,
+        )
+
+    def value(self, key: str) -> Any:
+        """Return the value of a setting that fills no field of its own."""
+        from .table import rows_by_key
+
+        return dict(self.others).get(key, rows_by_key()[key].default)
+
+
+def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
+    """Return the repository's settings over the user's over the defaults; the environment's over all of them.
+
+    What is wrong in a file is told to `warn`, every time, and the default is used.
+    """
+    settings = _load(layout, warn)
+    embedder = os.environ.get("RAWKOMEM_EMBEDDER")
+    if embedder:
+        from .table import embedder_fields
+
+        settings = _filled(settings, embedder_fields(embedder))
+    store = os.environ.get("RAWKOMEM_STORE")
+    return replace(settings, store=settings.store.named(store)) if store else settings
+
+
+def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
+    files = (user_config(), layout.config, user_repository_config(layout))
+    stamps = [_stamp(file) for file in files]
+    if not any(stamps):
+        return Settings()
+    stamp = " ".join([*stamps, _stamp(TABLE)])
+    name = "".join(c if c.isalnum() else "-" for c in layout.root)[-150:]
+    cache = os.path.join(user_cache(), "settings", f"{name}.cache")
+    given, warnings = _cached(cache, stamp) or _read(files, cache, stamp)
+    for warning in warnings:
+        warn(warning)
+    return _settings(given) if given else Settings()
+
+
+def _stamp(file: str) -> str:
+    try:
+        stat = os.stat(file)
+    except OSError:
+        return ""
+    return f"{stat.st_size}.{stat.st_mtime_ns}.{stat.st_ino}.{stat.st_ctime_ns}"
+
+
+def _read(files: Iterable[str], cache: str, stamp: str) -> tuple[list[Given], list[str]]:
+    from .read import read_settings  # YAML: only when a settings file changed
+
+    given: list[Given] = []
+    warnings: list[str] = []
+    for number, file in enumerate(files):
+        values, odd = read_settings(file, number == REPOSITORYS)
+        given += [(number, *value) for value in values]
+        warnings += odd
+    _keep(cache, (stamp, given, warnings))
+    return given, warnings
+
+
+def _cached(cache: str, stamp: str) -> tuple[list[Given], list[str]] | None:
+    try:
+        with open(cache, "rb") as stream:
+            known, given, warnings = marshal.load(stream)
+    except (OSError, EOFError, ValueError, TypeError):
+        return None
+    return (given, warnings) if known == stamp else None
+
+
+def _keep(cache: str, data: tuple[str, list[Given], list[str]]) -> None:
+    """Write the cache. Best effort: without one the next command reads YAML again."""
+    temporary = f"{cache}.{os.getpid()}"
+    try:
+        os.makedirs(os.path.dirname(cache), mode=0o700, exist_ok=True)
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
+            stream.write(marshal.dumps(data))
+        os.replace(temporary, cache)
+    except OSError:
+        pass
+
+
+def _settings(given: Iterable[Given]) -> Settings:
+    """Return the settings that the files give. Who may set a row is asked again: a cache is not proof of it."""
+    from .table import BOTH, rows_by_key
+
+    rows = rows_by_key()
+    values: dict[str, Any] = {}
+    for number, key, path, value in given:
+        row = rows[key]
+        if number == REPOSITORYS and row.who != BOTH:
+            continue
+        if row.least and number != USERS_FOR_REPOSITORY:
+            value = min(value, values.get(key, row.default))
+        if path:
+            _put(values.setdefault(key, {}), path, value)
+        else:
+            values[key] = value
+    fields: dict[str, Any] = {}
+    for key, value in values.items():
+        fields |= rows[key].fields_of(value)
+    others = tuple((key, value) for key, value in values.items() if not rows[key].field)
+    filled = {path: value for path, value in fields.items() if path}
+    settings: Settings = _filled(replace(Settings(), others=others), filled)
+    return settings
+
+
+def _put(into: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    for name in path[:-1]:
+        into = into.setdefault(name, {})
+    into[path[-1]] = value
+
+
+def _filled(item: Any, fields: Mapping[str, Any]) -> Any:
+    """Return a record with values at dotted paths below it."""
+    changes: dict[str, Any] = {}
+    inner: dict[str, dict[str, Any]] = {}
+    for path, value in fields.items():
+        name, dot, rest = path.partition(".")
+        if dot:
+            inner.setdefault(name, {})[rest] = value
+        else:
+            changes[name] = value
+    return replace(item, **changes, **{name: _filled(getattr(item, name), more) for name, more in inner.items()})

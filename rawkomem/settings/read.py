@@ -1,0 +1,111 @@
+"""Reads one settings file: the values that the table allows, and a warning for everything else in it.
+
+Whatever is wrong is a warning, never an error: a typo must not keep a person from a search, or an agent from its
+memories. Warnings do not repeat values, which may be keys or passwords.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from ..files.contents import read_bytes
+from ..format.frontmatter import MAX_BYTES, Unreadable, read_frontmatter
+from .table import BOTH, REMOVED, ROWS, rows_by_key
+from .values import is_name
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .table import Row
+    from .values import Type
+
+    Path = tuple[str, ...]
+
+MAX_WARNINGS = 10  # of one file
+MAX_SHOWN = 60  # characters of a key in a warning
+
+
+def read_settings(file: str, repository: bool) -> tuple[list[tuple[str, Path, Any]], list[str]]:
+    """Return the allowed values of a file as (key of the row, path below it, value), and the warnings."""
+    try:
+        data = read_bytes(file)
+        if len(data) > MAX_BYTES:
+            return [], [f"{file} is larger than {MAX_BYTES >> 10} KiB: none of it is used"]
+        fields, _ = read_frontmatter(data.decode("utf-8-sig"))
+    except FileNotFoundError:
+        return [], []
+    except OSError as failure:
+        return [], [f"{file} cannot be read ({failure.strerror or failure}): none of it is used"]
+    except UnicodeDecodeError as failure:
+        return [], [f"{file} is not UTF-8 text (byte {failure.start}): none of it is used; save it as UTF-8"]
+    except Unreadable as failure:
+        problem = failure.problem
+        return [], [f"{file}:{problem.line}: {problem.message}: none of it is used; {problem.hint}"]
+    reader = _Reader(file, repository)
+    for name, field in fields.items():
+        if not field.missing:
+            reader.read((name,), field.value, field.line)
+    return reader.values, reader.told()
+
+
+class _Reader:
+    """Collects what one file says."""
+
+    def __init__(self, file: str, repository: bool):
+        self.file = file
+        self.repository = repository
+        self.rows = rows_by_key()
+        self.short = {row.short: row for row in ROWS if row.short}
+        self.values: list[tuple[str, Path, Any]] = []
+        self.warnings: list[str] = []
+
+    def told(self) -> list[str]:
+        more = len(self.warnings) - MAX_WARNINGS
+        return [*self.warnings[:MAX_WARNINGS], *([f"{self.file}: and {more} more"] if more > 0 else [])]
+
+    def read(self, path: Path, value: Any, line: int) -> None:
+        """Read a value, or every value below it."""
+        if isinstance(value, dict):
+            for name, inner in value.items():
+                self.read((*path, name), inner, line)
+            return
+        found = self._find(path)
+        if found is None:
+            self._warn(line, path, self._why_unknown(path))
+        elif self.repository and found[0].who != BOTH:
+            self._warn(line, path, "may be set in your own config only")
+        else:
+            self._take(*found, path, value, line)
+
+    def _find(self, path: Path) -> tuple[Row, Path, Type] | None:
+        if len(path) == 1 and path[0] in self.short:
+            row = self.short[path[0]]
+            return row, (), row.type_for(self.repository)
+        for length in (1, len(path)):
+            row = self.rows.get(".".join(path[:length]))  # type: ignore[assignment]
+            place = row.type_for(self.repository).below(path[length:]) if row else None
+            if place:
+                return row, *place
+        return None
+
+    def _take(self, row: Row, below: Path, type: Type, path: Path, value: Any, line: int) -> None:
+        try:
+            self.values.append((row.key, below, type.read(value)))
+        except ValueError:
+            instead = "the default is used" if row.broken is None else f"{row.broken or 'none'} is used"
+            self._warn(line, path, f"must be {type.allowed}: {instead}")
+            if row.broken is not None:
+                self.values.append((row.key, below, row.broken))
+
+    def _why_unknown(self, path: Path) -> str:
+        key = ".".join(path)
+        if key in REMOVED:
+            return f"is no longer a setting: {REMOVED[key]}"
+        near = get_close_matches(key, [*self.rows, *self.short], 1)
+        return "is not a setting" + (f"; did you mean {near[0]}?" if near else "; 'rawkomem docs settings' lists them")
+
+    def _warn(self, line: int, path: Path, why: str) -> None:
+        key = ".".join(path)
+        shown = key if all(map(is_name, path)) else ascii(key)
+        self.warnings.append(f"{self.file}:{line}: {shown[:MAX_SHOWN]} {why}")

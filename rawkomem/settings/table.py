@@ -1,0 +1,210 @@
+"""The table of settings: one row each. Reading, checking, the cache and docs/settings.md are made from it."""
+
+from __future__ import annotations
+
+from ..embed.chain import AUTO, BUNDLED, PROVIDERS
+from ..exchange.sinks.config import EVENTS
+from ..index.open_store import MEMORY, SQLITE, STORES
+from ..model.kinds import IMPORTANCE
+from ..model.record import record
+from ..recall.limits import BUDGET, LESSON_CONFIDENCE, LESSON_DAYS, MAX_INJECTED, MAX_UNVERIFIED
+from .values import TEXT, TEXTS, YES_NO, Type, choice, group, named, number, some_of, text_like, texts_or, whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+USER, BOTH = "you", "both"  # who may set a row: a repository is untrusted, so nothing that could do harm is for both
+LOCAL = (AUTO, BUNDLED, "minilm")  # embedders that a repository may choose: they send nothing and load nothing
+LEDGER = ("on", "writes", "off")
+ENV = "env:"  # before the name of an environment variable
+MAX_DAYS = 36_500
+MAX_BUDGET = 1_000_000  # tokens
+
+KEY_FIELDS = {"embedder": "embedder.key_env", "llm": "llm.key_env", "webhook": "sinks.webhook.key_env"}
+DAY_FIELDS = {"lessons": "lesson_days", "traces": "keep_days"}
+AGENT_FIELDS = {"maxInjected": "most", "minImportance": "least_importance", "budget": "budget"}
+
+
+@record
+class Row:
+    """One setting."""
+
+    key: str
+    type: Type
+    who: str
+    default: Any  # shown in the docs; the field that the row fills has it, too
+    doc: str
+    field: str | Callable[[Any], Mapping[str, Any]] = ""  # of Settings, or a function to several; none: Settings.value
+    short: str = ""  # a name that may stand for the key
+    repository: Type | None = None  # what a repository may say, where that is less
+    broken: Any = None  # used instead of a wrong value, where the default would be the less careful choice
+    least: bool = False  # the smaller of two values counts: a repository can lower it, not raise it
+
+    def type_for(self, repository: bool) -> Type:
+        """Return what may be said in a repository's file, or in the user's own."""
+        return self.repository if repository and self.repository else self.type
+
+    def fields_of(self, value: Any) -> Mapping[str, Any]:
+        """Return the fields that a value fills, as dotted paths below Settings."""
+        return {self.field: value} if isinstance(self.field, str) else self.field(value)
+
+
+def is_address(value: str) -> bool:
+    """Tell whether a value is an http(s) address."""
+    return value.startswith(("http://", "https://"))
+
+
+def embedder_fields(value: str) -> Mapping[str, Any]:
+    """Return the fields for a provider's name, or for an address that speaks OpenAI's API."""
+    return {"embedder.provider": "openai", "embedder.url": value} if is_address(value) else {"embedder.provider": value}
+
+
+def _model_fields(value: str) -> Mapping[str, Any]:
+    name, _, dims = value.rpartition("@")
+    sized = bool(name) and dims.isdecimal()
+    return {"embedder.model": name, "embedder.dims": int(dims)} if sized else {"embedder.model": value}
+
+
+def _llm_fields(value: str) -> Mapping[str, Any]:
+    return {"llm.endpoint" if is_address(value) else "llm.command": value}
+
+
+def _fields_by(names: Mapping[str, str]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
+    return lambda value: {names[name]: inner for name, inner in value.items()}
+
+
+def _event_fields(value: tuple[str, ...]) -> Mapping[str, Any]:
+    return {"sinks.markdown.events": value, "sinks.webhook.events": value}
+
+
+def _agent_author_fields(value: Any) -> Mapping[str, Any]:
+    return {"commits": False} if value == "off" else {"identities": value}
+
+
+def _url_fields(value: str) -> Mapping[str, Any]:
+    return {"store.url_env": value.removeprefix(ENV)} if value.startswith(ENV) else {"store.url": value}
+
+
+def _limit_fields(value: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    from ..recall.limits import Limits
+
+    known = ((name, {AGENT_FIELDS[key]: said for key, said in given.items()}) for name, given in sorted(value.items()))
+    return {"agents": tuple((name, Limits(**given)) for name, given in known)}
+
+
+def _predicate_fields(value: Mapping[str, Mapping[str, str]]) -> Mapping[str, Any]:
+    return {"predicates": tuple((name, tuple(rules.items())) for name, rules in sorted(value.items()))}
+
+
+EMBEDDERS = (AUTO, BUNDLED, *PROVIDERS)
+DAYS = whole(0, MAX_DAYS)
+AGENT_TYPES = {"maxInjected": whole(0, 1_000), "minImportance": choice(*IMPORTANCE), "budget": whole(0, MAX_BUDGET)}
+AGENT_DEFAULTS = {"maxInjected": MAX_INJECTED, "minImportance": IMPORTANCE[0], "budget": BUDGET}
+
+ROWS = (
+    Row("embedder.provider", text_like("an http(s) address", EMBEDDERS, is_address), BOTH, AUTO,
+        "What makes vectors: `auto` (static at once, MiniLM in the background), `static`, `minilm`; in your own config"
+        " also `sentence-transformers`, `openai`, `ollama`, `lmstudio`, `cohere`, or the address of an OpenAI-like"
+        " API as far as `/v1` ([recall](recall.md#two-tiers-of-vectors)).",
+        embedder_fields, short="embedder", repository=choice(*LOCAL)),
+    Row("embedder.model", TEXT, USER, "",
+        "The model of a provider; `NAME@512` asks for 512 dimensions.",
+        _model_fields),
+    Row("embedder.start", TEXT, USER, "",
+        "A command that starts a local server which does not run.",
+        "embedder.start"),
+    Row("llm.provider", TEXT, USER, "",
+        "The language model for `learn --llm`, `reflect` and `synthesize`: the address of an OpenAI-like API, or a"
+        " command that reads the prompt on standard input, such as `claude -p`"
+        " ([learning](learn.md#with-a-language-model)).",
+        _llm_fields, short="llm"),
+    Row("llm.model", TEXT, USER, "",
+        "The model's name, where `llm.provider` is an address.",
+        "llm.model"),
+    Row("keys", group(dict.fromkeys(KEY_FIELDS, TEXT)), USER, {},
+        "The **name** of the environment variable that holds the key of the `embedder`, the `llm` or the `webhook`.",
+        _fields_by(KEY_FIELDS)),
+    Row("sinks.folder", TEXT, USER, "",
+        "A folder for a log of all writes, one file a day ([sinks](sinks.md)).",
+        "sinks.markdown.folder"),
+    Row("sinks.webhook", TEXT, USER, "",
+        "An address that each event is posted to.",
+        "sinks.webhook.url"),
+    Row("sinks.events", some_of(*EVENTS), USER, EVENTS,
+        "The events that go to the log and to the webhook.",
+        _event_fields, broken=()),
+    Row("sinks.allowLocal", YES_NO, USER, False,
+        "`on`: the webhook's server may be on this machine or in its network, and speak http.",
+        "sinks.webhook.allow_local"),
+    Row("trust.agents", texts_or("off"), USER, (),
+        "Authors of commits that are agents, besides the known ones. `off`: the author of a commit does not count"
+        " ([belief](belief.md#trust)).",
+        _agent_author_fields),
+    Row("trust.maxUnverified", whole(0, 100), BOTH, MAX_UNVERIFIED,
+        "How many memories that no person vouches for an injection may hold, where people vouch for any. The smallest"
+        " value counts.",
+        "unverified", broken=0, least=True),
+    Row("lessons.minConfidence", number(0, 1), BOTH, LESSON_CONFIDENCE,
+        "Lessons with a lower confidence are not injected ([lessons](lessons.md#what-is-injected)).",
+        "lesson_confidence"),
+    Row("keepDays", group({"lessons": DAYS, "traces": DAYS}), BOTH, {"lessons": LESSON_DAYS, "traces": 0},
+        "`lessons`: days after which a lesson that nobody confirmed is no longer injected. `traces`: days after which"
+        " [retention](traces.md#retention) archives a trace that nothing was learned from; 0: never.",
+        _fields_by(DAY_FIELDS)),
+    Row("ledger", choice(*LEDGER), USER, LEDGER[0],
+        "`writes` leaves recalls out, `off` notes nothing ([ledger](yamo.md#the-ledger)).",
+        "ledger"),
+    Row("contents", YES_NO, BOTH, False,
+        "`on`: every write updates `.rawko/MEMORY.md` ([toc](exchange.md#memorymd)).",
+        "contents"),
+    Row("privacy.names", TEXTS, USER, (),
+        "Names of people that become ids in what is recorded or distilled ([redaction](redaction.md#anonymisation)).",
+        "names"),
+    Row("store.name", choice(*(name for name in STORES if name != MEMORY)), USER, SQLITE,
+        "The search store ([scale](scale.md)).",
+        "store.name", short="store"),
+    Row("store.url", TEXT, USER, "",
+        "The store's address or folder; `env:NAME` takes it from the environment variable NAME.",
+        _url_fields),
+    Row("store.repository", TEXT, USER, "",
+        "The repository's name in a shared database, instead of the id of its first commit.",
+        "store.repository"),
+    Row("agents", named(AGENT_TYPES, skip="memory"), BOTH, AGENT_DEFAULTS,
+        "For `inject --agent NAME`: how many memories at most, how important at least, how many tokens at most."
+        " `planner`, `developer`, `tester` and `reviewer` are known; list any other name here.",
+        _limit_fields),
+    Row("predicates", named({}), BOTH, {},
+        "How claims with the predicate NAME are resolved: `cardinality`, `conflictPolicy`, `normalize`, `dedupPolicy`"
+        " ([belief](belief.md#predicates)).",
+        _predicate_fields),
+)  # fmt: skip
+
+REMOVED = {  # key of an earlier version → what replaces it
+    "embedder.url": "write the address as embedder.provider",
+    "embedder.dims": "write embedder.model as NAME@DIMENSIONS",
+    "embedder.timeout": "there is a fixed time limit now",
+    "embedder.keyEnv": "use keys.embedder",
+    "llm.endpoint": "use llm.provider",
+    "llm.command": "use llm.provider",
+    "llm.keyEnv": "use keys.llm",
+    "llm.timeout": "there is a fixed time limit now",
+    "sinks.markdown.folder": "use sinks.folder",
+    "sinks.markdown.events": "use sinks.events",
+    "sinks.webhook.url": "use sinks.webhook",
+    "sinks.webhook.events": "use sinks.events",
+    "sinks.webhook.keyEnv": "use keys.webhook",
+    "sinks.webhook.allowLocal": "use sinks.allowLocal",
+    "trust.commits": "use trust.agents: off",
+    "lessonMinConfidence": "use lessons.minConfidence",
+    "lessonRetentionDays": "use keepDays.lessons",
+    "traces.due": "ten new traces make it due now",
+    "traces.keepDays": "use keepDays.traces",
+    "store.urlEnv": "use store.url: env:NAME",
+}
+
+
+def rows_by_key() -> dict[str, Row]:
+    """Return the rows by their keys."""
+    return {row.key: row for row in ROWS}

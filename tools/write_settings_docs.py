@@ -1,0 +1,108 @@
+"""Writes docs/settings.md from the table of settings; a test fails when the file is out of date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rawkomem.settings import table
+from rawkomem.state.belief.claims import RULES
+
+if TYPE_CHECKING:
+    from rawkomem.settings.table import Row
+
+DOCS = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
+
+HEAD = """\
+# Settings
+
+Generated from the table of settings by `make docs`; do not edit.
+
+rawkomem works without any settings. Put those that everybody who works on the project should have into
+`.rawko/config.yaml`:
+
+```yaml
+embedder: static
+agents:
+  developer: {maxInjected: 3, minImportance: medium, budget: 1500}
+predicates:
+  port: {conflictPolicy: require_review}
+```
+
+| file | use |
+|---|---|
+| `.rawko/config.yaml` | The repository's settings: committed, the same for everybody. `rawkomem init` writes one without any setting. |
+| `~/.config/rawkomem/config.yaml` | Your own settings for all repositories. On macOS `~/Library/Application Support/rawkomem/`, on Windows `AppData\\Roaming\\rawkomem\\`; `XDG_CONFIG_HOME` moves it. |
+| `~/.config/rawkomem/repositories/<path of .rawko>/config.yaml` | Your own settings for one repository: for `/home/ada/shop/.rawko` the file is in `repositories/home/ada/shop/.rawko/`. `rawkomem store use` writes it. |
+
+The last file in this table overrides the repository's file, which overrides your own file for all repositories. An
+environment variable overrides all files. A dot in a key is a level of YAML: `store.name` is `store: {name: lancedb}`.
+
+A repository cannot set what could do harm: a host, a key, a command, a folder, a store. If its file tries, rawkomem
+prints a warning and ignores that line.
+
+A wrong value, an unknown key or a file that cannot be read never stops a command. rawkomem prints a warning with the
+file, the line, the key and what is allowed, and uses the default; a hook writes the warning to
+`.rawko/local/hook.log`. Two keys have a safer fallback than their default: `trust.maxUnverified` becomes 0,
+`sinks.events` becomes empty.
+
+## All keys
+
+"both": in the repository's file and in yours; "you": in yours only.
+
+| key | who | allowed | default | what it does |
+|---|---|---|---|---|
+"""  # noqa: E501
+
+PREDICATES = """
+The keys below `predicates.NAME`:
+
+| key | allowed, the default first |
+|---|---|
+"""
+
+VARIABLES = """
+## Environment variables
+
+| variable | what it does |
+|---|---|
+| `RAWKOMEM_DIR` | The folder where the search for `.rawko/` starts, instead of the current folder; `-C FOLDER` overrides it. |
+| `RAWKOMEM_EMBEDDER` | The embedder; overrides every file. |
+| `RAWKOMEM_STORE` | The search store; overrides every file. |
+| `RAWKOMEM_LANGUAGE` | The language of the memories: `en` (default) or `de`. Conditions, topics and summaries follow it; words are searched by English stems in every language. |
+| `RAWKOMEM_LANCEDB_URL`, `RAWKOMEM_POSTGRES_URL` | The store's address; overrides `store.url` unless that is `env:NAME`. |
+| `RAWKOMEM_MCP_TOKEN` | The token of `rawkomem mcp --http`, instead of a new one ([MCP](mcp.md#http)). |
+| `RAWKOMEM_SKIP` | What `check --staged` leaves out for one commit: `RAWKOMEM_SKIP=history git commit …` ([git](git.md)). |
+| `RAWKOMEM_NOW` | A fixed time (ISO 8601), for runs that can be repeated. |
+| `RAWKOMEM_LEARNING` | rawkomem sets it for the model command that it runs: below that command, nothing is learned. |
+| `_RAWKOMEM_COMPLETE` | Your shell sets it for completion ([the command line](cli.md)). |
+| `XDG_CONFIG_HOME`, `XDG_CACHE_HOME` | The folders of your own config and of the caches. |
+| `NO_COLOR` | No colors. |
+"""  # noqa: E501
+
+
+def write() -> str:
+    """Return the whole page."""
+    rules = "".join(f"| `{key}` | {', '.join(f'`{word}`' for word in words)} |\n" for key, (_, words) in RULES.items())
+    return HEAD + "".join(_line(row) for row in table.ROWS) + PREDICATES + rules + VARIABLES
+
+
+def _line(row: Row) -> str:
+    key = f"`{row.key}`" + (f", or just `{row.short}`" if row.short else "")
+    cells = (key, row.who, row.type.allowed, _shown(row.default), row.doc)
+    return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |\n"
+
+
+def _shown(default: Any) -> str:
+    """Return a default as a file would say it."""
+    if isinstance(default, dict):
+        return ", ".join(f"{key}: `{value}`" for key, value in default.items()) or "–"
+    if isinstance(default, bool):
+        return "`on`" if default else "`off`"
+    if isinstance(default, tuple):
+        return ", ".join(f"`{item}`" for item in default) or "–"
+    return f"`{default}`" if default != "" else "–"
+
+
+if __name__ == "__main__":
+    DOCS.write_text(write(), encoding="utf-8")
