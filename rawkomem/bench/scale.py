@@ -13,12 +13,14 @@ import numpy as np
 from ..embed.static import StaticEmbedder
 from ..files.layout import FOLDER, Layout
 from ..index.open_store import MEMORY, SQLITE, StoreSettings, open_store
-from ..index.stores.documents import Document, Filter, Passage
+from ..index.stores.documents import Document, Passage
 from ..index.stores.sqlite import pack_all
 from ..model.errors import BadInput
+from ..model.filters import Filter
 from ..model.record import record
 from ..repository import Repository
 from ..repository.wings.stores import store_size
+from ..state.facets import Facets
 from .corpus import make_repository, short_texts
 from .speed import embedder, queries
 
@@ -143,7 +145,7 @@ def _fill(store: OutsideStore, vectors: NDArray[np.float32], say: Callable[[str]
 
 def _document(number: int, vector: NDArray[np.float32]) -> Document:
     passage = Passage(f"vector {number}", vector.tobytes())
-    return Document(f"v{number}", "memory", "active", "", 1, 0, (), "", (passage,), digest="1")
+    return Document(Facets(f"v{number}"), "", (passage,), digest="1")
 
 
 def _recall(vectors: NDArray[np.float32], asked: NDArray[np.float32], given: list[list[Hit]]) -> float:

@@ -22,11 +22,11 @@ from ..text.count import count
 from .catalogue import SCHEMA_VERSION, UNREAD, Catalogue, own_inode
 from .stores.database import index_path, open_database, remove_database
 from .stores.documents import BATCH
-from .stores.sqlite import SqliteStore
+from .stores.sqlite import COLUMNS, SqliteStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from typing import NoReturn, TypeVar
 
     from ..embed.protocol import Embedder
@@ -109,7 +109,7 @@ class Index:
     @property
     def fingerprint(self) -> str:
         """What the index was made with; any difference means: made anew."""
-        made = f"schema {SCHEMA_VERSION}, chunker {CHUNKER}, redaction {REDACTION}, embedder {self.embedder.name}"
+        made = f"schema {SCHEMA_VERSION}.{len(COLUMNS)}, chunker {CHUNKER}, redaction {REDACTION}, embedder {self.embedder.name}"
         outside = self.outside()
         return f"{made}, {outside.generation()}" if outside else made
 
@@ -135,6 +135,12 @@ class Index:
         if self._outside is None and self._open_outside:
             self._outside = self._open_outside(self.embedder.dims)
         return self._outside
+
+    @property
+    def columns(self) -> Collection[str]:
+        """The facets that the store compares."""
+        outside = self.outside()
+        return outside.columns if outside else COLUMNS
 
     def commit_outside(self) -> None:
         """What a store outside was given is on disk there before the catalogue says so: see `_mend`."""

@@ -8,11 +8,10 @@ from ..embed.chain import open_deep, open_embedder
 from ..files.layout import Layout
 from ..index.index import BROKEN, Index
 from ..index.open_store import MEMORY, SQLITE, catalogue_path, checked
-from ..index.stores.documents import Filter
 from ..model.errors import BadInput, IndexBroken, NotFound
+from ..model.filters import DEFAULT, READABLE, Filter, as_text
 from ..model.record import replace
 from ..recall.candidates import Spaces
-from ..recall.filters import DEFAULT, READABLE, as_text
 from ..recall.limits import LEAST_SIMILAR, SIMILAR
 from ..recall.search import LIMIT, Answer, Found, search
 from ..settings import Settings, load_settings
@@ -68,7 +67,9 @@ class Reading:
         store: str = "",
     ):
         self.layout = layout
-        self.via = via  # how what is written through here arrives, where a call does not say; see files/local/arrivals.py
+        self.via = (
+            via  # how what is written through here arrives, where a call does not say; see files/local/arrivals.py
+        )
         self.agent = ""  # who asks, where a question does not say: so recalls stand in the ledger
         self.warn = warn
         self._chosen = store and checked(store)  # goes before the settings
@@ -378,7 +379,7 @@ class Reading:
             from ..index.views.entities import resolved
 
             only = replace(only, entities=resolved(only.entities, self.index.catalogue, self.warn))
-        return View(self.layout, self.index.catalogue, only, self._authors)
+        return View(self.layout, self.index.catalogue, only, self._authors, self.index.columns)
 
     def _spaces(self) -> Spaces:
         return Spaces(self.index.embedder, self.index.deep())

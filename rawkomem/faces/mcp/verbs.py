@@ -12,8 +12,10 @@ from ...format.compose import compose
 from ...learn.llm.model import is_learning
 from ...learn.session.remember import Run
 from ...model.entry import Entry
+from ...model.filters import FILTER_FIELDS
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
+from ...recall.filters import filter_of
 from ...recall.inject import Task
 from ...repository.wings import learning
 from ...state.belief.decisions import SIGNALS
@@ -22,12 +24,18 @@ from .answers import found_list, what_was_amended, what_was_learned, what_was_st
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ...model.filters import Words
     from ...repository import Repository
 
 BY = "agent"  # who found it out, where the client does not say its name
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
-MOST = 50  # results of one search: a longer list is no answer
+MAX_RESULTS = 50  # of one search: a longer list is no answer
+FILTERS = {  # the filters that agents are offered
+    field.word: {**(TEXTS if field.many else TEXT), "description": field.agents}
+    for field in FILTER_FIELDS
+    if field.agents
+}
 
 
 @record
@@ -63,9 +71,9 @@ def recall(repository: Repository, caller: Caller, task: str) -> str:
     return injection.text or "Nothing relevant is remembered. 'search' looks further."
 
 
-def search(repository: Repository, caller: Caller, query: str, limit: int = 5) -> str:
+def search(repository: Repository, caller: Caller, query: str, limit: int = 5, **which: Words) -> str:
     """`rawkomem search`."""
-    found = repository.search(query, min(max(limit, 1), MOST))
+    found = repository.search(query, min(max(limit, 1), MAX_RESULTS), filter_of(**which))
     return found_list(found) if found else "Nothing found."
 
 
@@ -105,7 +113,7 @@ VERBS = {
     ),
     "search": Verb(
         "Find memories by words and meaning: ids and snippets.",
-        {"query": TEXT, "limit": {"type": "integer"}},
+        {"query": TEXT, "limit": {"type": "integer"}, **FILTERS},
         ("query",),
         search,
     ),

@@ -9,8 +9,8 @@ import os
 from typing import TYPE_CHECKING
 
 from ...files.lock import Lock
+from ...model.filters import DEFAULT
 from ...model.record import replace
-from ...recall.filters import DEFAULT
 from ...state.facets import session_of, type_of
 from ...state.fold import created
 from ...state.lifecycle.dedupe import SAME, same_facts

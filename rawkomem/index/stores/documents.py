@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from ...model.record import record
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...state.facets import Facets
+
 BATCH = 256  # files that a sync puts in one transaction: an abort repeats at most as many; a smaller batch is the last
 BODY, WHEN = "body", "when"  # fields of a memory that passages come from
 # Tiers of vectors, two spaces that are never compared: the first holds every passage, the second is filled in behind.
@@ -25,48 +29,17 @@ class Passage:
 
 @record
 class Document:
-    """A memory as a store keeps it: the columns that filters look at, and its passages."""
+    """A memory as a store keeps it: the columns that filters compare, and its passages."""
 
-    id: str
-    kind: str
-    status: str
+    facets: Facets
     title: str
-    importance: int
-    created: int
-    tags: tuple[str, ...]
-    by: str
     passages: tuple[Passage, ...]
-    type: str = ""
-    category: str = ""
-    entities: tuple[str, ...] = ()
-    session: str = ""
     digest: str = ""  # over all of the above but the vectors
 
-
-@record
-class Filter:
-    """A closed set of conditions; empty means any. Never raw SQL.
-
-    Of kinds, statuses, types, categories, agents and sessions one must fit; of tags and entities all. The last four
-    depend on the clock, on history or on uses: they are checked above the store (view.py), which does not look at them.
-    """
-
-    ids: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    statuses: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    importance: int = 0  # at least
-    since: int = 0
-    until: int = 0
-    types: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    agents: tuple[str, ...] = ()  # who found it out
-    sessions: tuple[str, ...] = ()
-    trust: float = 0.0  # at least
-    current: bool = False  # its validity window holds the present, or `as_of`
-    as_of: int = 0  # as memories stood then, instead of now
-    where: str = ""  # a condition over the columns of state/lifecycle/promoted.py, see text/expression.py
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        return self.facets.id
 
 
 @record

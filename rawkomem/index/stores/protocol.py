@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from .documents import FIRST, Document, Filter, Hit
+from ...model.filters import Filter
+from .documents import FIRST, Document, Hit
 
 
 class SearchStore(Protocol):
-    """Holds passages with their vectors. Disposable: everything in it comes from files."""
+    """Holds passages with their vectors. Everything in it comes from files: it may be lost at any time.
+
+    `columns` names the facets that it compares (state/facets.py). Where a filter asks for another one, the store gets
+    the ids of the memories that pass instead: a small store may name `id` alone.
+    """
+
+    @property
+    def columns(self) -> Collection[str]: ...
 
     def put(self, documents: Sequence[Document]) -> None:
         """Store these memories, replacing what was held of them."""

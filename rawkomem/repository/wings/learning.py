@@ -12,12 +12,12 @@ from typing import IO, TYPE_CHECKING
 
 from ...files.lock import Lock
 from ...index.lists import memory_of
-from ...index.stores.documents import Filter
 from ...learn.llm.model import LlmFailure, open_llm
 from ...learn.session.extraction import EXISTING, entry_from, extract, window
 from ...learn.session.known import Known
 from ...learn.session.listen import Finding, listen
 from ...model.errors import BadInput
+from ...model.filters import Filter
 from ...model.kinds import ACTIVE
 from ...model.record import record
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ...files.lock import Lock
 from ...index.lists import memory_of
-from ...index.stores.documents import Filter
 from ...learn.lessons.from_failures import candidates
 from ...learn.lessons.heritage import plan_heritage
 from ...learn.lessons.lesson import (
@@ -25,6 +24,7 @@ from ...learn.lessons.lesson import (
     with_name,
 )
 from ...model.clock import now
+from ...model.filters import Filter
 from ...model.kinds import ACTIVE
 from ...model.record import record
 from ...recall.lessons import held_back

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...files.local.usage import Access
 from ...index.open_store import LANCEDB, lancedb_place
-from ...index.stores.documents import Filter
 from ...learn.lessons.heritage import heritage_of
 from ...learn.skills.blocks import skill_as_yamo
 from ...model.errors import BadInput, IndexBroken
+from ...model.filters import Filter
 from ...model.kinds import ACTIVE
 from ...model.record import as_dict, record
 from ...state.lifecycle.promoted import promoted

@@ -14,8 +14,9 @@ from rawkomem.bench.speed import queries
 from rawkomem.embed.static import StaticEmbedder
 from rawkomem.index.stores import sqlite as sqlite_store
 from rawkomem.index.stores.database import open_database
-from rawkomem.index.stores.documents import FIRST, Filter
+from rawkomem.index.stores.documents import FIRST
 from rawkomem.index.stores.sqlite import SCALE, SqliteStore
+from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
 from tests.conftest import shared
 from tests.index.stores.store_contract import document

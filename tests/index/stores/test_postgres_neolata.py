@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rawkomem.index.stores.documents import Filter
 from rawkomem.model.errors import RawkoError
+from rawkomem.model.filters import Filter
 from rawkomem.model.kinds import IMPORTANCE
 from rawkomem.state.lifecycle.strength import IMPORTANCES
 from tests.conftest import ROOT

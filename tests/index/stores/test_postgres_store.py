@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from rawkomem.index.stores.database import open_database
-from rawkomem.index.stores.documents import Filter, Passage
+from rawkomem.index.stores.documents import Passage
 from rawkomem.index.stores.sqlite import SCALE, SqliteStore
 from rawkomem.model.errors import Busy, RawkoError
+from rawkomem.model.filters import Filter
 from rawkomem.model.record import replace
 from tests.index.stores.store_contract import (
     ANY,

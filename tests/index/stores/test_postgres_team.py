@@ -13,8 +13,8 @@ import pytest
 
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.index.index import Index
-from rawkomem.index.stores.documents import Filter
 from rawkomem.model.errors import RawkoError
+from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
 from tests.conftest import ROOT, shared
 from tests.index.stores.store_contract import ids

@@ -9,6 +9,7 @@ import click
 from ....model.record import as_dict
 from ....text.count import count
 from ..commands import open_repository
+from ..options import JSON
 from ..terminal import note, paint, say, say_json
 from .sync import with_bar
 
@@ -40,7 +41,7 @@ def use_command(folder: str, name: str, url_env: str) -> None:
 
 
 @store_command.command("status")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_obj
 def status_command(folder: str, as_json: bool) -> int:
     """Tell how each store stands. Exit code 1 when the one in use has a problem."""
@@ -67,7 +68,7 @@ def _print(status: StoreStatus) -> None:
 @store_command.command("copy")
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_obj
 def copy_command(folder: str, source: str, target: str, as_json: bool) -> None:
     """Fill the store TO beside FROM, and prove that both hold the same.
@@ -85,7 +86,7 @@ def copy_command(folder: str, source: str, target: str, as_json: bool) -> None:
 
 
 @store_command.command("publish")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_obj
 def publish_command(folder: str, as_json: bool) -> None:
     """Fill the LanceDB tables of RFC-0011 for other programs.

@@ -7,16 +7,17 @@ import sys
 import click
 
 from ....model.record import as_dict
-from ....recall.brief import BUDGET, NOTHING
+from ....recall import brief
 from ....repository.wings import experience
 from ..commands import open_repository
+from ..options import BUDGET, JSON
 from ..terminal import note, say, say_json
 
 
 @click.command("brief")
 @click.argument("goal", nargs=-1, required=True)
-@click.option("--budget", type=click.IntRange(50), default=BUDGET, show_default=True, help="Tokens at most.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@BUDGET.but(default=brief.BUDGET, least=50)
+@JSON
 @click.pass_obj
 def brief_command(folder: str, /, goal: tuple[str, ...], budget: int, as_json: bool) -> None:
     """Tell what earlier work teaches for a goal.
@@ -32,4 +33,4 @@ def brief_command(folder: str, /, goal: tuple[str, ...], budget: int, as_json: b
     if found.points:
         say(found.text.rstrip("\n"))
     else:
-        note(f"{found.left_out} points do not fit: raise --budget" if found.left_out else NOTHING)
+        note(f"{found.left_out} points do not fit: raise --budget" if found.left_out else brief.NOTHING)

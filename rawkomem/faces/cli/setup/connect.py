@@ -12,6 +12,7 @@ import click
 from ....files.layout import find_layout
 from ....hosts.connect.plan import carry_out, is_connected, plan_connect, plan_remove, plugin_folder
 from ....model.errors import RawkoError
+from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 from .connect_git import connect_git
 
@@ -41,10 +42,10 @@ def _host_command(name: str, help: str) -> click.Command:
     """The command for one agent's host."""
 
     @click.command(name, help=help, short_help=help)
-    @click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
+    @DRY_RUN
     @click.option("--remove", is_flag=True, help="Take out what was put in.")
     @click.option("--user", is_flag=True, help="In your own settings, for all your projects.")
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @JSON
     @click.pass_obj
     def command(folder: str, /, dry_run: bool, remove: bool, user: bool, as_json: bool) -> None:
         project = "" if user else find_layout(folder).project
