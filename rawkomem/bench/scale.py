@@ -12,7 +12,7 @@ import numpy as np
 
 from ..embed.static import StaticEmbedder
 from ..files.layout import FOLDER, Layout
-from ..index.open_store import MEMORY, SQLITE, StoreSettings, open_store
+from ..index.open_store import MEMORY, SQLITE, StoreSettings, open_store, plugin_names
 from ..index.stores.documents import Document, Passage
 from ..index.stores.sqlite import pack_all
 from ..model.errors import BadInput
@@ -96,8 +96,10 @@ def _times(ask: Callable[[int], T]) -> tuple[float, float, list[T]]:
 
 def measure_vectors(count: int, name: str, say: Callable[[str], None]) -> Scale:
     """So many vectors of short texts in one store, asked for those nearest to further texts."""
-    if name == SQLITE:
-        raise BadInput("--vectors fills stores outside of the index's database", "--store lancedb, postgres or memory")
+    if name in (SQLITE, MEMORY):
+        raise BadInput(
+            "--vectors fills stores outside of the index's database", f"--store {' or '.join(plugin_names())}"
+        )
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
         layout = Layout(os.path.join(project, FOLDER))
         say(f"embedding {count} texts")
@@ -110,7 +112,7 @@ def measure_vectors(count: int, name: str, say: Callable[[str], None]) -> Scale:
             seconds = time.monotonic() - began
             p50, p95, given = _times(lambda n: store.nearest(asked[n].tobytes(), NEAREST, Filter()))
             recall = _recall(vectors, asked, given)
-            megabytes = 0.0 if name == MEMORY else _megabytes(layout, name, store)
+            megabytes = _megabytes(layout, name, store)
             _leave_nothing(store)
         finally:
             store.close()

@@ -60,7 +60,7 @@ class FilterField:
     name: str  # the field of Filter
     word: str = ""  # the argument of `filter_of`; with dashes, the command line's option
     help: str = ""  # of the option; empty: there is no option
-    read: Callable[[Any], object] = tuple  # the value of Filter for what was given; raises BadInput
+    read: Callable[[Any], Any] = tuple  # the value of Filter for what was given; raises BadInput
     short: str = ""  # the option's short form
     many: bool = False  # whether the word takes several values
     column: str = ""  # the field of Facets that it compares; empty: index/views/view.py checks it, no store does

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ...files.lock import Lock
 from ...model.errors import Busy, Unwritable
 from ..catalogue import Catalogue
 from ..index import BROKEN, Index
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from ..stores.protocol import SearchStore
 
+VECTORS = "vectors.db"  # keeps vectors that were made, beside the index
+WORKING = "deep.lock"  # the file that is locked, and touched, by the process that fills in the second tier
 BATCH = 16  # memories: seconds of work, which is what an interruption costs
 
 Wanted = list[tuple[str, str, "Memory"]]  # id, digest of what the store holds of it, the memory
@@ -35,9 +36,8 @@ def deepen(index: Index, progress: Callable[[int, int], None] | None = None) -> 
     """Fill in what is missing; returns how many memories that were. Another process at it means: nothing to do."""
     if index.open_deep is None or (embedder := index.open_deep()) is None:
         return 0
-    lock = Lock(working(index), wait=0)
     try:
-        with lock, Kept(embedder, _kept(index)) as kept:
+        with index.locked(WORKING, wait=0), Kept(embedder, index.beside(VECTORS) or ":memory:") as kept:
             return sum(_fill(index, kept, progress))
     except Busy:
         return 0
@@ -47,17 +47,9 @@ def deepen(index: Index, progress: Callable[[int, int], None] | None = None) -> 
 
 def forget_vectors(index: Index) -> None:
     """Remove the vectors that were kept: some may be those of a text that must be gone."""
-    with Lock(working(index), wait=60):
-        remove_database(_kept(index))
-
-
-def _kept(index: Index) -> str:
-    return os.path.join(os.path.dirname(index.path), "vectors.db")
-
-
-def working(index: Index) -> str:
-    """The file that is locked, and touched, by whoever fills in the second tier."""
-    return os.path.join(os.path.dirname(index.path), "deep.lock")
+    if kept := index.beside(VECTORS):
+        with index.locked(WORKING, wait=60):
+            remove_database(kept)
 
 
 def _fill(index: Index, embedder: Embedder, progress: Callable[[int, int], None] | None) -> Iterator[int]:
@@ -66,7 +58,8 @@ def _fill(index: Index, embedder: Embedder, progress: Callable[[int, int], None]
     held, count = index.store.depth()
     done, total = 0, count - held
     while wanted := _wanted(index):
-        os.utime(working(index))
+        if working := index.beside(WORKING):
+            os.utime(working)
         vectors = vectors_of(embedder, [(memory, pieces_of(memory)) for _, _, memory in wanted])
         found = {id: (digest, own) for (id, digest, _), own in zip(wanted, vectors, strict=True)}
         written = _write(index, embedder.name, found)
@@ -93,7 +86,7 @@ def _write(index: Index, name: str, found: dict[str, tuple[str, list[bytes]]]) -
     """Store the vectors of those memories that still say what they said when the vectors were made."""
     index.release()
     try:
-        with Lock(os.path.join(os.path.dirname(index.path), "index.lock"), wait=600):
+        with index.locked():
             writer = open_database(index.path)
             try:
                 writer.execute("BEGIN IMMEDIATE")  # closing without COMMIT takes it all back

@@ -9,7 +9,6 @@ from unittest.mock import patch
 
 import pytest
 
-from rawkomem.index.contextual.fill import working
 from rawkomem.index.digest import digest
 from rawkomem.index.stores.documents import DEEP, REST
 from rawkomem.model.filters import Filter
@@ -161,7 +160,7 @@ def test_two_at_once_do_the_work_once(auto):
     from rawkomem.files.lock import Lock
 
     auto.sync()
-    with Lock(working(auto.index)):
+    with Lock(auto.index.beside("deep.lock")):
         assert auto.deepen() == 0
     assert auto.deepen() == 4
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.stores
 
 def opened(folder: Path, url: str, clone: str) -> Repository:
     """The repository of a folder, with its search store in PostgreSQL."""
-    from rawkomem.index.stores.postgres import open_postgres
+    from rawkomem.index.stores.postgres.plugin import open_postgres
 
     repository = Repository.open(str(folder), warn=lambda message: None)
     repository.index = Index(

@@ -13,7 +13,6 @@ from ....repository.wings import skills
 from ....text.clean import clean, one_line
 from ..commands import open_repository
 from ..options import DRY_RUN, JSON
-from ..options import JSON
 from ..terminal import note, paint, say, say_json
 
 TOPIC = click.option("--topic", default="", help="What it is to be about. Default: anything.")

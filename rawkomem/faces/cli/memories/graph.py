@@ -237,7 +237,7 @@ def graph_command(
         picture = draw.for_mermaid(picture)
         say(draw.mermaid(picture).rstrip("\n"))
     if picture.left_out:
-        note(f"{picture.left_out} more memories are not drawn: --max 0 draws all, --id draws what is around one")
+        note(f"{picture.left_out} more memories are not drawn: --limit 0 draws all, --id draws what is around one")
     if picture.edges_left_out:
         note(f"{picture.edges_left_out} edges are not drawn: mermaid takes {draw.MERMAID_EDGES} at most; try -f dot")
 

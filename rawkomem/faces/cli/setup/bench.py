@@ -115,9 +115,9 @@ def _print_figures(figures: Figures) -> None:
     help="How many memories of 4 kB; repeat it to see how cost grows.",
 )  # fmt: skip
 @click.option(
-    "--store", "stores", multiple=True, default=("sqlite", "lancedb", "memory"), show_default=True,
-    type=click.Choice(["sqlite", "lancedb", "postgres", "memory"]),
-    help="Which stores. The url of postgres, of a database made for this, is taken from RAWKOMEM_POSTGRES_URL.",
+    "--store", "stores", multiple=True, default=("sqlite", "memory"), show_default=True,
+    help="Which stores; may be repeated. The url of a store, of a database made for this, is taken from "
+    "RAWKOMEM_<STORE>_URL.",
 )  # fmt: skip
 @click.option(
     "--vectors", default=0, type=click.IntRange(0, 10_000_000),

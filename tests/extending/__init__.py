@@ -1,0 +1,1 @@
+"""Toys that prove what an everyday change touches."""
