@@ -128,11 +128,11 @@ def _current(words: Sequence[str]) -> bool:
 FILTER_FIELDS = (
     FilterField(
         "kinds", "kind", "Only this kind (memory, lesson, skill, …); may be repeated.", _known("kind", CREATES),
-        short="-k", many=True, column="kind", lasting=True, agents="lesson, skill, trace, …",
+        short="-k", many=True, column="kind", lasting=True, agents="e.g. lesson",
     ),
     FilterField(
         "tags", "tag", "Only with this tag; may be repeated.",
-        short="-t", many=True, column="tags", compare=ALL_OF, any_case=True, agents="all of these",
+        short="-t", many=True, column="tags", compare=ALL_OF, any_case=True,
     ),
     FilterField(
         "types", "type", "Only this type (correction, decision, insight, …); may be repeated.", _known("type", TYPES),
@@ -155,7 +155,7 @@ FILTER_FIELDS = (
     ),
     FilterField(
         "since", "since", "Only found out since: a date, a time, or an age like 24h, 7d, 2w.", _moment("--since"),
-        column="created", compare=AT_LEAST, lasting=True, agents="a date, or an age: 24h, 7d, 2w",
+        column="created", compare=AT_LEAST, lasting=True,
     ),
     FilterField(
         "until", "until", "Only found out until: a date (its whole day), a time, or an age.", _moment("--until", True),

@@ -32,7 +32,7 @@ TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
 MAX_RESULTS = 50  # of one search: a longer list is no answer
 FILTERS = {  # the filters that agents are offered
-    field.word: {**(TEXTS if field.many else TEXT), "description": field.agents}
+    field.word: {**TEXT, "description": field.agents}
     for field in FILTER_FIELDS
     if field.agents
 }
@@ -112,16 +112,16 @@ VERBS = {
         recall,
     ),
     "search": Verb(
-        "Find memories by words and meaning: ids and snippets.",
+        "Find memories by words and meaning.",
         {"query": TEXT, "limit": {"type": "integer"}, **FILTERS},
         ("query",),
         search,
     ),
-    "get": Verb("One whole memory by id or file name.", {"id": TEXT}, ("id",), get),
+    "get": Verb("One whole memory.", {"id": TEXT}, ("id",), get),
     "remember": Verb(
         "Store a decision, correction, finding or convention under a one-line title, with its reason. "
-        "'when': the tasks it is for (words, a|b, a sentence). "
-        "'amends': id of a memory whose title and text these replace.",
+        "'when': its tasks (words, a|b, a sentence). "
+        "'amends': id of a memory that these replace.",
         {
             "title": TEXT,
             "text": TEXT,
@@ -136,7 +136,7 @@ VERBS = {
         again=False,
     ),
     "feedback": Verb(
-        "Vote on a memory that helped or misled.",
+        "Vote on a memory.",
         {"id": TEXT, "signal": {"enum": [*SIGNALS]}, "reason": TEXT},
         ("id", "signal"),
         feedback,
@@ -144,7 +144,7 @@ VERBS = {
         again=False,
     ),
     "learn": Verb(
-        "Extract and store what a transcript or a report of a run teaches.",
+        "Store what a transcript or report of a run teaches.",
         {"text": TEXT, "task": TEXT},
         ("text",),
         learn,
