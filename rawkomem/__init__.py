@@ -7,9 +7,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .index.stores.documents import Filter
     from .index.views.stats import Stats
     from .model.entry import Entry, Memory
+    from .model.filters import Filter
     from .recall.filters import filter_of
     from .recall.inject import Injection, Task
     from .recall.patterns import PatternMatch
@@ -34,7 +34,7 @@ __all__ = [
 
 _HOMES = {
     "Entry": "rawkomem.model.entry",
-    "Filter": "rawkomem.index.stores.documents",
+    "Filter": "rawkomem.model.filters",
     "Memory": "rawkomem.model.entry",
     "PatternMatch": "rawkomem.recall.patterns",
     "Prompt": "rawkomem.recall.prompt",

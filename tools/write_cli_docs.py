@@ -1,4 +1,4 @@
-"""Writes docs/cli.md from the commands themselves; a test fails when the file is out of date."""
+"""Writes docs/cli.md from the commands, and the table of filters in docs/recall.md; tests fail when they are old."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from pathlib import Path
 import click
 
 from rawkomem.faces.cli.commands import COMMANDS, cli
+from rawkomem.model.filters import FILTER_FIELDS, FilterField
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
+RECALL = DOCS.with_name("recall.md")
+START, END = "<!-- filters: written by `make docs` -->\n", "<!-- end of filters -->\n"
 
 HEAD = """\
 # The command line
@@ -49,5 +52,22 @@ def _section(command: click.Command, context: click.Context) -> str:
     return text
 
 
+def with_filters(page: str) -> str:
+    """Return the page about recall with the table of filters as it is now."""
+    before, rest = page.split(START)
+    rows = "".join(_row(field) for field in FILTER_FIELDS if field.help)
+    head = "| option | in `filter_of` | in `Filter` | what it lets through | of several |\n|---|---|---|---|---|\n"
+    return before + START + head + rows + END + rest.split(END)[1]
+
+
+def _row(field: FilterField) -> str:
+    short = f", `{field.short}`" if field.short else ""
+    several = f"{field.compare} them" if field.many and field.word != "include" else "adds each" if field.many else ""
+    case = " (in any case)" if field.any_case else ""
+    help = field.help.replace("; may be repeated", "")
+    return f"| `{field.option}`{short} | `{field.word}` | `{field.name}` | {help} | {several}{case} |\n"
+
+
 if __name__ == "__main__":
+    RECALL.write_text(with_filters(RECALL.read_text(encoding="utf-8")), encoding="utf-8")
     DOCS.write_text(write(), encoding="utf-8")

@@ -12,13 +12,15 @@ import numpy as np
 
 from ..embed.static import StaticEmbedder
 from ..files.layout import FOLDER, Layout
-from ..index.open_store import MEMORY, SQLITE, StoreSettings, open_store
-from ..index.stores.documents import Document, Filter, Passage
+from ..index.open_store import MEMORY, SQLITE, StoreSettings, open_store, plugin_names
+from ..index.stores.documents import Document, Passage
 from ..index.stores.sqlite import pack_all
 from ..model.errors import BadInput
+from ..model.filters import Filter
 from ..model.record import record
 from ..repository import Repository
 from ..repository.wings.stores import store_size
+from ..state.facets import Facets
 from .corpus import make_repository, short_texts
 from .speed import embedder, queries
 
@@ -94,8 +96,10 @@ def _times(ask: Callable[[int], T]) -> tuple[float, float, list[T]]:
 
 def measure_vectors(count: int, name: str, say: Callable[[str], None]) -> Scale:
     """So many vectors of short texts in one store, asked for those nearest to further texts."""
-    if name == SQLITE:
-        raise BadInput("--vectors fills stores outside of the index's database", "--store lancedb, postgres or memory")
+    if name in (SQLITE, MEMORY):
+        raise BadInput(
+            "--vectors fills stores outside of the index's database", f"--store {' or '.join(plugin_names())}"
+        )
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
         layout = Layout(os.path.join(project, FOLDER))
         say(f"embedding {count} texts")
@@ -108,7 +112,7 @@ def measure_vectors(count: int, name: str, say: Callable[[str], None]) -> Scale:
             seconds = time.monotonic() - began
             p50, p95, given = _times(lambda n: store.nearest(asked[n].tobytes(), NEAREST, Filter()))
             recall = _recall(vectors, asked, given)
-            megabytes = 0.0 if name == MEMORY else _megabytes(layout, name, store)
+            megabytes = _megabytes(layout, name, store)
             _leave_nothing(store)
         finally:
             store.close()
@@ -143,7 +147,7 @@ def _fill(store: OutsideStore, vectors: NDArray[np.float32], say: Callable[[str]
 
 def _document(number: int, vector: NDArray[np.float32]) -> Document:
     passage = Passage(f"vector {number}", vector.tobytes())
-    return Document(f"v{number}", "memory", "active", "", 1, 0, (), "", (passage,), digest="1")
+    return Document(Facets(f"v{number}"), "", (passage,), digest="1")
 
 
 def _recall(vectors: NDArray[np.float32], asked: NDArray[np.float32], given: list[list[Hit]]) -> float:

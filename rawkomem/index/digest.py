@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from .stores.database import rows
+from .stores.sqlite import COLUMNS
 
 if TYPE_CHECKING:
     import apsw
@@ -20,8 +21,7 @@ PARTS = {
     "files": "SELECT path, hash, verdict, entries FROM files",
     "entries": "SELECT path, number, id, target FROM entries",
     "memories": "SELECT * FROM memories",
-    "documents": "SELECT id, kind, status, importance, created, by, tags, type, category, entities, session"
-    " FROM documents",
+    "documents": f"SELECT {', '.join(COLUMNS)} FROM documents",
     "passages": "SELECT d.id, p.number, p.field, p.alone, p.heading, p.line, p.text"
     " FROM passages p LEFT JOIN documents d ON d.n = p.document",
     "conditions": f"SELECT memory, place, packed FROM ({CONDITIONS})",

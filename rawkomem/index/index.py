@@ -21,13 +21,14 @@ from ..text.chunk import CHUNKER
 from ..text.count import count
 from ..text.language import language
 from .catalogue import SCHEMA_VERSION, UNREAD, Catalogue, own_inode
-from .stores.database import index_path, open_database, remove_database
+from .stores.database import has_tables, in_memory, index_path, open_database, remove_database
 from .stores.documents import BATCH
-from .stores.sqlite import SqliteStore
+from .stores.sqlite import COLUMNS, SqliteStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
+    from contextlib import AbstractContextManager
     from typing import NoReturn, TypeVar
 
     from ..embed.protocol import Embedder
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 REDACTION = "231c2577"  # checksum of the tables in redaction/rules.py: answers come from redacted copies in the index
 RACY = 20_000_000  # nanoseconds: a file changed this shortly before the sweep may change again under the same stamp
 LOSS = 0.3  # a sync that would drop more than this share of the files first makes sure that the folder is there
+LOCK_WAIT_S = 600.0
 NEVER = (0.0, 0.0, 0)  # when the last sweep ended, how long it took, and how many files it saw
 SWEPT_AT_ONCE = 4_000  # files, some 20 ms: up to that many are swept for every answer
 PATIENCE = 10  # … more of them after ten times what the last sweep took, by a process that stays open
@@ -79,6 +81,7 @@ class Index:
         self._deep: Embedder | None = None
         self._swept = NEVER
         self._db: apsw.Connection | None = None
+        self._anchor: apsw.Connection | None = None  # keeps a database in memory alive
         self._store: SearchStore | None = None
         self._outside: OutsideStore | None = None
 
@@ -87,7 +90,21 @@ class Index:
         """Where the database lies. Asked for when it is needed: settings, which may be broken, have a say in it."""
         if not self._path:
             self._path = self._locate() if self._locate else index_path(self.layout)
+            if in_memory(self._path):
+                self._anchor = open_database(self._path)
         return self._path
+
+    def beside(self, name: str) -> str:
+        """Return the path of a file beside the database; empty where the database is in memory."""
+        return "" if in_memory(self.path) else os.path.join(os.path.dirname(self.path), name)
+
+    def locked(self, purpose: str = "index") -> AbstractContextManager[object]:
+        """Return a lock to be held while writing; a database in memory belongs to one program and needs none."""
+        if folder := self.beside(""):
+            return lock_in(folder, purpose)
+        from contextlib import nullcontext
+
+        return nullcontext()
 
     @property
     def embedder(self) -> Embedder:
@@ -110,7 +127,8 @@ class Index:
     @property
     def fingerprint(self) -> str:
         """What the index was made with; any difference means: made anew."""
-        made = f"schema {SCHEMA_VERSION}, chunker {CHUNKER}, redaction {REDACTION}, embedder {self.embedder.name}"
+        schema = f"schema {SCHEMA_VERSION}.{len(COLUMNS)}"  # a filter may add a column
+        made = f"{schema}, chunker {CHUNKER}, redaction {REDACTION}, embedder {self.embedder.name}"
         made += f", language {language().code}"
         outside = self.outside()
         return f"{made}, {outside.generation()}" if outside else made
@@ -138,6 +156,12 @@ class Index:
             self._outside = self._open_outside(self.embedder.dims)
         return self._outside
 
+    @property
+    def columns(self) -> Collection[str]:
+        """The facets that the store compares."""
+        outside = self.outside()
+        return outside.columns if outside else COLUMNS
+
     def commit_outside(self) -> None:
         """What a store outside was given is on disk there before the catalogue says so: see `_mend`."""
         if self._outside is not None:
@@ -155,9 +179,17 @@ class Index:
     def discard(self) -> None:
         """Throw a broken database away; the next refresh makes a new one."""
         self.release()
-        with lock_in(os.path.dirname(self.path), "index"):
-            remove_database(self.path)
+        with self.locked():
+            self._remove()
         self.told = True
+
+    def _remove(self) -> None:
+        """Remove the database; one in memory goes on empty."""
+        if self._anchor is None:
+            remove_database(self.path)
+        else:
+            self._anchor.close()
+            self._anchor = open_database(self.path)
 
     def close(self) -> None:
         """Let go of database and store."""
@@ -165,6 +197,9 @@ class Index:
         if self._outside is not None:
             self._outside.close()
             self._outside = None
+        if self._anchor is not None:
+            self._anchor.close()
+            self._anchor, self._path = None, ""
 
     def release(self) -> None:
         """Let go of the database; the next question opens it again."""
@@ -257,8 +292,9 @@ class Index:
         if not os.path.isdir(self.layout.root):
             raise NotFound(f"{self.layout.root} is gone", "run 'rawkomem init', or go to another folder")
         try:
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            with lock_in(os.path.dirname(self.path), "index"):
+            if beside := self.beside(""):
+                os.makedirs(beside, exist_ok=True)
+            with self.locked():
                 report = self._sync_locked(progress, rebuild)
         except apsw.FullError:
             raise Unwritable("the disk is full: the index was not updated", "free some space, then try again") from None
@@ -280,14 +316,15 @@ class Index:
             self.told = self.told or rebuild  # a caller who asks for it knows
             return self._reconcile(progress, "asked for" if rebuild else "")
         except BROKEN as failure:
-            remove_database(self.path)
+            self._remove()
             return self._reconcile(progress, f"it cannot be read ({failure})")
 
     def _reconcile(self, progress: Callable[[int, int], None] | None, why: str) -> SyncReport:
         existed = os.path.exists(self.path)
         writer = open_database(self.path)
         try:
-            why = why or self._why_rebuild(Catalogue(writer).meta() if existed else {})
+            known = has_tables(writer) if self._anchor else existed
+            why = why or self._why_rebuild(Catalogue(writer).meta() if known else {})
             if why:
                 self._make_tables(writer)
             else:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ..files.read import QUARANTINE, Reading, read_file
 from ..model.entry import Memory
-from ..model.kinds import IMPORTANCE
 from ..model.record import as_dict
 from ..redaction.entry import redact_entry
 from ..state.facets import facets_of
@@ -151,27 +150,11 @@ def _passages(pieces: list[Piece], vectors: list[bytes]) -> list[Passage]:
 
 
 def _digest(memory: Memory, pieces: list[Piece]) -> str:
-    """Over everything that goes into a document."""
-    columns = (memory.kind, memory.status, memory.title, memory.importance, memory.created, memory.tags, memory.by)
-    return sha256(repr((columns, facets_of(memory), [as_dict(piece) for piece in pieces])).encode()).hexdigest()
+    """Return a hash over everything that goes into a document but the vectors."""
+    said = (memory.title, facets_of(memory), [as_dict(piece) for piece in pieces])
+    return sha256(repr(said).encode()).hexdigest()
 
 
 def document_of(memory: Memory, passages: Iterable[Passage], digest: str = "") -> Document:
-    """A memory as the store keeps it."""
-    kind, category, entities, session = facets_of(memory)
-    return Document(
-        id=memory.id,
-        kind=memory.kind,
-        status=memory.status,
-        title=searchable_title(memory.title),
-        importance=IMPORTANCE.index(memory.importance),
-        created=memory.created,
-        tags=memory.tags,
-        by=memory.by,
-        passages=tuple(passages),
-        type=kind,
-        category=category,
-        entities=entities,
-        session=session,
-        digest=digest,
-    )
+    """Return a memory as the store keeps it."""
+    return Document(facets_of(memory), searchable_title(memory.title), tuple(passages), digest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..model.entry import Memory
+from ..model.filters import asked, holds
 from ..model.kinds import IMPORTANCE
 from ..state.facets import facets_of, is_valid
 from ..text.quick_json import read_json
@@ -12,8 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from .stores.documents import Filter
+    from ..model.filters import Filter
 
+ROW_COLUMNS: tuple[str, ...] = Row.__fields__  # type: ignore[attr-defined]
 TUPLES = (
     "when",
     "tags",
@@ -38,46 +40,35 @@ def memory_of(doc: str) -> Memory:
 
 def row_of(memory: Memory) -> Row:
     """A memory as lists show it."""
-    return Row(**{name: getattr(memory, name) for name in Row.__fields__})  # type: ignore[attr-defined]
+    return Row(**{name: getattr(memory, name) for name in ROW_COLUMNS})
 
 
 def passes(memory: Memory, only: Filter, at: int, trust: Callable[[Memory], float]) -> bool:
-    """Whether a memory, as it stands at a time, is inside a filter; how far it is believed, `trust` says."""
-    return passes_columns(memory, only, at) and _passes_facts(memory, only, trust)
+    """Return whether a memory, as it stands at a time, passes a filter; `trust` tells how far it is believed."""
+    if only.current and not is_valid(memory, at):
+        return False
+    facets = facets_of(memory)
+    if not all(holds(field, wanted, getattr(facets, field.column)) for field, wanted in asked(only)):
+        return False
+    return not only.trust or trust(memory) >= only.trust
 
 
-def passes_columns(row: Row | Memory, only: Filter, at: int) -> bool:
-    """The part of a filter that a row can tell."""
-    return (
-        (not only.ids or row.id in only.ids)
-        and (not only.kinds or row.kind in only.kinds)
-        and (not only.statuses or row.status in only.statuses)
-        and (not only.agents or row.by.lower() in _lower(only.agents))
-        and IMPORTANCE.index(row.importance) >= only.importance
-        and row.created >= only.since
-        and (not only.until or row.created < only.until)
-        and (not only.current or is_valid(row, at))
-    )
+def rows_inside(rows: Iterable[Row], only: Filter, at: int) -> list[Row]:
+    """Return the rows that pass those parts of a filter that a row's own columns can tell."""
+    told = [(field, wanted) for field, wanted in asked(only) if field.column in ROW_COLUMNS]
+    return [
+        row
+        for row in rows
+        if (not only.current or is_valid(row, at))
+        and all(holds(field, wanted, _own(row, field.column)) for field, wanted in told)
+    ]
 
 
 def asks_for_facts(only: Filter) -> bool:
-    """Whether a filter asks for more than a row tells."""
-    return bool(
-        only.tags or only.types or only.categories or only.entities or only.sessions or only.trust or only.where
-    )
+    """Return whether a filter asks for more than a row tells."""
+    return bool(only.trust or only.where or any(field.column not in ROW_COLUMNS for field, _ in asked(only)))
 
 
-def _passes_facts(memory: Memory, only: Filter, trust: Callable[[Memory], float]) -> bool:
-    kind, category, entities, session = facets_of(memory)
-    return (
-        _lower(only.tags) <= _lower(memory.tags)
-        and _lower(only.entities) <= set(entities)
-        and (not only.types or kind in _lower(only.types))
-        and (not only.categories or category in _lower(only.categories))
-        and (not only.sessions or session in only.sessions)
-        and (not only.trust or trust(memory) >= only.trust)
-    )
-
-
-def _lower(names: Iterable[str]) -> set[str]:
-    return {name.lower() for name in names}
+def _own(row: Row, column: str) -> object:
+    """Return a row's value of a facet."""
+    return IMPORTANCE.index(row.importance) if column == "importance" else getattr(row, column)

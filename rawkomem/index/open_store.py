@@ -1,33 +1,37 @@
 """Which search store an index has: the user's choice, where it lies, and how it is opened.
 
+SQLite is built in: in a file, or in memory for a program that wants nothing left behind. Every other store is a plug-in
+that a package declares as an entry point of the group `rawkomem.stores` (docs/scale.md): the entry point's name is the
+store's name, and what it refers to is a StorePlugin. The two that rawkomem ships are declared in its pyproject.toml
+like anybody else's.
+
 Every store has a catalogue of its own (`index.db` for SQLite, `index-<name>.db` for the others), so that changing from
-one to another and back costs no more than a sync. The store in memory has one in a temporary folder.
+one to another and back costs no more than a sync.
 """
 
 from __future__ import annotations
 
 import os
 
-from ..model.errors import BadInput, IndexBroken
+from ..model.errors import BadInput
 from ..model.record import record
 from .stores.database import index_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from collections.abc import Iterable
+    from importlib.metadata import EntryPoint
 
     from ..files.layout import Layout
-    from .stores.protocol import OutsideStore
+    from .stores.protocol import OutsideStore, StorePlugin
 
-SQLITE, LANCEDB, POSTGRES, MEMORY = "sqlite", "lancedb", "postgres", "memory"
-STORES = (SQLITE, LANCEDB, POSTGRES, MEMORY)
-FOLDER = "lancedb"  # beside the index, where no url says otherwise
+SQLITE, MEMORY = "sqlite", "memory"
+GROUP = "rawkomem.stores"  # of entry points
 
 
 @record
 class StoreSettings:
-    """The store of one repository. All of it is the user's to say: it decides where memories are sent."""
+    """The store of one repository. Only the user may set it: it decides where memories are sent."""
 
     name: str = SQLITE
     url: str = ""  # of a database, an object store or a folder
@@ -35,107 +39,108 @@ class StoreSettings:
     repository: str = ""  # what the repository is called in a shared database; empty: see `repository_id`
 
     def named(self, name: str) -> StoreSettings:
-        """The settings of another store: a url belongs to the one it was given for."""
+        """Return the settings of another store: a url belongs to the store that it was given for."""
         return self if checked(name) == self.name else StoreSettings(name, repository=self.repository)
 
     def where(self) -> str:
-        """The url, which may hold a password: never print it. Where none is set, RAWKOMEM_<STORE>_URL may hold it."""
+        """Return the url, which may hold a password: never print it. RAWKOMEM_<STORE>_URL holds it if none is set."""
         if self.url_env and self.url_env not in os.environ:
             raise BadInput(f"the environment variable {self.url_env} is not set", "it should hold the store's url")
-        return os.environ.get(self.url_env or f"RAWKOMEM_{self.name.upper()}_URL", self.url)
+        variable = self.url_env or f"RAWKOMEM_{self.name.upper().replace('-', '_')}_URL"
+        return os.environ.get(variable, self.url)
+
+
+@record
+class StoreHome:
+    """Where a plug-in may keep what a store holds of one repository."""
+
+    layout: Layout
+    settings: StoreSettings
+
+    @property
+    def folder(self) -> str:
+        """The folder on this machine that is the store's own. It is removed when a memory's text must be gone."""
+        return os.path.join(os.path.dirname(index_path(self.layout)), self.settings.name)
+
+    @property
+    def url(self) -> str:
+        """The user's url for this store; empty where there is none. It may hold a password."""
+        return self.settings.where()
+
+    @property
+    def repository(self) -> str:
+        """The name of the repository among all that share a database."""
+        from ..git.identity import repository_id
+
+        return self.settings.repository or repository_id(self.layout)
+
+    @property
+    def clone(self) -> str:
+        """The name of this checkout among all of the repository."""
+        from ..git.identity import clone_id
+
+        return clone_id(self.layout)
 
 
 def checked(name: str) -> str:
-    """A store's name; an unknown one is a mistake worth naming."""
-    if name not in STORES:
-        raise BadInput(f"unknown store {name!r}", f"one of {', '.join(STORES)}")
+    """Return a store's name; raise BadInput for one that nothing provides."""
+    if name not in (SQLITE, MEMORY):
+        plugin(name)
     return name
 
 
+def plugin_names() -> list[str]:
+    """Return the names of the stores that installed packages provide."""
+    return sorted({point.name for point in _entry_points()} - {SQLITE, MEMORY})
+
+
+def plugin(name: str) -> StorePlugin:
+    """Return the plug-in of a store; raise BadInput where no package provides it, or where it cannot be loaded."""
+    found = next((point for point in _entry_points() if point.name == name), None)
+    if found is None:
+        raise BadInput(f"unknown store {name!r}", f"one of {', '.join((SQLITE, MEMORY, *plugin_names()))}")
+    try:
+        loaded: StorePlugin = found.load()
+    except (ImportError, AttributeError) as failure:
+        hint = f"check the package that provides {found.value}"
+        raise BadInput(f"the store {name!r} cannot be loaded: {failure}", hint) from None
+    return loaded
+
+
+def _entry_points() -> Iterable[EntryPoint]:
+    from importlib.metadata import entry_points  # takes longer than a search: only for stores other than SQLite
+
+    return entry_points(group=GROUP)
+
+
 def catalogue_path(layout: Layout, name: str) -> str:
-    """The index database of a store that is not the one in memory."""
+    """Return the path of a store's index database; not for the one in memory."""
     path = index_path(layout)
     return path if name == SQLITE else os.path.join(os.path.dirname(path), f"index-{name}.db")
 
 
 def open_store(layout: Layout, settings: StoreSettings, dims: int) -> OutsideStore:
-    """The store of these settings, which is not SQLite's."""
+    """Open the store of these settings, which is a plug-in's, for vectors of so many dimensions."""
+    chosen = plugin(settings.name)
     try:
-        return _open(layout, settings, dims)
+        return chosen.open(StoreHome(layout, settings), dims)
     except ModuleNotFoundError as missing:
-        raise BadInput(
-            f"the {settings.name} store needs the package {missing.name}", f"pip install 'rawkomem[{settings.name}]'"
-        ) from None
-
-
-def _open(layout: Layout, settings: StoreSettings, dims: int) -> OutsideStore:
-    if settings.name == MEMORY:
-        from .stores.memory import MemoryStore
-
-        return MemoryStore(dims)
-    if settings.name == LANCEDB:
-        from typing import cast
-
-        from .stores.lance.store import LanceStore
-        from .stores.lance.told import told
-
-        place = lancedb_place(layout, settings)
-        telling = Telling(LanceStore(place, dims), LANCEDB, lambda failure: told(failure, place))
-        return cast("OutsideStore", telling)
-    from ..git.identity import clone_id, repository_id
-    from .stores.postgres import open_postgres
-
-    if not settings.where():
-        raise BadInput("the postgres store has no url", "rawkomem store use postgres --url-env NAME")
-    repository = settings.repository or repository_id(layout)
-    return open_postgres(settings.where(), repository, clone_id(layout), dims)
-
-
-class Telling:
-    """A store whose engine raises plain errors of its own: whatever goes wrong in it is told in one line."""
-
-    def __init__(self, store: OutsideStore, name: str, told: Callable[[Exception], str]):
-        self._store = store
-        self._name = name
-        self._told = told  # what may be said of a failure
-
-    def __getattr__(self, name: str) -> Any:
-        call = getattr(self._store, name)
-
-        def told(*arguments: Any, **named: Any) -> Any:
-            try:
-                return call(*arguments, **named)
-            except (RuntimeError, ValueError, OSError) as failure:
-                said = self._told(failure)
-                raise IndexBroken(
-                    f"the {self._name} store failed: {said}", "try again, or 'rawkomem rebuild'"
-                ) from None
-
-        return told if callable(call) else call
-
-
-def lancedb_place(layout: Layout, settings: StoreSettings) -> str:
-    """A folder or object-store url: beside the index, or below the user's url one of this clone's own."""
-    from ..git.identity import clone_id, repository_id
-
-    url = settings.where()
-    if not url:
-        return os.path.join(os.path.dirname(index_path(layout)), FOLDER)
-    return f"{url.rstrip('/')}/{settings.repository or repository_id(layout)}/{clone_id(layout)}"
+        raise BadInput(f"the {settings.name} store needs the package {missing.name}", chosen.install) from None
 
 
 def forget_others(layout: Layout, name: str) -> list[str]:
     """Remove what other stores hold beside the files: some of it may be a text that must be gone.
 
-    Returns the stores with a url, which keep theirs until they are used again and made anew.
+    Returns the stores that may hold it at a url, until they are used again and rebuilt.
     """
     from shutil import rmtree
 
     from .stores.database import remove_database
 
-    used = [other for other in STORES if other != name and os.path.exists(catalogue_path(layout, other))]
+    used = [other for other in (SQLITE, *plugin_names()) if other != name]
+    used = [other for other in used if os.path.exists(catalogue_path(layout, other))]
     for other in used:
         remove_database(catalogue_path(layout, other))
-    if name != LANCEDB:
-        rmtree(os.path.join(os.path.dirname(index_path(layout)), FOLDER), ignore_errors=True)
-    return [other for other in used if other in (LANCEDB, POSTGRES)]
+        if other != SQLITE:
+            rmtree(StoreHome(layout, StoreSettings(other)).folder, ignore_errors=True)
+    return [other for other in used if other != SQLITE and plugin(other).takes_url]

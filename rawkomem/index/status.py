@@ -11,7 +11,7 @@ from ..files.scan import is_text, stamps, sweep
 from ..model.record import record
 from .claims import pending
 from .index import BROKEN
-from .stores.database import first
+from .stores.database import first, in_memory
 
 if TYPE_CHECKING:
     from ..model.problem import Problem
@@ -72,7 +72,7 @@ def _status(index: Index) -> Status:
     return Status(
         root=index.layout.root,
         index=index.path,
-        bytes=os.path.getsize(index.path),
+        bytes=0 if in_memory(index.path) else os.path.getsize(index.path),
         fingerprint=index.fingerprint,
         files=len(actual),
         indexed=counts["files"],

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from ..embed.protocol import Embedder
     from ..git.citations import Cited
-    from ..index.stores.documents import Filter, Hit
+    from ..index.stores.documents import Hit
     from ..index.stores.protocol import SearchStore
+    from ..model.filters import Filter
     from ..state.belief.trust import Standing, Trust
     from ..text.when import Fired
     from .question import Question

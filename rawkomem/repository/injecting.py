@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ..index.stores.documents import Filter
 from ..model.errors import BadInput, NotFound
+from ..model.filters import DEFAULT, Filter
 from ..model.kinds import ACTIVE, IMPORTANCE
 from ..model.record import replace
-from ..recall.filters import DEFAULT
 from .reading import Reading
 
 TYPE_CHECKING = False

@@ -8,10 +8,10 @@ from ..embed.chain import open_deep, open_embedder
 from ..files.layout import Layout
 from ..index.index import BROKEN, Index
 from ..index.open_store import MEMORY, SQLITE, catalogue_path, checked
-from ..index.stores.documents import Filter
+from ..index.stores.database import memory_path
 from ..model.errors import BadInput, IndexBroken, NotFound
+from ..model.filters import DEFAULT, READABLE, Filter, as_text
 from ..model.record import replace
-from ..recall.filters import DEFAULT, READABLE, as_text
 from ..recall.limits import LEAST_SIMILAR, SIMILAR
 from ..recall.search import DEFAULT_RESULTS, Answer, Found, search
 from ..recall.signals import Spaces
@@ -20,7 +20,6 @@ from ..settings import Settings, load_settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
-    from tempfile import TemporaryDirectory
     from typing import TypeVar
 
     from ..embed.protocol import Embedder
@@ -74,7 +73,6 @@ class Reading:
         self.agent = ""  # who asks, where a question does not say: so recalls stand in the ledger
         self.warn = warn
         self._chosen = store and checked(store)  # goes before the settings
-        self._temporary: TemporaryDirectory[str] | None = None
         self.index = Index(
             layout, self._open_embedder, warn, lambda: open_deep(self.settings.embedder), self._open_store, self._locate
         )
@@ -96,28 +94,20 @@ class Reading:
         return open_embedder(self.settings.embedder, self.warn)
 
     def _open_store(self, dims: int) -> OutsideStore | None:
-        if self.settings.store.name == SQLITE:
+        if self.settings.store.name in (SQLITE, MEMORY):
             return None
         from ..index.open_store import open_store
 
         return open_store(self.layout, self.settings.store, dims)
 
     def _locate(self) -> str:
-        """The index database; beside a store in memory, it is as short-lived as that."""
+        """Return the path of the index database."""
         name = self.settings.store.name
-        if name != MEMORY:
-            return catalogue_path(self.layout, name)
-        import os
-        from tempfile import TemporaryDirectory
-
-        self._temporary = TemporaryDirectory(prefix="rawkomem-")
-        return os.path.join(self._temporary.name, "index.db")
+        return memory_path() if name == MEMORY else catalogue_path(self.layout, name)
 
     def close(self) -> None:
         """Let go of the index."""
         self.index.close()
-        if self._temporary:
-            self._temporary.cleanup()
 
     # Finding
 
@@ -382,7 +372,7 @@ class Reading:
             from ..index.views.entities import resolved
 
             only = replace(only, entities=resolved(only.entities, self.index.catalogue, self.warn))
-        return View(self.layout, self.index.catalogue, only, self._authors)
+        return View(self.layout, self.index.catalogue, only, self._authors, self.index.columns)
 
     def _spaces(self) -> Spaces:
         return Spaces(self.index.embedder, self.index.deep())

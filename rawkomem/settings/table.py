@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..embed.chain import AUTO, BUNDLED, PROVIDERS
 from ..exchange.sinks.config import EVENTS
-from ..index.open_store import MEMORY, SQLITE, STORES
+from ..index.open_store import SQLITE, plugin_names
 from ..model.kinds import IMPORTANCE
 from ..model.record import record
 from ..recall.limits import BUDGET, LESSON_CONFIDENCE, LESSON_DAYS, MAX_INJECTED, MAX_UNVERIFIED
@@ -98,6 +98,13 @@ def _predicate_fields(value: Mapping[str, Mapping[str, str]]) -> Mapping[str, An
     return {"predicates": tuple((name, tuple(rules.items())) for name, rules in sorted(value.items()))}
 
 
+def _store(value: Any) -> str:
+    name: str = TEXT.read(value)
+    if name != SQLITE and name not in plugin_names():
+        raise ValueError
+    return name
+
+
 EMBEDDERS = (AUTO, BUNDLED, *PROVIDERS)
 DAYS = whole(0, MAX_DAYS)
 AGENT_TYPES = {"maxInjected": whole(0, 1_000), "minImportance": choice(*IMPORTANCE), "budget": whole(0, MAX_BUDGET)}
@@ -162,8 +169,9 @@ ROWS = (
     Row("privacy.names", TEXTS, USER, (),
         "Names of people that become ids in what is recorded or distilled ([redaction](redaction.md#anonymisation)).",
         "names"),
-    Row("store.name", choice(*(name for name in STORES if name != MEMORY)), USER, SQLITE,
-        "The search store ([scale](scale.md)).",
+    Row("store.name", Type("sqlite, or a store of an installed package", _store), USER, SQLITE,
+        "The search store: `sqlite`, or one that an installed package provides: `lancedb`, `postgres` …"
+        " ([scale](scale.md)).",
         "store.name", short="store"),
     Row("store.url", TEXT, USER, "",
         "The store's address or folder; `env:NAME` takes it from the environment variable NAME.",

@@ -1,7 +1,9 @@
-"""What a memory says of itself beyond the fixed keys: type, category, entities, session; and when it holds."""
+"""Facets: the columns of a memory that filters compare; and when a memory is valid."""
 
 from __future__ import annotations
 
+from ..model.kinds import IMPORTANCE
+from ..model.record import record
 from ..text.entities import entities_of
 
 TYPE_CHECKING = False
@@ -62,9 +64,38 @@ def claimed_about(memory: Memory) -> tuple[str, str] | None:
     return (str(claim.get("subject", "")), str(claim.get("predicate", ""))) if isinstance(claim, dict) else None
 
 
-def facets_of(memory: Memory) -> tuple[str, str, tuple[str, ...], str]:
-    """Return type, category, entities and session."""
-    return type_of(memory), category_of(memory), entities_of(memory), session_of(memory)
+@record
+class Facets:
+    """What filters compare. Every store keeps these columns; rows of model/filters.py name them."""
+
+    id: str
+    kind: str = "memory"
+    status: str = "active"
+    importance: int = 1  # place in IMPORTANCE
+    created: int = 0  # milliseconds since 1970
+    tags: tuple[str, ...] = ()
+    by: str = ""
+    type: str = ""
+    category: str = ""
+    entities: tuple[str, ...] = ()
+    session: str = ""
+
+
+def facets_of(memory: Memory) -> Facets:
+    """Return what filters compare of a memory."""
+    return Facets(
+        id=memory.id,
+        kind=memory.kind,
+        status=memory.status,
+        importance=IMPORTANCE.index(memory.importance),
+        created=memory.created,
+        tags=memory.tags,
+        by=memory.by,
+        type=type_of(memory),
+        category=category_of(memory),
+        entities=entities_of(memory),
+        session=session_of(memory),
+    )
 
 
 def is_valid(memory: Window, at: int) -> bool:

@@ -9,16 +9,18 @@ from rawkomem.format.lesson import pattern_id
 from rawkomem.format.yamo import emit_block, read_block
 from rawkomem.format.yamo_blocks import recall_block, reflect_block, retain_block
 from rawkomem.index.stores.database import open_database
-from rawkomem.index.stores.documents import Document, Filter, Hit, Passage
+from rawkomem.index.stores.documents import Document, Hit, Passage
 from rawkomem.index.stores.sqlite import SqliteStore
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import BadInput
+from rawkomem.model.filters import Filter
 from rawkomem.model.problem import ERROR
 from rawkomem.recall.factors import factor
 from rawkomem.recall.profiles import profile_of
 from rawkomem.recall.question import Question, question_of
 from rawkomem.recall.signals import Signals, fuse
 from rawkomem.state.decide import plan_add
+from rawkomem.state.facets import Facets
 from tests.recall.helpers import memory
 from tests.seeds import by_case
 
@@ -160,9 +162,7 @@ def test_keywords(case):
     store.create()
     vector = b"\0" * 4 * DIMS
     docs = case["input"]["docs"]
-    store.put(
-        [Document(id, "memory", "active", "", 1, 0, (), "", (Passage(text, vector),)) for id, text in docs.items()]
-    )
+    store.put([Document(Facets(id), "", (Passage(text, vector),)) for id, text in docs.items()])
     found = store.matching(question_of(case["input"]["query"]).query_words, 10, Filter())
     assert [hit.id for hit in found] == [row["id"] for row in case["expected"]]
     assert found[0].score > found[1].score > 0

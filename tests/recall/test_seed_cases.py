@@ -9,8 +9,9 @@ import pytest
 
 from rawkomem import Task
 from rawkomem.index.stores.database import open_database
-from rawkomem.index.stores.documents import Document, Filter, Passage
+from rawkomem.index.stores.documents import Document, Passage
 from rawkomem.index.stores.sqlite import SqliteStore
+from rawkomem.model.filters import Filter
 from rawkomem.recall.factors import DEFAULT_CONFIDENCE, Factor, effective_confidence, factor, feedback_score
 from rawkomem.recall.profiles import profile_of
 from rawkomem.recall.question import Question, question_of
@@ -18,7 +19,7 @@ from rawkomem.recall.render import render
 from rawkomem.recall.score import combine
 from rawkomem.recall.signals import Signals
 from rawkomem.state.belief.trust import Standing, compute_trust, trust_of
-from rawkomem.state.facets import is_valid
+from rawkomem.state.facets import Facets, is_valid
 from rawkomem.text.entities import matching_entities
 from tests.recall.helpers import DAY, NOW, item, memory
 from tests.seeds import by_case
@@ -104,7 +105,7 @@ def spread(values: list[float]) -> bytes:
 def cosine(a: list[float], b: list[float]) -> float:
     store = SqliteStore(open_database(":memory:"), DIMS)
     store.create()
-    store.put([Document("a", "memory", "active", "", 1, 0, (), "", (Passage("x", spread(a)),))])
+    store.put([Document(Facets("a"), "", (Passage("x", spread(a)),))])
     return sum(hit.score for hit in store.nearest(spread(b), 1, Filter()))
 
 

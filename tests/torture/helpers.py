@@ -14,7 +14,7 @@ from rawkomem.files.scan import is_text, stamps, sweep
 from rawkomem.index.conditions import fired_by
 from rawkomem.index.digest import parts
 from rawkomem.index.index import Index
-from rawkomem.index.stores.documents import Filter
+from rawkomem.model.filters import Filter
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:

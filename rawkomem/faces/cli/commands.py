@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ...files.given_text import read_stdin
 from ...model.errors import NotFound
 from ...repository import Repository
-from .hot import HOT, Option, run_of
+from .hot import HOT, run_of
+from .options import Option, together
 from .terminal import note
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # command → (module, what it does): in the order a newcomer meets them
 COMMANDS = {
@@ -136,7 +134,7 @@ OTHER_WORDS = {
 }
 CLICK_SHAPES: dict[str, dict[str, Any]] = {
     "flag": {"is_flag": True},
-    "number": {"type": click.IntRange(min=0), "show_default": True},
+    "number": {"show_default": True},
     "many": {"multiple": True},
     "text": {},
 }
@@ -224,18 +222,30 @@ def arrival() -> str:
     return "person" if watched or (sys.stdin.isatty() and sys.stdout.isatty()) else "agent"
 
 
-def hot_options(options: tuple[Option, ...]) -> Callable[[Any], Any]:
-    """Declare options that are data (see hot.py) on a click command."""
+class AliasedOption(click.Option):
+    """An option with further names that work and are not shown in help."""
 
-    def declare(function: Any) -> Any:
-        for option in reversed(options):
-            shape: dict[str, Any] = {**CLICK_SHAPES[option.kind], "help": option.help}
-            if option.kind != "many":
-                shape["default"] = option.default
-            function = click.option(*option.names, option.key, **shape)(function)
-        return function
+    def __init__(self, *arguments: Any, aliases: tuple[str, ...] = (), **named: Any):
+        super().__init__(*arguments, **named)
+        self.aliases = aliases
 
-    return declare
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        shown = self.opts
+        self.opts = [*shown, *self.aliases]
+        super().add_to_parser(parser, ctx)
+        self.opts = shown
+
+
+def declare(option: Option, function: Any) -> Any:
+    """Declare an option that is data (see options.py) on a click command."""
+    shape: dict[str, Any] = {**CLICK_SHAPES[option.kind], "help": option.help}
+    if option.kind != "many":
+        shape["default"] = option.default
+    if option.kind == "number":
+        shape["type"] = click.IntRange(min=option.least)
+    if option.aliases:
+        shape |= {"cls": AliasedOption, "aliases": option.aliases}
+    return click.option(*option.names, option.key, **shape)(function)
 
 
 def _click_of(name: str) -> click.Command:
@@ -248,7 +258,7 @@ def _click_of(name: str) -> click.Command:
         lists = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
         run_of(name)(folder, list(arguments), **lists)
 
-    declared = hot_options(hot.options)(click.pass_obj(command))
+    declared = together(*hot.options)(click.pass_obj(command))
     if hot.argument:
         declared = click.argument("arguments", metavar=hot.argument.upper(), nargs=-1, required=not hot.raw)(declared)
     return click.command(name, help=HELP[name])(declared)

@@ -1,6 +1,6 @@
 """Commands that agents run on every prompt, parsed without click: importing click takes three times a bare start.
 
-A command's options are data here. This module's little parser understands the plain forms; whatever it does not
+A command's options are data (options.py). This module's little parser understands the plain forms; whatever it does not
 understand (help, completion, a mistake) goes to click, which is built from the same data and has the last word.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from ...model.record import record
+from .options import AGENT, BUDGET, EXPLAIN, FILTERS, JSON, LIMIT, PROFILE, STRICT, WHICH, Option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,51 +18,12 @@ if TYPE_CHECKING:
     Values = dict[str, object]
 
 
-@record
-class Option:
-    """One option of a hot command: a flag, a text, a number, or a text that may be given several times."""
-
-    names: tuple[str, ...]
-    kind: str  # "flag" | "text" | "number" | "many"
-    help: str
-    default: object = None
-
-    @property
-    def key(self) -> str:
-        """The parameter it fills."""
-        return self.names[0].lstrip("-").replace("-", "_")
-
-
-WHICH = (
-    Option(("--kind", "-k"), "many", "Only this kind (memory, lesson, skill, …); may be repeated."),
-    Option(("--tag", "-t"), "many", "Only with this tag; may be repeated."),
-    Option(("--type",), "many", "Only this type (correction, decision, insight, …); may be repeated."),
-    Option(("--category",), "many", "Only this category (decision, preference, fact, …); may be repeated."),
-    Option(("--entity",), "many", "Only about this entity (project:api, or a part of its name); may be repeated."),
-    Option(("--by",), "many", "Only found out by this person or agent; may be repeated."),
-    Option(("--from-session",), "many", "Only from this session; may be repeated."),
-    Option(("--since",), "text", "Only found out since: a date, a time, or an age like 24h, 7d, 2w.", ""),
-    Option(("--until",), "text", "Only found out until: a date (its whole day), a time, or an age.", ""),
-    Option(("--as-of",), "text", "As memories stood then: a date (its end), a time, or an age.", ""),
-    Option(("--trust",), "text", "Only with at least this trust, from 0 to 1.", ""),
-    Option(("--filter",), "text", "Only where a condition holds: \"memory_type = 'lesson' AND access_count > 2\".", ""),
-)
-FILTERS = (
-    *WHICH,
-    Option(("--importance", "-i"), "text", "At least this important: low, medium, high or critical.", ""),
-    Option(("--include",), "many", "Also with these statuses (superseded,archived, …), 'expired' ones, or 'all'."),
-)
-STRICT = Option(
-    ("--strict",), "flag", "Only what a person vouches for: committed, typed or reviewed by a person.", False
-)
-JSON = Option(("--json",), "flag", "Print JSON.", False)
-
 DEEP = Option(("--deep",), "flag", "Also fill in the contextual vectors: minutes for a thousand memories.", False)
 
 SEARCH = (
-    Option(("--limit", "-n"), "number", "How many at most.", 10),
+    LIMIT.but(least=0),
     *FILTERS,
-    Option(("--explain",), "flag", "Also tell how words, meaning and surroundings add up.", False),
+    EXPLAIN.but(help="Also tell how words, meaning and surroundings add up."),
     JSON,
 )
 
@@ -77,23 +39,16 @@ class Hot:
 
 
 INJECT = (
-    Option(
-        ("--agent", "-a"), "text", "Who works on it: planner, developer, tester, reviewer, or one of config.yaml.", ""
-    ),
+    AGENT.but(help="Who works on it: planner, developer, tester, reviewer, or one of config.yaml."),
     Option(("--plan",), "text", "The plan so far, as further context.", ""),
     Option(("--session",), "text", "Name of the session, for 'rawkomem tokens'.", ""),
-    Option(("--max", "-n"), "number", "How many at most (default: the agent's setting, else 5).", 0),
+    LIMIT.but(help="How many at most (default: the agent's setting, else 5).", default=0, least=0),
     Option(("--min-importance", "-i"), "text", "Only at least this important: low, medium, high or critical.", ""),
-    Option(("--budget", "-b"), "number", "Tokens at most (default: the agent's setting, else 2,000).", 0),
-    Option(
-        ("--profile", "-p"),
-        "text",
-        "How to score: fit, rawko, mesh, composite, lane or llmos; also composite:trust=0.4,recency=0.",
-        "",
-    ),
+    BUDGET.but(help="Tokens at most (default: the agent's setting, else 2,000).", default=0, least=0),
+    PROFILE.but(help="How to score: fit, rawko, mesh, composite, lane or llmos; also composite:trust=0.4,recency=0."),
     Option(("--format", "-f"), "text", "rawko, mesh, xml, json, plain or grouped.", "rawko"),
     STRICT,
-    Option(("--explain",), "flag", "Also tell why, and what is left out, on stderr.", False),
+    EXPLAIN,
     *WHICH,
 )
 
@@ -120,7 +75,7 @@ def parse(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
         return None if "--help" in argv or "-h" in argv else (folder, argv[0], {}, argv[1:])
     if folder and not os.path.isdir(folder):
         return None
-    options = {name: option for option in hot.options for name in option.names}
+    options = {name: option for option in hot.options for name in (*option.names, *option.aliases)}
     values = {option.key: [] if option.kind == "many" else option.default for option in options.values()}
     arguments = _fill(argv[1:], options, values)
     if arguments is None or bool(arguments) != bool(hot.argument):
@@ -157,7 +112,7 @@ def _put(option: Option, value: str, values: Values) -> bool:
     elif option.kind == "many":
         values[option.key].append(value)  # type: ignore[attr-defined]
     elif option.kind == "number":
-        if not value.isdecimal():
+        if not value.isdecimal() or int(value) < option.least:
             return False
         values[option.key] = int(value)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ...index.stores.documents import Filter
+from ...model.filters import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

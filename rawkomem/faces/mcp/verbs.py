@@ -12,8 +12,10 @@ from ...format.compose import compose
 from ...learn.llm.model import is_learning
 from ...learn.session.remember import Run
 from ...model.entry import Entry
+from ...model.filters import FILTER_FIELDS
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
+from ...recall.filters import filter_of
 from ...recall.inject import Task
 from ...repository.wings import learning
 from ...state.changes.feedback import SIGNALS
@@ -22,12 +24,16 @@ from .answers import found_list, what_was_amended, what_was_learned, what_was_st
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ...model.filters import Words
     from ...repository import Repository
 
 BY = "agent"  # who found it out, where the client does not say its name
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
-MOST = 50  # results of one search: a longer list is no answer
+MAX_RESULTS = 50  # of one search: a longer list is no answer
+FILTERS = {  # the filters that agents are offered
+    field.word: {**TEXT, "description": field.agents} for field in FILTER_FIELDS if field.agents
+}
 
 
 @record
@@ -63,9 +69,9 @@ def recall(repository: Repository, caller: Caller, task: str) -> str:
     return injection.text or "Nothing relevant is remembered. 'search' looks further."
 
 
-def search(repository: Repository, caller: Caller, query: str, limit: int = 5) -> str:
+def search(repository: Repository, caller: Caller, query: str, limit: int = 5, **which: Words) -> str:
     """`rawkomem search`."""
-    found = repository.search(query, min(max(limit, 1), MOST))
+    found = repository.search(query, min(max(limit, 1), MAX_RESULTS), filter_of(**which))
     return found_list(found) if found else "Nothing found."
 
 
@@ -104,16 +110,16 @@ VERBS = {
         recall,
     ),
     "search": Verb(
-        "Find memories by words and meaning: ids and snippets.",
-        {"query": TEXT, "limit": {"type": "integer"}},
+        "Find memories by words and meaning.",
+        {"query": TEXT, "limit": {"type": "integer"}, **FILTERS},
         ("query",),
         search,
     ),
-    "get": Verb("One whole memory by id or file name.", {"id": TEXT}, ("id",), get),
+    "get": Verb("One whole memory.", {"id": TEXT}, ("id",), get),
     "remember": Verb(
         "Store a decision, correction, finding or convention under a one-line title, with its reason. "
-        "'when': the tasks it is for (words, a|b, a sentence). "
-        "'amends': id of a memory whose title and text these replace.",
+        "'when': its tasks (words, a|b, a sentence). "
+        "'amends': id of a memory that these replace.",
         {
             "title": TEXT,
             "text": TEXT,
@@ -128,7 +134,7 @@ VERBS = {
         again=False,
     ),
     "feedback": Verb(
-        "Vote on a memory that helped or misled.",
+        "Vote on a memory.",
         {"id": TEXT, "signal": {"enum": [*SIGNALS]}, "reason": TEXT},
         ("id", "signal"),
         feedback,
@@ -136,7 +142,7 @@ VERBS = {
         again=False,
     ),
     "learn": Verb(
-        "Extract and store what a transcript or a report of a run teaches.",
+        "Store what a transcript or report of a run teaches.",
         {"text": TEXT, "task": TEXT},
         ("text",),
         learn,

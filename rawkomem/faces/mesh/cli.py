@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...model.errors import BadInput, NotFound, RawkoError
+from ..cli.options import LIMIT
 from .memory_mesh import SyncMemoryMesh
 from .named_files import naming, read_text
 from .options import AGENT
@@ -90,7 +91,7 @@ def _metadata(text: str) -> dict[str, Any]:
 
 @main.command()
 @click.argument("query")
-@click.option("--limit", type=click.IntRange(1), default=10, show_default=True, help="How many at most.")
+@LIMIT
 @click.option("--filter", "condition", default="", help="A condition: \"memory_type = 'lesson'\".")
 @click.pass_obj
 def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None:
@@ -206,7 +207,7 @@ def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
 
 @main.command("search-skills")
 @click.argument("query")
-@click.option("--limit", type=click.IntRange(1), default=10, show_default=True, help="How many at most.")
+@LIMIT
 @click.pass_obj
 def search_skills(mesh: SyncMemoryMesh, query: str, limit: int) -> None:
     """Search skills."""
@@ -219,7 +220,7 @@ def search_skills(mesh: SyncMemoryMesh, query: str, limit: int) -> None:
 
 
 @main.command("list-skills")
-@click.option("--limit", type=click.IntRange(1), default=10, show_default=True, help="How many at most.")
+@LIMIT
 @click.pass_obj
 def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
     """List skills, the most reliable first."""

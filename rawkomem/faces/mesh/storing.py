@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...files.lock import lock
+from ...model.filters import DEFAULT
 from ...model.record import replace
-from ...recall.filters import DEFAULT
 from ...state.facets import session_of, type_of
 from ...state.fold import created
 from ...state.lifecycle.dedupe import same_facts

@@ -9,13 +9,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ...index.lists import memory_of
-from ...index.stores.documents import Filter
 from ...model.clock import DAY
 from ...model.errors import BadInput, NotFound
+from ...model.filters import ALL, EXPIRED, FILTER_FIELDS, READABLE, Filter
 from ...model.kinds import CREATES, IMPORTANCE, STATUSES
 from ...model.record import replace
 from ...recall.explain import why_fired, why_not
-from ...recall.filters import EXPIRED, READABLE, filter_of
+from ...recall.filters import filter_of
 from ...recall.inject import Task
 from ...state.belief.claims import claim_of
 from ...state.facets import type_of
@@ -252,10 +252,11 @@ def _words(names: Iterable[str], order: Iterable[str] = ()) -> list[str]:
 
 def _filter(asked: Mapping[str, str]) -> Filter:
     """The filter that the page's fields ask for. A type may be any word: files say what they like."""
-    words = {key: [asked[key]] for key in ("kind", "tag") if asked.get(key)}
+    words = {field.word: asked[field.word] for field in FILTER_FIELDS if asked.get(field.word) and field.word != "type"}
     status = asked.get("status", "")
-    include = ["all"] if status == EVERYTHING else [status] if status else []
-    only = filter_of(**words, importance=asked.get("importance", ""), include=include)  # type: ignore[arg-type]
+    if status:
+        words["include"] = ALL if status == EVERYTHING else status
+    only = filter_of(**words)
     if status == EVERYTHING:
         only = replace(only, statuses=tuple(name for name in STATUSES if name != HIDDEN))
     elif status:

@@ -44,7 +44,8 @@ class Kept:
         self._db.close()
 
     def _open(self) -> apsw.Connection:
-        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        if self.path != ":memory:":
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
         try:
             return self._connect()
         except apsw.Error:  # not ours, or broken: what it held can be made again

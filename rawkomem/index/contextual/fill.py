@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ...files.lock import lock_in
 from ...model.errors import Busy, Unwritable
 from ..catalogue import Catalogue
 from ..index import BROKEN, Index
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from ..stores.protocol import SearchStore
 
+VECTORS = "vectors.db"  # keeps vectors that were made, beside the index
 BATCH = 16  # memories: seconds of work, which is what an interruption costs
 
 Wanted = list[tuple[str, str, "Memory"]]  # id, digest of what the store holds of it, the memory
@@ -37,7 +37,7 @@ def deepen(index: Index, progress: Callable[[int, int], None] | None = None) -> 
     if index.open_deep is None or (embedder := index.open_deep()) is None:
         return 0
     try:
-        with working(index), Kept(embedder, _kept(index)) as kept:
+        with index.locked("contextual"), Kept(embedder, index.beside(VECTORS) or ":memory:") as kept:
             return sum(_fill(index, kept, progress))
     except Busy:
         return 0
@@ -47,12 +47,9 @@ def deepen(index: Index, progress: Callable[[int, int], None] | None = None) -> 
 
 def forget_vectors(index: Index) -> None:
     """Remove the vectors that were kept: some may be those of a text that must be gone."""
-    with lock_in(os.path.dirname(index.path), "contextual-purge"):
-        remove_database(_kept(index))
-
-
-def _kept(index: Index) -> str:
-    return os.path.join(os.path.dirname(index.path), "vectors.db")
+    if kept := index.beside(VECTORS):
+        with index.locked("contextual-purge"):
+            remove_database(kept)
 
 
 def _fill(index: Index, embedder: Embedder, progress: Callable[[int, int], None] | None) -> Iterator[int]:
@@ -61,7 +58,8 @@ def _fill(index: Index, embedder: Embedder, progress: Callable[[int, int], None]
     held, count = index.store.depth()
     done, total = 0, count - held
     while wanted := _wanted(index):
-        os.utime(working(index).path)
+        if index.beside(""):
+            os.utime(working(index).path)
         vectors = vectors_of(embedder, [(memory, pieces_of(memory)) for _, _, memory in wanted])
         found = {id: (digest, own) for (id, digest, _), own in zip(wanted, vectors, strict=True)}
         written = _write(index, embedder.name, found)
@@ -88,7 +86,7 @@ def _write(index: Index, name: str, found: dict[str, tuple[str, list[bytes]]]) -
     """Store the vectors of those memories that still say what they said when the vectors were made."""
     index.release()
     try:
-        with lock_in(os.path.dirname(index.path), "index"):
+        with index.locked():
             writer = open_database(index.path)
             try:
                 writer.execute("BEGIN IMMEDIATE")  # closing without COMMIT takes it all back

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 BUSY = 20_000  # milliseconds to wait for another writer before giving up
 CACHE = 8_000  # kB of page cache: enough for a query, small enough for a cold command
 SAFE_NAME = "index.db"
+IN_MEMORY = "file:/rawkomem-"  # what the names of databases in memory begin with
 # Network and shared file systems without the shared memory that WAL needs.
 UNSAFE = {
     "nfs",
@@ -76,10 +77,20 @@ def file_system(path: str) -> str:
     return max(holding, default=("", ""))[1]
 
 
+def memory_path() -> str:
+    """Return the name of a new database in memory: it lasts as long as a connection to it is open."""
+    return f"{IN_MEMORY}{os.urandom(8).hex()}?vfs=memdb"
+
+
+def in_memory(path: str) -> bool:
+    """Return whether a path is one of `memory_path`."""
+    return path.startswith(IN_MEMORY)
+
+
 def open_database(path: str, readonly: bool = False) -> apsw.Connection:
     """A connection with sqlite-vec loaded. Reads open read-only, so that they can never lock anybody out."""
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    connection = apsw.Connection(path, flags=flags)
+    connection = apsw.Connection(path, flags=flags | apsw.SQLITE_OPEN_URI if in_memory(path) else flags)
     connection.set_busy_timeout(BUSY)
     if not readonly:
         connection.transaction_mode = "IMMEDIATE"  # never a write lock taken half-way
@@ -110,6 +121,11 @@ def vec_library() -> str:
         if os.path.exists(stem + suffix):
             return stem
     raise IndexBroken("the sqlite-vec library is not installed", "pip install sqlite-vec")
+
+
+def has_tables(connection: apsw.Connection) -> bool:
+    """Return whether there is anything in a database."""
+    return first(connection, "SELECT 1 FROM sqlite_master LIMIT 1") is not None
 
 
 def remove_database(path: str) -> None:

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from ...model.checked import (
-    ANY_RANK,
-    FLAG,
-    KINDS,
-    LAST_MOMENT,
-    MOMENT,
-    NO_MOMENT,
-    NO_TEXTS,
-    RANK,
-    SHARE,
-    STATUS_WORDS,
-    TEXT,
-    TEXTS,
-)
 from ...model.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ...model.checked import Moment, Rank, Texts
+    from ...state.facets import Facets
 
 BATCH = 256  # files that a sync puts in one transaction: an abort repeats at most as many; a smaller batch is the last
 BODY, WHEN = "body", "when"  # fields of a memory that passages come from
@@ -43,61 +29,17 @@ class Passage:
 
 @record
 class Document:
-    """A memory as a store keeps it: the columns that filters look at, and its passages."""
+    """A memory as a store keeps it: the columns that filters compare, and its passages."""
 
-    id: str
-    kind: str
-    status: str
+    facets: Facets
     title: str
-    importance: int
-    created: int
-    tags: tuple[str, ...]
-    by: str
     passages: tuple[Passage, ...]
-    type: str = ""
-    category: str = ""
-    entities: tuple[str, ...] = ()
-    session: str = ""
     digest: str = ""  # over all of the above but the vectors
 
-
-@record
-class Filter:
-    """A closed set of conditions; empty means any. Never raw SQL.
-
-    Of kinds, statuses, types, categories, agents and sessions one must fit; of tags and entities all. The last four
-    depend on the clock, on history or on uses: they are checked above the store (view.py), which does not look at them.
-    """
-
-    __check__ = {
-        **dict.fromkeys(("ids", "tags", "types", "categories", "entities", "agents", "sessions"), TEXTS),
-        "kinds": KINDS,
-        "statuses": STATUS_WORDS,
-        "importance": RANK,
-        "since": MOMENT,
-        "until": LAST_MOMENT,
-        "as_of": LAST_MOMENT,
-        "trust": SHARE,
-        "current": FLAG,
-        "where": TEXT,
-    }
-
-    ids: Texts = NO_TEXTS
-    kinds: Texts = NO_TEXTS
-    statuses: Texts = NO_TEXTS
-    tags: Texts = NO_TEXTS
-    importance: Rank = ANY_RANK  # at least
-    since: Moment = NO_MOMENT
-    until: Moment = NO_MOMENT
-    types: Texts = NO_TEXTS
-    categories: Texts = NO_TEXTS
-    entities: Texts = NO_TEXTS
-    agents: Texts = NO_TEXTS  # who found it out
-    sessions: Texts = NO_TEXTS
-    trust: float = 0.0  # at least
-    current: bool = False  # its validity window holds the present, or `as_of`
-    as_of: Moment = NO_MOMENT  # as memories stood then, instead of now
-    where: str = ""  # a condition over the columns of state/lifecycle/promoted.py, see text/expression.py
+    @property
+    def id(self) -> str:
+        """The memory's id."""
+        return self.facets.id
 
 
 @record

@@ -1,15 +1,29 @@
-"""What every search store can do. SQLite implements it here; other engines pass the same contract tests."""
+"""What a search store does, and what a package brings that provides one. SQLite and all plug-ins pass one contract."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
-from .documents import FIRST, Document, Filter, Hit
+from ...model.filters import Filter
+from ...model.record import record
+from .documents import FIRST, Document, Hit
+
+if TYPE_CHECKING:
+    from ..open_store import StoreHome
+
+Row = dict[str, Any]
 
 
 class SearchStore(Protocol):
-    """Holds passages with their vectors. Disposable: everything in it comes from files."""
+    """Holds passages with their vectors. Everything in it comes from files: it may be lost at any time.
+
+    `columns` names the facets that it compares (state/facets.py). Where a filter asks for another one, the store gets
+    the ids of the memories that pass instead: a small store may name `id` alone.
+    """
+
+    @property
+    def columns(self) -> Collection[str]: ...
 
     def put(self, documents: Sequence[Document]) -> None:
         """Store these memories, replacing what was held of them."""
@@ -62,3 +76,47 @@ class OutsideStore(SearchStore, Protocol):
 
     def close(self) -> None:
         """Let go of whatever it holds open; what was not committed is as if it had never been put."""
+
+
+class StorePlugin:
+    """A store that a package brings: what an entry point of the group `rawkomem.stores` refers to, see docs/scale.md.
+
+    Subclass it and give the entry point an instance. Loading it must not load the engine: `open` does.
+    """
+
+    package = ""  # the package of its engine, by which `store status` sees whether that is installed
+    install = ""  # the command that installs the engine
+    local = True  # whether it keeps its data in `home.folder` where the user gave no url
+    takes_url = False  # whether the user may give it a url
+    rfc_tables = False  # whether it has the tables of RFC-0011: then `publish`, `migrate` and `rollback` work
+
+    def open(self, home: StoreHome, dims: int) -> OutsideStore:
+        """Open the store for vectors of so many dimensions. A missing package may raise ModuleNotFoundError."""
+        raise NotImplementedError
+
+    def publish(
+        self, home: StoreHome, dims: int, memories: Mapping[str, Row], blocks: Sequence[Row], skills: Sequence[Row]
+    ) -> int:
+        """Fill the tables of RFC-0011; `memories` are columns by id. Returns how many memories have a row."""
+        raise NotImplementedError
+
+    def migrate(self, place: str) -> Migrated:
+        """Bring the tables at a folder or url from RFC-0011's schema V1 to V2."""
+        raise NotImplementedError
+
+    def rollback(self, place: str, anyway: bool) -> int:
+        """Undo `migrate`, even if that loses memories with `anyway`; returns how many memories there are then."""
+        raise NotImplementedError
+
+    def place(self, home: StoreHome) -> str:
+        """Return the folder or url of this repository's data."""
+        return home.url or home.folder
+
+
+@record
+class Migrated:
+    """What a migration of the tables of RFC-0011 did."""
+
+    rows: int
+    done: bool  # False: it was V2 already
+    removed_backup: bool = False

@@ -1,6 +1,6 @@
 """The SQLite search store: FTS5 for words, sqlite-vec for vectors, in the index's own database.
 
-documents  one row for each memory: the columns that filters look at
+documents  one row for each memory: its facets, which filters compare
 passages   its pieces, in order; `n` is the row number in the two tables below
 words      FTS5 over passages (Porter stems); contentless, since passages hold the text
 around     the same over body passages together with their surroundings
@@ -19,8 +19,10 @@ import sys
 from array import array
 from itertools import count
 
+from ...model.filters import ALL_OF, ANY_OF, AT_LEAST, FILTER_FIELDS, Filter, asked
+from ...state.facets import Facets
 from .database import first, rows
-from .documents import BODY, DEEP, FIRST, REST, Document, Filter, Hit, Passage
+from .documents import BODY, DEEP, FIRST, REST, Document, Hit, Passage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,9 +44,11 @@ SPARE = 32  # rows asked for beyond the limit: enough to see the end of most tie
 COARSE_TIES = 400  # bits that differ are few whole numbers: many passages tie with the last candidate
 BULK = 64  # vectors; below it importing numpy costs more than it saves
 
-SCHEMA = """
-CREATE TABLE documents (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT, status TEXT, importance INTEGER,
-                        created INTEGER, by TEXT, tags TEXT, type TEXT, category TEXT, entities TEXT, session TEXT);
+COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
+LOWERED = {field.column for field in FILTER_FIELDS if field.any_case}
+
+SCHEMA = f"""
+CREATE TABLE documents (n INTEGER PRIMARY KEY, {", ".join(COLUMNS)}, UNIQUE (id));
 CREATE INDEX documents_status ON documents (status);
 CREATE TABLE passages (n INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER, field TEXT, alone INTEGER,
                        heading TEXT, line INTEGER, text TEXT);
@@ -62,6 +66,8 @@ TABLES = ("documents", "passages", "words", "around", "fine", "coarse", "deep_fi
 
 class SqliteStore:
     """Implements SearchStore on an open connection; transactions are the caller's."""
+
+    columns = COLUMNS
 
     def __init__(self, connection: apsw.Connection, dims: int):
         self.db = connection
@@ -95,19 +101,7 @@ class SqliteStore:
         self._put_passages(placed, pack_all([passage.vector for *_, passage in placed]))
 
     def _put_document(self, document: Document) -> int:
-        columns = {
-            "id": document.id,
-            "kind": document.kind,
-            "status": document.status,
-            "importance": document.importance,
-            "created": document.created,
-            "by": document.by.lower(),
-            "tags": lined(document.tags),
-            "type": document.type.lower(),
-            "category": document.category.lower(),
-            "entities": lined(document.entities),
-            "session": document.session,
-        }
+        columns = comparable(document.facets)
         places = ", ".join("?" * len(columns))
         self.db.execute(f"INSERT INTO documents ({', '.join(columns)}) VALUES ({places})", tuple(columns.values()))
         owner = self.db.last_insert_rowid()
@@ -304,11 +298,19 @@ class SqliteStore:
 
 def head_of(document: Document, passage: Passage) -> str:
     """The words of a passage's first column: what stands above it."""
-    return f"{document.title} {passage.heading} {' '.join(document.tags)}"
+    return f"{document.title} {passage.heading} {' '.join(document.facets.tags)}"
+
+
+def comparable(facets: Facets) -> dict[str, str | int]:
+    """Return the facets as SQL compares them: lists as one text, and in lower case where case does not matter."""
+    return {
+        column: lined(value) if isinstance(value, tuple) else value.lower() if column in LOWERED else value
+        for column, value in facets.__dict__.items()
+    }
 
 
 def lined(names: Sequence[str]) -> str:
-    """Names so that one of them can be looked for: each between two line ends, in lower case."""
+    """Return names as one text in which a name can be looked for: each between two line ends, in lower case."""
     return "\n".join(["", *(name.lower() for name in names), ""])
 
 
@@ -324,28 +326,20 @@ def with_ties(ask: Callable[[int], list[tuple[int, float]]], limit: int, spare: 
 
 
 def _conditions(only: Filter) -> tuple[str, list[str | int | bytes]]:
+    """Return a filter as SQL over `d`, and the values it takes."""
     where: list[str] = []
     values: list[str | int | bytes] = []
-    any_of = {
-        "id": only.ids,
-        "kind": only.kinds,
-        "status": only.statuses,
-        "type": [name.lower() for name in only.types],
-        "category": [name.lower() for name in only.categories],
-        "by": [name.lower() for name in only.agents],
-        "session": only.sessions,
-    }
-    for column, wanted in any_of.items():
-        if wanted:
-            where.append(f"d.{column} IN ({', '.join('?' * len(wanted))})")
+    for field, wanted in asked(only):
+        column = f"d.{field.column}"
+        if field.compare == ANY_OF:
+            where.append(f"{column} IN ({', '.join('?' * len(wanted))})")
             values.extend(wanted)
-    for column, name in (*(("tags", tag) for tag in only.tags), *(("entities", entity) for entity in only.entities)):
-        where.append(f"instr(d.{column}, ?) > 0")
-        values.append(lined([name]))
-    for condition, bound in (("importance >=", only.importance), ("created >=", only.since), ("created <", only.until)):
-        if bound:
-            where.append(f"d.{condition} ?")
-            values.append(bound)
+        elif field.compare == ALL_OF:
+            where.extend([f"instr({column}, ?) > 0"] * len(wanted))
+            values.extend(lined([name]) for name in wanted)
+        else:
+            where.append(f"{column} {'>=' if field.compare == AT_LEAST else '<'} ?")
+            values.append(wanted)
     return " AND ".join(where), values
 
 

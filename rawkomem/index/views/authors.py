@@ -11,12 +11,10 @@ All of it can be asked of git again, and is, when the index is made anew.
 
 from __future__ import annotations
 
-import os
 import time
 
 import apsw
 
-from ...files.lock import lock_in
 from ...git.head import git_stamp
 from ...model.errors import Busy, Unwritable
 from ...state.belief.committer import AGENTS, HIDDEN, PERSON, state_of
@@ -99,7 +97,7 @@ class Authors:
         if not self._is_behind(stamp):
             return False
         try:
-            with lock_in(os.path.dirname(self.index.path), "authors"):
+            with self.index.locked("authors"):
                 _Update(self.index, stamp).run()
         except CANNOT_WRITE:
             return False

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.clock import now
+from ...model.filters import Filter
 from ...model.kinds import GROUPS
 from ...state.graph.graph import Graph, build
 from ..lists import memory_of
-from ..stores.documents import Filter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

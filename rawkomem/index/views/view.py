@@ -7,13 +7,13 @@ for searches, lists and injections alike.
 from __future__ import annotations
 
 from ...model.clock import now
+from ...model.filters import Filter, asked
 from ...model.record import replace
 from ...state.facets import is_valid
-from ..stores.documents import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from ...files.layout import Layout
     from ...model.entry import Memory
@@ -26,8 +26,16 @@ if TYPE_CHECKING:
 class View:
     """The memories of an index that are inside a filter."""
 
-    def __init__(self, layout: Layout, catalogue: Catalogue, only: Filter, open_authors: Callable[[], Authors | None]):
+    def __init__(
+        self,
+        layout: Layout,
+        catalogue: Catalogue,
+        only: Filter,
+        open_authors: Callable[[], Authors | None],
+        columns: Collection[str],
+    ):
         self.layout = layout
+        self._columns = columns  # that the store compares; what else a filter asks for, it is given as ids
         self.catalogue = catalogue
         self.only = replace(only, current=only.current or bool(only.as_of))
         self.at = only.as_of or now()
@@ -57,11 +65,16 @@ class View:
     def stored(self) -> Filter:
         """The part of the filter that a store can check; of the past it knows only what never changes."""
         only = self.only
-        if not only.as_of:
-            ids = self._ids() if only.where else only.ids
-            return replace(only, trust=0.0, current=False, where="", ids=ids)
-        until = min(only.until or self.at + 1, self.at + 1)
-        return Filter(kinds=only.kinds, agents=only.agents, since=only.since, until=until)
+        told = {
+            field.name: getattr(only, field.name)
+            for field, _ in asked(only)
+            if field.column in self._columns and (field.lasting or not only.as_of)
+        }
+        if only.as_of:
+            until = min(only.until or self.at + 1, self.at + 1)
+            return Filter(**{**told, "until": until} if "created" in self._columns else told)
+        unknown = only.where or any(field.column not in self._columns for field, _ in asked(only))
+        return Filter(**{**told, "ids": self._ids()} if unknown else told)
 
     def row(self, id: str) -> Row | None:
         """The columns of a memory that the store found; None where it is outside the filter after all."""
@@ -104,11 +117,14 @@ class View:
         return self._condition
 
     def _ids(self) -> tuple[str, ...]:
-        """The memories that the condition lets pass, which no store can check; none: a name that no memory has."""
-        from ..lists import memory_of
+        """Return the memories that pass what the store cannot check; if none does, an id that no memory has."""
+        from ..lists import memory_of, passes
 
-        found = [memory.id for memory in map(memory_of, self.catalogue.docs()) if self._where(memory)]
-        return tuple(id for id in found if not self.only.ids or id in self.only.ids) or ("",)
+        only = replace(self.only, trust=0.0, current=False)
+        memories = [
+            memory for memory in map(memory_of, self.catalogue.docs()) if passes(memory, only, self.at, self._trust)
+        ]
+        return tuple(memory.id for memory in memories if not only.where or self._where(memory)) or ("",)
 
     def _then(self, id: str) -> Memory | None:
         """What is deleted today stays hidden, as in a store, unless the filter asks for what is deleted."""
@@ -120,13 +136,13 @@ class View:
 
     def rows(self) -> list[Row]:
         """All memories inside the filter, the last changed first."""
-        from ..lists import asks_for_facts, passes_columns
+        from ..lists import asks_for_facts, rows_inside
 
         every = self.catalogue.all()
         if self.only.as_of:
             rows = [row for row in (self.row(known.id) for known in every) if row]
             return sorted(rows, key=lambda row: (-row.updated, row.id))
-        rows = [row for row in every if passes_columns(row, self.only, self.at)]
+        rows = rows_inside(every, self.only, self.at)
         return [row for row in rows if self.memory(row.id)] if asks_for_facts(self.only) else rows
 
     @property

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...index.stores.documents import Filter
 from ...model.entry import Entry
 from ...model.errors import BadInput, NotFound, Refused
+from ...model.filters import READABLE, Filter
 from ...model.kinds import ACTIVE, GROUPS
 from ...model.record import replace
-from ...recall.filters import READABLE
 from ...state.changes.amend import plan_amend
 from ...state.derive import made_of
 from ...state.graph import episode as decide

@@ -17,8 +17,8 @@ from ...model.errors import BadInput, Refused, Unwritable
 from ...model.record import record
 
 if TYPE_CHECKING:
-    from ...index.stores.documents import Filter
     from ...model.entry import Memory
+    from ...model.filters import Filter
     from .. import Repository
 
 AT_ONCE = 200  # entries written under one lock

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from ...files.rotate import KEPT, next_number, rotate_log
 from ...learn.traces.record import plan_experience, plan_trace
 from ...model.errors import BadInput
+from ...model.filters import DEFAULT, READABLE
 from ...model.kinds import ACTIVE, RECORDED
 from ...model.record import replace
 from ...recall.brief import MAX_TOKENS, write_brief
-from ...recall.filters import DEFAULT, READABLE
 from ...state.order import dependency_chain, execution_order
 from ...state.run import TRACE
 

@@ -11,13 +11,13 @@ from typing import IO, TYPE_CHECKING
 
 from ...files.lock import lock
 from ...index.lists import memory_of
-from ...index.stores.documents import Filter
 from ...learn.llm.ask import open_llm
 from ...learn.llm.model import LlmFailure
 from ...learn.session.extraction import MAX_EXISTING, entry_from, extract, window
 from ...learn.session.known import Known
 from ...learn.session.listen import Finding, listen
 from ...model.errors import BadInput
+from ...model.filters import Filter
 from ...model.kinds import ACTIVE
 from ...model.record import record
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from ...files.lock import lock
 from ...index.lists import memory_of
-from ...index.stores.documents import Filter
 from ...learn.lessons.from_failures import candidates
 from ...learn.lessons.lesson import (
     HELD,
@@ -23,6 +22,7 @@ from ...learn.lessons.lesson import (
     with_name,
 )
 from ...model.clock import now
+from ...model.filters import Filter
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
 from ...recall.gate import held_back

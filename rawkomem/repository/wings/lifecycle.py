@@ -12,15 +12,14 @@ from ...files.local.private import open_local, replace_local
 from ...files.lock import lock
 from ...files.move import TRACES, move_files, to_archive
 from ...index.lists import memory_of
-from ...index.stores.documents import Filter
 from ...index.views.goals import leaders
 from ...index.views.neighbors import Neighbours
 from ...learn.traces.consolidate import FAILED, is_due, learning_of, plan_learnings, unlearned
 from ...model.clock import iso, now, read_time
 from ...model.entry import Plan
+from ...model.filters import DEFAULT, Filter
 from ...model.kinds import ACTIVE, CREATES
 from ...model.record import record, replace
-from ...recall.filters import DEFAULT
 from ...state.belief.claims import UNREGISTERED, claim_of, rivals_of
 from ...state.lifecycle.census import Census
 from ...state.lifecycle.compress import Compression, plan_compress

@@ -23,9 +23,9 @@ from ...exchange.neolata import (
 )
 from ...exchange.place import IMPORTED
 from ...exchange.source import Source
-from ...index.stores.documents import Filter
 from ...model.entry import Plan
 from ...model.errors import BadInput
+from ...model.filters import Filter
 from ...model.record import record, replace
 from ...state.decide import plan_add
 

@@ -1,4 +1,4 @@
-"""Shows a repository to other programs that read the LanceDB tables of RFC-0011."""
+"""Shows a repository to other programs that read the tables of RFC-0011."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from array import array
 from typing import TYPE_CHECKING, Any
 
 from ...files.local.usage import Access
-from ...index.open_store import LANCEDB, lancedb_place
-from ...index.stores.documents import Filter
+from ...index.open_store import MEMORY, SQLITE, StoreHome, plugin
 from ...learn.skills.blocks import skill_as_yamo
-from ...model.errors import BadInput, IndexBroken
+from ...model.errors import BadInput
+from ...model.filters import Filter
 from ...model.kinds import ACTIVE
 from ...model.record import as_dict, record
 from ...state.changes.heritage import heritage_of
 from ...state.lifecycle.promoted import promoted
 from . import ledger, skills
+from .stores import names_with_tables
 
 if TYPE_CHECKING:
     from ...files.local.ledger.chain import Row
@@ -36,11 +37,8 @@ class Published:
 def publish(repository: Repository) -> Published:
     """Fill what the store alone cannot: yamo_blocks, synthesized_skills, and columns of memory_entries."""
     settings = repository.settings.store
-    if settings.name != LANCEDB:
-        raise BadInput(f"the {settings.name} store has no such tables", "rawkomem store use lancedb")
-    from ...index.stores.lance.publish import publish as write_tables
-    from ...index.stores.lance.told import told
-
+    if settings.name in (SQLITE, MEMORY) or not plugin(settings.name).rfc_tables:
+        raise BadInput(f"the {settings.name} store has no such tables", f"rawkomem store use {names_with_tables()[0]}")
     repository.index.refresh()
     used = repository.accesses()
     memories = repository.get_all([row.id for row in repository.list(Filter())])
@@ -49,11 +47,8 @@ def publish(repository: Repository) -> Published:
     in_use = [skill for skill in skills.list_all(repository) if skill.memory.status == ACTIVE]
     vectors = repository.index.embedder.embed([_intent(skill.memory) for skill in in_use]) if in_use else []
     made = [_skill(skill, vector) for skill, vector in zip(in_use, vectors, strict=True)]
-    place = lancedb_place(repository.layout, settings)
-    try:
-        filled = write_tables(place, repository.index.embedder.dims, known, blocks, made)
-    except (ValueError, OSError, RuntimeError) as failure:
-        raise IndexBroken(f"the tables cannot be written: {told(failure, place)}", "try again") from None
+    home = StoreHome(repository.layout, settings)
+    filled = plugin(settings.name).publish(home, repository.index.embedder.dims, known, blocks, made)
     return Published(filled, len(blocks), len(made))
 
 

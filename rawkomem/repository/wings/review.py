@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...exchange.place import is_from, place_of
-from ...index.stores.documents import Filter
 from ...model.entry import Plan
 from ...model.errors import NotFound
+from ...model.filters import Filter
 from ...state.changes.review import plan_review
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from ...files.local.usage import Access
 from ...files.lock import lock
 from ...index.lists import memory_of
-from ...index.stores.documents import Filter
 from ...index.views.neighbors import Neighbours
 from ...learn.llm.ask import open_llm
 from ...learn.llm.model import LlmFailure, is_learning
@@ -24,9 +23,9 @@ from ...learn.skills.text import read_skill
 from ...model.clock import now
 from ...model.entry import NOTHING
 from ...model.errors import BadInput, Refused
+from ...model.filters import DEFAULT, READABLE, Filter
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
-from ...recall.filters import DEFAULT, READABLE
 from ...recall.limits import LEAST_SIMILAR
 from ...state.belief.committer import UNKNOWN
 from ...state.belief.trust import standing_of_entry, trust_of

@@ -1,14 +1,13 @@
-"""Search stores of a repository: choosing one, how they stand, filling one beside another, and LanceDB's migration."""
+"""Search stores of a repository: choosing one, how they stand, filling one beside another, migrating tables."""
 
 from __future__ import annotations
 
 import json
 import os
 import time
-from datetime import UTC, datetime
 from importlib.util import find_spec
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from ...exchange.folder import write_text
 from ...files.given_text import read_text_file
@@ -16,32 +15,28 @@ from ...files.layout import Layout, user_repository_config
 from ...format.frontmatter import Unreadable, read_frontmatter
 from ...index.index import BROKEN
 from ...index.open_store import (
-    FOLDER,
-    LANCEDB,
     MEMORY,
     SQLITE,
-    STORES,
+    StoreHome,
+    StoreSettings,
     catalogue_path,
     checked,
-    lancedb_place,
     open_store,
+    plugin,
+    plugin_names,
 )
-from ...index.stores.database import first, index_path, open_database
-from ...model.errors import BadInput, RawkoError, Refused
+from ...index.stores.database import first, open_database
+from ...model.errors import BadInput, NotFound, RawkoError, Refused
 from ...model.record import record, replace
 from .. import Repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ...index.open_store import StoreSettings
-    from ...index.stores.lance.migration import Migrated
+    from ...index.stores.protocol import Migrated, StorePlugin
     from ...model.entry import Value
 
-T = TypeVar("T")
-
 HEAD = "# Written by 'rawkomem store use'.\n"
-PACKAGES = {"lancedb": "lancedb", "postgres": "psycopg"}  # store → what its extra brings
 
 
 @record
@@ -55,6 +50,7 @@ class StoreStatus:
     bytes: int  # on this machine
     where: str  # never with a password
     problem: str = ""
+    install: str = ""  # the command that installs its engine, where that is missing
 
 
 @record
@@ -69,8 +65,10 @@ def use_store(repository: Repository, name: str, url_env: str = "") -> None:
     """Choose a store for this repository, in the user's own settings, once it can be opened."""
     if checked(name) == MEMORY:
         raise BadInput("the store in memory lasts as long as one program", "Repository.open(store='memory')")
-    if url_env and (name == SQLITE or not url_env.isidentifier()):
-        raise BadInput(f"--url-env {url_env!r}", "the name of an environment variable, for lancedb and postgres")
+    if url_env and (name == SQLITE or not plugin(name).takes_url):
+        raise BadInput(f"the {name} store takes no url", "leave --url-env out")
+    if url_env and not url_env.isidentifier():
+        raise BadInput(f"--url-env {url_env!r}", "give the name of an environment variable")
     chosen = repository.settings.store.named(name)
     chosen = replace(chosen, url_env=url_env or chosen.url_env)
     if name != SQLITE:
@@ -120,8 +118,8 @@ def _with_store(text: str, keys: Mapping[str, Value]) -> str:
 
 
 def store_statuses(repository: Repository) -> list[StoreStatus]:
-    """How each store stands that can outlive a program; the one in use is brought up to date and asked."""
-    return [_status(repository, name) for name in STORES if name != MEMORY]
+    """Return how each store stands that outlives a program; the one in use is brought up to date and asked."""
+    return [_status(repository, name) for name in (SQLITE, *plugin_names())]
 
 
 def _status(repository: Repository, name: str) -> StoreStatus:
@@ -133,9 +131,10 @@ def _status(repository: Repository, name: str) -> StoreStatus:
             repository.index.store.depth()
         except RawkoError as failure:
             problem = failure.message
-    installed = name not in PACKAGES or find_spec(PACKAGES[name]) is not None
+    package = "" if name == SQLITE else plugin(name).package
+    missing = plugin(name).install if package and find_spec(package) is None else ""
     known, size = _known(layout, name), store_size(layout, name)
-    return StoreStatus(name, used, installed, known, size, _where(repository, name), problem)
+    return StoreStatus(name, used, not missing, known, size, _where(repository, name), problem, missing)
 
 
 def _where(repository: Repository, name: str) -> str:
@@ -144,7 +143,7 @@ def _where(repository: Repository, name: str) -> str:
         return catalogue_path(repository.layout, name)
     if settings.url_env or settings.url:
         return f"${settings.url_env}" if settings.url_env else "the url in your config"
-    return os.path.join(os.path.dirname(index_path(repository.layout)), FOLDER) if name == LANCEDB else ""
+    return StoreHome(repository.layout, settings).folder if plugin(name).local else ""
 
 
 def _known(layout: Layout, name: str) -> int:
@@ -164,8 +163,8 @@ def store_size(layout: Layout, name: str) -> int:
     """Bytes on this machine: the catalogue, and the store where it lies beside it."""
     path = catalogue_path(layout, name)
     files = [path, path + "-wal"]
-    if name == LANCEDB:
-        tree = os.walk(os.path.join(os.path.dirname(path), FOLDER))
+    if name != SQLITE:
+        tree = os.walk(StoreHome(layout, StoreSettings(name)).folder)
         files += [os.path.join(folder, file) for folder, _, names in tree for file in names]
     return sum(os.path.getsize(file) for file in files if os.path.exists(file))
 
@@ -178,7 +177,7 @@ def copy_store(
     A store is derived: what is copied are the files' memories, not rows that may have gone astray.
     """
     if checked(source) == checked(target) or MEMORY in (source, target):
-        raise BadInput(f"cannot copy {source} to {target}", "name two stores that last: sqlite, lancedb, postgres")
+        raise BadInput(f"cannot copy {source} to {target}", f"name two of {', '.join((SQLITE, *plugin_names()))}")
     began = time.monotonic()
     digests = []
     for name in (source, target):
@@ -195,30 +194,27 @@ def copy_store(
     return Copied(len(digests[1]), time.monotonic() - began)
 
 
-def migrate_lancedb(repository: Repository, place: str = "") -> Migrated:
-    """Bring a LanceDB from RFC-0011's schema V1 to V2; without a place, this repository's own."""
-    from ...index.stores.lance.migration import migrate
-
-    return _with_lancedb(repository, place, lambda db: migrate(db, datetime.now(UTC)))
-
-
-def rollback_lancedb(repository: Repository, place: str = "", anyway: bool = False) -> int:
-    """Undo that, as long as the backup is there; returns how many memories it then has."""
-    from ...index.stores.lance.migration import rollback
-
-    return _with_lancedb(repository, place, lambda db: rollback(db, anyway))
+def migrate_tables(repository: Repository, place: str = "") -> Migrated:
+    """Bring tables of RFC-0011 from schema V1 to V2; without a place, this repository's own."""
+    store, own = _with_tables(repository)
+    return store.migrate(place or store.place(own))
 
 
-def _with_lancedb(repository: Repository, place: str, work: Callable[[Any], T]) -> T:
-    """What `work` does with a LanceDB; whatever its engine says to that is told in one line."""
-    try:
-        import lancedb
-    except ModuleNotFoundError:
-        raise BadInput("this needs the package lancedb", "pip install 'rawkomem[lancedb]'") from None
-    from ...index.stores.lance.told import told
+def rollback_tables(repository: Repository, place: str = "", anyway: bool = False) -> int:
+    """Undo that, as long as the backup is there; returns how many memories there are then."""
+    store, own = _with_tables(repository)
+    return store.rollback(place or store.place(own), anyway)
 
-    place = place or lancedb_place(repository.layout, repository.settings.store.named(LANCEDB))
-    try:
-        return work(lancedb.connect(place))
-    except (ValueError, OSError, RuntimeError) as failure:
-        raise BadInput(f"the LanceDB cannot be used: {told(failure, place)}", "check its folder or url") from None
+
+def _with_tables(repository: Repository) -> tuple[StorePlugin, StoreHome]:
+    """Return the store that has the tables of RFC-0011, and where it keeps this repository's."""
+    name = names_with_tables()[0]
+    return plugin(name), StoreHome(repository.layout, repository.settings.store.named(name))
+
+
+def names_with_tables() -> list[str]:
+    """Return the stores that have the tables of RFC-0011."""
+    names = [name for name in plugin_names() if plugin(name).rfc_tables]
+    if not names:
+        raise NotFound("no installed store has the tables of RFC-0011", "install a package that provides one")
+    return names

@@ -1,4 +1,4 @@
-"""docs/cli.md is what the commands say."""
+"""docs/cli.md is what the commands say, and docs/recall.md what the filters are."""
 
 from __future__ import annotations
 
@@ -10,6 +10,25 @@ from tests.conftest import ROOT
 def test_the_reference_is_up_to_date():
     tool = runpy.run_path(str(ROOT / "tools" / "write_cli_docs.py"))
     assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == tool["write"](), "run 'make docs'"
+
+
+def test_the_table_of_filters_is_up_to_date():
+    tool = runpy.run_path(str(ROOT / "tools" / "write_cli_docs.py"))
+    page = (ROOT / "docs" / "recall.md").read_text(encoding="utf-8")
+    assert page == tool["with_filters"](page), "run 'make docs'"
+
+
+def test_an_earlier_name_of_an_option_works_and_is_not_shown():
+    from click.testing import CliRunner
+
+    from rawkomem.faces.cli.commands import cli
+    from rawkomem.faces.cli.hot import parse
+
+    assert parse(["inject", "x", "--max", "3"])[2] == parse(["inject", "x", "-n", "3"])[2]
+    shown = CliRunner().invoke(cli, ["graph", "--help"]).output
+    assert "--limit" in shown and "--max" not in shown
+    wrong = CliRunner().invoke(cli, ["graph", "--max", "many"])
+    assert "'many' is not a valid integer" in wrong.output
 
 
 def test_every_command_says_what_it_does():

@@ -71,7 +71,7 @@ def test_clusters_orphans_and_pictures(rawkomem):
     near = json.loads(rawkomem("graph", "--json", "--id", "ttl", "--hops", "1", "--declared").stdout)
     assert [node["id"] for node in near["nodes"]] == ["ttl", "cache"]
     assert near["edges"] == [{"source": "cache", "target": "ttl", "type": "related", "weight": 1.0}]
-    cut = rawkomem("graph", "--max", "2", "--declared")
+    cut = rawkomem("graph", "--limit", "2", "--declared")
     assert cut.stdout.count('["') == 2 and "2 more memories are not drawn" in cut.stderr
 
 

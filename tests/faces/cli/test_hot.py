@@ -13,7 +13,7 @@ PLAIN = {
     **{name: [] for name in LISTS},
     **dict.fromkeys(TEXTS, ""),
     "explain": False,
-    "json": False,
+    "as_json": False,
 }
 
 
@@ -21,7 +21,7 @@ PLAIN = {
     ("words", "folder", "changed", "arguments"),
     [
         ("search x", "", {}, ["x"]),
-        ("search x y --json", "", {"json": True}, ["x", "y"]),
+        ("search x y --json", "", {"as_json": True}, ["x", "y"]),
         ("search -n 3 x --tag a --tag=b", "", {"limit": 3, "tag": ["a", "b"]}, ["x"]),
         ("-C /tmp search x", "/tmp", {}, ["x"]),
         ("search x --since 7d --from-session=s1", "", {"since": "7d", "from_session": ["s1"]}, ["x"]),

@@ -38,7 +38,8 @@ def test_an_engine_that_is_not_installed_is_one_clear_line(rawkomem, tmp_path):
     [
         (("use", "postgres"), "no url"),
         (("use", "postgres", "--url-env", "NOT_SET_ANYWHERE"), "NOT_SET_ANYWHERE is not set"),
-        (("use", "sqlite", "--url-env", "X"), "--url-env 'X'"),
+        (("use", "sqlite", "--url-env", "X"), "takes no url"),
+        (("use", "postgres", "--url-env", "a-b"), "--url-env 'a-b'"),
         (("use", "cloud"), "cloud"),
         (("copy", "sqlite", "sqlite"), "cannot copy"),
         (("copy", "sqlite", "memory"), "cannot copy"),

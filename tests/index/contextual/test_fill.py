@@ -11,7 +11,8 @@ import pytest
 
 from rawkomem.index.contextual.worker import working
 from rawkomem.index.digest import digest
-from rawkomem.index.stores.documents import DEEP, REST, Filter
+from rawkomem.index.stores.documents import DEEP, REST
+from rawkomem.model.filters import Filter
 from rawkomem.recall.inject import Task
 from rawkomem.repository import Repository
 

@@ -10,9 +10,11 @@ import random
 from array import array
 from functools import cache
 
-from rawkomem.index.stores.documents import DEEP, REST, WHEN, Document, Filter, Hit, Passage
+from rawkomem.index.stores.documents import DEEP, REST, WHEN, Document, Hit, Passage
 from rawkomem.model.errors import Busy
+from rawkomem.model.filters import Filter
 from rawkomem.model.record import replace
+from rawkomem.state.facets import Facets
 
 DIMS = 384
 ANY = Filter()
@@ -48,8 +50,8 @@ def document(id: str, *texts: str, vectors: tuple[bytes, ...] = (), **fields) ->
         Passage(text, given, line=number)
         for number, (text, given) in enumerate(zip(texts, vectors or map(vector, texts), strict=True), 1)
     )
-    plain = {"kind": "memory", "status": "active", "title": "", "importance": 1, "created": 0, "tags": (), "by": ""}
-    return Document(id=id, passages=passages, **{**plain, **fields})
+    title, digest = fields.pop("title", ""), fields.pop("digest", "")
+    return Document(Facets(id, **fields), title, passages, digest)
 
 
 def ids(hits: list[Hit]) -> list[str]:
@@ -129,9 +131,7 @@ def matching_prefers_rare_words(make) -> None:
 def matching_finds_words_in_titles_headings_and_tags(make) -> None:
     store = make()
     titled = document("a", "text", title="Zebra crossings", tags=("quagga",))
-    headed = Document(
-        **{**document("b", "text").__dict__, "passages": (Passage("text", vector("b"), heading="Okapi"),)}
-    )
+    headed = replace(document("b", "text"), passages=(Passage("text", vector("b"), heading="Okapi"),))
     store.put([titled, headed])
     assert ids(store.matching(["zebra"], 5, ANY)) == ids(store.matching(["quagga"], 5, ANY)) == ["a"]
     assert ids(store.matching(["okapi"], 5, ANY)) == ["b"]
@@ -160,7 +160,7 @@ def passages_are_hits_of_their_own(make) -> None:
 def conditions_are_passages_too(make) -> None:
     store = make()
     passages = (Passage("text", vector("text")), Passage("auth login", vector("auth"), field=WHEN))
-    store.put([Document(**{**document("a", "x").__dict__, "passages": passages})])
+    store.put([replace(document("a", "x"), passages=passages)])
     assert [(hit.id, hit.passage) for hit in store.matching(["login"], 5, ANY)] == [("a", 1)]
 
 
@@ -168,7 +168,7 @@ def surroundings_are_matched_apart(make) -> None:
     """A passage is found by the words beside it only when that is asked for."""
     store = make()
     passages = (Passage("apple", vector("a"), around="apple\nbanana"), Passage("cherry", vector("c")))
-    store.put([Document(**{**document("a", "x").__dict__, "passages": passages})])
+    store.put([replace(document("a", "x"), passages=passages)])
     assert store.matching(["banana"], 5, ANY) == []
     assert [(hit.id, hit.passage) for hit in store.matching(["banana"], 5, ANY, around=True)] == [("a", 0)]
     assert store.matching(["banana"], 5, Filter(kinds=("skill",)), around=True) == []

@@ -14,8 +14,9 @@ from rawkomem.bench.speed import queries
 from rawkomem.embed.static import StaticEmbedder
 from rawkomem.index.stores import sqlite as sqlite_store
 from rawkomem.index.stores.database import open_database
-from rawkomem.index.stores.documents import FIRST, Filter
+from rawkomem.index.stores.documents import FIRST
 from rawkomem.index.stores.sqlite import SCALE, SqliteStore
+from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
 from tests.conftest import shared
 from tests.index.stores.store_contract import document
@@ -162,9 +163,9 @@ def test_lancedb_misses_next_to_nothing(tmp_path, real, monkeypatch):
 
 @pytest.mark.stores
 def test_postgres_misses_next_to_nothing(database, real, monkeypatch):
-    from rawkomem.index.stores.postgres import open_postgres
     from rawkomem.index.stores.postgres import store as postgres_store
     from rawkomem.index.stores.postgres.ann import has_index
+    from rawkomem.index.stores.postgres.plugin import open_postgres
 
     monkeypatch.setattr(postgres_store, "EXACT_UP_TO", 2_000)
     store = open_postgres(database, "real", "laptop", real[0].shape[1])

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from rawkomem.index.stores import sqlite as sqlite_store
-from rawkomem.index.stores.documents import Filter
+from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
 
 WORDS = [f"word{number}" for number in range(60)]

@@ -15,10 +15,10 @@ pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
 
 from rawkomem.bench.corpus import make_repository
 from rawkomem.bench.speed import queries
-from rawkomem.index.stores.documents import Filter
 from rawkomem.index.stores.lance import tables
 from rawkomem.index.stores.lance import words as words_module
 from rawkomem.index.stores.lance.store import LanceStore
+from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
 from tests.conftest import ROOT
 from tests.index.stores.store_contract import (

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from rawkomem.index.stores.database import open_database
-from rawkomem.index.stores.documents import Filter, Passage
+from rawkomem.index.stores.documents import Passage
 from rawkomem.index.stores.sqlite import SCALE, SqliteStore
 from rawkomem.model.errors import Busy, RawkoError
+from rawkomem.model.filters import Filter
 from rawkomem.model.record import replace
 from tests.index.stores.store_contract import (
     ANY,
@@ -36,7 +37,7 @@ names = (f"repository {number}" for number in count())
 @pytest.fixture
 def stores(shared_database):
     """Opens stores, of a repository of its own each time, and closes them all in the end."""
-    from rawkomem.index.stores.postgres import open_postgres
+    from rawkomem.index.stores.postgres.plugin import open_postgres
 
     opened = []
 
@@ -293,7 +294,7 @@ def test_a_huge_index_leaves_frequent_words_out(stores, monkeypatch):
 
 
 def test_many_open_a_fresh_database_at_once(database):
-    from rawkomem.index.stores.postgres import open_postgres
+    from rawkomem.index.stores.postgres.plugin import open_postgres
 
     opened, failed = [], []
 
@@ -317,7 +318,8 @@ def test_many_open_a_fresh_database_at_once(database):
 
 
 def test_a_migration_that_fails_leaves_nothing(database, monkeypatch):
-    from rawkomem.index.stores.postgres import open_postgres, schema
+    from rawkomem.index.stores.postgres import schema
+    from rawkomem.index.stores.postgres.plugin import open_postgres
 
     good = schema.migrations()
     monkeypatch.setattr(schema, "migrations", lambda: [*good, ("9999.sql", "CREATE TABLE t (); SELECT 1 / 0")])
@@ -336,7 +338,8 @@ def test_a_migration_that_fails_leaves_nothing(database, monkeypatch):
 
 def test_a_database_of_before_is_migrated(database, monkeypatch):
     """What an older rawkomem set up and filled is brought up to date, and stays."""
-    from rawkomem.index.stores.postgres import open_postgres, schema
+    from rawkomem.index.stores.postgres import schema
+    from rawkomem.index.stores.postgres.plugin import open_postgres
 
     today = schema.migrations()
     monkeypatch.setattr(schema, "migrations", lambda: today[:2])
@@ -353,7 +356,8 @@ def test_a_database_of_before_is_migrated(database, monkeypatch):
 
 
 def test_a_store_that_cannot_join_leaves_no_thread(database, monkeypatch):
-    from rawkomem.index.stores.postgres import open_postgres, writing
+    from rawkomem.index.stores.postgres import writing
+    from rawkomem.index.stores.postgres.plugin import open_postgres
 
     def fail(*arguments: object) -> None:
         raise Busy("not now", "later")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rawkomem.index.stores.documents import Filter
 from rawkomem.model.entry import Entry, Memory
 from rawkomem.model.errors import BadInput, NotFound, Refused
+from rawkomem.model.filters import Filter
 from rawkomem.recall.inject import Task
 from rawkomem.repository.wings import episodes
 from rawkomem.state.graph.episode import MAX_MEMBERS, plan_digest, plan_episode

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from rawkomem.files.start import plan_start, write_start
-from rawkomem.index.stores.documents import Filter
 from rawkomem.model.errors import BadInput
+from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
 from rawkomem.repository.wings.neolata import export_neolata, import_neolata
 

@@ -14,6 +14,7 @@ from ....model.problem import STYLE
 from ....text.count import count
 from ..commands import open_repository
 from ..memories.cite import tell_stale
+from ..options import JSON
 from ..terminal import note, paint, say, say_json
 from .check_staged import staged_options, tell_staged
 
@@ -25,7 +26,7 @@ COLOURS = {"error": "red", "warning": "yellow", "style": "dim"}
 
 @click.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(exists=False))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: one object for each file.")
+@JSON.but(help="Print JSON: one object for each file.")
 @click.option("--style", is_flag=True, help="Also tell which memories are shorter or longer than ideal.")
 @click.option("--quiet", "-q", is_flag=True, help="Leave content rules out.")
 @click.option("--stale", is_flag=True, help="Instead, list citations of code that changed or is gone.")

@@ -7,11 +7,12 @@ import click
 from ....model.errors import NotFound
 from ....model.record import as_dict
 from ..commands import open_repository
+from ..options import JSON
 from ..terminal import paint, say, say_json
 
 
 @click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_obj
 def doctor_command(folder: str, as_json: bool) -> int:
     """Look for what could go wrong on this machine.

@@ -9,6 +9,7 @@ import click
 from ....model.record import as_dict
 from ....text.count import count
 from ..commands import open_repository
+from ..options import JSON
 from ..terminal import note, paint, say, say_json
 from .sync import tell, with_bar
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("status")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_obj
 def status_command(folder: str, as_json: bool) -> int:
     """Compare files and index, and prove that they agree.
@@ -53,7 +54,7 @@ def _print_status(status: Status) -> None:
 
 
 @click.command("rebuild")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_obj
 def rebuild_command(folder: str, as_json: bool) -> None:
     """Make the index anew from the files.

@@ -13,13 +13,13 @@ from ....model.record import as_dict
 from ....repository.wings import ledger
 from ....text.clean import clean, one_line
 from ..commands import open_repository
+from ..options import JSON, LIMIT
 from ..terminal import note, paint, say, say_json, wide
 
 if TYPE_CHECKING:
     from ....files.local.ledger.chain import Row
     from ....files.local.ledger.verify import Verdict
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 # What tells most about a block, each tried in turn.
 TELLING = (
     ("context", "query"),
@@ -61,7 +61,7 @@ def verify_command(folder: str, as_json: bool) -> int:
 
 @ledger_command.command("show")
 @click.argument("id", default="")
-@click.option("--limit", "-n", default=20, show_default=True, type=click.IntRange(1), help="The last so many.")
+@LIMIT.but(default=20, help="The last so many.")
 @OPERATION
 @JSON
 @click.pass_obj

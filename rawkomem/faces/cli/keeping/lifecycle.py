@@ -18,6 +18,7 @@ from ....state.lifecycle.compress import IDLE_DAYS, MAX_DIGESTS, MIN_MEMBERS, Co
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import open_repository
+from ..options import DRY_RUN, JSON, LIMIT
 from ..terminal import note, paint, say, say_json, wide
 from .check_staged import staged_repositories
 from .sync import with_bar
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from ....repository import Repository
     from ....repository.wings.lifecycle import Done, Due
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-DRY_RUN = click.option("--dry-run", is_flag=True, help="Print what would be appended; write nothing.")
 LEAVING = ("archive", "supersede", "quarantine")
 SIGNS = {
     **dict.fromkeys(LEAVING, ("-", "red")),
@@ -64,13 +63,13 @@ def decay_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
 @click.command("compress")
 @click.option("--min-size", default=MIN_MEMBERS, show_default=True, type=click.IntRange(2), help="Of a cluster.")
 @click.option("--idle", default=IDLE_DAYS, show_default=True, type=click.IntRange(0), help="Days untouched.")
-@click.option("--max", "most", default=MAX_DIGESTS, show_default=True, type=click.IntRange(1), help="Digests a day.")
+@LIMIT.but(default=MAX_DIGESTS, least=1, help="Digests a day.")
 @click.option("--archive", is_flag=True, help="Archive the originals, also those of earlier digests.")
 @DRY_RUN
 @JSON
 @click.pass_obj
 def compress_command(
-    folder: str, /, min_size: int, idle: int, most: int, archive: bool, dry_run: bool, as_json: bool
+    folder: str, /, min_size: int, idle: int, limit: int, archive: bool, dry_run: bool, as_json: bool
 ) -> None:
     """Make digests of memories that belong together and lie idle.
 
@@ -78,7 +77,7 @@ def compress_command(
     compressed twice: delete a digest to make another.
     """
     repository = open_repository(folder)
-    how = Compression(min_size, idle, most, archive)
+    how = Compression(min_size, idle, limit, archive)
     done = with_bar(lambda progress: lifecycle.compress(repository, how, dry_run, user_name(), progress), "compressing")
     _tell(done, as_json)
 

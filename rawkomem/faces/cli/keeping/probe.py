@@ -12,13 +12,14 @@ from ....files.layout import find_layout
 from ....model.errors import BadInput, NotFound
 from ....settings import Settings, load_settings
 from ....text.when import match, problems_of
+from ..options import JSON
 from ..terminal import note, paint, say, say_json
 
 
 @click.command("match")
 @click.argument("pattern")
 @click.argument("text")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 def match_command(pattern: str, text: str, as_json: bool) -> int:
     """Tell whether a whenToUse condition fires on a text.
 
@@ -40,7 +41,7 @@ def match_command(pattern: str, text: str, as_json: bool) -> int:
 
 @click.command("embed")
 @click.argument("text")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON with all numbers.")
+@JSON.but(help="Print JSON with all numbers.")
 @click.pass_obj
 def embed_command(folder: str, text: str, as_json: bool) -> None:
     """Print the vector of a text."""

@@ -13,16 +13,15 @@ from ....repository.wings import retention
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import open_repository
+from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 
 if TYPE_CHECKING:
     from ....repository.wings.retention import Retained
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
 
 @click.group("retention", invoke_without_command=True)
-@click.option("--dry-run", is_flag=True, help="Print what would be written, moved and compressed; change nothing.")
+@DRY_RUN
 @JSON
 @click.pass_context
 def retention_command(ctx: click.Context, /, dry_run: bool, as_json: bool) -> None:

@@ -11,6 +11,7 @@ from ....files.given_text import read_stdin
 from ....model.errors import BadInput
 from ....model.record import as_dict
 from ....redaction.find import find_secrets, redact
+from ..options import JSON
 from ..terminal import note, say, say_json
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ PROFILES = ("index", "mesh", "default")
     "--stages", "profile", is_flag=False, flag_value=PROFILES[0], default="", metavar="[PROFILE]",
     help="Show what is indexed, stage by stage; PROFILE is index (default), mesh (RFC-0011) or default.",
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: the text, and what was found where; never a secret.")
+@JSON.but(help="Print JSON: the text, and what was found where; never a secret.")
 def scrub_command(profile: str, as_json: bool) -> None:
     """Redact secrets and personal data in a text from standard input.
 

@@ -8,6 +8,7 @@ import click
 
 from ....model.record import as_dict
 from ..commands import open_repository
+from ..options import JSON
 from ..terminal import note, paint, say, say_json
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def sinks_command() -> None:
 
 
 @sinks_command.command("status")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_obj
 def status_command(folder: str, as_json: bool) -> int:
     """Tell how each sink stands. Exit code 1 when one has a problem."""
@@ -40,7 +41,7 @@ def status_command(folder: str, as_json: bool) -> int:
 
 @sinks_command.command("flush")
 @click.option("--due", is_flag=True, help="Only what is due: after a failure, tries are spaced out.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_obj
 def flush_command(folder: str, due: bool, as_json: bool) -> int:
     """Send what waits for the webhook, now.

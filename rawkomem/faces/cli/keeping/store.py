@@ -9,6 +9,7 @@ import click
 from ....model.record import as_dict
 from ....text.count import count
 from ..commands import open_repository
+from ..options import JSON
 from ..terminal import note, paint, say, say_json
 from .sync import with_bar
 
@@ -25,13 +26,14 @@ def store_command() -> None:
 
 
 @store_command.command("use")
-@click.argument("name", type=click.Choice(["sqlite", "lancedb", "postgres"]))
+@click.argument("name")
 @click.option("--url-env", default="", metavar="NAME", help="The environment variable that holds the store's url.")
 @click.pass_obj
 def use_command(folder: str, name: str, url_env: str) -> None:
     """Use this store for this repository, from now on.
 
-    The choice is kept in your own config folder. The next command fills the store.
+    NAME is sqlite, or a store of an installed package: 'rawkomem store status' lists them. The choice is kept
+    in your own config folder. The next command fills the store.
     """
     from ....repository.wings.stores import use_store
 
@@ -40,7 +42,7 @@ def use_command(folder: str, name: str, url_env: str) -> None:
 
 
 @store_command.command("status")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_obj
 def status_command(folder: str, as_json: bool) -> int:
     """Tell how each store stands. Exit code 1 when the one in use has a problem."""
@@ -57,7 +59,7 @@ def status_command(folder: str, as_json: bool) -> int:
 
 def _print(status: StoreStatus) -> None:
     filled = f"{count(status.memories, 'memory')}, {status.bytes / 1e6:.1f} MB here" if status.memories else "empty"
-    missing = "" if status.installed else f"  (pip install 'rawkomem[{status.name}]')"
+    missing = f"  ({status.install})" if status.install else ""
     mark = paint("*", "green") if status.used else " "
     say(f"{mark} {status.name:9} {filled}  {status.where}{missing}".rstrip())
     if status.problem:
@@ -67,7 +69,7 @@ def _print(status: StoreStatus) -> None:
 @store_command.command("copy")
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_obj
 def copy_command(folder: str, source: str, target: str, as_json: bool) -> None:
     """Fill the store TO beside FROM, and prove that both hold the same.
@@ -85,10 +87,10 @@ def copy_command(folder: str, source: str, target: str, as_json: bool) -> None:
 
 
 @store_command.command("publish")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_obj
 def publish_command(folder: str, as_json: bool) -> None:
-    """Fill the LanceDB tables of RFC-0011 for other programs.
+    """Fill the tables of RFC-0011 for other programs.
 
     Blocks of the ledger, skills in use, and what memory_entries can say once the whole history of a memory is at hand.
     """
@@ -105,13 +107,13 @@ def publish_command(folder: str, as_json: bool) -> None:
 @click.argument("place", default="")
 @click.pass_obj
 def migrate_command(folder: str, place: str) -> None:
-    """Bring a LanceDB from the schema V1 of RFC-0011 to V2.
+    """Bring tables of RFC-0011 from schema V1 to V2.
 
-    PLACE is its folder or url; without one, this repository's. The rows of before are kept as a backup for 30 days.
+    PLACE is their folder or url; without one, this repository's. The rows of before are kept as a backup for 30 days.
     """
-    from ....repository.wings.stores import migrate_lancedb
+    from ....repository.wings.stores import migrate_tables
 
-    done = migrate_lancedb(open_repository(folder), place)
+    done = migrate_tables(open_repository(folder), place)
     say(f"{done.rows} memories, now V2; 'rawkomem store rollback' undoes it for 30 days" if done.done else "V2 already")
     if done.removed_backup:
         say("the backup of before was older than 30 days: removed")
@@ -123,6 +125,6 @@ def migrate_command(folder: str, place: str) -> None:
 @click.pass_obj
 def rollback_command(folder: str, place: str, anyway: bool) -> None:
     """Undo 'store migrate', as long as its backup is there."""
-    from ....repository.wings.stores import rollback_lancedb
+    from ....repository.wings.stores import rollback_tables
 
-    say(f"{rollback_lancedb(open_repository(folder), place, anyway)} memories, V1 again")
+    say(f"{rollback_tables(open_repository(folder), place, anyway)} memories, V1 again")

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-def run(folder: str, arguments: list[str], deep: bool, json: bool) -> None:
+def run(folder: str, arguments: list[str], deep: bool, as_json: bool) -> None:
     """Sync and tell."""
     repository = Repository.open(folder)
     report = with_bar(repository.sync, "reading")
-    tell(report, json)
+    tell(report, as_json)
     if deep:
         filled = with_bar(repository.deepen, "contextual vectors")
-        if not json:
+        if not as_json:
             say(f"{count(filled, 'memory')} got contextual vectors")
 
 
@@ -45,9 +45,9 @@ def with_bar(work: Callable[[Callable[[int, int], None]], T], label: str) -> T:
         return work(progress)
 
 
-def tell(report: SyncReport, json: bool) -> None:
+def tell(report: SyncReport, as_json: bool) -> None:
     """What a sync did."""
-    if json:
+    if as_json:
         say_json(as_dict(report))
     else:
         say(f"{count(report.files, 'file')}, {report.read} read, {report.seconds:.2f} s")

@@ -6,16 +6,17 @@ import click
 
 from ....files.given_text import read_stdin
 from ....model.record import as_dict
-from ....recall.brief import MAX_TOKENS, NOTHING
+from ....recall.brief import MAX_TOKENS
 from ....repository.wings import experience
 from ..commands import open_repository
+from ..options import BUDGET, JSON
 from ..terminal import note, say, say_json
 
 
 @click.command("brief")
 @click.argument("goal", nargs=-1, required=True)
-@click.option("--budget", type=click.IntRange(50), default=MAX_TOKENS, show_default=True, help="Tokens at most.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@BUDGET.but(default=MAX_TOKENS, least=50)
+@JSON
 @click.pass_obj
 def brief_command(folder: str, /, goal: tuple[str, ...], budget: int, as_json: bool) -> None:
     """Tell what earlier work teaches for a goal.

@@ -17,8 +17,8 @@ from ....recall.filters import filter_of
 from ....repository.wings import exchange
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import hot_options, open_repository
-from ..hot import FILTERS, JSON
+from ..commands import open_repository
+from ..options import DRY_RUN, FILTERS, JSON, together
 from ..terminal import note, paint, say, say_json, wide
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ SOURCE --activate'. See 'rawkomem docs exchange'.
 @click.command("import", help=IMPORT_HELP.format(", ".join(row.what for row in readable().values())))
 @click.argument("sources", metavar="[SOURCE]...", nargs=-1)
 @click.option("--from", "kind", type=click.Choice(list(readable())), help="What the sources are. Default: looked at.")
-@click.option("--dry-run", is_flag=True, help="Print what would be added; write nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@DRY_RUN
+@JSON
 @click.pass_obj
 def import_command(folder: str, /, sources: tuple[str, ...], kind: str | None, dry_run: bool, as_json: bool) -> None:
     repository = open_repository(folder)
@@ -62,9 +62,9 @@ def import_command(folder: str, /, sources: tuple[str, ...], kind: str | None, d
 @click.command("export")
 @click.option("--format", "-f", "form", type=click.Choice(FORMS), default=FORMS[0], show_default=True, help="The form.")
 @click.option("--out", "-o", default="", help="The file (jsonl; default: standard output) or the folder to write.")
-@hot_options((*FILTERS, JSON))
+@together(*FILTERS, JSON)
 @click.pass_obj
-def export_command(folder: str, /, form: str, out: str, json: bool, **which: Any) -> None:
+def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: Any) -> None:
     """Write memories for other tools: JSON Lines, Markdown, OKF, neolata.
 
     jsonl is one memory a line, whole; markdown one clean file for each; okf a folder in the Open Knowledge Format;
@@ -84,7 +84,7 @@ def export_command(folder: str, /, form: str, out: str, json: bool, **which: Any
         done = exchange.export_folder(repository, out, form, only)
         told = {"folder": out, **{name: [*names] for name, names in as_dict(done).items()}}
         line = f"{out}: " + ", ".join(f"{len(names)} {name}" for name, names in as_dict(done).items())
-    if json:
+    if as_json:
         say_json(told)
     else:
         note(line)

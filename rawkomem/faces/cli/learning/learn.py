@@ -14,6 +14,7 @@ from ....repository.wings import learning
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import open_repository
+from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json, wide
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 @click.option("--result", type=click.Choice(RESULTS), help="How it ended.")
 @click.option("--error", default="", help="What went wrong.")
 @click.option("--llm", "ask", is_flag=True, help="Let the configured language model judge.")
-@click.option("--dry-run", is_flag=True, help="Print what would be learned; write nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@DRY_RUN
+@JSON
 @click.pass_obj
 def learn_command(folder: str, /, file: IO[bytes], ask: bool, dry_run: bool, as_json: bool, **told: Any) -> None:
     """Remember what was decided, corrected and found out in a session.

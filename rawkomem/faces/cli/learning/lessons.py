@@ -17,14 +17,12 @@ from ....state.changes.heritage import HeritageChain, heritage_of
 from ....text.clean import one_line
 from ..commands import open_repository
 from ..memories.read import COLOURS
+from ..options import BY, DRY_RUN, JSON, LIMIT
 from ..terminal import day, note, paint, say, say_json, wide
 
 if TYPE_CHECKING:
     from ....learn.lessons.from_failures import Candidate
     from ....learn.lessons.lesson import Learned, Lesson
-
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-BY = click.option("--by", default="", help="Who found it out. Default: you.")
 
 
 @click.group("lesson")
@@ -80,7 +78,7 @@ def import_command(folder: str, /, file: Any, as_json: bool) -> None:
 
 @click.command("lessons")
 @click.argument("query", nargs=-1)
-@click.option("--limit", "-n", default=lessons.LIMIT, show_default=True, type=click.IntRange(1), help="At most.")
+@LIMIT.but(default=lessons.LIMIT)
 @click.option("--min-confidence", type=click.FloatRange(0, 1), help="Default: lessons.minConfidence, 0.7.")
 @click.option("--pattern", default="", help="Every lesson of this pattern (its id or name), whatever its status.")
 @click.option("--wire", is_flag=True, help="Print wire blocks, for 'rawkomem lesson import' and others.")
@@ -117,7 +115,7 @@ def lessons_command(
 
 
 @click.command("distill")
-@click.option("--dry-run", is_flag=True, help="Tell what would be learned; write nothing.")
+@DRY_RUN
 @JSON
 @click.pass_obj
 def distill_command(folder: str, /, dry_run: bool, as_json: bool) -> None:

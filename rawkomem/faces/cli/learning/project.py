@@ -10,9 +10,8 @@ from ....repository.wings import projects
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import open_repository
+from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
-
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group("project")
@@ -22,7 +21,7 @@ def project_command() -> None:
 
 @project_command.command("import")
 @click.argument("source", metavar="DIR", type=click.Path(exists=True, file_okay=False))
-@click.option("--dry-run", is_flag=True, help="Print what would be stored; write nothing.")
+@DRY_RUN
 @JSON
 @click.pass_obj
 def project_import(folder: str, /, source: str, dry_run: bool, as_json: bool) -> None:

@@ -12,18 +12,18 @@ from ....model.record import as_dict
 from ....repository.wings import skills
 from ....text.clean import clean, one_line
 from ..commands import open_repository
+from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 
 TOPIC = click.option("--topic", default="", help="What it is to be about. Default: anything.")
 LLM = click.option("--llm", is_flag=True, help="Ask the language model of your config.yaml.")
-DRY_RUN = click.option("--dry-run", is_flag=True, help="Write nothing.")
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+NO_WRITE = DRY_RUN.but(help="Write nothing.")
 
 
 @click.command("synthesize")
 @TOPIC
 @LLM
-@DRY_RUN
+@NO_WRITE
 @JSON
 @click.pass_obj
 def synthesize_command(folder: str, /, topic: str, llm: bool, dry_run: bool, as_json: bool) -> None:
@@ -52,7 +52,7 @@ def synthesize_command(folder: str, /, topic: str, llm: bool, dry_run: bool, as_
 @TOPIC
 @click.option("--lookback", default=LOOKBACK_MEMORIES, show_default=True, type=int, help="Memories to look at.")
 @LLM
-@DRY_RUN
+@NO_WRITE
 @JSON
 @click.pass_obj
 def reflect_command(folder: str, /, topic: str, lookback: int, llm: bool, dry_run: bool, as_json: bool) -> None:

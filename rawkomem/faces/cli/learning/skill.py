@@ -19,12 +19,12 @@ from ....repository.wings import skills
 from ....text.clean import clean, one_line
 from ....text.count import count
 from ..commands import open_repository
+from ..options import BY, DRY_RUN, EXPLAIN, JSON, LIMIT, REASON
 from ..terminal import note, paint, say, say_json
 
 if TYPE_CHECKING:
     from ....learn.skills.skill import Match, Skill
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 SAID = {
     "added": "added",
     "amended": "amended",
@@ -35,10 +35,8 @@ SAID = {
 
 @click.command("skills")
 @click.argument("query", nargs=-1)
-@click.option(
-    "--limit", "-n", default=skills.LIMIT, show_default=True, type=click.IntRange(1), help="How many at most."
-)
-@click.option("--explain", is_flag=True, help="Tell what each score is made of.")
+@LIMIT.but(default=skills.LIMIT)
+@EXPLAIN.but(help="Tell what each score is made of.")
 @JSON
 @click.pass_obj
 def skills_command(folder: str, /, query: tuple[str, ...], limit: int, explain: bool, as_json: bool) -> None:
@@ -76,7 +74,7 @@ def skill_command() -> None:
 
 @skill_command.command("add")
 @click.argument("file", metavar="FILE|-")
-@click.option("--by", default="", help="Who wrote it. Default: you.")
+@BY
 @JSON
 @click.pass_obj
 def add(folder: str, /, file: str, by: str, as_json: bool) -> None:
@@ -123,8 +121,8 @@ def show(folder: str, /, id: str, as_json: bool) -> None:
 @click.argument("id")
 @click.option("--success", "outcome", flag_value="success", help="It worked: reliability rises by 0.1.")
 @click.option("--failure", "outcome", flag_value="failure", help="It failed: reliability falls by 0.2.")
-@click.option("--reason", default="", help="Why.")
-@click.option("--by", default="", help="Who says so. Default: you.")
+@REASON
+@BY
 @JSON
 @click.pass_obj
 def feedback(folder: str, /, id: str, outcome: str | None, reason: str, by: str, as_json: bool) -> None:
@@ -143,7 +141,7 @@ def feedback(folder: str, /, id: str, outcome: str | None, reason: str, by: str,
 
 @skill_command.command("prune")
 @click.option("--threshold", default=PRUNED_BELOW, show_default=True, type=float, help="Archive what is less reliable.")
-@click.option("--dry-run", is_flag=True, help="Only tell what would be archived.")
+@DRY_RUN
 @JSON
 @click.pass_obj
 def prune(folder: str, /, threshold: float, dry_run: bool, as_json: bool) -> None:

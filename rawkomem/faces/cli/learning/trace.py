@@ -13,19 +13,19 @@ from ....git.user import user_name
 from ....learn.traces.record import Experienced, Told
 from ....model.clock import iso
 from ....model.errors import BadInput
+from ....model.filters import READABLE
 from ....model.kinds import RECORDED
-from ....recall.filters import READABLE
 from ....repository.wings import experience
 from ....state.run import OUTCOMES, outcome_of, tools_of
 from ....text.clean import one_line
 from ..commands import open_repository
+from ..options import JSON
 from ..terminal import day, note, paint, say, say_json, tell_nothing, wide
 
 if TYPE_CHECKING:
     from ....files.append import Written
     from ....model.entry import Memory
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 STATUS = click.Choice(OUTCOMES)
 COLOURS = {"success": "green", "success_with_recovery": "green", "partial": "yellow"}
 

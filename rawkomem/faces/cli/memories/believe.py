@@ -15,6 +15,7 @@ from ....recall.filters import filter_of
 from ....repository.wings.review import review_all, waiting
 from ....text.clean import one_line
 from ..commands import open_repository
+from ..options import BY, JSON, REASON
 from ..terminal import note, paint, say, say_json
 from .write import say_stored
 
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from ....repository import Repository
     from ....state.belief.conflicts import Conflict
 
-REASON = click.option("--reason", default="", help="Why.")
-BY = click.option("--by", default="", help="Who says so. Default: you.")
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 SUPERSEDE = click.option("--supersede", is_flag=True, help="Put it into the place of what it contradicts.")
 KEEP_BOTH = click.option("--keep-both", is_flag=True, help="Both hold: that settles the conflict.")
 LIST = "list"

@@ -12,6 +12,7 @@ from ....git.citations import GONE, STALE, UNKNOWN, place_from
 from ....git.user import user_name
 from ....text.clean import one_line
 from ..commands import open_repository
+from ..options import BY, JSON
 from ..terminal import note, paint, say, say_json
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ COLOURS = {"fresh": "green", STALE: "yellow", GONE: "red", UNKNOWN: "dim"}
 
 @click.command("cite")
 @click.argument("words", metavar="[ID] PATH[#SYMBOL]...", nargs=-1, required=True)
-@click.option("--by", default="", help="Who cites it. Default: you.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@BY
+@JSON
 @click.pass_obj
 def cite_command(folder: str, words: tuple[str, ...], by: str, as_json: bool) -> None:
     """Cite code, so that a memory is doubted when the code changes.

@@ -6,12 +6,13 @@ import click
 
 from ....text.entities import resolve_entity
 from ..commands import open_repository
+from ..options import JSON
 from ..terminal import note, paint, say, say_json
 
 
 @click.command("entities")
 @click.argument("name", required=False, default="")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_obj
 def entities_command(folder: str, /, name: str, as_json: bool) -> int:
     """List the people, projects and features that memories name.

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ....git.user import user_name
-from ....index.stores.documents import Filter
 from ....model.clock import iso, read_time
 from ....model.errors import BadInput
+from ....model.filters import Filter
 from ....repository.wings import episodes
 from ....state.graph.episode import SUMMARY_WORDS
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import open_repository
+from ..options import JSON, LIMIT
 from ..terminal import day, note, paint, say, say_json
-from .search import as_json as found_json
+from .search import result_json as found_json
 from .search import show as show_found
 
 if TYPE_CHECKING:
     from ....state.graph.episode import Episode
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 TAG = click.option("--tag", "-t", "tags", multiple=True, help="A tag of the episode; may be repeated.")
 
 
@@ -134,7 +134,7 @@ def show(folder: str, /, id: str, as_json: bool) -> None:
 @episode_command.command("search")
 @click.argument("id")
 @click.argument("query", nargs=-1, required=True)
-@click.option("--limit", "-n", default=10, show_default=True, type=click.IntRange(1), help="How many at most.")
+@LIMIT.but(default=10)
 @JSON
 @click.pass_obj
 def search(folder: str, /, id: str, query: tuple[str, ...], limit: int, as_json: bool) -> None:

@@ -11,6 +11,7 @@ from ....state.belief.conflicts import how_settled
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import open_repository
+from ..options import JSON
 from ..terminal import note, paint, say, say_json
 from .read import trust_json
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ....state.belief.explained import Explained, Replaced
     from ....state.history import Step
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 SHOWN = 60  # characters of a value in a line of history
 
 

@@ -13,6 +13,7 @@ from ....state.references import SIMILAR
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import open_repository
+from ..options import JSON, LIMIT
 from ..terminal import note, paint, say, say_json
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ CLUSTERED = 0.6  # at 0.5 most memories of one project hang together; at 0.6 sub
 DRAWN = 200  # memories: more is a ball of wool
 SHOWN = 10  # members of a cluster that are listed
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 TYPES = click.option("--types", default="", help="Only by edges of these types, separated by commas.")
 
 
@@ -211,12 +211,12 @@ def orphans_command(folder: str, /, similar: float, declared: bool, include: tup
               show_default=True, help="How to write it.")  # fmt: skip
 @click.option("--id", "id", default="", help="Only what is around this memory.")
 @click.option("--hops", default=2, show_default=True, type=click.IntRange(1, 100), help="How far around it.")
-@click.option("--max", "most", default=DRAWN, show_default=True, type=click.IntRange(0), help="Memories; 0 for all.")
+@LIMIT.but(default=DRAWN, least=0, help="Memories; 0 for all.")
 @connections(LINKED)
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@JSON.but(help="The same as --format json.")
 @click.pass_obj
 def graph_command(
-    folder: str, /, form: str, id: str, hops: int, most: int, similar: float, declared: bool, include: tuple[str, ...],
+    folder: str, /, form: str, id: str, hops: int, limit: int, similar: float, declared: bool, include: tuple[str, ...],
     as_json: bool,
 ) -> None:  # fmt: skip
     """Draw memories and their connections.
@@ -226,7 +226,7 @@ def graph_command(
     """
     repository = open_repository(folder)
     graph = _graph(repository, similar, declared, include)
-    picture = draw.picture(graph, _node(repository, graph, id) if id else "", hops, most)
+    picture = draw.picture(graph, _node(repository, graph, id) if id else "", hops, limit)
     if as_json or form == "json":
         nodes = [_node_json(graph, memory.id) for memory in picture.memories]
         edges = [_plain_edge(edge) for edge in picture.edges]
@@ -237,7 +237,7 @@ def graph_command(
         picture = draw.for_mermaid(picture)
         say(draw.mermaid(picture).rstrip("\n"))
     if picture.left_out:
-        note(f"{picture.left_out} more memories are not drawn: --max 0 draws all, --id draws what is around one")
+        note(f"{picture.left_out} more memories are not drawn: --limit 0 draws all, --id draws what is around one")
     if picture.edges_left_out:
         note(f"{picture.edges_left_out} edges are not drawn: mermaid takes {draw.MERMAID_EDGES} at most; try -f dot")
 

@@ -21,7 +21,7 @@ def run(
     agent: str,
     plan: str,
     session: str,
-    max: int,
+    limit: int,
     min_importance: str,
     budget: int,
     profile: str,
@@ -39,7 +39,7 @@ def run(
     repository = Repository.open(folder)
     task = Task(text, agent, plan, session)
     only = filter_of(**which)
-    injection = repository.inject(task, profile, format, max, min_importance.lower(), budget, only, strict)
+    injection = repository.inject(task, profile, format, limit, min_importance.lower(), budget, only, strict)
     sys.stdout.write(injection.text)
     repository.note_use(injection, session)
     repository.deepen_behind()

@@ -8,6 +8,7 @@ import click
 
 from ....git.user import user_name
 from ..commands import open_repository
+from ..options import JSON
 from ..terminal import paint, say, say_json
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
     from ....files.append import Written
     from ....repository import Repository
-
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.command("link")

@@ -14,8 +14,8 @@ from ....state.belief.claims import claim_of
 from ....state.lifecycle.promoted import promoted
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import hot_options, open_repository
-from ..hot import FILTERS, JSON
+from ..commands import open_repository
+from ..options import AS_OF, FILTERS, JSON, together
 from ..terminal import day, draws, paint, say, say_json, sparkline, tell_nothing, wide
 from .cite import cited_json, cited_line
 
@@ -30,13 +30,13 @@ COLOURS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
 
 
 @click.command("list")
-@hot_options((*FILTERS, JSON))
+@together(*FILTERS, JSON)
 @click.pass_obj
-def list_command(folder: str, /, json: bool, **which: Any) -> None:
+def list_command(folder: str, /, as_json: bool, **which: Any) -> None:
     """List memories, the last changed first."""
     repository = open_repository(folder)
     rows = repository.list(filter_of(**which))
-    if json:
+    if as_json:
         used = repository.accesses()
         say_json([{**as_dict(row), **_times(row), **_used(used.get(row.id, Access()))} for row in rows])
         return
@@ -70,8 +70,8 @@ def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
 
 @click.command("show")
 @click.argument("id")
-@click.option("--as-of", default="", help="As it stood then: a date (its end), a time, or an age.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@AS_OF
+@JSON
 @click.pass_obj
 def show_command(folder: str, /, id: str, as_of: str, as_json: bool) -> None:
     """Show one memory.
@@ -143,9 +143,9 @@ def _claimed(memory: Memory) -> str:
 
 
 @click.command("stats")
-@hot_options((*FILTERS, JSON))
+@together(*FILTERS, JSON)
 @click.pass_obj
-def stats_command(folder: str, /, json: bool, **which: Any) -> None:
+def stats_command(folder: str, /, as_json: bool, **which: Any) -> None:
     """Count memories, and tell which are used.
 
     Counts what 'rawkomem list' shows with the same filters; 'statuses' counts every memory. Uses are injections on this
@@ -153,7 +153,7 @@ def stats_command(folder: str, /, json: bool, **which: Any) -> None:
     """
     repository = open_repository(folder)
     stats = repository.stats(filter_of(**which))
-    if json:
+    if as_json:
         used = {name: [_used_json(item) for item in getattr(stats, name)] for name in ("most_used", "least_used")}
         say_json({**as_dict(stats), **used})
     elif stats.memories:

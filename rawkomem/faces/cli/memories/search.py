@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def run(folder: str, arguments: list[str], limit: int, explain: bool, json: bool, **which: Any) -> None:
+def run(folder: str, arguments: list[str], limit: int, explain: bool, as_json: bool, **which: Any) -> None:
     """Search and print."""
     repository = Repository.open(folder)
     found = repository.search(" ".join(arguments), limit, filter_of(**which))
     repository.deepen_behind()
-    if json:
-        say_json([{**as_json(item), **(explained(item) if explain else {})} for item in found])
+    if as_json:
+        say_json([{**result_json(item), **(explained(item) if explain else {})} for item in found])
         return
     for number, item in enumerate(found, 1):
         show(number, item)
@@ -29,7 +29,7 @@ def run(folder: str, arguments: list[str], limit: int, explain: bool, json: bool
         tell_nothing(repository, "nothing found")
 
 
-def as_json(item: Found) -> dict[str, object]:
+def result_json(item: Found) -> dict[str, object]:
     """A result for programs."""
     row = item.row
     return {

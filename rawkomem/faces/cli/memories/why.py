@@ -14,18 +14,14 @@ from ....recall.gate import votes_against
 from ....recall.inject import Task
 from ....recall.render import FORMS, GROUPED, NOTHING_FOUND
 from ....text.clean import one_line
-from ..commands import hot_options, open_repository
-from ..hot import STRICT, WHICH
+from ..commands import open_repository
+from ..options import AGENT, AS_OF, BUDGET, EXPLAIN, JSON, LIMIT, PROFILE, STRICT, WHICH, together
 from ..terminal import note, paint, say, say_json
 from .inject import tell
 from .read import trust_json, trust_line
 
 if TYPE_CHECKING:
     from ....recall.score import Scored
-
-PROFILE = click.option("--profile", "-p", default="", help="How to score; default: fit.")
-AS_OF = click.option("--as-of", default="", help="As memories stood then: a date (its end), a time, or an age.")
-AGENT = click.option("--agent", "-a", default="", help="Who works on it.")
 
 
 @click.command("why")
@@ -34,7 +30,7 @@ AGENT = click.option("--agent", "-a", default="", help="Who works on it.")
 @PROFILE
 @AGENT
 @AS_OF
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_obj
 def why_command(
     folder: str, /, id: str, task: tuple[str, ...], profile: str, agent: str, as_of: str, as_json: bool
@@ -87,35 +83,35 @@ def _tell_next_step(item: Scored, inside: bool) -> None:
 
 @click.command("context")
 @click.argument("query", nargs=-1, required=True)
-@click.option("--budget", default=2_000, show_default=True, type=click.IntRange(1), help="Tokens at most.")
-@click.option("--max", "most", default=20, show_default=True, type=click.IntRange(1), help="Memories at most.")
+@BUDGET
+@LIMIT.but(default=20, least=1, help="Memories at most.")
 @click.option("--format", "-f", "form", default="plain", show_default=True, type=click.Choice((*FORMS, GROUPED)),
               help="How to write it; grouped: by category.")  # fmt: skip
-@click.option("--explain", "explained", is_flag=True, help="Also tell why, and what is left out, on stderr.")
-@hot_options((STRICT, *WHICH))
+@EXPLAIN
+@together(STRICT, *WHICH)
 @click.pass_obj
 def context_command(
     folder: str,
     /,
     query: tuple[str, ...],
     budget: int,
-    most: int,
+    limit: int,
     form: str,
-    explained: bool,
+    explain: bool,
     strict: bool,
     **which: Any,
 ) -> None:
     """Pack what is known about a subject into a budget."""
     task, only = Task(" ".join(query)), filter_of(**which)
     repository = open_repository(folder)
-    injection = repository.inject(task, form=form, most=most, budget=budget, only=only, strict=strict)
+    injection = repository.inject(task, form=form, most=limit, budget=budget, only=only, strict=strict)
     say(injection.text.rstrip("\n") or (NOTHING_FOUND if form == GROUPED else ""))
-    if explained:
+    if explain:
         tell(injection)
 
 
 @click.command("tokens")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_obj
 def tokens_command(folder: str, /, as_json: bool) -> None:
     """Tell what injection has cost, by session."""

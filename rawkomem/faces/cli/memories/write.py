@@ -17,6 +17,7 @@ from ....model.record import as_dict, replace
 from ....state.belief.claims import ON_CONFLICT, SCOPES
 from ....state.belief.trust import BASES
 from ..commands import open_repository
+from ..options import BY, JSON, REASON, YES
 from ..terminal import note, paint, say, say_json
 
 if TYPE_CHECKING:
@@ -33,14 +34,14 @@ FIELDS = (
     click.option("--when", "-w", multiple=True, help="When to use it: words, a|b, a pattern, or a sentence."),
     click.option("--tag", "-t", "tags", multiple=True, help="A tag; may be repeated."),
     click.option("--importance", "-i", type=click.Choice(IMPORTANCE, case_sensitive=False), help="Default: medium."),
-    click.option("--by", default="", help="Who found it out. Default: you."),
+    BY,
     click.option("--in", "found_in", default="", help="The task in which it was found out."),
     click.option("--source", default="", help="Where it comes from: a link, a file; or a class like user_explicit."),
     click.option("--related", "-r", multiple=True, help="The id of a related memory; may be repeated."),
     click.option("--body", "-b", default="", help="The text; '-' reads it from standard input."),
     click.option("--file", "-f", "file", type=click.File("rb"), help="Read the text from a file."),
     click.option("--edit", "-e", is_flag=True, help="Write it in $EDITOR, on a template."),
-    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    JSON,
 )
 
 
@@ -100,8 +101,8 @@ def amend_command(folder: str, /, id: str, **given: Any) -> None:
 
 @click.command("delete")
 @click.argument("id")
-@click.option("--reason", default="", help="Why.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@REASON
+@JSON
 @click.pass_obj
 def delete_command(folder: str, id: str, reason: str, as_json: bool) -> None:
     """Hide a memory; its text stays in the file.
@@ -114,7 +115,7 @@ def delete_command(folder: str, id: str, reason: str, as_json: bool) -> None:
 
 @click.command("purge")
 @click.argument("id")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@YES
 @click.pass_obj
 def purge_command(folder: str, id: str, yes: bool) -> None:
     """Remove a memory's text for good (asks; rewrites files).

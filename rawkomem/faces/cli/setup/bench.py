@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ....model.record import as_dict
+from ..options import JSON, PROFILE
 from ..terminal import note, say, say_json
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def bench_command() -> None:
     "--changes", default=0, show_default=True, type=click.IntRange(0, 1_000_000),
     help="How many entries that change memories: votes, amendments, links, …",
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 def speed_command(files: tuple[int, ...], changes: int, as_json: bool) -> None:
     """How long the real commands take, in milliseconds and in starts.
 
@@ -52,9 +53,9 @@ def _value(measure: Measure) -> str:
 
 @bench_command.command("recall")
 @click.argument("files", nargs=-1, required=True, type=click.Path())
-@click.option("--profile", "-p", default="", help="How to score; default: fit.")
+@PROFILE
 @click.option("--deep", is_flag=True, help="Fill in the contextual vectors first: a dozen memories a second.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 def recall_command(files: tuple[str, ...], profile: str, deep: bool, as_json: bool) -> None:
     """How well search and injection find what questions need.
 
@@ -78,7 +79,7 @@ def recall_command(files: tuple[str, ...], profile: str, deep: bool, as_json: bo
 @bench_command.command("secrets")
 @click.option("--file", default="", type=click.Path(), help="A corpus of labelled texts; default: the project's own.")
 @click.option("--kinds", is_flag=True, help="Also show the recall of each kind.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 def secrets_command(file: str, kinds: bool, as_json: bool) -> None:
     """How well secrets and personal data are redacted, and how much else is.
 
@@ -114,15 +115,15 @@ def _print_figures(figures: Figures) -> None:
     help="How many memories of 4 kB; repeat it to see how cost grows.",
 )  # fmt: skip
 @click.option(
-    "--store", "stores", multiple=True, default=("sqlite", "lancedb", "memory"), show_default=True,
-    type=click.Choice(["sqlite", "lancedb", "postgres", "memory"]),
-    help="Which stores. The url of postgres, of a database made for this, is taken from RAWKOMEM_POSTGRES_URL.",
+    "--store", "stores", multiple=True, default=("sqlite", "memory"), show_default=True,
+    help="Which stores; may be repeated. The url of a store, of a database made for this, is taken from "
+    "RAWKOMEM_<STORE>_URL.",
 )  # fmt: skip
 @click.option(
     "--vectors", default=0, type=click.IntRange(0, 10_000_000),
     help="Instead: so many vectors of short texts in each store, asked for their nearest.",
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 def scale_command(memories: tuple[int, ...], stores: tuple[str, ...], vectors: int, as_json: bool) -> None:
     """How search stores compare: time to fill them, warm searches, size.
 

@@ -14,6 +14,7 @@ from ....hosts.connect.plan import carry_out, is_connected, plan_connect, plan_r
 from ....hosts.connect.settings import connectable
 from ....hosts.records import HOSTS
 from ....model.errors import RawkoError
+from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 from .connect_git import connect_git
 
@@ -35,10 +36,10 @@ def host_command(name: str) -> click.Command:
     help = HOSTS[name].about
 
     @click.command(name, help=help, short_help=help)
-    @click.option("--dry-run", is_flag=True, help="Print what would change; write nothing.")
+    @DRY_RUN
     @click.option("--remove", is_flag=True, help="Take out what was put in.")
     @click.option("--user", is_flag=True, help="In your own settings, for all your projects.")
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @JSON
     @click.pass_obj
     def command(folder: str, /, dry_run: bool, remove: bool, user: bool, as_json: bool) -> None:
         project = "" if user else find_layout(folder).project

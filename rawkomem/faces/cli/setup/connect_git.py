@@ -12,6 +12,7 @@ import click
 from ....files.layout import find_layout
 from ....git.connect import Wanted, carry_out, plan_connect, plan_remove
 from ....git.staged_check import CHECKS
+from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 
 if TYPE_CHECKING:
@@ -21,11 +22,11 @@ NAMES = ("rawkomem", "rawko")
 
 
 @click.command("git")
-@click.option("--dry-run", is_flag=True, help="Only tell what would change.")
+@DRY_RUN
 @click.option("--remove", is_flag=True, help="Take out what was put in, to the byte.")
 @click.option("--without", multiple=True, type=click.Choice(list(CHECKS)), help="A check that the hook leaves out.")
 @click.option("--post-merge", is_flag=True, help="Also bring the index up to date after each merge.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@JSON
 @click.pass_obj
 def connect_git(
     folder: str, /, dry_run: bool, remove: bool, without: tuple[str, ...], post_merge: bool, as_json: bool

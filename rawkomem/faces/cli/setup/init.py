@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from ....files.start import plan_start, write_start
+from ..options import DRY_RUN
 from ..terminal import paint, say
 
 
 @click.command("init")
-@click.option("--dry-run", is_flag=True, help="Only list the files.")
+@DRY_RUN
 @click.pass_obj
 def init_command(folder: str, dry_run: bool) -> None:
     """Start a memory repository in this project.

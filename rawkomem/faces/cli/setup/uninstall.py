@@ -9,12 +9,13 @@ import click
 from ....files.layout import find_layout
 from ....files.uninstall import plan_uninstall, uninstall
 from ....hosts.connect.settings import files_to_remove
+from ..options import DRY_RUN, YES
 from ..terminal import note, paint, say
 
 
 @click.command("uninstall")
-@click.option("--dry-run", is_flag=True, help="Only list what would be removed.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@DRY_RUN
+@YES
 @click.pass_obj
 def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
     """Remove what rawkomem wrote beside your Markdown.

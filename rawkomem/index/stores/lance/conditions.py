@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from ....model.filters import ALL_OF, ANY_OF, AT_LEAST, asked
 from ..sqlite import lined
 
 if TYPE_CHECKING:
-    from ..documents import Filter
+    from ....model.filters import Filter
+
+
+RENAMED = {"by": "agent", "type": "type_name"}  # facets whose names mean something else in LanceDB's SQL
 
 
 def quoted(text: str) -> str:
@@ -23,19 +27,14 @@ def among(column: str, values: Collection[str] | Collection[int]) -> str:
 
 
 def inside(only: Filter) -> str:
-    """That a row is inside the filter; empty for one that lets everything through."""
-    any_of = {
-        "id": only.ids,
-        "kind": only.kinds,
-        "status": only.statuses,
-        "type_name": [name.lower() for name in only.types],
-        "category": [name.lower() for name in only.categories],
-        "agent": [name.lower() for name in only.agents],
-        "session": only.sessions,
-    }
-    where = [among(column, wanted) for column, wanted in any_of.items() if wanted]
-    where += [f"contains(tags, {quoted(lined([tag]))})" for tag in only.tags]
-    where += [f"contains(entities, {quoted(lined([entity]))})" for entity in only.entities]
-    bounds = (("importance >=", only.importance), ("created >=", only.since), ("created <", only.until))
-    where += [f"{condition} {int(bound)}" for condition, bound in bounds if bound]
+    """Return the condition that a row passes the filter; empty for a filter that lets everything through."""
+    where: list[str] = []
+    for field, wanted in asked(only):
+        column = RENAMED.get(field.column, field.column)
+        if field.compare == ANY_OF:
+            where.append(among(column, wanted))
+        elif field.compare == ALL_OF:
+            where += [f"contains({column}, {quoted(lined([name]))})" for name in wanted]
+        else:
+            where.append(f"{column} {'>=' if field.compare == AT_LEAST else '<'} {int(wanted)}")
     return " AND ".join(where)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from ....model.errors import NotFound, Refused
-from ....model.record import record
+from ..protocol import Migrated
 from .rfc import ENTRIES, PROMOTED, is_schema_v1, table_names
 from .tables import COMMITS
 
@@ -19,15 +19,6 @@ if TYPE_CHECKING:
 
 BACKUP = "memory_entries_v1_backup"
 KEPT = timedelta(days=30)  # §11: how long a backup stays
-
-
-@record
-class Migrated:
-    """What a migration did."""
-
-    rows: int
-    done: bool  # False: it was V2 already
-    removed_backup: bool = False
 
 
 def migrate(db: Any, now: datetime, at_step: Callable[[str], None] = lambda step: None) -> Migrated:

@@ -11,7 +11,8 @@ import pyarrow as pa
 from ....state.lifecycle.promoted import memory_type_of
 from ....state.lifecycle.strength import IMPORTANCES
 from ..documents import BODY, Document, Passage
-from ..sqlite import head_of, lined
+from ..sqlite import comparable, head_of
+from .conditions import RENAMED
 from .rfc import entries_v2
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ def passage_row(n: int, document: Document, at: int, passage: Passage) -> dict[s
     """A row of `passages`, as far as the document tells."""
     return {
         "n": n,
-        "id": document.id,
         "number": at,
         "field": passage.field,
         "alone": not passage.around,
@@ -36,16 +36,7 @@ def passage_row(n: int, document: Document, at: int, passage: Passage) -> dict[s
         "around": passage.around,
         "heading": passage.heading,
         "line": passage.line,
-        "kind": document.kind,
-        "status": document.status,
-        "importance": document.importance,
-        "created": document.created,
-        "agent": document.by.lower(),
-        "tags": lined(document.tags),
-        "type_name": document.type.lower(),
-        "category": document.category.lower(),
-        "entities": lined(document.entities),
-        "session": document.session,
+        **{RENAMED.get(column, column): value for column, value in comparable(document.facets).items()},
     }
 
 
@@ -58,11 +49,11 @@ def entry_rows(documents: Sequence[Document], dims: int) -> pa.Table:
             "id": document.id,
             "content": "\n\n".join(passage.text for passage in document.passages if passage.field == BODY),
             "metadata": json.dumps(_metadata(document), ensure_ascii=False),
-            "created_at": document.created,
-            "session_id": document.session or None,
-            "agent_id": document.by or None,
-            "memory_type": memory_type_of(document.kind, document.type, document.session),
-            "importance_score": scores[document.importance],
+            "created_at": document.facets.created,
+            "session_id": document.facets.session or None,
+            "agent_id": document.facets.by or None,
+            "memory_type": memory_type_of(document.facets.kind, document.facets.type, document.facets.session),
+            "importance_score": scores[document.facets.importance],
         }
         for document in documents
     ]
@@ -79,13 +70,13 @@ def entry_rows(documents: Sequence[Document], dims: int) -> pa.Table:
 def _metadata(document: Document) -> dict[str, Any]:
     said = {
         **STORE,
-        "type": document.type or document.kind,
-        "source": document.by,
-        "tags": list(document.tags),
+        "type": document.facets.type or document.facets.kind,
+        "source": document.facets.by,
+        "tags": list(document.facets.tags),
         "title": document.title,
-        "status": document.status,
-        "category": document.category,
-        "entities": list(document.entities),
+        "status": document.facets.status,
+        "category": document.facets.category,
+        "entities": list(document.facets.entities),
     }
     return {key: value for key, value in said.items() if value}
 

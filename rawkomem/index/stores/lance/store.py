@@ -10,7 +10,7 @@ import pyarrow as pa
 from ....model.record import replace
 from ..bm25 import length, row_terms
 from ..documents import FIRST
-from ..sqlite import pack_all
+from ..sqlite import COLUMNS, pack_all
 from .conditions import among
 from .migration import remove_old_backup
 from .rows import passage_row
@@ -21,7 +21,8 @@ from .words import full_level, merged, segment_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..documents import Document, Filter, Hit
+    from ....model.filters import Filter
+    from ..documents import Document, Hit
     from .words import Levels
 
 LEVELS = {WORDS: "words", BESIDE: "beside"}  # posting table → where the state keeps its segments
@@ -29,6 +30,8 @@ LEVELS = {WORDS: "words", BESIDE: "beside"}  # posting table → where the state
 
 class LanceStore:
     """Implements OutsideStore. `place`: a folder, or the url of an object store that LanceDB knows."""
+
+    columns = COLUMNS
 
     def __init__(self, place: str, dims: int):
         self.place = place

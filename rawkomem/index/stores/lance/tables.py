@@ -34,7 +34,8 @@ from ....files.lock import lock_in
 from ....model.errors import Busy, IndexBroken, Refused
 from ....model.record import as_dict, record, replace
 from ..documents import BATCH
-from .conditions import among
+from ..sqlite import COLUMNS
+from .conditions import RENAMED, among
 from .rfc import BLOCKS, ENTRIES, SKILLS, blocks, entries_v2, is_schema_v2, skills, table_names
 from .rows import OURS, entry_rows
 from .told import is_url, told
@@ -60,17 +61,9 @@ LINGERS = timedelta(minutes=10)  # how long versions stay for readers that still
 AT_ONCE = timedelta(milliseconds=1)
 FOREVER = timedelta(days=36_500)
 
-FILTERED = (
-    pa.field("kind", pa.utf8()),
-    pa.field("status", pa.utf8()),
-    pa.field("importance", pa.int32()),
-    pa.field("created", pa.int64()),
-    pa.field("agent", pa.utf8()),
-    pa.field("tags", pa.utf8()),
-    pa.field("type_name", pa.utf8()),
-    pa.field("category", pa.utf8()),
-    pa.field("entities", pa.utf8()),
-    pa.field("session", pa.utf8()),
+INTEGERS = {"importance": pa.int32(), "created": pa.int64()}  # the other facets are texts
+FILTERED = tuple(
+    pa.field(RENAMED.get(column, column), INTEGERS.get(column, pa.utf8())) for column in COLUMNS if column != "id"
 )
 PLACE = (
     pa.field("n", pa.int32(), nullable=False),

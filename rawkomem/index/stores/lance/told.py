@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-LENGTH = 200  # characters of what the engine says
+from typing import TYPE_CHECKING, Any
+
+from ....model.errors import IndexBroken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..protocol import OutsideStore
+
+MAX_CHARACTERS = 200  # characters of what the engine says
 
 
 def is_url(place: str) -> bool:
@@ -15,4 +24,27 @@ def told(failure: Exception, place: str) -> str:
     if is_url(place) and ("@" in place or "?" in place):
         return type(failure).__name__
     said = str(failure).partition("\n")[0]
-    return (said.replace(place, "your url") if is_url(place) else said)[:LENGTH]
+    return (said.replace(place, "your url") if is_url(place) else said)[:MAX_CHARACTERS]
+
+
+class Telling:
+    """A store whose engine raises plain errors: each becomes an IndexBroken of one line."""
+
+    def __init__(self, store: OutsideStore, name: str, told: Callable[[Exception], str]):
+        self._store = store
+        self._name = name
+        self._told = told  # what may be said of a failure
+
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._store, name)
+
+        def told(*arguments: Any, **named: Any) -> Any:
+            try:
+                return call(*arguments, **named)
+            except (RuntimeError, ValueError, OSError) as failure:
+                said = self._told(failure)
+                raise IndexBroken(
+                    f"the {self._name} store failed: {said}", "try again, or 'rawkomem rebuild'"
+                ) from None
+
+        return told if callable(call) else call

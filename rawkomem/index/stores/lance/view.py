@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....model.filters import Filter
 from ..bm25 import phrases, row_terms
-from ..documents import BODY, DEEP, REST, Filter, Hit
-from ..ranked import best, phrase_postings, score_rows
+from ..documents import BODY, DEEP, REST, Hit
 from ..sqlite import SCALE, pack, with_ties
 from .conditions import among, inside, quoted
+from .ranked import best, phrase_postings, score_rows
 from .tables import BESIDE, DEEP_VECTORS, HELD, PASSAGES, PLACE, WORDS
 from .words import look_up
 

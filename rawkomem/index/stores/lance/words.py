@@ -19,7 +19,7 @@ from .conditions import among
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..ranked import Postings
+    from .ranked import Postings
 
 FANOUT = 8
 SCHEMA = pa.schema(

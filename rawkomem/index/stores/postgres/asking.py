@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ....model.filters import ALL_OF, ANY_OF, AT_LEAST, BEFORE, Filter, asked
 from ..bm25 import K1, LEAST_IDF, B, phrases
-from ..documents import BODY, DEEP, REST, Filter, Hit
+from ..documents import BODY, DEEP, REST, Hit
 from ..sqlite import RANKED, SCALE, pack
-from .rows import Vector, names, number_of, storable
+from .rows import RENAMED, Vector, number_of, storable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     Place = tuple[str, int]  # of a passage: the memory's id, and its number in it
 
 SPARE = 32  # rows asked of HNSW beyond the limit, so that ties are broken by id and not by chance
+COMPARED = {ANY_OF: "= ANY({})", ALL_OF: "@> {}::text[]", AT_LEAST: ">= {}", BEFORE: "< {}"}
 HELD = "holdings h JOIN versions v ON v.n = h.version"
 
 
@@ -199,19 +201,11 @@ def depth(connection: Connection[Any], us: Clone) -> tuple[int, int]:
 
 
 def conditions(only: Filter) -> tuple[str, Values]:
-    """A filter as SQL over `h` and `v`, and the values it names."""
-    any_of = {
-        "id": [storable(id) for id in only.ids],
-        "kind": list(only.kinds),
-        "status": list(only.statuses),
-        "type": names(only.types),
-        "category": names(only.categories),
-        "agent": names(only.agents),
-        "session": [storable(name) for name in only.sessions],
-    }
-    all_of = {"tags": names(only.tags), "entities": names(only.entities)}
-    bounds = {"importance >=": only.importance, "created >=": only.since, "created <": only.until}
-    where = [f"AND v.{column} = ANY(%({column})s)" for column, wanted in any_of.items() if wanted]
-    where += [f"AND v.{column} @> %({column})s::text[]" for column, wanted in all_of.items() if wanted]
-    where += [f"AND v.{bound} %({bound})s" for bound, value in bounds.items() if value]
-    return " ".join(where), {**any_of, **all_of, **bounds}
+    """Return a filter as SQL over `h` and `v`, and the values it names."""
+    where: list[str] = []
+    values: Values = {}
+    for field, wanted in asked(only):
+        column = RENAMED.get(field.column, field.column)
+        values[field.name] = [storable(name) for name in wanted] if isinstance(wanted, (list, tuple)) else wanted
+        where.append(f"AND v.{column} {COMPARED[field.compare].format(f'%({field.name})s')}")
+    return " ".join(where), values

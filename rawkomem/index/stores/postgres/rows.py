@@ -25,6 +25,11 @@ HALVES = [packed(">e", number) for number in (*range(128), *range(-128, 0))]  # 
 HIGH, LOW = (bytes(half[at] for half in HALVES) for at in (0, 1))
 
 
+# The facets that the table `versions` has (sql/0001_index.sql): a filter on any other arrives as ids.
+COLUMNS = ("id", "kind", "status", "importance", "created", "tags", "by", "type", "category", "entities", "session")
+RENAMED = {"by": "agent"}  # facet → its column, where that has another name
+
+
 class Vector(bytes):
     """Whole numbers from -127 to 127, a byte for each dimension, as the SQLite store packs them."""
 
@@ -75,9 +80,9 @@ class Version:
 
     def columns(self, words: Sequence[Sequence[str]], arounds: Sequence[Sequence[str]]) -> tuple[object, ...]:
         """The row of `versions` behind number and repository, given the terms of its passages."""
-        d = self.document
+        d = self.document.facets
         sizes = (len(words), sum(map(length, words)), len(arounds), sum(map(length, arounds)))
-        plain = (d.kind, d.status, storable(d.title), d.importance, d.created)
+        plain = (d.kind, d.status, storable(self.document.title), d.importance, d.created)
         lower = (*names([d.by]), names(d.tags), *names([d.type, d.category]), names(d.entities), storable(d.session))
         said = (storable(d.by), [storable(tag) for tag in d.tags], storable(d.category))
         return (storable(d.id), self.hash, *plain, *lower, *said, *sizes)
@@ -92,10 +97,8 @@ def versions_of(documents: Sequence[Document]) -> list[Version]:
 def _hash(document: Document, vectors: Sequence[Vector]) -> bytes:
     """Over all that a version is. With its vectors: clones with another model must not be answered with ours."""
     passages = [(p.text, p.field, p.heading, p.line, p.around) for p in document.passages]
-    d = document
-    columns = (d.id, d.kind, d.status, d.title, d.importance, d.created, d.tags, d.by)
-    facets = (d.type, d.category, d.entities, d.session)
-    return sha256(repr((columns, facets, passages)).encode() + b"".join(vectors)).digest()
+    said = (document.title, document.facets, passages)
+    return sha256(repr(said).encode() + b"".join(vectors)).digest()
 
 
 def hash_of_vectors(vectors: Sequence[Vector]) -> bytes:

@@ -17,14 +17,15 @@ from ..documents import BATCH, DEEP, FIRST, REST
 from ..sqlite import HUGE
 from . import asking, writing
 from .ann import has_index, make_index, missing_index
-from .rows import storable
+from .rows import COLUMNS, storable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     import psycopg
 
-    from ..documents import Document, Filter, Hit
+    from ....model.filters import Filter
+    from ..documents import Document, Hit
     from .asking import Place
     from .connection import Connections
     from .writing import Clone
@@ -41,6 +42,8 @@ ANALYSED = "holdings, versions, passages, vectors, deep_vectors, words, arounds"
 
 class PostgresStore:
     """Implements OutsideStore for one clone of a repository, for vectors of `dims` dimensions."""
+
+    columns = COLUMNS
 
     def __init__(self, connections: Connections, repository: str, clone: str, dims: int):
         self.dims = dims

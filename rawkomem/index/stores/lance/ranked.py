@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .bm25 import K1, B, idf, occurrences
+from ..bm25 import K1, B, idf, occurrences
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

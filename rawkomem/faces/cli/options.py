@@ -1,0 +1,80 @@
+"""The options that commands share, each declared once: as data, so that the parser without click can read them too.
+
+An option is used as a decorator of a click command: `@JSON`, or `@LIMIT.but(default=20)` where a command differs.
+"""
+
+from __future__ import annotations
+
+from ...model.filters import FILTER_FIELDS
+from ...model.record import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+@record
+class Option:
+    """One option: a flag, a text, a number, or a text that may be given several times."""
+
+    names: tuple[str, ...]
+    kind: str  # "flag" | "text" | "number" | "many"
+    help: str
+    default: object = None
+    parameter: str = ""  # the parameter it fills; empty: called like its first name
+    least: int = 0  # the smallest number
+    aliases: tuple[str, ...] = ()  # earlier names: they work, and are not shown
+
+    @property
+    def key(self) -> str:
+        """The parameter it fills."""
+        return self.parameter or self.names[0].lstrip("-").replace("-", "_")
+
+    def but(self, **changes: Any) -> Option:
+        """Return the option with another help or default, for one command."""
+        return replace(self, **changes)
+
+    def __call__(self, function: Any) -> Any:
+        """Declare the option on a click command."""
+        from .commands import declare  # click
+
+        return declare(self, function)
+
+
+def together(*options: Option) -> Callable[[Any], Any]:
+    """Return a decorator that declares several options, in this order."""
+
+    def declare_all(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return declare_all
+
+
+JSON = Option(("--json",), "flag", "Print JSON.", False, "as_json")
+DRY_RUN = Option(("--dry-run",), "flag", "Print what would change; write nothing.", False)
+YES = Option(("--yes",), "flag", "Do not ask.", False)
+BY = Option(("--by",), "text", "Who says so. Default: you.", "")
+REASON = Option(("--reason",), "text", "Why.", "")
+LIMIT = Option(("--limit", "-n"), "number", "How many at most.", 10, least=1, aliases=("--max",))
+BUDGET = Option(("--budget", "-b"), "number", "Tokens at most.", 2_000, least=1)
+AGENT = Option(("--agent", "-a"), "text", "Who works on it.", "")
+PROFILE = Option(("--profile", "-p"), "text", "How to score; default: fit.", "")
+EXPLAIN = Option(("--explain",), "flag", "Also tell why, and what is left out, on stderr.", False)
+STRICT = Option(
+    ("--strict",), "flag", "Only what a person vouches for: committed, typed or reviewed by a person.", False
+)
+
+# The filters, one option for each row of model/filters.py that has a help.
+FILTERS = tuple(
+    Option(tuple(filter(None, (row.option, row.short))), "many", row.help)
+    if row.many
+    else Option(tuple(filter(None, (row.option, row.short))), "text", row.help, "")
+    for row in FILTER_FIELDS
+    if row.help
+)
+AS_OF = next(option for option in FILTERS if option.key == "as_of")
+# An injection has its own option for importance, and shows only what is active.
+WHICH = tuple(option for option in FILTERS if option.key not in ("importance", "include"))

@@ -1,0 +1,250 @@
+"""Filters: one row of FILTER_FIELDS for each, from which everything else about a filter is made.
+
+From the rows come `filter_of`, the command line's options, the arguments of the MCP server and of the page, the SQL of
+every store, the filtering of lists, the ledger's text and the table in docs/recall.md. A new filter is a field of
+`Filter` and a row here; if it compares a column that memories do not have yet, also a field of `Facets`
+(state/facets.py).
+"""
+
+from __future__ import annotations
+
+from .checked import (
+    ANY_RANK,
+    FLAG,
+    KINDS,
+    LAST_MOMENT,
+    MOMENT,
+    MOMENTS,
+    NO_MOMENT,
+    NO_TEXTS,
+    RANK,
+    SHARE,
+    STATUS_WORDS,
+    TEXT,
+    TEXTS,
+)
+from .clock import read_moment
+from .errors import BadInput
+from .kinds import ACTIVE, CREATES, DRAFT, IMPORTANCE, STATUSES, TYPES
+from .record import as_dict, record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from .checked import Moment, Rank, Texts
+
+    Words = str | Sequence[str]
+
+READABLE = (ACTIVE, DRAFT, "conflicted")  # statuses that are shown by default; the others are history
+EXPIRED, ALL = "expired", "all"  # words beside the statuses: outside its validity window; everything
+
+# How a filter compares its value with a column.
+ANY_OF, ALL_OF, AT_LEAST, BEFORE = "any of", "all of", "at least", "before"
+
+
+@record
+class Filter:
+    """Conditions on memories; an empty field lets everything pass. Each field has a row in FILTER_FIELDS."""
+
+    __check__ = {
+        **dict.fromkeys(("ids", "tags", "types", "categories", "entities", "agents", "sessions"), TEXTS),
+        "kinds": KINDS,
+        "statuses": STATUS_WORDS,
+        "importance": RANK,
+        "since": MOMENT,
+        "until": LAST_MOMENT,
+        "as_of": LAST_MOMENT,
+        "trust": SHARE,
+        "current": FLAG,
+        "where": TEXT,
+    }
+
+    kinds: Texts = NO_TEXTS
+    tags: Texts = NO_TEXTS
+    types: Texts = NO_TEXTS
+    categories: Texts = NO_TEXTS
+    entities: Texts = NO_TEXTS
+    agents: Texts = NO_TEXTS
+    sessions: Texts = NO_TEXTS
+    since: Moment = NO_MOMENT
+    until: Moment = NO_MOMENT
+    as_of: Moment = NO_MOMENT
+    trust: float = 0.0
+    where: str = ""
+    importance: Rank = ANY_RANK
+    statuses: Texts = NO_TEXTS
+    current: bool = False
+    ids: Texts = NO_TEXTS
+
+
+DEFAULT = Filter(statuses=READABLE, current=True)
+
+
+@record
+class FilterField:
+    """All that is known about one field of `Filter`."""
+
+    name: str  # the field of Filter
+    word: str = ""  # the argument of `filter_of`; with dashes, the command line's option
+    help: str = ""  # of the option; empty: there is no option
+    read: Callable[[Any], Any] = tuple  # the value of Filter for what was given; raises BadInput
+    short: str = ""  # the option's short form
+    many: bool = False  # whether the word takes several values
+    column: str = ""  # the field of Facets that it compares; empty: index/views/view.py checks it, no store does
+    compare: str = ANY_OF
+    any_case: bool = False  # whether upper and lower case are the same
+    lasting: bool = False  # whether the column never changes, so that the present value also answers for the past
+    agents: str = ""  # description of the MCP argument; empty: agents are not offered it, since every word costs tokens
+
+    @property
+    def option(self) -> str:
+        """The long option of the command line."""
+        return "--" + self.word.replace("_", "-")
+
+
+def _known(what: str, valid: Iterable[str]) -> Callable[[Sequence[str]], tuple[str, ...]]:
+    def read(words: Sequence[str]) -> tuple[str, ...]:
+        for word in words:
+            if word not in valid:
+                raise BadInput(f"unknown {what} {word!r}", "one of " + ", ".join(valid))
+        return tuple(words)
+
+    return read
+
+
+def _moment(option: str, end: bool = False) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        at = read_moment(text, end) if text else 0
+        if at is None:
+            raise BadInput(f"{option}: {text!r} names no time", f"give {MOMENTS}")
+        return at
+
+    return read
+
+
+def _trust(text: str) -> float:
+    try:
+        value = float(text or 0)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise BadInput(f"--trust: {text!r} is no trust", "give a number from 0 to 1, like 0.6")
+    return value
+
+
+def _importance(text: str) -> int:
+    return IMPORTANCE.index(_known("importance", IMPORTANCE)([text])[0]) if text else 0
+
+
+def _included(words: Sequence[str]) -> tuple[str, ...]:
+    given = [word.strip() for several in words for word in several.split(",")]
+    return _known("status", (*STATUSES, EXPIRED, ALL))(given)
+
+
+def _statuses(words: Sequence[str]) -> tuple[str, ...]:
+    included = _included(words)
+    if ALL in included:
+        return ()
+    return tuple(dict.fromkeys((*READABLE, *(status for status in included if status != EXPIRED))))
+
+
+def _current(words: Sequence[str]) -> bool:
+    return not {ALL, EXPIRED} & {*_included(words)}
+
+
+FILTER_FIELDS = (
+    FilterField(
+        "kinds", "kind", "Only this kind (memory, lesson, skill, …); may be repeated.", _known("kind", CREATES),
+        short="-k", many=True, column="kind", lasting=True, agents="e.g. lesson",
+    ),
+    FilterField(
+        "tags", "tag", "Only with this tag; may be repeated.",
+        short="-t", many=True, column="tags", compare=ALL_OF, any_case=True,
+    ),
+    FilterField(
+        "types", "type", "Only this type (correction, decision, insight, …); may be repeated.", _known("type", TYPES),
+        many=True, column="type", any_case=True,
+    ),
+    FilterField(
+        "categories", "category", "Only this category (decision, preference, fact, …); may be repeated.",
+        many=True, column="category", any_case=True,
+    ),
+    FilterField(
+        "entities", "entity", "Only about this entity (project:api, or a part of its name); may be repeated.",
+        many=True, column="entities", compare=ALL_OF, any_case=True,
+    ),
+    FilterField(
+        "agents", "by", "Only found out by this person or agent; may be repeated.",
+        many=True, column="by", any_case=True, lasting=True,
+    ),
+    FilterField(
+        "sessions", "from_session", "Only from this session; may be repeated.", many=True, column="session",
+    ),
+    FilterField(
+        "since", "since", "Only found out since: a date, a time, or an age like 24h, 7d, 2w.", _moment("--since"),
+        column="created", compare=AT_LEAST, lasting=True,
+    ),
+    FilterField(
+        "until", "until", "Only found out until: a date (its whole day), a time, or an age.", _moment("--until", True),
+        column="created", compare=BEFORE, lasting=True,
+    ),
+    FilterField(
+        "as_of", "as_of", "As memories stood then: a date (its end), a time, or an age.", _moment("--as-of", True),
+    ),
+    FilterField("trust", "trust", "Only with at least this trust, from 0 to 1.", _trust),
+    FilterField(
+        "where", "filter", "Only where a condition holds: \"memory_type = 'lesson' AND access_count > 2\".", str,
+    ),
+    FilterField(
+        "importance", "importance", "At least this important: low, medium, high or critical.", _importance,
+        short="-i", column="importance", compare=AT_LEAST,
+    ),
+    FilterField(
+        "statuses", "include", "Also with these statuses (superseded,archived, …), 'expired' ones, or 'all'.",
+        _statuses, many=True, column="status",
+    ),
+    FilterField("current", "include", read=_current, many=True),
+    FilterField("ids", many=True, column="id", lasting=True),
+)  # fmt: skip
+
+
+def read_filter(words: dict[str, Words]) -> Filter:
+    """Return the Filter that these words ask for, each named like its option; raise BadInput for a wrong one."""
+    known = {field.word for field in FILTER_FIELDS if field.word}
+    for word in words:
+        if word not in known:
+            raise BadInput(f"unknown filter {word!r}", "one of " + ", ".join(sorted(known)))
+    return Filter(**{field.name: field.read(_given(field, words.get(field.word))) for field in FILTER_FIELDS})
+
+
+def _given(field: FilterField, words: Words | None) -> Words:
+    """What was given for a field, as its `read` takes it: several words, or one."""
+    if field.many:
+        return [words] if isinstance(words, str) else words or ()
+    return words or ""
+
+
+def asked(only: Filter) -> list[tuple[FilterField, Any]]:
+    """Return the fields of a filter that compare a column, each with the value to compare it with."""
+    values = only.__dict__
+    found = [(field, values[field.name]) for field in FILTER_FIELDS if field.column and values[field.name]]
+    return [(field, [name.lower() for name in value] if field.any_case else value) for field, value in found]
+
+
+def holds(field: FilterField, wanted: Any, own: Any) -> bool:
+    """Return whether a column's value passes; `wanted` comes from `asked`."""
+    if field.any_case:
+        own = own.lower() if isinstance(own, str) else [name.lower() for name in own]
+    if field.compare == ANY_OF:
+        return own in wanted
+    if field.compare == ALL_OF:
+        return all(name in own for name in wanted)
+    return bool(own >= wanted if field.compare == AT_LEAST else own < wanted)
+
+
+def as_text(only: Filter) -> str:
+    """Return what a filter asks for beyond the default, in one line."""
+    usual = as_dict(DEFAULT)
+    return " ".join(f"{key}={value}" for key, value in as_dict(only).items() if value and value != usual[key])

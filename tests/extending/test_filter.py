@@ -1,0 +1,97 @@
+"""A filter is a field and a row in model/filters.py: a real one touches 1 file, or 2 if it compares a new column.
+
+The toy changes the source as a developer would, in a copy of the package, and is then used from every side.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import rawkomem
+from rawkomem.faces.cli.options import FILTERS
+from rawkomem.model.filters import FILTER_FIELDS, Filter
+from rawkomem.state.facets import Facets
+from tests.torture.helpers import memory
+
+PACKAGE = os.path.dirname(rawkomem.__file__)
+FIELD = "    kinds: tuple[str, ...] = ()\n", "    moods: tuple[str, ...] = ()\n"
+ROW = "FILTER_FIELDS = (\n", (
+    '    FilterField("moods", "mood", "Only in this mood.", _known("mood", ("calm", "angry")), many=True,'
+    ' column="mood", any_case=True, agents="calm, angry"),\n'
+)  # fmt: skip
+COLUMN = '    session: str = ""\n', '    mood: str = ""\n'
+VALUE = "        session=session_of(memory),\n", '        mood=str(memory.extra.get("mood", "")),\n'
+
+
+@pytest.fixture
+def changed(tmp_path):
+    """A folder with the package in it: two files are changed, the rest are links."""
+    root = tmp_path / "changed" / "rawkomem"
+    for part in ("", "model", "state"):
+        (root / part).mkdir(parents=True, exist_ok=True)
+        for name in os.listdir(os.path.join(PACKAGE, part)):
+            if name not in ("model", "state", "filters.py", "facets.py", "__pycache__"):
+                os.symlink(os.path.join(PACKAGE, part, name), root / part / name)
+    _write(root, "model/filters.py", FIELD, ROW)
+    _write(root, "state/facets.py", COLUMN, VALUE)
+    return str(root.parent)
+
+
+def _write(root, name: str, *additions: tuple[str, str]) -> None:
+    with open(os.path.join(PACKAGE, name), encoding="utf-8") as stream:
+        text = stream.read()
+    for anchor, added in additions:
+        assert text.count(anchor) == 1, anchor
+        text = text.replace(anchor, anchor + added)
+    (root / name).write_text(text)
+
+
+@pytest.fixture
+def run(changed, project, memories, tmp_path):
+    """Run Python with the changed package, in a project with two moods."""
+    for mood in ("calm", "Angry"):
+        (memories / f"{mood.lower()}.md").write_text(memory(f"Database {mood}", "The database is up.", mood=mood))
+
+    def run(*arguments: str, code: int = 0) -> str:
+        env = {**os.environ, "PYTHONPATH": changed, "PYTHONSAFEPATH": "1", "XDG_CONFIG_HOME": str(tmp_path / "config")}
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=project, env=env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done.stderr
+        return done.stdout or done.stderr
+
+    return run
+
+
+COMMAND = ("-m", "rawkomem")
+
+
+def test_a_toy_filter_from_the_command_line_to_the_store(run):
+    for command in (("search", "database"), ("list",)):
+        found = json.loads(run(*COMMAND, *command, "--mood", "angry", "--json"))
+        assert [row["id"] for row in found] == ["angry"]
+        assert len(json.loads(run(*COMMAND, *command, "--json"))) == 2
+    assert "Only in this mood." in run(*COMMAND, "search", "--help")
+    assert "one of calm, angry" in run(*COMMAND, "list", "--mood", "sad", code=2)
+    assert "The database is up" in run(*COMMAND, "inject", "database", "--mood", "calm", "-n", "1")
+
+
+def test_a_toy_filter_in_tools_the_page_and_the_ledger(run):
+    verbs = "import json; from rawkomem.faces.mcp.verbs import VERBS; print(json.dumps(VERBS['search'].schema))"
+    assert json.loads(run("-c", verbs))["properties"]["mood"]["description"] == "calm, angry"
+    page = "from rawkomem.faces.web.answers import _filter; print(_filter({'mood': 'calm'}).moods)"
+    assert "('calm',)" in run("-c", page)
+    ledger = "from rawkomem.model.filters import Filter, as_text; print(as_text(Filter(moods=('calm',))))"
+    assert "moods=('calm',)" in run("-c", ledger)
+
+
+def test_table_and_class_are_in_step():
+    assert tuple(field.name for field in FILTER_FIELDS) == Filter.__fields__
+    columns = {field.column for field in FILTER_FIELDS if field.column}
+    assert columns <= {*Facets.__fields__} and len({field.name for field in FILTER_FIELDS}) == len(FILTER_FIELDS)
+    assert [option.key for option in FILTERS] == [field.word for field in FILTER_FIELDS if field.help]
