@@ -6,7 +6,7 @@ import click
 
 from ....files.given_text import read_stdin
 from ....model.record import as_dict
-from ....recall.brief import MAX_TOKENS
+from ....recall.brief import MAX_TOKENS, NOTHING
 from ....repository.wings import experience
 from ..commands import open_repository
 from ..options import BUDGET, JSON
