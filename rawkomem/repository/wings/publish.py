@@ -6,7 +6,7 @@ import json
 from array import array
 from typing import TYPE_CHECKING, Any
 
-from ...files.local.usage import Access
+from ...files.local.usage import Access, accesses
 from ...index.open_store import LANCEDB, lancedb_place
 from ...index.stores.documents import Filter
 from ...learn.lessons.heritage import heritage_of
@@ -15,7 +15,6 @@ from ...model.errors import BadInput, IndexBroken
 from ...model.kinds import ACTIVE
 from ...model.record import as_dict, record
 from ...state.lifecycle.promoted import promoted
-from . import ledger, skills
 
 if TYPE_CHECKING:
     from ...files.local.ledger.chain import Row
@@ -35,23 +34,24 @@ class Published:
 
 def publish(repository: Repository) -> Published:
     """Fill what the store alone cannot: yamo_blocks, synthesized_skills, and columns of memory_entries."""
-    settings = repository.settings.store
+    core = repository.core
+    settings = core.settings.store
     if settings.name != LANCEDB:
         raise BadInput(f"the {settings.name} store has no such tables", "rawkomem store use lancedb")
     from ...index.stores.lance.publish import publish as write_tables
     from ...index.stores.lance.told import told
 
-    repository.index.refresh()
-    used = repository.accesses()
-    memories = repository.get_all([row.id for row in repository.list(Filter())])
+    core.index.refresh()
+    used = accesses(core.layout)
+    memories = core.reading.inside(Filter())
     known = {memory.id: _columns(memory, used.get(memory.id, Access())) for memory in memories}
-    blocks = [_block(row) for row in ledger.blocks(repository)]
-    in_use = [skill for skill in skills.list_all(repository) if skill.memory.status == ACTIVE]
-    vectors = repository.index.embedder.embed([_intent(skill.memory) for skill in in_use]) if in_use else []
+    blocks = [_block(row) for row in repository.ledger.blocks()]
+    in_use = [skill for skill in repository.skills.list() if skill.memory.status == ACTIVE]
+    vectors = core.index.embedder.embed([_intent(skill.memory) for skill in in_use]) if in_use else []
     made = [_skill(skill, vector) for skill, vector in zip(in_use, vectors, strict=True)]
-    place = lancedb_place(repository.layout, settings)
+    place = lancedb_place(core.layout, settings)
     try:
-        filled = write_tables(place, repository.index.embedder.dims, known, blocks, made)
+        filled = write_tables(place, core.index.embedder.dims, known, blocks, made)
     except (ValueError, OSError, RuntimeError) as failure:
         raise IndexBroken(f"the tables cannot be written: {told(failure, place)}", "try again") from None
     return Published(filled, len(blocks), len(made))
