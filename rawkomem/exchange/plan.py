@@ -11,7 +11,7 @@ from ..model.entry import Entry, Plan
 from ..model.errors import RawkoError
 from ..model.kinds import ACTIVE, CREATES
 from ..model.record import record, replace
-from ..redaction.entry import redact_entry
+from ..redaction.entry import redact_entry, was_redacted
 from ..state.belief.claims import superseding
 from ..state.decide import plan_add
 from .place import IMPORTED, place_of
@@ -77,7 +77,7 @@ def _decide(given: Entry, kind: str, here: Here, seen: set[str]) -> Decided:
     if same:
         return Decided("known", entry, Plan((), "known"), same)
     (new,) = plan_add(entry).entries
-    reason, redacted = f"imported from {place.partition(':')[2]} ({kind})", redact_entry(given) != given
+    reason, redacted = f"imported from {place.partition(':')[2]} ({kind})", was_redacted(given, redact_entry(given))
     older = here.places.get(place)
     if older is None or _is_list(kind):
         return Decided("added", new, plan_held(new, reason, new.by), redacted=redacted)

@@ -81,11 +81,7 @@ if TYPE_CHECKING:
         at: int
 
 
-MANY = [
-    name
-    for name, usual in zip(filter_of.__code__.co_varnames, filter_of.__defaults__ or (), strict=False)
-    if usual == ()
-]
+WORDS = dict(zip(filter_of.__code__.co_varnames, filter_of.__defaults__ or (), strict=False))  # word → its default
 
 
 class Repository:
@@ -304,12 +300,15 @@ def _filter(only: Filter | None, words: Mapping[str, Words]) -> Filter | None:
         return only
     if only is not None:
         raise BadInput(f"both only= and {next(iter(words))}=", "give one filter, or the words of one")
-    lists = {name: [value] if name in MANY and isinstance(value, str) else value for name, value in words.items()}
-    return filter_of(**lists)  # type: ignore[arg-type]
+    unknown = [name for name in words if WORDS and name not in WORDS]
+    if unknown:
+        raise BadInput(f"unknown filter {unknown[0]!r}", "one of " + ", ".join(WORDS))
+    one = {name: [word] for name, word in words.items() if isinstance(word, str) and WORDS.get(name) == ()}
+    return filter_of(**{**words, **one})  # type: ignore[arg-type]
 
 
 def _task(task: str | Task, agent: str = "", session: str = "") -> Task:
-    """Return the task that is meant; an Entry of the class Task says itself who works on it."""
+    """Return the task that is meant; a Task says itself who works on it."""
     if not isinstance(task, str):
         if agent or session:
             raise BadInput("agent= and session= beside a Task", "put them into the Task")

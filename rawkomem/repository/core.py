@@ -287,3 +287,10 @@ class Core:
         from ..index.contextual.worker import fill_behind
 
         return fill_behind(self.index)
+
+    def wake_sinks(self) -> None:
+        """Start a process that sends what is due to the user's webhook, where there is one."""
+        if self.settings.sinks.webhook.url:
+            from ..exchange.sinks.worker import wake_sender
+
+            wake_sender(self.layout)

@@ -13,7 +13,6 @@ from typing import IO, TYPE_CHECKING, Any
 from ...files.lock import Lock
 from ...learn.session.remember import Run
 from ...model.errors import BadInput
-from ...repository.wings import learning
 from .call import END, LEARN
 from .heard import news_of, note_heard, note_transcript, transcript_of
 
@@ -77,9 +76,9 @@ def learn_behind(repository: Repository, host: str, transcript: str, talk: IO[by
         if transcript:
             _learn_news(repository, transcript)
         else:
-            learning.learn(repository, talk, Run(agent=host))
+            repository.learning.learn(talk, Run(agent=host))
     repository.sync()
-    repository.wake_sinks()
+    repository.core.wake_sinks()
 
 
 def _learn_news(repository: Repository, transcript: str) -> None:
@@ -87,7 +86,7 @@ def _learn_news(repository: Repository, transcript: str) -> None:
     news, end = news_of(repository.layout, transcript)
     try:
         with news:
-            learning.learn(repository, news, Run())
+            repository.learning.learn(news, Run())
     except BadInput:
         note_heard(repository.layout, transcript, end)
         raise

@@ -84,7 +84,7 @@ def _inject(repository: Repository, call: Call) -> None:
     injection = recalled(repository, call, ROOM[call.host])
     _say(answer(call, injection.text))
     repository.note_use(injection, call.session)
-    repository.deepen_behind()
+    repository.core.deepen_in_background()
 
 
 def _open_session(repository: Repository, call: Call) -> None:
@@ -92,7 +92,7 @@ def _open_session(repository: Repository, call: Call) -> None:
     from .start import opening
 
     _say(answer(call, opening(repository)))
-    repository.wake_sinks()
+    repository.core.wake_sinks()
 
 
 def _learn(layout: Layout, host: str, transcript: str) -> None:

@@ -30,7 +30,7 @@ class Ledger(Wing):
         return check.verify(self._core.layout)
 
     def blocks(self, operation: str = "", name: str = "") -> list[Row]:
-        """Return blocks in order: of one operation or of all; with a name, those whose id it is or whose text holds it."""
+        """Return blocks in order, of one operation or all; with a name, those whose id it is or whose text has it."""
         self._seal()
         return [
             row

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ...exchange.sinks.tell import sink_statuses
 from ...exchange.sinks.webhook import Flushed, flush, open_client
-from ...exchange.sinks.worker import wake_sender
 from .wing import Wing
 
 if TYPE_CHECKING:
@@ -28,8 +27,3 @@ class Sinks(Wing):
         if not webhook.url:
             return Flushed(0, 0, 0)
         return flush(self._core.layout, open_client(webhook), self._core.warn, due_only)
-
-    def wake(self) -> None:
-        """Start a sender in the background where something is due."""
-        if self._core.settings.sinks.webhook.url:
-            wake_sender(self._core.layout)

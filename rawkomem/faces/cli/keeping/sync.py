@@ -25,7 +25,7 @@ def run(folder: str, arguments: list[str], deep: bool, json: bool) -> None:
     report = with_bar(repository.sync, "reading")
     tell(report, json)
     if deep:
-        filled = with_bar(repository.deepen, "contextual vectors")
+        filled = with_bar(repository.store.deepen, "contextual vectors")
         if not json:
             say(f"{count(filled, 'memory')} got contextual vectors")
 
