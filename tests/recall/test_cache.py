@@ -30,8 +30,8 @@ def cached(memories, repository, clock):
     time.sleep(0.05)  # a file that changed a moment ago is read again
     repository.search("warm up")  # the first question is not cached
     repository._cache = AnswerCache(clock)
-    reads, view = [], repository._view
-    repository._view = lambda only: (reads.append(1), view(only))[1]
+    reads, view = [], repository.core.view
+    repository.core.view = lambda only: (reads.append(1), view(only))[1]
     repository.reads = reads
     return repository
 
@@ -53,9 +53,9 @@ def test_everything_that_influences_an_answer_is_in_the_key(cached):
     cached.search("apples", only=Filter())
     cached.search("apples", only=Filter(trust=0.4))
     cached.search_many(["apples", "pears"])
-    cached.query("apples")
-    cached.query("apples", limit=1)
-    cached.query("apples", min_similarity=0.5)
+    cached.traces.search("apples")
+    cached.traces.search("apples", limit=1)
+    cached.traces.search("apples", min_similarity=0.5)
     assert len(cached.reads) == 8
 
 

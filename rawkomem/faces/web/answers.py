@@ -235,7 +235,7 @@ def _meanings(repository: Repository) -> Meant:
 
 
 def _all(repository: Repository) -> list[Memory]:
-    return repository.core.reading.all()
+    return [*repository.core.reading.all()]
 
 
 def _counted(names: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:

@@ -91,7 +91,7 @@ class Learning(Wing):
         return Learned(heard, judged, learned.news, learned.known, learned.skipped, tuple(stored))
 
     def _judge(self, heard: Heard) -> Judged:
-        """Return the model's findings in what it is shown and offline ones before that; offline ones only if it fails."""
+        """Return the model's findings, and offline ones of what it is not shown; offline ones only if it fails."""
         try:
             llm = open_llm(self._core.settings.llm)
             return self._asked(llm, heard) if llm and heard.end else Judged(heard.findings)
