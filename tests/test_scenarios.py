@@ -124,7 +124,11 @@ class Play:
     def do_dispute(self, step: dict) -> dict:
         self.repository.beliefs.dispute(self.id(step))
         memory = self.repository.get(self.id(step))
-        return {"disputes": memory.disputes, "trust": self.repository.beliefs.trust(memory).value, "status": memory.status}
+        return {
+            "disputes": memory.disputes,
+            "trust": self.repository.beliefs.trust(memory).value,
+            "status": memory.status,
+        }
 
     def do_reinforce(self, step: dict) -> dict:
         self.repository.beliefs.reinforce(self.id(step))

@@ -108,7 +108,11 @@ def test_the_digest_covers_every_table_and_column(repository, memories):
     database = repository.core.index.reading()
     tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     shadows = {name for name in tables if name.rpartition("_")[0] in WORDS}
-    behind = {"deep_fine", "deep_coarse", "shallow"}  # filled in behind; tests/index/contextual/test_fill.py compares them
+    behind = {
+        "deep_fine",
+        "deep_coarse",
+        "shallow",
+    }  # filled in behind; tests/index/contextual/test_fill.py compares them
     tables -= behind
     assert tables - shadows - {"meta"} == set(PARTS) - {"fingerprint"}, "meta: listing and inode depend on history"
     left_out = {"n", "document", "condition", "stamp"}  # row numbers and time stamps

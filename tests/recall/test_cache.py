@@ -29,7 +29,7 @@ def cached(memories, repository, clock):
     (memories / "a.md").write_text(memory("Apple", "About apples."))
     time.sleep(0.05)  # a file that changed a moment ago is read again
     repository.search("warm up")  # the first question is not cached
-    repository._cache = AnswerCache(clock)
+    repository.core._cache = AnswerCache(clock)
     reads, view = [], repository.core.view
     repository.core.view = lambda only: (reads.append(1), view(only))[1]
     repository.reads = reads
@@ -73,7 +73,7 @@ def test_it_ends_five_minutes_after_it_was_made_however_often_it_is_used(cached,
 def test_a_write_drops_it(cached):
     assert titles(cached, "fruit apples") == ["Apple"]
     cached.add(Entry(title="Apple pie", body="Apples in a pie."))
-    assert len(cached._cache) == 0
+    assert len(cached.core._cache) == 0
     assert sorted(titles(cached, "fruit apples")) == ["Apple", "Apple pie"]
     cached.delete("a")
     assert titles(cached, "fruit apples") == ["Apple pie"]

@@ -96,5 +96,7 @@ def test_end_to_end(memories, repository):
     assert ("feedback", 0.5) in [(factor.name, factor.value) for factor in item.factors]
     helped = Entry(kind="feedback", extra={"signal": "helpful"})
     repository.core.writer.write(plan_about(repository.get("a"), helped, "vote"))
-    repository.core.writer.write(plan_about(repository.get("a"), Entry(kind="feedback", extra={"signal": "helpful"}), "vote"))
+    repository.core.writer.write(
+        plan_about(repository.get("a"), Entry(kind="feedback", extra={"signal": "helpful"}), "vote")
+    )
     assert repository.inject(task).items

@@ -78,14 +78,14 @@ def test_settings_lower_and_switch_off(git, project, memories, repository, tmp_p
     config = project / ".rawko" / "config.yaml"
     for value, count in (("5", 2), ("0", 1)):
         config.write_text(f"trust: {{maxUnverified: {value}}}\n")
-        repository._settings = None
+        repository.core._settings = None
         assert len(injected(repository)) == count
     config.unlink()
     user = os.path.join(os.environ["XDG_CONFIG_HOME"], "rawkomem", "config.yaml")
     os.makedirs(os.path.dirname(user))
     with open(user, "w") as stream:
         stream.write("trust: {commits: off}\n")
-    repository._settings = None
+    repository.core._settings = None
     assert len(injected(repository)) == 3
 
 
@@ -131,7 +131,9 @@ def test_a_review_counts_when_a_person_made_it(git, memories, repository):
     repository.amend("one", Entry(body="Other words."), via="agent")
     assert not verified(repository, "one")
     review("person")
-    assert verified(repository, "one") and repository.beliefs.trust(repository.get("one")).standing.why.startswith("rev")
+    assert verified(repository, "one") and repository.beliefs.trust(repository.get("one")).standing.why.startswith(
+        "rev"
+    )
 
 
 def test_what_is_typed_at_a_terminal_is_a_persons(project, repository):
@@ -142,7 +144,9 @@ def test_what_is_typed_at_a_terminal_is_a_persons(project, repository):
     os.close(ours)
     os.close(theirs)
     (row,) = repository.list()
-    assert verified(repository, row.id) and repository.beliefs.trust(repository.get(row.id)).value == pytest.approx(1, abs=0.01)
+    assert verified(repository, row.id) and repository.beliefs.trust(repository.get(row.id)).value == pytest.approx(
+        1, abs=0.01
+    )
 
 
 def test_a_derived_memory_is_believed_no_more_than_its_sources(git, memories, repository):
@@ -157,7 +161,10 @@ def test_a_derived_memory_is_believed_no_more_than_its_sources(git, memories, re
     )
     git.commit()
     write(memories, poor=text("Poor", provenance="{source: user_explicit}"))
-    trust = {name: repository.beliefs.trust(repository.get(name)).value for name in ("good", "poor", "sum", "top", "round", "lost")}
+    trust = {
+        name: repository.beliefs.trust(repository.get(name)).value
+        for name in ("good", "poor", "sum", "top", "round", "lost")
+    }
     assert trust == {"good": 1.0, "poor": 0.5, "sum": 0.5, "top": 0.5, "round": 1.0, "lost": 0.5}
 
 

@@ -49,7 +49,7 @@ def carry_out(repository: Repository, ids: list[str], operation: tuple) -> None:
         if what == "validity":
             repository.beliefs.validity(names[0], end=names[1])
         else:
-            getattr(repository, what)(*names)
+            getattr(repository if hasattr(repository, what) else repository.beliefs, what)(*names)
 
 
 def state(repository: Repository) -> dict:

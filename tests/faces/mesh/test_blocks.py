@@ -108,7 +108,7 @@ def test_a_reflect_block(project):
     thought = {"reflection": "Ports differ; all are above 6000.", "confidence": 0.8}
     with Server(says_json(thought)) as server:
         llm = LlmSettings(endpoint=server.url, model="tiny", timeout=10)
-        mesh.repository._settings = replace(mesh.repository.settings, llm=llm)
+        mesh.repository.core._settings = replace(mesh.repository.settings, llm=llm)
         made = mesh.reflect(topic="redis")
     assert (made.reflection, made.confidence, made.source_memory_count) == (thought["reflection"], 0.8, 1)
     ((row, _),) = blocks(mesh, "reflect")

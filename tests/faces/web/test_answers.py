@@ -187,7 +187,7 @@ def test_a_fault_of_ours_is_told_and_the_next_question_answered(client, held, mo
         raise ValueError("first line\nsecond line")
 
     with monkeypatch.context() as patched:
-        patched.setattr(client.server.repository, "graph", broken)
+        patched.setattr(client.server.repository.graph, "load", broken)
         status, _, content = client.send("GET", "/api/graph")
     assert status == 500
     assert json.loads(content)["error"] == "rawkomem failed here: ValueError: first line second line"

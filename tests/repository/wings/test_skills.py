@@ -12,7 +12,6 @@ from rawkomem.model.entry import Entry
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.record import replace
 from rawkomem.recall.inject import Task
-from rawkomem.repository.wings import skills
 from tests.embed.server import Answer, Server
 from tests.learn.llm.models import refuses, says, says_json
 from tests.learn.skills.test_synthesize import LEARNING, LESSON
@@ -216,7 +215,7 @@ def asking(repository):
         server = Server(*script).__enter__()
         servers.append(server)
         llm = LlmSettings(endpoint=server.url, model="tiny", timeout=timeout)
-        repository._settings = replace(repository.settings, llm=llm)
+        repository.core._settings = replace(repository.settings, llm=llm)
         return server
 
     yield start
@@ -255,9 +254,9 @@ def test_reflect_without_a_model(repository, project):
 def test_a_model_that_we_asked_does_not_make_us_ask_again(repository, asking, monkeypatch):
     server = asking(says_json(THOUGHT))
     monkeypatch.setenv(GUARD, "1")
-    for asks in (skills.reflect, skills.synthesize):
+    for asks in (repository.skills.reflect, repository.skills.synthesize):
         with pytest.raises(Refused, match="must not make it ask another"):
-            asks(repository, llm=True)
+            asks(llm=True)
     assert server.seen == []
 
 

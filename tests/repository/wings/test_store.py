@@ -12,6 +12,7 @@ from rawkomem.index.open_store import catalogue_path
 from rawkomem.index.stores.memory import MemoryStore
 from rawkomem.model.errors import BadInput, RawkoError, Refused
 from rawkomem.repository import Repository
+from rawkomem.repository.wings import store
 from rawkomem.settings import load_settings
 
 
@@ -69,7 +70,7 @@ llm:
 
 def use(project, monkeypatch, name: str, url_env: str = ""):
     """Choose a store that opens; the user's own file for the repository, and the settings it then gives."""
-    monkeypatch.setattr(stores, "open_store", lambda layout, chosen, dims: MemoryStore(dims))
+    monkeypatch.setattr(store, "open_store", lambda layout, chosen, dims: MemoryStore(dims))
     repository = Repository.open(str(project))
     repository.store.use(name, url_env)
     repository.close()
