@@ -10,6 +10,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .faces.mesh import MemoryContextManager, MemoryMesh, SyncMemoryMesh
     from .files.append import Written
     from .index.stores.documents import Filter
     from .index.views.stats import Stats
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from .recall.inject import Injection, Task
     from .recall.patterns import PatternMatch
     from .recall.prompt import Prompt
-    from .recall.search import Answer, Found
+    from .recall.search import Answer, Found, contributions
     from .repository import Repository
     from .repository.writing import Stored
 
@@ -33,6 +34,8 @@ __all__ = [
     "IndexBroken",
     "Injection",
     "Memory",
+    "MemoryContextManager",
+    "MemoryMesh",
     "NotFound",
     "PatternMatch",
     "Prompt",
@@ -41,14 +44,17 @@ __all__ = [
     "Repository",
     "Stats",
     "Stored",
+    "SyncMemoryMesh",
     "Task",
     "Unwritable",
     "Written",
+    "contributions",
     "filter_of",
 ]
 
 # module → the public names that it defines
 _HOMES = {
+    "faces.mesh": ("MemoryContextManager", "MemoryMesh", "SyncMemoryMesh"),
     "files.append": ("Written",),
     "index.stores.documents": ("Filter",),
     "index.views.stats": ("Stats",),
@@ -58,7 +64,7 @@ _HOMES = {
     "recall.inject": ("Injection", "Task"),
     "recall.patterns": ("PatternMatch",),
     "recall.prompt": ("Prompt",),
-    "recall.search": ("Answer", "Found"),
+    "recall.search": ("Answer", "Found", "contributions"),
     "repository": ("Repository",),
     "repository.writing": ("Stored",),
 }
