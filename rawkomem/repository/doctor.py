@@ -143,7 +143,7 @@ def _git(repository: Repository) -> Finding:
 
 
 def _merges(repository: Repository) -> Finding:
-    """Whether git can merge memories in the way that the committed attributes name: each clone has to be told how."""
+    """Check that git can merge memories in the way that the committed attributes name; each clone needs the driver."""
     memory = os.path.join(repository.layout.root, "memories", "any.md")
     try:
         tree = work_tree(repository.layout.project)
@@ -160,7 +160,7 @@ def _merges(repository: Repository) -> Finding:
 
 
 def _first_word(driver: str) -> str:
-    """The program of a merge driver; in git's settings, a percent sign is written twice."""
+    """Return the program of a merge driver; in git's settings, a percent sign is written twice."""
     try:
         return shlex.split(driver.replace("%%", "%"))[0]
     except (ValueError, IndexError):

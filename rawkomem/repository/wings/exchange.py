@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...index.stores.documents import Filter
     from ...model.entry import Memory, Plan
 
-AT_ONCE = 200  # entries written under one lock
+ENTRIES_AT_ONCE = 200  # entries written under one lock
 VIA = "import"
 
 
@@ -60,7 +60,7 @@ class Exchange(Wing):
         entries = list(READERS[kind](source))
         with Lock(os.path.join(self._core.layout.local, "import.lock")):
             decided = decide_import(entries, kind, Here(self._core.reading.all()), source)
-            for plan in [] if dry_run else entries_to_write(decided, AT_ONCE):
+            for plan in [] if dry_run else entries_to_write(decided, ENTRIES_AT_ONCE):
                 self._core.writer.write(plan, VIA)
         return Import(source.path, kind, tuple(decided), tuple(source.skipped))
 
@@ -130,7 +130,7 @@ class Exchange(Wing):
 
 
 def _is_export(file: str) -> bool:
-    """Whether a file is an earlier export of ours, or empty."""
+    """Return whether a file is an earlier export of ours, or empty."""
     if os.path.islink(file) or not os.path.isfile(file):
         return False
     with open(file, encoding="utf-8", errors="replace") as stream:

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from ..writing import Stored
 
-MOST = 20  # memories of one session: more clutter prompts than help them
-NEAR = 5  # existing memories that a new one is compared with
-WAIT = 120.0  # seconds for another run that learns
+MAX_LEARNED = 20  # memories of one session: more clutter prompts than help them
+NEAR_MEMORIES = 5  # existing memories that a new one is compared with
+LOCK_WAIT_S = 120.0  # seconds for another run that learns
 VIA = "agent"
 TOO_MANY = "weaker than the best"
 
@@ -83,7 +83,7 @@ class Learning(Wing):
         judged = self._judge(heard) if ask else Judged(heard.findings)
         if dry_run:
             return self._compare(heard, judged)
-        with Lock(os.path.join(self._core.layout.local, "learn.lock"), WAIT):
+        with Lock(os.path.join(self._core.layout.local, "learn.lock"), LOCK_WAIT_S):
             learned = self._compare(heard, judged)
             if not learned.news:
                 return learned
@@ -106,19 +106,19 @@ class Learning(Wing):
         return Judged((*findings, *before), llm.name)
 
     def _latest(self) -> Sequence[Memory]:
-        """The memories in use, the last changed first."""
+        """Return memories in use, the last changed first."""
         rows = self._core.rows(Filter(statuses=(ACTIVE,)))
         return self._repo.get_many([row.id for row in rows[:EXISTING]])
 
     def _compare(self, heard: Heard, judged: Judged) -> Learned:
-        """What of the findings is news, at most MOST."""
+        """Split the findings into news, at most MAX_LEARNED, and what is known."""
         known = Known(self._core.reading.all(), self._near)
         compared = [(finding, known(finding.entry)) for finding in judged.findings]
         news = [finding for finding, same in compared if not same]
-        left = len(news) - MOST
+        left = len(news) - MAX_LEARNED
         skipped = {**heard.skipped, TOO_MANY: left} if left > 0 else heard.skipped
-        return Learned(heard, judged, tuple(news[:MOST]), tuple(pair for pair in compared if pair[1]), skipped)
+        return Learned(heard, judged, tuple(news[:MAX_LEARNED]), tuple(pair for pair in compared if pair[1]), skipped)
 
     def _near(self, text: str) -> Sequence[tuple[Memory, float]]:
-        found = self._core.look([text], NEAR, Filter())[0].found
+        found = self._core.look([text], NEAR_MEMORIES, Filter())[0].found
         return [(self._repo.get(item.row.id), item.relevance) for item in found]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ...files.local.ledger.chain import Row
     from ...files.local.ledger.verify import Verdict
 
-WAIT = 30.0  # seconds for another one that seals
+LOCK_WAIT_S = 30.0  # seconds for another one that seals
 
 
 class Ledger(Wing):
@@ -44,9 +44,9 @@ class Ledger(Wing):
         return [(at, question) for at, question in found if question]
 
     def _seal(self) -> None:
-        """On a disk that cannot be written, what waits is simply not shown."""
+        """Seal what waits; on a disk that cannot be written, warn instead."""
         try:
-            seal(self._core.layout, WAIT)
+            seal(self._core.layout, LOCK_WAIT_S)
         except RawkoError as failure:
             self._core.warn(failure.message)
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ...learn.lessons.lesson import Lesson
     from ...model.entry import Memory
 
-WAIT = 60.0  # seconds for another who learns
+LOCK_WAIT_S = 60.0  # seconds for another who learns
 SPARE = 3  # times as many are looked for: some may be unsure or old
 LIMIT = 10  # lessons at the start of a session (RFC-0011 §8.2)
 COUNTING = (ACTIVE, HELD)  # lessons that a new one is compared with; what was taken out of use may be learned again
@@ -114,7 +114,7 @@ class Lessons(Wing):
         return Distilled(tuple(found), tuple(self.search()), not dry_run)
 
     def _distilled(self, candidate: Candidate, dry_run: bool, by: str) -> tuple[Candidate, Learned]:
-        """Lessons that somebody took out of use count here: a cycle must not bring back what a person rejected."""
+        """Store a candidate's lesson, unless it is known. Lessons out of use count: what a person rejected stays so."""
         known = self._lessons()
         learned = plan_lesson(candidate.context, known, self._trust("distilled"), by, candidate.sources)
         if learned.plan.entries and not dry_run:
@@ -139,7 +139,7 @@ class Lessons(Wing):
         return lesson_of(self._repo.get(learned.id)), learned.what
 
     def _lock(self) -> Lock:
-        return Lock(os.path.join(self._core.layout.local, "lessons.lock"), WAIT)
+        return Lock(os.path.join(self._core.layout.local, "lessons.lock"), LOCK_WAIT_S)
 
     def _known(self) -> list[Memory]:
         return self._lessons(COUNTING)
@@ -148,7 +148,7 @@ class Lessons(Wing):
         return [*self._core.reading.inside(Filter(kinds=("lesson",), statuses=tuple(statuses)))]
 
     def _trust(self, via: str) -> Callable[[Memory], float]:
-        """How far lessons are believed; a new one by how it arrives."""
+        """Return how far lessons are believed; a new one by how it arrives."""
         standing = standing_of_entry(UNKNOWN, via or self._core.via)
 
         def trust(memory: Memory) -> float:

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-WAIT = 120.0  # seconds for another run to end; consolidating 10,000 memories takes less
-AT_ONCE = 500  # entries written before others may write, and progress is told
+LOCK_WAIT_S = 120.0  # seconds for another run to end; consolidating 10,000 memories takes less
+ENTRIES_AT_ONCE = 500  # entries written before others may write, and progress is told
 FOUND_AMONG = 5  # results for a goal of a trace, among which its learning must be before the trace is put away
 ASKED_AT_ONCE = 100  # questions of one search
 DISTILLED = "distilled"  # how what is made of traces arrives
@@ -173,7 +173,7 @@ class Lifecycle(Wing):
         return Neighbours(self._core.read(lambda: self._core.index.store.vectors(Filter())))
 
     def _claim_rules(self) -> ClaimRules:
-        """What claims mean in this repository."""
+        """Return what claims mean in this repository."""
         registry = self._repo.beliefs.predicates()
 
         def key(memory: Memory) -> tuple[str, str] | None:
@@ -201,7 +201,7 @@ class Lifecycle(Wing):
             plan = decide(census)
             moves = learned_files(census.after(plan)) if put_away else {}
             return Done(plan, dict(census.memories), False, tuple(move for some in moves.values() for move in some))
-        with Lock(os.path.join(self._core.layout.local, "life.lock"), WAIT):
+        with Lock(os.path.join(self._core.layout.local, "life.lock"), LOCK_WAIT_S):
             census = self.census()
             plan = decide(census)
             self._write(plan, progress)
@@ -213,13 +213,13 @@ class Lifecycle(Wing):
 
     def _write(self, plan: Plan, progress: Progress) -> None:
         """Write a plan in parts. Each entry stands for itself: whoever runs again after a kill goes on from there."""
-        for start in range(0, len(plan.entries), AT_ONCE):
-            part = plan.entries[start : start + AT_ONCE]
+        for start in range(0, len(plan.entries), ENTRIES_AT_ONCE):
+            part = plan.entries[start : start + ENTRIES_AT_ONCE]
             for via, some in ((DISTILLED, filter(_is_learning, part)), ("", (e for e in part if not _is_learning(e)))):
                 entries = tuple(some)
                 if entries:
                     self._core.writer.write(Plan(entries, plan.why), via)
-            progress(min(start + AT_ONCE, len(plan.entries)), len(plan.entries))
+            progress(min(start + ENTRIES_AT_ONCE, len(plan.entries)), len(plan.entries))
         if plan.entries:
             self._repo.sync()
 
@@ -236,7 +236,7 @@ class Lifecycle(Wing):
         return replace(done, moves=tuple(moves), unfound=tuple(unfound.items()))
 
     def unfound_by_goals(self, census: Census, leaving: Mapping[str, Sequence[Move]]) -> dict[str, str]:
-        """learning → a goal of one of its traces that does not find it among the first results."""
+        """Return learning → a goal of one of its traces that does not find it among the first results."""
         by_path = {memory.path: memory for memory in census.memories.values() if memory.kind == TRACE}
         asked: dict[str, set[str]] = {}
         for id, moves in leaving.items():
@@ -252,7 +252,7 @@ class Lifecycle(Wing):
         return unfound
 
     def _run_stamp(self) -> str:
-        """Where the time of the last run is kept: local, and safe to delete."""
+        """Return the file with the time of the last run: local, and safe to delete."""
         return os.path.join(self._core.layout.local, "consolidated")
 
     def _last_run(self) -> int:
@@ -268,12 +268,12 @@ class Lifecycle(Wing):
 
 
 def _is_learning(entry: Entry) -> bool:
-    """Whether an entry's words were made of traces."""
+    """Return whether an entry's words were made of traces."""
     return FAILED in entry.extra
 
 
 def trace_files(census: Census, wanted: Callable[[Memory], bool]) -> dict[str, list[Memory]]:
-    """The files of the short-term folder all of whose memories are active traces that are wanted."""
+    """Return the files of the short-term folder all of whose memories are active traces that are wanted."""
     files: dict[str, list[Memory]] = {}
     for memory in census.memories.values():
         if memory.path.startswith(f"{TRACES}/"):
@@ -286,7 +286,7 @@ def trace_files(census: Census, wanted: Callable[[Memory], bool]) -> dict[str, l
 
 
 def learned_files(census: Census, wanted: Callable[[Memory], bool] = lambda memory: True) -> dict[str, list[Move]]:
-    """learning → the moves into the archive of files that hold nothing but traces which were learned from."""
+    """Return learning → the moves into the archive of files that only hold traces which were learned from."""
     learned = learning_of(census)
     leaving: dict[str, list[Move]] = {}
     for path, memories in trace_files(census, lambda memory: memory.id in learned and wanted(memory)).items():

@@ -62,7 +62,7 @@ def import_neolata(repository: Repository, folder: str) -> Imported:
 
 
 def _plans(held: Folder, known: set[str], source: Source) -> Iterator[Plan]:
-    """What is to be written for each memory and episode that is not known; one that cannot be is passed over."""
+    """Plan what is written for each memory and episode that is not known; skip those that cannot be written."""
     ids = held.memories.keys() | known
     for id, item in held.memories.items():
         if id in known:

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from .. import Repository
 
 EXPORTED = ("trace", "experience", "learning", "memory", "lesson")
-AT_ONCE = 200  # entries written under one lock
+ENTRIES_AT_ONCE = 200  # entries written under one lock
 
 
 def import_llmos(repository: Repository, folder: str, dry_run: bool = False) -> Plan:
-    """Everything below an LLMos folder that is not here yet; a second time there is nothing."""
+    """Store what is below an LLMos folder and not known yet; a second import adds nothing."""
     core = repository.core
     entries = read_llmos(folder)
     known = core.read(lambda: {entry.id for entry in entries if core.index.catalogue.row(entry.id)})
     new = [plan_add(entry).entries[0] for entry in entries if entry.id not in known]
     plan = Plan(tuple(new), f"import {len(new)} memories of LLMos")
-    for start in range(0, 0 if dry_run else len(new), AT_ONCE):
-        core.writer.write(Plan(plan.entries[start : start + AT_ONCE], plan.why), via="import")
+    for start in range(0, 0 if dry_run else len(new), ENTRIES_AT_ONCE):
+        core.writer.write(Plan(plan.entries[start : start + ENTRIES_AT_ONCE], plan.why), via="import")
     return plan
 
 

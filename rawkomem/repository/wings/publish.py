@@ -58,7 +58,7 @@ def publish(repository: Repository) -> Published:
 
 
 def _columns(memory: Memory, access: Access) -> dict[str, Any]:
-    """What memory_entries can say of a memory, once its whole history is at hand."""
+    """Return the columns of memory_entries that depend on a memory's whole history."""
     chain = heritage_of(memory)
     told = {"intentChain": chain.intents, "hypotheses": chain.hypotheses, "rationales": chain.rationales}
     heritage = json.dumps(told, ensure_ascii=False) if any(told.values()) else None
@@ -70,7 +70,7 @@ def _block(row: Row) -> dict[str, Any]:
 
 
 def _skill(skill: Skill, vector: bytes) -> dict[str, Any]:
-    """A row of RFC-0011 §2.4."""
+    """Return a row of RFC-0011 §2.4."""
     memory = skill.memory
     about = {"reliability": skill.reliability, "use_count": skill.uses, "last_used": skill.last_used or None}
     return {

@@ -101,7 +101,7 @@ class Retention(Wing):
         return done, unpacked
 
     def _bundled(self, name: str) -> str:
-        """The folder of the bundle that a name means: a month, or the id of a trace that lies nowhere else."""
+        """Return the folder of the bundle that a name means: a month, or the id of a trace that is nowhere else."""
         layout = self._core.layout
         if _is_month(name.rpartition("/")[2]):
             folder = name if name.startswith(f"{ARCHIVE}/") else f"{ARCHIVE}/{name}"
@@ -127,7 +127,7 @@ class Retention(Wing):
 
 
 def plan_moves(census: Census, keep_days: int) -> dict[str, list[Move]]:
-    """The traces that leave, by the learning that was made of them: idle for a day and learned from.
+    """Return the traces that leave, by the learning that was made of them: idle for a day and learned from.
 
     Those idle for as many days as a setting says leave without one, under ''.
     """
@@ -141,19 +141,19 @@ def plan_moves(census: Census, keep_days: int) -> dict[str, list[Move]]:
 
 
 def _idle(census: Census, memory: Memory) -> int:
-    """How long nobody changed or used a memory; one that tells no time is never idle."""
+    """Return how long nobody changed or used a memory; one without a time is never idle."""
     return census.now - census.touched(memory) if census.touched(memory) else 0
 
 
 def months_in(layout: Layout) -> list[str]:
-    """The folders of the archive that hold the files of one month."""
+    """Return the folders of the archive that hold the files of one month."""
     parents = [parent for parent in (ARCHIVE, ARCHIVED_LOG) if os.path.isdir(layout.path(parent))]
     found = [f"{parent}/{name}" for parent in parents for name in os.listdir(layout.path(parent)) if _is_month(name)]
     return [month for month in found if os.path.isdir(layout.path(month)) and markdown_in(layout, month)]
 
 
 def old_months(months: Iterable[str], at: int) -> list[str]:
-    """Of these folders, those whose month ended more than a year ago."""
+    """Return those folders whose month ended more than a year ago."""
     last = iso(at - BUNDLED_AFTER)[:7]
     return sorted(month for month in months if _is_month(os.path.basename(month)) and os.path.basename(month) < last)
 

@@ -122,20 +122,20 @@ class Skills(Wing):
         return Ingested(outcome, memory.id, memory.title, memory.path, memory.status, redacted, plan.why)
 
     def list(self, limit: int = 0) -> Sequence[Skill]:
-        """Skills, the most reliable first; those that wait for a review come last."""
+        """Return skills, the most reliable first; those that wait for a review come last."""
         found = self._skills(Filter(kinds=(KIND,), statuses=LISTED))
         order = sorted(found, key=lambda it: (it.memory.status != ACTIVE, -it.reliability, -it.uses, it.memory.title))
         return order[: limit or None]
 
     def search(self, question: str, limit: int = LIMIT) -> Sequence[Match]:
-        """The skills in use that fit a question best."""
+        """Return the skills in use that fit a question best."""
         only = replace(DEFAULT, kinds=(KIND,))
         skills = self._skills(only)
         near = {item.row.id: item.relevance for item in self._repo.search(question, max(1, len(skills)), only)}
         return rank(question, skills, near)[:limit]
 
     def get(self, name: str) -> Skill:
-        """One skill, by its id, the start of one, or its file's stem."""
+        """Return one skill, by its id, the start of one, or its file's stem."""
         memory = self._repo.get(name)
         if memory.kind != KIND:
             raise BadInput(f"{memory.id} is a {memory.kind}, not a skill", "'rawkomem skills' lists skills")
@@ -207,7 +207,7 @@ class Skills(Wing):
         return reflecting.shape_of(made, reflection_as_yamo(made))
 
     def _drafts(self, topic: str) -> tuple[Sequence[Draft], Sequence[Synthesis]]:
-        """Skills that could be proposed, and those that were made from the same sources before."""
+        """Return skills that could be proposed, and those that were made from the same sources before."""
         memories = self._memories(Filter(kinds=(KIND, making.LEARNING, making.LESSON)))
         done = making.covered(memories)
         found = making.candidates(memories, topic)
@@ -235,7 +235,7 @@ class Skills(Wing):
         return Neighbours(vectors).pairs(ids, making.ALIKE)
 
     def _looked_back(self, topic: str, lookback: int) -> Sequence[Memory]:
-        """The memories in use that were changed last, or that are about a topic."""
+        """Return the memories in use that were changed last, or that are about a topic."""
         only = replace(DEFAULT, kinds=reflecting.KINDS, statuses=(ACTIVE,))
         if topic:
             found = [
@@ -255,7 +255,7 @@ class Skills(Wing):
         return model
 
     def _or_else(self, ask: Callable[[], T], otherwise: T) -> T:
-        """A model's answer; where it gives none, one line that says so, and what we have without it."""
+        """Return a model's answer; where it fails, warn and return what we have without it."""
         try:
             return ask()
         except LlmFailure as failure:
@@ -268,7 +268,7 @@ class Skills(Wing):
         return [skill_of(memory, access.count, access.last) for memory, access in found]
 
     def _memories(self, only: Filter) -> Sequence[Memory]:
-        """Whole memories inside a filter, by id."""
+        """Return whole memories inside a filter, by id."""
         return sorted(self._core.reading.inside(only), key=lambda memory: memory.id)
 
     def _lock(self) -> Lock:

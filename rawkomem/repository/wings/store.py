@@ -175,7 +175,7 @@ class Store(Wing):
         return self._with_lancedb(place, lambda db: rollback(db, anyway))
 
     def _with_lancedb(self, place: str, work: Callable[[Any], T]) -> T:
-        """What `work` does with a LanceDB; whatever its engine says to that is told in one line."""
+        """Return what `work` does with a LanceDB; raise errors of its engine as one line."""
         try:
             import lancedb
         except ModuleNotFoundError:
@@ -190,7 +190,7 @@ class Store(Wing):
 
 
 def _own_config(file: str) -> tuple[str, Mapping[str, Value]]:
-    """The user's file for this repository, and what it says of the store."""
+    """Return the text of the user's file for this repository, and what it says of the store."""
     try:
         with open(file, encoding="utf-8") as stream:
             text = stream.read()
@@ -201,7 +201,7 @@ def _own_config(file: str) -> tuple[str, Mapping[str, Value]]:
 
 
 def _fields(text: str) -> dict[str, Value]:
-    """The settings in a file; none, where it cannot be read."""
+    """Return the settings in a file; none, where it cannot be read."""
     try:
         return {key: field.value for key, field in read_frontmatter(text)[0].items()}
     except Unreadable:
@@ -209,8 +209,10 @@ def _fields(text: str) -> dict[str, Value]:
 
 
 def _keys(given: Mapping[str, Value], used: StoreSettings, name: str, url_env: str) -> dict[str, Value]:
-    """What the file is to say of the store. A url belongs to the store it was given for: for another one, those that
-    are said here or in the user's other file are taken back."""
+    """Return what the file is to say of the store.
+
+    A url belongs to the store it was given for: for another store, urls here and in the user's other file are unset.
+    """
     same = used.name == name
     kept = {key: value for key, value in given.items() if same or key not in URLS}
     said = zip(URLS, (used.url, used.url_env), strict=True)
@@ -219,7 +221,7 @@ def _keys(given: Mapping[str, Value], used: StoreSettings, name: str, url_env: s
 
 
 def _with_store(text: str, keys: Mapping[str, Value]) -> str:
-    """A config with these keys below `store`, and whatever else it says as it was."""
+    """Return a config with these keys below `store`, and everything else unchanged."""
     block = ["store:", *(f"  {key}: {json.dumps(value)}" for key, value in keys.items())]
     lines = text.rstrip("\n").split("\n")
     start = next((n for n, line in enumerate(lines) if line.startswith("store:")), len(lines))
@@ -241,7 +243,7 @@ def _known(layout: Layout, name: str) -> int:
 
 
 def store_size(layout: Layout, name: str) -> int:
-    """Bytes on this machine: the catalogue, and the store where it lies beside it."""
+    """Return bytes on this machine: the catalogue, and the store where it lies beside it."""
     path = catalogue_path(layout, name)
     files = [path, path + "-wal"]
     if name == LANCEDB:
