@@ -119,7 +119,7 @@ from rawkomem.files.check import check_repository
 from rawkomem.repository import Repository
 repository = Repository.open(sys.argv[1], warn=print)
 told = {item.file: [p.message for p in item.problems] for item in check_repository(repository.layout)}
-status = repository.status()
+status = repository.store.status()
 print(json.dumps({"ids": sorted(row.id for row in repository.list()), "stale": status.stale, "fresh": status.fresh,
                   "found": repository.search("zebra", limit=1)[0].row.id, "told": told}))
 """

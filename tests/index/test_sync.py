@@ -488,7 +488,7 @@ import json, sys
 from rawkomem.repository import Repository
 repository = Repository.open(sys.argv[1], warn=lambda message: None)
 found = [found.row.title for found in repository.search("zebra", limit=1)]
-print(json.dumps({"found": found, "index": repository.index.path}))
+print(json.dumps({"found": found, "index": repository.core.index.path}))
 """
 
 

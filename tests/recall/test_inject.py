@@ -102,7 +102,7 @@ def test_explain(filled):
     [
         ({"profile": "best"}, "fit, rawko, mesh"),
         ({"form": "html"}, "rawko, mesh, xml"),
-        ({"least_importance": "urgent"}, "low, medium"),
+        ({"min_importance": "urgent"}, "low, medium"),
     ],
 )
 def test_mistakes_name_the_valid_words(filled, wrong, says):

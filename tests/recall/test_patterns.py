@@ -6,10 +6,11 @@ import inspect
 
 import pytest
 
-from rawkomem import Filter, PatternMatch, Repository
+from rawkomem import Filter, PatternMatch
 from rawkomem.model.entry import Memory
 from rawkomem.model.errors import BadInput
 from rawkomem.recall.patterns import pattern_of, share_of_words
+from rawkomem.repository.wings.traces import Traces
 from tests.seeds import by_case
 from tests.torture.helpers import memory
 
@@ -93,12 +94,12 @@ def test_where_no_vector_is_known_words_decide(traces, project):
 
 @by_case("llmos", "query defaults")
 def test_defaults(case):
-    wanted, parameters = case["expected"]["seed"], inspect.signature(Repository.query).parameters
+    wanted, parameters = case["expected"]["seed"], inspect.signature(Traces.search).parameters
     assert {name: parameters[name].default for name in wanted} == wanted
 
 
 def test_defaults_without_the_cases():
-    parameters = inspect.signature(Repository.query).parameters
+    parameters = inspect.signature(Traces.search).parameters
     assert (parameters["limit"].default, parameters["min_similarity"].default) == (3, 0.3)
 
 

@@ -219,7 +219,7 @@ def test_a_long_lived_process_sends_what_is_due(repository, layout, queue):
     queue.note_failure(replace(queue.waiting()[1], tries=1, again=2**50, failure="not yet"))
     with Server(OK) as server:
         configure(webhook={"url": server.url, "allowLocal": True})
-        repository.sinks.wake()
+        repository.core.wake_sinks()
         assert until(lambda: len(queue.waiting()) == 1) and sent(server) == ["Number 1"]
         assert not wake_sender(layout)  # nothing is due
 

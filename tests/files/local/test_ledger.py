@@ -332,8 +332,8 @@ def test_killed_before_the_batch_was_removed(layout, monkeypatch):
 CHILD = """
 import sys
 from rawkomem.files.layout import Layout
-from rawkomem.files.ledger.seal import seal
-from rawkomem.files.ledger.spool import append_lines, recall_line
+from rawkomem.files.local.ledger.seal import seal
+from rawkomem.files.local.ledger.spool import append_lines, recall_line
 
 layout, start = Layout(sys.argv[1]), int(sys.argv[2])
 for number in range(start, start + int(sys.argv[3])):

@@ -43,7 +43,7 @@ repository = opened(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
 print("ready", flush=True)
 sys.stdin.readline()
 try:
-    report = repository.index.sync(lambda done, total: print(done, flush=True))
+    report = repository.core.index.sync(lambda done, total: print(done, flush=True))
     print("read", report.read)
 except RawkoError as failure:
     print(f"rawkomem: {failure.message} ({failure.hint})", file=sys.stderr)

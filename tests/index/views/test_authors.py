@@ -110,7 +110,7 @@ def test_a_fresh_answer_loads_nothing_heavy(git, memories, repository):
     kept(repository)
     code = (
         "import sys; from rawkomem.repository import Repository; from rawkomem.index.views.authors import Authors\n"
-        "repository = Repository.open(sys.argv[1]); repository.sync(); authors = Authors(repository.index)\n"
+        "repository = Repository.open(sys.argv[1]); repository.sync(); authors = Authors(repository.core.index)\n"
         "assert not authors.refresh(); print(authors.of_memory('one'), *sys.modules, sep='\\n')"
     )
     done = subprocess.run([sys.executable, "-c", code, str(memories)], capture_output=True, text=True, check=True)
