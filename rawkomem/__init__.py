@@ -1,56 +1,85 @@
 """rawkomem: a Markdown-first memory repository for coding agents and their people.
 
-from rawkomem import Repository, Task
+from rawkomem import Repository
+
+with Repository.open() as repo:
+    print(repo.inject("upgrade sqlite").text)
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .faces.mesh import MemoryContextManager, MemoryMesh, SyncMemoryMesh
+    from .files.append import Written
     from .index.views.stats import Stats
     from .model.entry import Entry, Memory
+    from .model.errors import BadInput, Busy, IndexBroken, NotFound, RawkoError, Refused, Unwritable
     from .model.filters import Filter
     from .recall.filters import filter_of
     from .recall.inject import Injection, Task
     from .recall.patterns import PatternMatch
     from .recall.prompt import Prompt
-    from .recall.search import Answer, Found
+    from .recall.search import Answer, Found, contributions
     from .repository import Repository
+    from .repository.writing import Stored
 
 __all__ = [
     "Answer",
+    "BadInput",
+    "Busy",
     "Entry",
     "Filter",
     "Found",
+    "IndexBroken",
     "Injection",
     "Memory",
+    "MemoryContextManager",
+    "MemoryMesh",
+    "NotFound",
     "PatternMatch",
     "Prompt",
+    "RawkoError",
+    "Refused",
     "Repository",
     "Stats",
+    "Stored",
+    "SyncMemoryMesh",
     "Task",
+    "Unwritable",
+    "Written",
+    "contributions",
     "filter_of",
 ]
 
+# module → the public names that it defines
 _HOMES = {
-    "Entry": "rawkomem.model.entry",
-    "Filter": "rawkomem.model.filters",
-    "Memory": "rawkomem.model.entry",
-    "PatternMatch": "rawkomem.recall.patterns",
-    "Prompt": "rawkomem.recall.prompt",
-    "Stats": "rawkomem.index.views.stats",
-    "filter_of": "rawkomem.recall.filters",
-    "Injection": "rawkomem.recall.inject",
-    "Task": "rawkomem.recall.inject",
+    "faces.mesh": ("MemoryContextManager", "MemoryMesh", "SyncMemoryMesh"),
+    "files.append": ("Written",),
+    "index.views.stats": ("Stats",),
+    "model.entry": ("Entry", "Memory"),
+    "model.errors": ("BadInput", "Busy", "IndexBroken", "NotFound", "RawkoError", "Refused", "Unwritable"),
+    "model.filters": ("Filter",),
+    "recall.filters": ("filter_of",),
+    "recall.inject": ("Injection", "Task"),
+    "recall.patterns": ("PatternMatch",),
+    "recall.prompt": ("Prompt",),
+    "recall.search": ("Answer", "Found", "contributions"),
+    "repository": ("Repository",),
+    "repository.writing": ("Stored",),
 }
 
 
 def __getattr__(name: str) -> object:
     """Load a public name when it is first used: `import rawkomem` itself costs nothing."""
-    if name not in __all__:
-        raise AttributeError(f"module 'rawkomem' has no attribute {name!r}")
     import sys
 
-    home = _HOMES.get(name, "rawkomem.repository")
-    __import__(home)
-    return getattr(sys.modules[home], name)
+    for home, names in _HOMES.items():
+        if name in names:
+            __import__(f"rawkomem.{home}")
+            return getattr(sys.modules[f"rawkomem.{home}"], name)
+    raise AttributeError(f"module 'rawkomem' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -108,44 +108,48 @@ class Play:
         entry = Entry(title=step["text"] if len(words) < 20 else " ".join(words[:2]), body="" if len(words) < 20 else step["text"],
                       importance=level, extra=extra, when=(f"{words[0]}|{words[-1]}",))  # fmt: skip
         self.stored[step["as"]] = entry
-        outcome = self.repository.store(entry, opts.get("onConflict", "quarantine")).outcome
+        outcome = self.repository.add(entry, opts.get("onConflict", "quarantine")).outcome
         self.ids[step["as"]] = outcome.id
         if opts.get("quarantine"):
-            self.repository.quarantine(outcome.id)
+            self.repository.beliefs.quarantine(outcome.id)
 
     def do_corroborate(self, step: dict) -> dict:
-        assert self.repository.store(self.stored[step["ref"][1:]]).outcome.what == "corroborated"
+        assert self.repository.add(self.stored[step["ref"][1:]]).outcome.what == "corroborated"
         memory = self.repository.get(self.id(step))
-        return {"corroboration": memory.times_observed, "trust": self.repository.trust(memory)}
+        return {"corroboration": memory.times_observed, "trust": self.repository.beliefs.trust(memory).value}
 
     def do_age(self, step: dict) -> None:
         self.age(step["days"])
 
     def do_dispute(self, step: dict) -> dict:
-        self.repository.dispute(self.id(step))
+        self.repository.beliefs.dispute(self.id(step))
         memory = self.repository.get(self.id(step))
-        return {"disputes": memory.disputes, "trust": self.repository.trust(memory), "status": memory.status}
+        return {
+            "disputes": memory.disputes,
+            "trust": self.repository.beliefs.trust(memory).value,
+            "status": memory.status,
+        }
 
     def do_reinforce(self, step: dict) -> dict:
-        self.repository.reinforce(self.id(step))
+        self.repository.beliefs.reinforce(self.id(step))
         memory = self.repository.get(self.id(step))
-        return {"reinforcements": memory.reinforcements, "confidence": self.repository.trust(memory)}
+        return {"reinforcements": memory.reinforcements, "confidence": self.repository.beliefs.trust(memory).value}
 
     def do_quarantine(self, step: dict) -> None:
-        self.repository.quarantine(self.id(step), step["opts"]["reason"])
+        self.repository.beliefs.quarantine(self.id(step), step["opts"]["reason"])
 
     def do_review(self, step: dict) -> dict:
         action = step["opts"]["action"]
-        self.repository.review(self.id(step), action, reason=step["opts"].get("reason", ""))
+        self.repository.beliefs.review(self.id(step), action, reason=step["opts"].get("reason", ""))
         return {"reviewed": True, "action": action}
 
     def do_resolveFirst(self, step: dict) -> dict:
-        conflict = self.repository.conflicts()[0]
-        self.repository.review(conflict.memory.id, "activate", step["action"])
+        conflict = self.repository.beliefs.conflicts()[0]
+        self.repository.beliefs.review(conflict.memory.id, "activate", step["action"])
         return {"resolved": True, "action": step["action"]}
 
     def do_explainSupersession(self, step: dict) -> dict:
-        (replaced,) = self.repository.explain_supersession(self.id(step))
+        (replaced,) = self.repository.beliefs.explain_supersession(self.id(step))
         old, new = replaced.old_trust, replaced.new_trust
         return {"superseded": True, "trustComparison": {"original": old, "superseding": new, "delta": new - old}}
 
@@ -157,7 +161,7 @@ class Play:
     def do_context(self, step: dict) -> dict:
         opts = step.get("opts", {})
         injection = self.repository.inject(
-            Task(step["query"]), form="grouped", most=opts.get("maxMemories", 20), budget=opts.get("maxTokens", 2000)
+            Task(step["query"]), form="grouped", limit=opts.get("maxMemories", 20), budget=opts.get("maxTokens", 2000)
         )
         ids = [self.name(item.memory.id) for item in injection.items]
         left = len(injection.left_out)
@@ -170,7 +174,7 @@ class Play:
         }
 
     def do_evolve(self, step: dict) -> dict:
-        outcome = self.repository.evolve(Entry(title=step["text"], by="a")).outcome
+        outcome = self.repository.add(Entry(title=step["text"], by="a"), evolve=True).outcome
         return {"stored": bool(outcome.id), "actions": [outcome.what]}
 
     def check_memory(self, name: str, wanted: dict) -> None:
@@ -178,7 +182,7 @@ class Play:
         reasons = [s.entry.extra["reason"] for s in self.repository.history(memory.id) if s.entry.kind == "quarantine"]
         found = {
             "status": memory.status,
-            "trust": pytest.approx(self.repository.trust(memory), abs=1e-4),
+            "trust": pytest.approx(self.repository.beliefs.trust(memory).value, abs=1e-4),
             "corroboration": memory.times_observed,
             "superseded_by": self.name(memory.superseded_by) if memory.superseded_by else "",
             "quarantineReason": reasons[-1] if reasons else "",
@@ -226,6 +230,6 @@ def test_scenario(case, project, repository, monkeypatch):
     for name, wanted in expected.get("results", {}).items():
         play.check_result(name, wanted)
     if "pending" in expected:
-        assert len(repository.conflicts()) == expected["pending"] == repository.status().conflicts
+        assert len(repository.beliefs.conflicts()) == expected["pending"] == repository.store.status().conflicts
     if "total" in expected:
         assert len(repository.list(Filter())) == expected["total"]

@@ -38,10 +38,10 @@ def measure_recall(
             repository = Repository.open(project, warn=lambda text: None)
             repository.sync()
             if deep:
-                repository.deepen(lambda done, total: say(f"contextual vectors: {done} of {total}"))
+                repository.store.deepen(lambda done, total: say(f"contextual vectors: {done} of {total}"))
             say(f"{os.path.basename(file)}: {len(names)} memories, {len(part['queries'])} questions")
             rows += [_ask(repository, question, names, profile, budget) for question in part["queries"]]
-            embedder = repository.status().tier
+            embedder = repository.store.status().tier
             repository.close()
     return {"file": os.path.basename(file), "profile": profile or "fit", "embedder": embedder, **_report(rows)}
 
@@ -104,7 +104,7 @@ def _ask(
 ) -> dict[str, Any]:
     text, relevant = str(question["q"]), [str(id) for id in question.get("relevant") or ()]
     row: dict[str, Any] = {"category": str(question.get("category", "")), "relevant": relevant}
-    injection = repository.inject(Task(text), profile=profile, most=10, budget=10**9)
+    injection = repository.inject(Task(text), profile=profile, limit=10, budget=10**9)
     ranked = sorted((*injection.items, *injection.left_out), key=lambda item: (-item.score, item.memory.id))
     found = [names[item.memory.id] for item in ranked[:10]]
     row["top"] = max((item.signals.relevance for item in ranked[:5]), default=0.0)

@@ -19,7 +19,7 @@ from ..model.errors import BadInput
 from ..model.filters import Filter
 from ..model.record import record
 from ..repository import Repository
-from ..repository.wings.stores import store_size
+from ..repository.wings.store import store_size
 from ..state.facets import Facets
 from .corpus import make_repository, short_texts
 from .speed import embedder, queries
@@ -67,12 +67,12 @@ def measure_stores(memories: int, stores: Sequence[str], say: Callable[[str], No
 def _measure(project: str, memories: int, name: str, say: Callable[[str], None]) -> Scale:
     repository = Repository.open(project, warn=lambda message: None, store=name)
     try:
-        repository.index.outside()  # opening loads packages, which is no part of indexing
-        report = repository.index.sync()
-        passages = len(repository.index.store.vectors(Filter()))
+        repository.core.index.outside()  # opening loads packages, which is no part of indexing
+        report = repository.core.index.sync()
+        passages = len(repository.core.index.store.vectors(Filter()))
         texts = queries()
         p50, p95, _ = _times(lambda n: repository.search(f"{texts[n % len(texts)]} {n}"))
-        outside = repository.index.outside()
+        outside = repository.core.index.outside()
         megabytes = 0.0 if name == MEMORY else _megabytes(repository.layout, name, outside)
         if outside:
             _leave_nothing(outside)

@@ -18,8 +18,6 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import rawkomem
-
 from ..embed.minilm import NAME
 from ..files.layout import FOLDER, Layout
 from ..index.catalogue import Catalogue
@@ -56,7 +54,7 @@ def measure_speed(files: int, say: Callable[[str], None], changes: int = 0) -> l
     """All figures for a repository of this many files, with so many changes in them, in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
         say(f"writing {files} files of 4 kB, with {changes} changes")
-        compileall.compile_dir(os.path.dirname(rawkomem.__file__), quiet=2)  # as pip does when it installs
+        compileall.compile_dir(os.path.dirname(os.path.dirname(__file__)), quiet=2)  # as pip does when it installs
         make_repository(project, files, changes=changes)
         with embedder("static"):
             return _measure(project, say)

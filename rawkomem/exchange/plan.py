@@ -10,7 +10,7 @@ from ..model.entry import Entry, Plan
 from ..model.errors import RawkoError
 from ..model.kinds import ACTIVE, CREATES
 from ..model.record import record, replace
-from ..redaction.entry import redact_entry
+from ..redaction.entry import redact_entry, was_redacted
 from ..state.changes.quarantine import plan_held
 from ..state.changes.supersede import superseding
 from ..state.decide import plan_add
@@ -78,7 +78,7 @@ def _decide(given: Entry, kind: str, here: Here, seen: set[str]) -> Decided:
     if same:
         return Decided("known", entry, Plan((), "known"), same)
     (new,) = plan_add(entry).entries
-    reason, redacted = f"imported from {place.partition(':')[2]} ({kind})", redact_entry(given) != given
+    reason, redacted = f"imported from {place.partition(':')[2]} ({kind})", was_redacted(given, redact_entry(given))
     older = here.places.get(place)
     if older is None or (kind in FORMATS and FORMATS[kind].shares_places):
         return Decided("added", new, plan_held(new, reason, new.by), redacted=redacted)

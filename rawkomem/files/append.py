@@ -18,7 +18,7 @@ from ..model.ids import slug
 from ..model.kinds import CREATES
 from ..model.problem import ERROR
 from ..model.record import record, replace
-from ..redaction.entry import redact_entry
+from ..redaction.entry import redact_entry, was_redacted
 from .lock import lock
 from .read import QUARANTINE, decode, read_data
 from .replace import Replacing, refuse_links, remove_leftovers
@@ -57,7 +57,7 @@ def write_locked(layout: Layout, plan: Plan) -> list[Written]:
     paths: dict[str, str] = {}
     _write_all(layout, _steps(clean), paths)
     return [
-        Written(replace(entry, path=paths[entry.id]), redacted=entry != given)
+        Written(replace(entry, path=paths[entry.id]), redacted=was_redacted(given, entry))
         for entry, given in zip(clean, plan.entries, strict=True)
     ]
 

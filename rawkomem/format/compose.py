@@ -42,10 +42,11 @@ def compose(entry: Entry, kind: str, by: str, **flags: Any) -> Entry:
     entry = replace(entry, kind=kind if entry.kind == "memory" else entry.kind, by=entry.by or by, given=given)
     entry = replace(entry, **fields)
     if kind != "amend" and not entry.title:
-        entry = replace(entry, title=_heading(entry.body))
+        entry = replace(entry, title=heading(entry.body))
     return entry
 
 
-def _heading(body: str) -> str:
+def heading(body: str) -> str:
+    """Return the heading that a text starts with, or an empty string."""
     first = body.strip().partition("\n")[0]
     return first.lstrip("#").strip() if first.startswith("#") else ""

@@ -65,7 +65,8 @@ def _fields(entry: Entry) -> dict[str, Value]:
     foreign = foreign_keys(entry)
     if foreign:
         named = {**{theirs: named.pop(ours) for ours, theirs in foreign.items()}, **named, "kind": ""}
-    return {**{key: value for key, value in named.items() if value}, **entry.extra}
+    emptied = () if create else entry.given  # an amendment may empty a list
+    return {**{key: value for key, value in named.items() if value or key in emptied}, **entry.extra}
 
 
 def _importance(entry: Entry) -> str:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from .checked import Moment, Rank, Texts
 
-    Words = str | Sequence[str]
+    Words = str | float | Sequence[str]  # what is said for a filter
 
 READABLE = (ACTIVE, DRAFT, "conflicted")  # statuses that are shown by default; the others are history
 EXPIRED, ALL = "expired", "all"  # words beside the statuses: outside its validity window; everything

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..model.filters import FILTER_FIELDS, Filter, read_filter
-from ..model.record import replace
+from ..model.filters import Filter, read_filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,10 +22,3 @@ def filter_of(**words: Words) -> Filter:
 
         parse_expression(only.where, FIELDS)
     return only
-
-
-def window(only: Filter, since: str, until: str) -> Filter:
-    """Return the filter with a time window around it; an empty side stays as it is."""
-    given = {"since": since, "until": until}
-    read = {field.name: field.read for field in FILTER_FIELDS}
-    return replace(only, **{name: read[name](text) for name, text in given.items() if text})

@@ -16,3 +16,8 @@ if TYPE_CHECKING:
 def redact_entry(entry: Entry) -> Entry:
     """Return the entry without secrets and personal data; who found it becomes an id, so that finders stay distinct."""
     return replace(with_texts(entry, redact), by=redact(entry.by, stand_in=user_id))
+
+
+def was_redacted(given: Entry, clean: Entry) -> bool:
+    """Return whether redaction changed a text of the entry; a list that became a tuple is no change."""
+    return with_texts(given, str) != clean

@@ -1,136 +1,311 @@
-"""Repository: the library's front door. Wiring only: each method makes one or two calls into the layers below.
+"""Repository: the library's front door. `with Repository.open() as repo:` and everything else is one call away.
 
-reading.py     asks the index
-injecting.py   … what belongs in a prompt
-writing.py     carries out plans
-deciding.py    … and makes those about memories and claims
-
-One class in four steps, each building on the one before. Modules that only writing, checking or parsing need are
-imported inside the methods that use them: a cold search answers in the time that importing them would take.
+Repository    the everyday methods; each makes one call
+core.py       what they share: layout, settings, index, fresh answers
+reading.py, recalling.py, writing.py, writer.py, page.py    what the methods do, loaded when first used
+wings/        one class for each further subject: `repo.skills`, `repo.beliefs`, …
 """
 
 from __future__ import annotations
 
-from ..embed.chain import AUTO
-from ..files.layout import find_layout
-from ..index.open_store import MEMORY
-from .deciding import Deciding, Stored
-from .reading import warn_on_stderr
+from ..files.layout import Layout, find_layout
+from ..model.errors import BadInput
+from ..recall.filters import filter_of
+from ..recall.search import DEFAULT_RESULTS
+from .core import Core, warn_on_stderr
+from .lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Self, TypedDict, Unpack
 
-    from ..exchange.sinks.tell import SinkStatus
-    from ..exchange.sinks.webhook import Flushed
+    from ..files.append import Written
     from ..files.check import Checked
+    from ..index.catalogue import Row
     from ..index.index import SyncReport
-    from ..index.status import Status
+    from ..index.views.stats import Stats
+    from ..model.entry import Entry, Memory, Value
+    from ..model.filters import Filter, Words
+    from ..recall.inject import Injection, Task
+    from ..recall.prompt import Prompt
+    from ..recall.score import Scored
+    from ..recall.search import Answer, Found
+    from ..settings import Settings
+    from ..state.history import Step
+    from .recalling import Recalling
+    from .wings.beliefs import Beliefs
+    from .wings.citations import Citations
+    from .wings.episodes import Episodes
+    from .wings.exchange import Exchange
+    from .wings.graph import Graph
+    from .wings.learning import Learning
+    from .wings.ledger import Ledger
+    from .wings.lessons import Lessons
+    from .wings.lifecycle import Lifecycle
+    from .wings.retention import Retention
+    from .wings.sinks import Sinks
+    from .wings.skills import Skills
+    from .wings.store import Store
+    from .wings.traces import Traces
+    from .writing import Stored, Writing
 
-__all__ = ["Repository", "Stored", "warn_on_stderr"]
+    class Changes(TypedDict, total=False):
+        """The keyword arguments of `amend`; fields.py knows what each becomes."""
+
+        title: str
+        body: str
+        tags: str | Sequence[str]
+        when: str | Sequence[str]
+        importance: str
+        by: str
+        found_in: str
+        source: str
+        related: str | Sequence[str]
+        type: str
+        category: str
+        entity: str | Sequence[str]
+        session: str
+        claim: Mapping[str, Value]
+        valid_from: str
+        valid_until: str
+        extra: Mapping[str, Value]
+
+    class Fields(Changes, total=False):
+        """The keyword arguments of `add`: also what only a new memory gets."""
+
+        kind: str
+        id: str
+        at: int
 
 
-class Repository(Deciding):
+class Repository:
     """A project's memories: files in `.rawko/` and the index that follows them."""
 
+    beliefs: Beliefs = lazy("wings.beliefs", "Trust, disputes, quarantine, review, supersession, validity, conflicts.")
+    citations: Citations = lazy("wings.citations", "Places in the code that memories cite.")
+    episodes: Episodes = lazy("wings.episodes", "Groups of memories that belong to one stretch of work.")
+    exchange: Exchange = lazy("wings.exchange", "Import and export, in all formats.")
+    graph: Graph = lazy("wings.graph", "Links between memories, walks, clusters, entities.")
+    learning: Learning = lazy("wings.learning", "Memories from a session's transcript.")
+    ledger: Ledger = lazy("wings.ledger", "The tamper-evident log of what was stored and asked.")
+    lessons: Lessons = lazy("wings.lessons", "Lessons from failures, and the intents behind a memory.")
+    lifecycle: Lifecycle = lazy("wings.lifecycle", "Decay, compression, consolidation, removal for good.")
+    retention: Retention = lazy("wings.retention", "What moves to the archive, and back.")
+    sinks: Sinks = lazy("wings.sinks", "Where changes are sent: a daily log, a webhook.")
+    skills: Skills = lazy("wings.skills", "Skills: take in, find, rate, export, propose from memories.")
+    store: Store = lazy("wings.store", "The index and its search stores: status, rebuild, copy, publish.")
+    traces: Traces = lazy("wings.traces", "Runs and what they taught: traces, the experience log, briefs.")
+    _recalling: Recalling = lazy("recalling")
+    _writing: Writing = lazy("writing")
+
+    def __init__(
+        self,
+        layout: Layout,
+        warn: Callable[[str], None] = warn_on_stderr,
+        via: str = "",
+        adjust: Callable[[Settings], Settings] | None = None,
+        store: str = "",
+    ):
+        self.core = Core(layout, warn, via, adjust, store)
+
+    # Open and close
+
     @classmethod
-    def open(
-        cls, start: str = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "", store: str = ""
-    ) -> Repository:
-        """The repository of a folder or of one of its parents; with a `store` other than the settings name."""
-        return cls(find_layout(start), warn, via, store=store)
+    def open(cls, path: str = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "", store: str = "") -> Self:
+        """Open the repository of a folder or of one of its parents; raise NotFound where there is none.
 
-    # Removing for good
-
-    def purge(self, name: str) -> Sequence[str]:
-        """Rewrite files without any entry about this memory. Returns the paths that changed.
-
-        The index is made anew, not updated: freed pages of a database still hold what was in them.
+        `via` says how what you write arrives (person, agent, import, distilled, or a source class such as
+        tool_output); `store` names another search store than the settings do.
         """
-        from ..exchange.sinks.tell import forget
-        from ..files.local.ledger.forget import forget as forget_in_ledger
-        from ..files.purge import purge
-        from ..index.contextual.fill import forget_vectors
-        from ..index.open_store import forget_others
+        return cls(find_layout(path), warn, via, store=store)
 
-        memory = self.get(name)
-        paths = sorted(self.index.catalogue.paths_about(memory.id))
-        said = [f"{entry.title} {entry.body}" for entry in self._past().entries_about(memory.id)]
-        changed = purge(self.layout, memory.id, paths)
-        forget(self.layout, memory.id)
-        self.forget_answers()
-        self.index.discard()
-        forget_vectors(self.index)
-        for other in forget_others(self.layout, self.settings.store.name):
-            self.warn(
-                f"the store {other} may hold the text until it is used again: RAWKOMEM_STORE={other} rawkomem sync"
-            )
-        self.index.sync()
-        forget_in_ledger(self.layout, memory.id, said)
-        self._keep_contents()
-        return changed
+    @classmethod
+    def init(cls, path: str = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "", store: str = "") -> Self:
+        """Start a repository in a folder, as `rawkomem init` does, and open it; open one that is there already."""
+        from ..files.start import plan_start, write_start
 
-    # Keeping
+        write_start(plan_start(path or "."))
+        return cls.open(path or ".", warn, via, store)
+
+    def close(self) -> None:
+        """Close the index."""
+        self.core.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
+    @property
+    def layout(self) -> Layout:
+        """Where this repository lies: `root` is the .rawko folder, `project` the folder that holds it."""
+        return self.core.layout
+
+    @property
+    def settings(self) -> Settings:
+        """Settings of this repository for this user."""
+        return self.core.settings
+
+    # Write
+
+    def add(
+        self,
+        text: str | Entry,
+        on_conflict: str = "quarantine",
+        evolve: bool = False,
+        via: str = "",
+        **fields: Unpack[Fields],
+    ) -> Stored:
+        """Store a memory: a text with fields, or an Entry. Secrets are redacted before anything is written.
+
+        Without a title, a text gets its first heading or line. A claim confirms, supersedes or waits for a review:
+        `outcome` tells. With `evolve`, the memory takes the place of the one that it clearly is a newer version of.
+        """
+        return self._writing.add(text, fields, on_conflict, evolve, via)
+
+    def add_many(self, entries: Sequence[Entry], on_conflict: str = "quarantine", via: str = "") -> Sequence[Stored]:
+        """Store up to 1,000 memories, each as `add` would; nothing is written where one of them is refused."""
+        return self._writing.add_many(entries, on_conflict, via)
+
+    def amend(self, name: str, entry: Entry | None = None, via: str = "", **fields: Unpack[Changes]) -> Written:
+        """Change exactly the fields that you name, by appending; the earlier text stays in the file as history.
+
+        Of an Entry, the fields that differ from their defaults are changed.
+        """
+        return self._writing.amend(name, entry, fields, via)
+
+    def delete(self, name: str, reason: str = "", by: str = "") -> Written:
+        """Hide a memory by appending a tombstone; its text stays in the file and in history."""
+        return self._writing.delete(name, reason, by)
+
+    def feedback(self, name: str, signal: str, reason: str = "", by: str = "") -> Written:
+        """Vote on a memory: `helpful` or `harmful`."""
+        return self._writing.feedback(name, signal, reason, by)
+
+    # Read
+
+    def get(self, name: str, as_of: int = 0) -> Memory:
+        """Return the memory of an id, of the start of one, or of a file stem; with `as_of` (ms), as it stood then."""
+        return self.core.reading.get(name, as_of)
+
+    def get_many(self, names: Sequence[str]) -> Sequence[Memory]:
+        """Return the memories of several names, in their order, each once."""
+        return self.core.reading.get_many(names)
+
+    def list(self, only: Filter | None = None, **words: Words) -> Sequence[Row]:
+        """Return all memories inside a filter, the last changed first: `list(importance="high", tag="x")`."""
+        return self.core.rows(_filter(only, words))
+
+    def search(
+        self, text: str, limit: int = DEFAULT_RESULTS, only: Filter | None = None, **words: Words
+    ) -> Sequence[Found]:
+        """Return the memories that fit a question best, best first: `search("…", tag="x", since="7d")`."""
+        return [*self.search_many([text], limit, only, **words)[0].found]
+
+    def search_many(
+        self, texts: Sequence[str], limit: int = DEFAULT_RESULTS, only: Filter | None = None, **words: Words
+    ) -> Sequence[Answer]:
+        """Search for up to 100 texts, answered from one state of the index and embedded together."""
+        only = _filter(only, words)
+        answers = self.core.look(texts, limit, only)
+        self.core.note_answers([(answer.question, answer.found) for answer in answers], limit, only)
+        return answers
+
+    def history(self, name: str) -> Sequence[Step]:
+        """Return every entry about a memory, in order, and what each changed."""
+        return self.core.reading.history(name)
+
+    def stats(self, only: Filter | None = None, **words: Words) -> Stats:
+        """Return counts over the memories that `list` returns for the same filter."""
+        return self.core.reading.stats(_filter(only, words))
+
+    # Before a run
+
+    def inject(
+        self,
+        task: str | Task,
+        agent: str = "",
+        session: str = "",
+        profile: str = "",
+        form: str = "rawko",
+        limit: int = 0,
+        min_importance: str = "",
+        budget: int = 0,
+        strict: bool = False,
+        only: Filter | None = None,
+        **words: Words,
+    ) -> Injection:
+        """Return the few memories that belong in the prompt of a task; zero and empty mean: the agent's setting.
+
+        A filter narrows them down further; only what is active and valid is ever injected, and with `strict` only what
+        a person vouches for.
+        """
+        asked = _task(task, agent, session)
+        only = _filter(only, words)
+        return self._recalling.inject(asked, profile, form, limit, min_importance, budget, only, strict)
+
+    def prompt_for(
+        self,
+        task: str | Task,
+        base_prompt: str,
+        agent: str = "",
+        session: str = "",
+        profile: str = "",
+        form: str = "rawko",
+        strict: bool = False,
+    ) -> Prompt:
+        """Return a prompt with the memories for a task below it, and count them as used."""
+        from ..recall.prompt import with_memories
+
+        asked = _task(task, agent, session)
+        injection = self.inject(asked, profile=profile, form=form, strict=strict)
+        self.note_use(injection, asked.session)
+        return with_memories(base_prompt, injection)
+
+    def note_use(self, injection: Injection, session: str = "") -> None:
+        """Count an injection in the local usage file."""
+        self._recalling.note_use(injection, session)
+
+    def explain(
+        self, name: str, task: str | Task, profile: str = "", only: Filter | None = None, **words: Words
+    ) -> tuple[Scored, bool]:
+        """Return how a memory scores for a task, and whether it would be injected."""
+        only = _filter(only, words)
+        memory = self.get(name, only.as_of if only else 0)
+        return self._recalling.explain(memory, _task(task), profile, only)
+
+    # Keep
 
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
-        """Bring the index up to date with the files, and with who committed them: the next injection need not."""
-        report = self.index.refresh(progress)
-        authors = self._authors()
+        """Bring the index up to date with the files, and with who committed them; every question does so, too."""
+        report = self.core.index.refresh(progress)
+        authors = self.core.authors()
         if authors:
             authors.refresh()
         return report
 
-    def deepen(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Fill in the contextual vectors that are missing: minutes for a thousand memories. Returns how many it did."""
-        from ..index.contextual.fill import deepen
-
-        return deepen(self.index, progress)
-
-    def deepen_behind(self) -> bool:
-        """Leave a worker behind that does so; whether one was started."""
-        from ..index.contextual.worker import fill_behind
-
-        lasting = self.settings.store.name != MEMORY  # no other process could fill that
-        return self.settings.embedder.provider == AUTO and lasting and fill_behind(self.index)
-
-    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
-        """Make the index anew from the files."""
-        return self.index.sync(progress, rebuild=True)
-
-    def status(self) -> Status:
-        """Files against index, proven by hashes."""
-        from ..index.status import status
-
-        return status(self.index)
-
     def check(self) -> Sequence[Checked]:
-        """What is wrong with each file, and with MEMORY.md where there is one."""
-        from ..files.check import check_page, check_repository
-        from ..files.page import PAGE
+        """Return what is wrong with each file, and with MEMORY.md where there is one."""
+        return self.core.page.check_all()
 
-        page = check_page(self.layout, lambda: self._contents(self.layout.path(PAGE)))
-        return [*page, *check_repository(self.layout)]
 
-    # Sinks
+def _filter(only: Filter | None, words: Mapping[str, Words]) -> Filter | None:
+    """Return the filter that keyword arguments ask for; a single string where several may be given is one item."""
+    if not words:
+        return only
+    if only is not None:
+        raise BadInput(f"both only= and {next(iter(words))}=", "give one filter, or the words of one")
+    return filter_of(**words)
 
-    def sinks(self) -> Sequence[SinkStatus]:
-        """How each sink of the user stands."""
-        from ..exchange.sinks.tell import sink_statuses
 
-        return sink_statuses(self.layout, self.settings.sinks)
+def _task(task: str | Task, agent: str = "", session: str = "") -> Task:
+    """Return the task that is meant; a Task says itself who works on it."""
+    if not isinstance(task, str):
+        if agent or session:
+            raise BadInput("agent= and session= beside a Task", "put them into the Task")
+        return task
+    from ..recall.inject import Task
 
-    def flush_sinks(self, due_only: bool = False) -> Flushed:
-        """Send what waits for the webhook, now and in this process."""
-        from ..exchange.sinks.webhook import Flushed, flush, open_client
-
-        webhook = self.settings.sinks.webhook
-        if not webhook.url:
-            return Flushed(0, 0, 0)
-        return flush(self.layout, open_client(webhook), self.warn, due_only)
-
-    def wake_sinks(self) -> None:
-        """Start a sender in the background where something is due."""
-        if self.settings.sinks.webhook.url:
-            from ..exchange.sinks.worker import wake_sender
-
-            wake_sender(self.layout)
+    return Task(task, agent, session=session)

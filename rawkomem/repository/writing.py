@@ -1,148 +1,121 @@
-"""Writing: carries out plans under the repository lock, and tells whoever has to know."""
+"""Storing and changing memories: what `add`, `amend`, `delete` and `feedback` decide and write."""
 
 from __future__ import annotations
 
-from ..model.errors import BadInput, RawkoError
-from ..model.record import replace
-from .injecting import Injecting
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from ..model.clock import now
+from ..model.entry import Plan
+from ..model.record import record
+from ..state.belief.claims import outcome_of, plan_claims
+from ..state.belief.committer import UNKNOWN
+from ..state.belief.evolve import MAX_CANDIDATES, plan_evolve, related_to
+from ..state.belief.trust import standing_of_entry, trust_of
+from ..state.changes.amend import plan_amend
+from ..state.changes.delete import plan_delete
+from ..state.changes.feedback import plan_feedback
+from .fields import amendment, as_entry
+from .wings.wing import Wing
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ..files.append import Written
-    from ..model.entry import Entry, Plan, Value
+    from ..model.entry import Entry, Memory
+    from ..state.belief.claims import Outcome
 
 
-class Writing(Injecting):
-    """Entries on their way into files."""
+@record
+class Stored:
+    """What became of a memory that was to be stored, and the entries that were written."""
 
-    def amend(self, name: str, entry: Entry, via: str = "") -> Written:
+    outcome: Outcome
+    written: tuple[Written, ...]
+    why: str
+
+    @property
+    def id(self) -> str:
+        """Id of the memory that now says it: the new one, or the one that a claim confirms."""
+        return self.outcome.id
+
+    @property
+    def entry(self) -> Entry:
+        """The first entry as it was written."""
+        return self.written[0].entry
+
+    @property
+    def path(self) -> str:
+        """The file it was written to, relative to .rawko."""
+        return self.entry.path
+
+    @property
+    def redacted(self) -> bool:
+        """Whether a secret or personal data was redacted before it was written."""
+        return any(item.redacted for item in self.written)
+
+
+class Writing(Wing):
+    """Stores and changes memories of one repository."""
+
+    def add(self, entry: str | Entry, fields: Mapping[str, object], on_conflict: str, evolve: bool, via: str) -> Stored:
+        """Store a memory; with `evolve`, in the place of the memory that it clearly is a newer version of."""
+        made = as_entry(entry, fields)
+        if evolve and "claim" not in made.extra:  # a claim says itself what it is about
+            return self._evolve(made, via)
+        return self.add_many([made], on_conflict, via)[0]
+
+    def add_many(self, entries: Sequence[Entry], on_conflict: str, via: str) -> Sequence[Stored]:
+        """Store several memories; nothing is written where one of them is refused."""
+        plans: list[Plan] = []
+        beliefs = self._repo.beliefs
+        registry = beliefs.predicates() if any("claim" in entry.extra for entry in entries) else {}
+
+        def decide() -> Plan:
+            trust = self._believing(via)
+            plans.extend(plan_claims(entries, beliefs.claiming, registry, trust, on_conflict))
+            return Plan(tuple(entry for plan in plans for entry in plan.entries), plans[0].why if plans else "nothing")
+
+        return _stored(plans, self._core.writer.write_decided(decide, via))
+
+    def _evolve(self, entry: Entry, via: str) -> Stored:
+        plans: list[Plan] = []
+
+        def decide() -> Plan:
+            found = self._core.look([f"{entry.title}\n{entry.body}"], MAX_CANDIDATES)[0].found
+            near = [(self._repo.get(item.row.id), item.relevance) for item in found]
+            plans.append(plan_evolve(entry, related_to(entry, near), self._believing(via)))
+            return plans[0]
+
+        return _stored(plans, self._core.writer.write_decided(decide, via))[0]
+
+    def amend(self, name: str, entry: Entry | None, fields: Mapping[str, object], via: str) -> Written:
         """Append an entry that changes what a memory says."""
-        from ..state.changes.amend import plan_amend
+        return self._core.writer.write(plan_amend(self._repo.get(name), amendment(entry, fields)), via)[0]
 
-        return self.write(plan_amend(self.get(name), entry), via)[0]
+    def delete(self, name: str, reason: str, by: str) -> Written:
+        """Append a tombstone."""
+        return self._core.writer.write(plan_delete(self._repo.get(name), reason, by))[0]
 
-    def delete(self, name: str, reason: str = "", by: str = "") -> Written:
-        """Append a tombstone; the text stays in the file and in history."""
-        from ..state.changes.delete import plan_delete
+    def feedback(self, name: str, signal: str, reason: str, by: str) -> Written:
+        """Append a vote."""
+        return self._core.writer.write_decided(lambda: plan_feedback(self._repo.get(name), signal, reason, by))[0]
 
-        return self.write(plan_delete(self.get(name), reason, by))[0]
+    def _believing(self, via: str) -> Callable[[Memory], float]:
+        """Return the trust that a decision about new words goes by: theirs follows from how they arrive."""
 
-    def link(self, name: str, other: str, type: str = "related", by: str = "") -> Sequence[Written]:
-        """Append a link from one memory to another."""
-        from ..state.changes.link import plan_link
+        def trust(memory: Memory) -> float:
+            if self._core.index.catalogue.row(memory.id):
+                return self._repo.beliefs.trust(memory).value
+            arrival = self._core.writer.arrival(memory.extra, via)
+            return trust_of(memory, standing_of_entry(UNKNOWN, arrival), now())
 
-        return self.write(plan_link(self.get(name), self.get(other), type, by))
+        return trust
 
-    def unlink(self, name: str, other: str, type: str = "", by: str = "") -> Sequence[Written]:
-        """Take back the links between two memories, of one type or all."""
-        from ..state.changes.link import plan_unlink
 
-        return self.write(plan_unlink(self.get(name), self.get(other), type, by))
-
-    def cite(self, name: str, places: Sequence[str], by: str = "") -> Written:
-        """Append an entry that makes a memory cite these places as they are now."""
-        from ..state.changes.amend import plan_cite
-
-        citations = [self.citation(place).citation for place in places]
-        return self.write(plan_cite(self.get(name), citations, by))[0]
-
-    def write(self, plan: Plan, via: str = "") -> Sequence[Written]:
-        """Carry out a plan. `via` tells how it arrived: person, agent, import, distilled, or a source class."""
-        return self.write_decided(lambda: plan, via)
-
-    def write_decided(self, decide: Callable[[], Plan], via: str = "") -> Sequence[Written]:
-        """Decide and write under one lock, on fresh answers: no other writer comes between the two."""
-        from ..files.append import write_locked
-        from ..files.lock import lock
-        from ..state.belief.trust import ARRIVALS, BASES
-
-        if via and via not in (*ARRIVALS, *BASES):
-            raise BadInput(f"unknown way to arrive: {via!r}", "one of " + ", ".join((*ARRIVALS, *BASES)))
-        with lock(self.layout, "write"):
-            self.forget_answers()
-            self.index.expect_changes()
-            plan = self._anonymised(decide(), via)
-            self.index.expect_changes()
-            written = write_locked(self.layout, plan)
-            self._note_arrivals(written, via)  # before others decide about these words
-        self._tell_sinks(plan, written)
-        self._note_written(written)
-        self._keep_contents()
-        return written
-
-    def _anonymised(self, plan: Plan, via: str) -> Plan:
-        """Names become ids in what was recorded or distilled: no person looked at it."""
-        from ..redaction.anonymize import anonymize_entry, unseen
-
-        if not any(unseen(entry, via or self.via) for entry in plan.entries):
-            return plan
-        from ..git.user import people_here
-
-        people = people_here(self.layout.project, self.settings.names)
-        entries = (anonymize_entry(e, people) if unseen(e, via or self.via) else e for e in plan.entries)
-        return replace(plan, entries=tuple(entries))
-
-    def _note_arrivals(self, written: Sequence[Written], via: str) -> None:
-        from ..files.local.arrivals import note_arrivals
-
-        ways: dict[str, list[str]] = {}
-        for item in written:
-            ways.setdefault(self._arrival(item.entry.extra, via), []).append(item.entry.id)
-        for way, ids in ways.items():
-            note_arrivals(self.layout, ids, way)
-
-    def _arrival(self, extra: Mapping[str, Value], via: str) -> str:
-        """How words arrive: as the caller says, else by what the host program declares with them."""
-        from ..state.belief.trust import claimed_source
-
-        return via or self.via or claimed_source(extra) or "unknown"
-
-    def _tell_sinks(self, plan: Plan, written: Sequence[Written]) -> None:
-        """The entries are on disk: whatever is wrong from here on is a warning."""
-        try:
-            sinks = self.settings.sinks
-        except RawkoError as failure:
-            self.warn(f"sinks not told: {failure.message}")
-            return
-        if sinks.any:
-            from ..exchange.sinks.tell import tell_sinks
-
-            tell_sinks(self.layout, sinks, plan.code, [item.entry for item in written], self.warn)
-
-    def _note_written(self, written: Sequence[Written]) -> None:
-        """Tell the ledger. The entries are on disk: whatever is wrong from here on is a warning."""
-        try:
-            if self.settings.ledger == "off":
-                return
-            from ..files.local.ledger.written import note_written
-
-            note_written(self.layout, [item.entry for item in written])
-        except RawkoError as failure:
-            self.warn(f"not in the ledger: {failure.message}")
-
-    def write_contents(self, file: str = "") -> tuple[str, bool]:
-        """Write MEMORY.md, which links to every memory in use: where it lies, and whether it changed."""
-        from ..files.lock import lock
-        from ..files.page import PAGE, write_page
-
-        file = file or self.layout.path(PAGE)
-        with lock(self.layout, "write"):
-            return file, write_page(file, self._contents(file))
-
-    def _contents(self, file: str) -> str:
-        """What the page says that lies there."""
-        from ..exchange.contents import contents
-        from ..index.lists import memory_of
-
-        memories = self._answer(lambda: [memory_of(doc) for doc in self.index.catalogue.docs()])
-        return contents(memories, self.layout.from_file(file))
-
-    def _keep_contents(self) -> None:
-        """Let the page follow a write, where the project wants that; the write itself is done: a failure is told."""
-        try:
-            if self.settings.contents:
-                self.write_contents()
-        except RawkoError as failure:
-            self.warn(f"MEMORY.md is not up to date: {failure.message}")
+def _stored(plans: Sequence[Plan], written: Sequence[Written]) -> list[Stored]:
+    stored: list[Stored] = []
+    rest = list(written)
+    for plan in plans:
+        own, rest = rest[: len(plan.entries)], rest[len(plan.entries) :]
+        stored.append(Stored(outcome_of([item.entry for item in own]), tuple(own), plan.why))
+    return stored

@@ -25,10 +25,10 @@ def test_it_links_to_what_is_in_use(project, repository):
     repository.add(Entry(title="alpha [x] <b>", body="First sentence. More of it."))
     repository.add(Entry(kind="lesson", title="A lesson", body="Look first."))
     repository.add(Entry(title="Held", body="Waits."))
-    repository.quarantine("held")
+    repository.beliefs.quarantine("held")
     repository.add(Entry(title="Gone", body="Gone."))
     repository.delete("gone")
-    file, changed = repository.write_contents()
+    file, changed = repository.exchange.write_contents()
     assert changed and file == str(project / ".rawko" / "MEMORY.md")
     links = LINK.findall(page(project))
     assert [title for title, _ in links] == ["alpha \\[x\\] &lt;b>", "Beta", "A lesson"]
@@ -39,14 +39,14 @@ def test_it_links_to_what_is_in_use(project, repository):
 def test_it_does_not_churn(project, repository):
     for title in ("One", "Two"):
         repository.add(Entry(title=title, body=f"Text of {title}."))
-    repository.write_contents()
+    repository.exchange.write_contents()
     before, stamp = page(project), os.stat(project / ".rawko" / "MEMORY.md").st_mtime_ns
     repository.feedback("one", "helpful")
-    repository.reinforce("two")
-    assert repository.write_contents()[1] is False
+    repository.beliefs.reinforce("two")
+    assert repository.exchange.write_contents()[1] is False
     assert page(project) == before and os.stat(project / ".rawko" / "MEMORY.md").st_mtime_ns == stamp
     repository.add(Entry(title="Three", body="Text."))
-    repository.write_contents()
+    repository.exchange.write_contents()
     assert len(set(page(project).splitlines()) ^ set(before.splitlines())) == 1
 
 
@@ -79,8 +79,8 @@ def test_what_is_told_of_a_memory_is_words():
 
 def test_it_is_no_memory(project, repository):
     repository.add(Entry(title="Only one", body="Here."))
-    repository.write_contents()
-    assert len(repository.list()) == 1 and repository.status().fresh
+    repository.exchange.write_contents()
+    assert len(repository.list()) == 1 and repository.store.status().fresh
     assert [item.file for item in repository.check()] == ["memories/only-one.md"]
 
 
@@ -90,7 +90,7 @@ def test_check_tells_that_it_is_out_of_date(project, repository, rawkomem):
 
     repository.add(Entry(title="One", body="Text."))
     assert told() == []  # there is none
-    repository.write_contents()
+    repository.exchange.write_contents()
     assert told() == []
     file = project / ".rawko" / "MEMORY.md"
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))  # as git may check it out
@@ -107,7 +107,7 @@ def test_check_tells_that_it_is_out_of_date(project, repository, rawkomem):
 def test_a_page_of_somebody_else_stays(project, repository):
     (project / ".rawko" / "MEMORY.md").write_text("# Mine\n")
     with pytest.raises(Refused, match="not written by rawkomem"):
-        repository.write_contents()
+        repository.exchange.write_contents()
     assert page(project) == "# Mine\n"
 
 
@@ -117,7 +117,7 @@ def test_it_follows_writes_where_the_project_wants_that(project):
     repository = Repository.open(str(project), warn=warnings.append)
     repository.add(Entry(title="Secret plan", body="Text."))
     assert "Secret plan" in page(project)
-    repository.purge("secret-plan")
+    repository.lifecycle.purge("secret-plan")
     assert "Secret plan" not in page(project) and not [text for text in warnings if "MEMORY" in text]
     (project / ".rawko" / "MEMORY.md").write_text("# Mine\n")
     repository.add(Entry(title="Another", body="Text."))

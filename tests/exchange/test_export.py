@@ -9,7 +9,6 @@ import pytest
 from rawkomem import Entry, Repository
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.model.errors import Refused
-from rawkomem.repository.wings import exchange, review
 from rawkomem.state.lifecycle.strength import IMPORTANCES
 
 KEPT = ("id", "kind", "title", "when", "tags", "importance", "created", "by", "found_in", "source", "related", "body")
@@ -49,7 +48,7 @@ def elsewhere(tmp_path_factory):
 
 
 def said(repository) -> dict:
-    memories = repository.get_all([row.id for row in repository.list()])
+    memories = repository.get_many([row.id for row in repository.list()])
     return {
         memory.id: {**{name: getattr(memory, name) for name in KEPT}, "extra": without_origin(memory.extra)}
         for memory in memories
@@ -62,21 +61,21 @@ def without_origin(extra) -> dict:
 
 def export(repository, form: str, target: str) -> None:
     if form == "jsonl":
-        exchange.export_file(repository, target)
+        repository.exchange.export_file(target)
     else:
-        exchange.export_folder(repository, target, form)
+        repository.exchange.export_folder(target, form)
 
 
 @pytest.mark.parametrize("form", ["jsonl", "markdown", "okf"])
 def test_a_round_trip_keeps_what_memories_say(form, filled, elsewhere, tmp_path_factory):
     target = str(tmp_path_factory.mktemp("out") / ("all.jsonl" if form == "jsonl" else "folder"))
     export(filled, form, target)
-    done = exchange.take_in(elsewhere, target)
+    done = elsewhere.exchange.import_from(target)
     assert len(done.news) == len(ENTRIES) and not done.skipped and not said(elsewhere)
-    review.review_all(elsewhere, done.kind, "activate")
+    elsewhere.beliefs.review_all(done.kind, "activate")
     assert said(elsewhere) == said(filled)
-    assert not exchange.take_in(elsewhere, target).news
-    assert not exchange.take_in(filled, target).news, "what comes home is known"
+    assert not elsewhere.exchange.import_from(target).news
+    assert not filled.exchange.import_from(target).news, "what comes home is known"
 
 
 def test_a_folder_of_neolata_comes_back(filled, elsewhere, tmp_path_factory, rawkomem):
@@ -86,13 +85,13 @@ def test_a_folder_of_neolata_comes_back(filled, elsewhere, tmp_path_factory, raw
     graph = {item["title"]: item for item in json.loads((folder / "graph.json").read_text())}
     assert [graph[entry.title]["importance"] for entry in ENTRIES] == [IMPORTANCES[e.importance] for e in ENTRIES]
     assert {file.name for file in folder.glob("*.json")} >= {"graph.json", "archived.json", "episodes.json"}
-    done = exchange.take_in(elsewhere, str(folder))
+    done = elsewhere.exchange.import_from(str(folder))
     assert done.kind == "neolata" and len(done.news) == len(ENTRIES)
-    review.review_all(elsewhere, "neolata", "activate")
+    elsewhere.beliefs.review_all("neolata", "activate")
     same = ("id", "title", "when", "tags", "importance", "created", "by", "body")
     kept = [{id: [told[name] for name in same] for id, told in said(one).items()} for one in (filled, elsewhere)]
     assert kept[0] == kept[1]
-    assert not exchange.take_in(filled, str(folder)).news, "what comes home is known"
+    assert not filled.exchange.import_from(str(folder)).news, "what comes home is known"
     (folder / "graph.json").write_text("[]")
     assert "changed since" in rawkomem("export", "--format", "neolata", "--out", str(folder), check=1).stderr
 
@@ -112,7 +111,7 @@ def test_an_okf_bundle_is_one(filled, tmp_path):
 
     from rawkomem.format.frontmatter import read_frontmatter
 
-    exchange.export_folder(filled, str(tmp_path / "okf"), "okf")
+    filled.exchange.export_folder(str(tmp_path / "okf"), "okf")
     files = {
         file.relative_to(tmp_path / "okf").as_posix(): file.read_text() for file in (tmp_path / "okf").rglob("*.md")
     }
@@ -134,32 +133,32 @@ def test_nothing_is_replaced_that_we_did_not_write(filled, tmp_path):
     folder.mkdir()
     (folder / "fsync-the-folder.md").write_text("mine")
     with pytest.raises(Refused, match=r"fsync-the-folder\.md"):
-        exchange.export_folder(filled, str(folder), "markdown")
+        filled.exchange.export_folder(str(folder), "markdown")
     assert [file.name for file in folder.iterdir()] == ["fsync-the-folder.md"], "nothing was half written"
     (folder / "fsync-the-folder.md").unlink()
-    exchange.export_folder(filled, str(folder), "markdown")
+    filled.exchange.export_folder(str(folder), "markdown")
     (folder / "no-conditions.md").write_text("changed by me")
     filled.amend("no-conditions", Entry(body="Another text."))
     with pytest.raises(Refused, match=r"no-conditions\.md"):
-        exchange.export_folder(filled, str(folder), "markdown")
+        filled.exchange.export_folder(str(folder), "markdown")
     assert (folder / "no-conditions.md").read_text() == "changed by me"
     (tmp_path / "notes.jsonl").write_text("mine\n")
     with pytest.raises(Refused, match="not written by rawkomem"):
-        exchange.export_file(filled, str(tmp_path / "notes.jsonl"))
+        filled.exchange.export_file(str(tmp_path / "notes.jsonl"))
     with pytest.raises(Refused, match="repository itself"):
-        exchange.export_folder(filled, filled.layout.path("memories/out"), "markdown")
+        filled.exchange.export_folder(filled.layout.path("memories/out"), "markdown")
 
 
 def test_a_folder_follows_the_memories(filled, tmp_path):
     folder = str(tmp_path / "out")
-    first = exchange.export_folder(filled, folder, "markdown")
-    assert len(first.written) == len(ENTRIES) and not exchange.export_folder(filled, folder, "markdown").written
+    first = filled.exchange.export_folder(folder, "markdown")
+    assert len(first.written) == len(ENTRIES) and not filled.exchange.export_folder(folder, "markdown").written
     filled.delete("fsync-the-folder")
     filled.amend("no-conditions", Entry(body="Another text."))
-    again = exchange.export_folder(filled, folder, "markdown")
+    again = filled.exchange.export_folder(folder, "markdown")
     assert (again.written, again.removed) == (("no-conditions.md",), ("fsync-the-folder.md",))
     (tmp_path / "out" / "theirs.md").write_text("x")
-    exchange.export_folder(filled, folder, "markdown")
+    filled.exchange.export_folder(folder, "markdown")
     assert (tmp_path / "out" / "theirs.md").exists()
 
 
@@ -170,7 +169,7 @@ def test_a_list_of_files_from_elsewhere_removes_nothing_outside(filled, tmp_path
     (tmp_path / "precious").write_text("x")
     listed = {name: sha256(b"x").hexdigest() for name in ("../precious", str(tmp_path / "precious"))}
     (tmp_path / "out" / ".rawkomem-export.json").write_text(json.dumps(listed))
-    exchange.export_folder(filled, str(tmp_path / "out"), "markdown")
+    filled.exchange.export_folder(str(tmp_path / "out"), "markdown")
     assert (tmp_path / "precious").exists()
 
 

@@ -204,10 +204,10 @@ def test_one_repository_of_odd_files(memories, repository):
         (memories / f"{name}.md").write_bytes(item.data)
     (memories / "good.md").write_text(front(title="A good one") + "\nAbout zebra crossings.\n", "utf-8")
     assert [found.row.id for found in repository.search("zebra crossings", limit=1)] == ["good"]
-    status = repository.status()
+    status = repository.store.status()
     assert status.fresh and status.indexed == len(items) + 1
     assert all((memories / f"{name}.md").read_bytes() == item.data for name, item in items.items())
-    rows = {row.id: row for row in repository.index.catalogue.all()}
+    rows = {row.id: row for row in repository.core.index.catalogue.all()}
     for name, item in items.items():
         if item.verdict != QUARANTINE and "conflict" not in name and "kind-" not in name:
             assert rows[item.entry.get("id", name)].status == "active", name
@@ -221,7 +221,7 @@ def test_one_repository_of_odd_files(memories, repository):
 
 def stored_text(repository) -> str:
     """All text that the index holds."""
-    database = repository.index.catalogue.db
+    database = repository.core.index.catalogue.db
     docs = [doc for (doc,) in database.execute("SELECT doc FROM memories")]
     docs += [f"{heading} {text}" for heading, text in database.execute("SELECT heading, text FROM passages")]
     return "\n".join(docs)

@@ -110,7 +110,7 @@ def test_an_unreadable_file_is_told_and_what_it_said_stays(good, repository):
     assert all("cannot be read: Permission denied" in seen["told"][f"memories/{name}.md"] for name in ("no", "never"))
     (good / "no.md").chmod(0o644)
     (good / "never.md").chmod(0o644)
-    assert ids(repository) == ["good", "never", "new", "no"] and repository.status().stale == ()
+    assert ids(repository) == ["good", "never", "new", "no"] and repository.store.status().stale == ()
 
 
 UNREADABLE = """
@@ -119,7 +119,7 @@ from rawkomem.files.check import check_repository
 from rawkomem.repository import Repository
 repository = Repository.open(sys.argv[1], warn=print)
 told = {item.file: [p.message for p in item.problems] for item in check_repository(repository.layout)}
-status = repository.status()
+status = repository.store.status()
 print(json.dumps({"ids": sorted(row.id for row in repository.list()), "stale": status.stale, "fresh": status.fresh,
                   "found": repository.search("zebra", limit=1)[0].row.id, "told": told}))
 """
@@ -188,7 +188,7 @@ def test_a_line_break_in_a_name_is_escaped_wherever_it_is_shown(good, repository
 def test_a_name_that_is_no_text_is_told_and_left_alone(good, repository):
     with open(os.path.join(os.fsencode(good), b"latin-\xe9.md"), "w", encoding="utf-8") as stream:
         stream.write(text("Latin"))
-    assert ids(repository) == ["good"] and repository.status().fresh
+    assert ids(repository) == ["good"] and repository.store.status().fresh
     assert any("not UTF-8" in message for message in problems(repository).values())
 
 

@@ -80,7 +80,7 @@ def test_entries_in_several_files_are_all_cut(repository, memories):
     (memories / "y.md").write_text(texts(AMEND_A, C), "utf-8")
     (memories / "z.md").write_text(texts(C.replace("id: c", "id: d")), "utf-8")
     assert repository.get("a").body == "more about a"
-    assert repository.purge("a") == ["memories/x.md", "memories/y.md"]
+    assert repository.lifecycle.purge("a") == ["memories/x.md", "memories/y.md"]
     assert sorted(row.id for row in repository.list()) == ["b", "c", "d"]
     assert "about a" not in "".join(file.read_text("utf-8") for file in memories.glob("*.md"))
 
@@ -137,7 +137,7 @@ def test_the_text_of_a_purged_memory_is_in_no_file_of_the_repository(repository,
     repository.add(Entry(title="Launch", body="The codename is quixotic-zebra.", by="me"))
     repository.add(Entry(title="Other", body="Something else.", by="me"))
     assert repository.search("quixotic zebra")[0].row.title == "Launch"
-    repository.purge(repository.search("quixotic zebra")[0].row.id)
+    repository.lifecycle.purge(repository.search("quixotic zebra")[0].row.id)
     repository.close()
     holding = [path for path in (project / ".rawko").rglob("*") if path.is_file() and b"quixotic" in path.read_bytes()]
     assert holding == []

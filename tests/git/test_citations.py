@@ -203,7 +203,7 @@ MEMORY = "---\ntitle: {title}\nwhenToUse: login|auth\n{cites}---\n\n{title}: all
 def test_stale_memories_are_demoted_and_labelled(project, memories, src, repository):
     (memories / "plain.md").write_text(MEMORY.format(title="Plain", cites=""))
     (memories / "citing.md").write_text(MEMORY.format(title="Citing", cites=""))
-    repository.cite("citing", ["src/a.py#first", "src/a.py#second"])
+    repository.citations.add("citing", ["src/a.py#first", "src/a.py#second"])
     task = Task("fix the login page")
     before = {item.memory.title: item for item in repository.inject(task).items}
     factors = {factor.name: factor for factor in before["Citing"].factors}

@@ -105,7 +105,7 @@ def test_the_digest_covers_every_table_and_column(repository, memories):
     """A table or column that is added must be compared as well, or be left out here with a reason."""
     (memories / "a.md").write_text(TEXTS[2], "utf-8")
     repository.sync()
-    database = repository.index.reading()
+    database = repository.core.index.reading()
     tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     shadows = {name for name in tables if name.rpartition("_")[0] in WORDS}
     behind = {

@@ -32,7 +32,7 @@ def titles(repository) -> list[str]:
 def settle(repository) -> None:
     """Let the last changes grow old enough to be trusted, and catch up."""
     time.sleep(indexing.RACY / 1e9 + 0.01)
-    repository.index.refresh()
+    repository.core.index.refresh()
 
 
 # --- what happens to files ----------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ def test_an_edited_file_says_something_else(repository, memories):
     file.write_text(memory("B", "about zebras"), "utf-8")
     assert repository.sync().read == 1
     assert titles(repository) == ["B"] and repository.search("zebra")[0].text == "about zebras"
-    assert_equals_rebuild(repository.index)
+    assert_equals_rebuild(repository.core.index)
 
 
 def test_a_renamed_file_keeps_its_ids(repository, memories):
@@ -77,7 +77,7 @@ def test_a_renamed_file_keeps_its_ids(repository, memories):
         ("d", "memories/d.md"),
         ("mem_1", "memories/c.md"),
     ]
-    assert_equals_rebuild(repository.index)
+    assert_equals_rebuild(repository.core.index)
 
 
 def test_a_deleted_file_is_forgotten(repository, memories):
@@ -86,7 +86,7 @@ def test_a_deleted_file_is_forgotten(repository, memories):
     repository.sync()
     file.unlink()
     assert titles(repository) == ["B"] and [found.row.id for found in repository.search("A zebra")] == ["b"]
-    assert_equals_rebuild(repository.index)
+    assert_equals_rebuild(repository.core.index)
 
 
 def test_a_file_saved_by_rename_is_read(repository, memories):
@@ -106,7 +106,7 @@ def test_a_memory_whose_entries_lie_in_several_files_is_folded_from_all(reposito
     assert titles(repository) == [] and repository.search("A old") == []
     write(memories, "z.md", change("feedback", "mem_2", signal="helpful"))
     repository.sync()
-    assert_equals_rebuild(repository.index)
+    assert_equals_rebuild(repository.core.index)
 
 
 @pytest.mark.parametrize("tick", [1_000_000, 4_000_000, 15_000_000])
@@ -126,7 +126,7 @@ def test_an_edit_of_the_same_size_within_a_tick_of_the_clock_is_seen(repository,
     file = memories / "a.md"
     for number in range(15):
         file.write_text(memory(f"title {number:03}"), "utf-8")
-        repository.index.refresh()
+        repository.core.index.refresh()
         file.write_text(memory(f"other {number:03}"), "utf-8")
         assert titles(repository) == [f"other {number:03}"]
 
@@ -144,7 +144,7 @@ def test_a_file_above_the_cap_does_not_make_the_index_look_old(repository, memor
     file = write(memories, "a.md", memory("A", "x" * (6 * 1024 * 1024)))
     write(memories, "b.md", memory("B"))
     assert titles(repository) == ["B"]
-    status = repository.status()
+    status = repository.store.status()
     assert status.fresh and status.quarantined == 1
     os.utime(file)
     assert repository.sync().read == 0
@@ -175,10 +175,10 @@ def test_what_an_unreadable_file_said_stays(repository, memories, deny):
     deny.add(str(file))
     file.write_text(memory("Changed"), "utf-8")
     write(memories, "c.md", memory("C"))
-    assert titles(repository) == ["A", "B", "C"] and repository.status().stale == ("memories/a.md",)
+    assert titles(repository) == ["A", "B", "C"] and repository.store.status().stale == ("memories/a.md",)
     deny.clear()
-    assert titles(repository) == ["B", "C", "Changed"] and repository.status().stale == ()
-    assert_equals_rebuild(repository.index)
+    assert titles(repository) == ["B", "C", "Changed"] and repository.store.status().stale == ()
+    assert_equals_rebuild(repository.core.index)
 
 
 def test_a_file_that_was_busy_for_a_moment_is_read_without_any_other_change(repository, memories, deny):
@@ -188,7 +188,7 @@ def test_a_file_that_was_busy_for_a_moment_is_read_without_any_other_change(repo
     write(memories, "b.md", memory("B"))
     assert titles(repository) == ["B"]
     settle(repository)
-    assert titles(repository) == ["B"] and repository.status().stale == ("memories/a.md",)
+    assert titles(repository) == ["B"] and repository.store.status().stale == ("memories/a.md",)
     deny.clear()
     assert titles(repository) == ["A", "B"]
 
@@ -202,7 +202,7 @@ def test_a_change_that_came_while_its_memory_was_unreadable_is_not_lost(reposito
     assert repository.get("mem_1").body == "old"
     deny.clear()
     assert repository.get("mem_1").body == "new"
-    assert_equals_rebuild(repository.index)
+    assert_equals_rebuild(repository.core.index)
 
 
 def test_a_file_that_changes_to_and_fro_during_a_sync_is_read_again(repository, memories, monkeypatch):
@@ -226,7 +226,7 @@ def test_a_file_that_changes_to_and_fro_during_a_sync_is_read_again(repository, 
     repository.sync()
     monkeypatch.setattr(ahead, "read_bytes", real)
     assert repository.get("mem_1").body == "true"
-    assert_equals_rebuild(repository.index)
+    assert_equals_rebuild(repository.core.index)
 
 
 def test_a_vanished_folder_is_not_taken_for_a_deletion(repository, memories):
@@ -241,7 +241,7 @@ def test_a_vanished_folder_is_not_taken_for_a_deletion(repository, memories):
     (memories.parent / "elsewhere").rename(memories)
     assert len(titles(repository)) == 10
     shutil.rmtree(memories)
-    assert repository.rebuild().files == 0
+    assert repository.store.rebuild().files == 0
     assert titles(repository) == []
 
 
@@ -282,7 +282,7 @@ def filled(repository, memories):
 def assert_repaired(repository, why: str) -> None:
     assert [row.title for row in repository.list()] and len(titles(repository)) == 12
     assert len(repository.warnings) == 1 and why in repository.warnings[0], repository.warnings
-    assert_equals_rebuild(repository.index)
+    assert_equals_rebuild(repository.core.index)
     titles(repository)
     assert len(repository.warnings) == 1, "told once, mended once"
 
@@ -338,28 +338,28 @@ DAMAGES = [value for name, value in list(globals().items()) if name.startswith("
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 def test_a_broken_index_is_made_anew_with_one_warning(filled, memories, damage):
-    damage(filled.index.path)
+    damage(filled.core.index.path)
     write(memories, "m00.md", memory("M00", "changed"))
     assert_repaired(filled, "making")
 
 
 @pytest.mark.parametrize("ask", ["status", "sync", "search", "list", "get", "rebuild"])
 def test_whatever_is_asked_first_mends_the_index(filled, memories, ask):
-    damage_missing_tables(filled.index.path)
+    damage_missing_tables(filled.core.index.path)
     write(memories, "m00.md", memory("M00", "changed"))
     calls = {"search": ("apples",), "get": ("m01",)}
-    getattr(filled, ask)(*calls.get(ask, ()))
+    getattr(filled if hasattr(filled, ask) else filled.store, ask)(*calls.get(ask, ()))
     assert len(filled.warnings) == (0 if ask == "rebuild" else 1), filled.warnings
-    assert_equals_rebuild(filled.index)
+    assert_equals_rebuild(filled.core.index)
 
 
 def test_random_bytes_anywhere_never_lead_to_a_wrong_answer_or_a_traceback(filled):
     """Every page of the database in turn is overwritten; what a search touches is mended, the rest is never asked."""
-    path = filled.index.path
+    path = filled.core.index.path
     expected = (titles(filled), [found.row.id for found in filled.search("apples", limit=12)])
     repaired = page = 0
     while page * 4096 < os.path.getsize(path):
-        filled.rebuild()  # also of a damaged one
+        filled.store.rebuild()  # also of a damaged one
         filled.close()
         with open(path, "r+b") as stream:
             stream.seek(page * 4096)
@@ -370,29 +370,29 @@ def test_random_bytes_anywhere_never_lead_to_a_wrong_answer_or_a_traceback(fille
         repaired += len(filled.warnings)
         page += 1
     assert repaired >= 5
-    filled.rebuild()
-    assert_equals_rebuild(filled.index)
+    filled.store.rebuild()
+    assert_equals_rebuild(filled.core.index)
 
 
 def test_garbage_beside_the_database_does_no_harm(filled):
-    with open(filled.index.path + "-wal", "wb") as stream:
+    with open(filled.core.index.path + "-wal", "wb") as stream:
         stream.write(os.urandom(50_000))
     assert len(titles(filled)) == 12
-    assert_equals_rebuild(filled.index)
+    assert_equals_rebuild(filled.core.index)
 
 
 def test_a_folder_in_place_of_the_index_is_told(filled):
-    os.unlink(filled.index.path)
-    os.mkdir(filled.index.path)
+    os.unlink(filled.core.index.path)
+    os.mkdir(filled.core.index.path)
     with pytest.raises(RawkoError):
         filled.search("apples")
 
 
 def test_an_index_deleted_under_an_open_repository_is_made_anew(filled):
     titles(filled)
-    for name in os.listdir(os.path.dirname(filled.index.path)):
+    for name in os.listdir(os.path.dirname(filled.core.index.path)):
         if name.startswith("index.db"):
-            os.unlink(os.path.join(os.path.dirname(filled.index.path), name))
+            os.unlink(os.path.join(os.path.dirname(filled.core.index.path), name))
     assert len(titles(filled)) == 12
 
 
@@ -405,7 +405,7 @@ def test_a_copied_index_is_foreign(filled, project, tmp_path_factory):
     other = Repository.open(str(copy), warn=warnings.append)
     assert other.get("m00").body == "theirs"
     assert len(warnings) == 1 and "copied from elsewhere" in warnings[0]
-    assert_equals_rebuild(other.index)
+    assert_equals_rebuild(other.core.index)
 
 
 def test_a_moved_project_keeps_its_index(filled, project, tmp_path_factory):
@@ -429,11 +429,11 @@ def test_vectors_of_two_embedders_never_meet(filled):
         def embed(self, texts):
             return [b"\0\0\x80?" + bytes(28) for _ in texts]
 
-    filled.index._embedder = Other()
+    filled.core.index._embedder = Other()
     assert len(filled.search("apples")) == 10
-    filled.index._embedder = embedder()
+    filled.core.index._embedder = embedder()
     assert len(filled.search("apples")) == 10
-    assert_equals_rebuild(filled.index)
+    assert_equals_rebuild(filled.core.index)
 
 
 # --- a sync that does not finish ----------------------------------------------------------------------------------
@@ -459,26 +459,26 @@ def test_an_error_in_the_middle_leaves_the_old_state_and_the_next_sync_repairs(f
     for number in range(12):
         write(memories, f"m{number:02}.md", memory(f"N{number:02}", "now about zebras"))
     (memories / "m11.md").unlink()
-    filled.index._embedder = Failing(at)
+    filled.core.index._embedder = Failing(at)
     with pytest.raises(RuntimeError):
         filled.sync()
     done = 5 * (at - 1)
     index = index_of(filled.layout)
     assert sum(row.title.startswith("N") for row in index.catalogue.all()) == min(done, 11)
     index.close()
-    filled.index._embedder = embedder()
+    filled.core.index._embedder = embedder()
     assert all(title.startswith("N") for title in titles(filled)) and len(titles(filled)) == 11
-    assert_equals_rebuild(filled.index)
+    assert_equals_rebuild(filled.core.index)
 
 
 def test_a_rebuild_that_does_not_finish_is_finished_by_the_next_search(filled, monkeypatch):
     monkeypatch.setattr(indexing, "BATCH", 5)
-    filled.index._embedder = Failing(2)
+    filled.core.index._embedder = Failing(2)
     with pytest.raises(RuntimeError):
-        filled.rebuild()
-    filled.index._embedder = embedder()
+        filled.store.rebuild()
+    filled.core.index._embedder = embedder()
     assert len(titles(filled)) == 12
-    assert_equals_rebuild(filled.index)
+    assert_equals_rebuild(filled.core.index)
 
 
 # --- where the index lies -----------------------------------------------------------------------------------------
@@ -488,7 +488,7 @@ import json, sys
 from rawkomem.repository import Repository
 repository = Repository.open(sys.argv[1], warn=lambda message: None)
 found = [found.row.title for found in repository.search("zebra", limit=1)]
-print(json.dumps({"found": found, "index": repository.index.path}))
+print(json.dumps({"found": found, "index": repository.core.index.path}))
 """
 
 
@@ -537,7 +537,7 @@ def test_cold_commands_one_after_another_make_the_same_index_as_a_rebuild(reposi
     for number, word in enumerate(["apples", "zebras and login", "how we deploy: blue, then green"]):
         rawkomem("add", "--title", f"About {word}", input=f"Text {number} on {word}.\n\n# More\n\nAnd {number / 7}.\n")
         assert word.split()[0] in rawkomem("search", word, "--json").stdout
-    assert_equals_rebuild(repository.index)
+    assert_equals_rebuild(repository.core.index)
 
 
 def test_a_process_that_stays_open_spares_itself_long_sweeps_but_sees_its_own_writes(repository, memories, monkeypatch):

@@ -100,7 +100,7 @@ class Poisoned:
         settings = Path(os.environ["XDG_CONFIG_HOME"]) / "rawkomem" / "config.yaml"
         settings.parent.mkdir(parents=True, exist_ok=True)
         settings.write_text("" if rule else "trust: {commits: off}\n")
-        self.repository._settings = None
+        self.repository.core._settings = None
         counts, answered = [], []  # tasks that the attacker knows are every second one
         for task, wanted in self.answers.items():
             ids = {item.memory.id for item in self.repository.inject(Task(task), strict=strict).items}

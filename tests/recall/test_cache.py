@@ -29,9 +29,9 @@ def cached(memories, repository, clock):
     (memories / "a.md").write_text(memory("Apple", "About apples."))
     time.sleep(0.05)  # a file that changed a moment ago is read again
     repository.search("warm up")  # the first question is not cached
-    repository._cache = AnswerCache(clock)
-    reads, view = [], repository._view
-    repository._view = lambda only: (reads.append(1), view(only))[1]
+    repository.core._cache = AnswerCache(clock)
+    reads, view = [], repository.core.view
+    repository.core.view = lambda only: (reads.append(1), view(only))[1]
     repository.reads = reads
     return repository
 
@@ -53,9 +53,9 @@ def test_everything_that_influences_an_answer_is_in_the_key(cached):
     cached.search("apples", only=Filter())
     cached.search("apples", only=Filter(trust=0.4))
     cached.search_many(["apples", "pears"])
-    cached.query("apples")
-    cached.query("apples", limit=1)
-    cached.query("apples", min_similarity=0.5)
+    cached.traces.search("apples")
+    cached.traces.search("apples", limit=1)
+    cached.traces.search("apples", min_similarity=0.5)
     assert len(cached.reads) == 8
 
 
@@ -73,7 +73,7 @@ def test_it_ends_five_minutes_after_it_was_made_however_often_it_is_used(cached,
 def test_a_write_drops_it(cached):
     assert titles(cached, "fruit apples") == ["Apple"]
     cached.add(Entry(title="Apple pie", body="Apples in a pie."))
-    assert len(cached._cache) == 0
+    assert len(cached.core._cache) == 0
     assert sorted(titles(cached, "fruit apples")) == ["Apple", "Apple pie"]
     cached.delete("a")
     assert titles(cached, "fruit apples") == ["Apple pie"]

@@ -89,7 +89,7 @@ def test_search_and_list_let_the_same_through(filled, words, wanted):
 
 @pytest.mark.parametrize(("words", "wanted"), CASES, ids=lambda value: str(value) if isinstance(value, dict) else "")
 def test_injection_keeps_inside_the_same_filters(filled, words, wanted):
-    injection = filled.inject(Task("database"), most=20, only=filter_of(**words))
+    injection = filled.inject(Task("database"), limit=20, only=filter_of(**words))
     seen = {item.memory.id for item in (*injection.items, *injection.left_out)}
     assert seen == wanted - ({"expired"} if "as_of" not in words else set())
 
@@ -222,7 +222,7 @@ class TestAsOf:
 
 
 def test_trust_is_that_of_the_factor(filled):
-    least = filled.trust(filled.get("backup"))
+    least = filled.beliefs.trust(filled.get("backup")).value
     assert [row.id for row in filled.list(Filter(trust=least))] == ["backup"]
     assert filled.list(Filter(trust=least + 0.001)) == []
 

@@ -67,8 +67,8 @@ def test_relevance_alone_is_enough(filled):
 
 def test_only_so_many_so_important_so_long(filled):
     task = Task("fix the login page")
-    assert len(filled.inject(task, most=1).items) == 1
-    assert titles(filled.inject(task, least_importance="critical")) == []
+    assert len(filled.inject(task, limit=1).items) == 1
+    assert titles(filled.inject(task, min_importance="critical")) == []
     tight = filled.inject(task, budget=10)
     assert not tight.items and tight.left_out[-1].out.code == "over-budget"
 
@@ -105,7 +105,7 @@ def test_explain(filled):
     [
         ({"profile": "best"}, "fit, rawko, mesh"),
         ({"form": "html"}, "rawko, mesh, xml"),
-        ({"least_importance": "urgent"}, "low, medium"),
+        ({"min_importance": "urgent"}, "low, medium"),
     ],
 )
 def test_mistakes_name_the_valid_words(filled, wrong, says):

@@ -6,11 +6,12 @@ import inspect
 
 import pytest
 
-from rawkomem import Filter, PatternMatch, Repository
+from rawkomem import Filter, PatternMatch
 from rawkomem.model.entry import Memory
 from rawkomem.model.errors import BadInput
 from rawkomem.recall.patterns import pattern_of, share_of_words
 from rawkomem.recall.question import question_of
+from rawkomem.repository.wings.traces import Traces
 from tests.seeds import by_case
 from tests.torture.helpers import memory
 
@@ -50,7 +51,7 @@ def traces(project, repository):
 
 
 def test_a_match_carries_every_field(traces):
-    (match, *_) = traces.query("plot an FFT from audio")
+    (match, *_) = traces.traces.search("plot an FFT from audio")
     assert isinstance(match, PatternMatch)
     assert (match.goal, match.success, match.trace_id) == ("Create FFT plot from audio data", True, "trace-1-aaaaaa")
     assert match.tools_used == ("python", "matplotlib") and match.suggested_approach == "- Use a window function."
@@ -58,48 +59,48 @@ def test_a_match_carries_every_field(traces):
 
 
 def test_what_fails_counts_too(traces):
-    (match,) = traces.query("write a blog article")
+    (match,) = traces.traces.search("write a blog article")
     assert (match.trace_id, match.success, match.tools_used) == ("t2", False, ())
 
 
 def test_limits_and_floor(traces):
-    every = traces.query("create data", limit=10, min_similarity=0)
+    every = traces.traces.search("create data", limit=10, min_similarity=0)
     assert {match.trace_id for match in every} == {"trace-1-aaaaaa", "t2", "t3"}
     assert [match.similarity for match in every] == sorted((match.similarity for match in every), reverse=True)
-    assert traces.query("create data", limit=1, min_similarity=0) == every[:1]
+    assert traces.traces.search("create data", limit=1, min_similarity=0) == every[:1]
     floor = every[0].similarity
-    assert len(traces.query("create data", min_similarity=round(floor - 0.01, 2))) >= 1
-    assert traces.query("create data", min_similarity=1) == ()
+    assert len(traces.traces.search("create data", min_similarity=round(floor - 0.01, 2))) >= 1
+    assert traces.traces.search("create data", min_similarity=1) == ()
     for wrong in ({"limit": 0}, {"min_similarity": 1.5}):
         with pytest.raises(BadInput):
-            traces.query("x", **wrong)
+            traces.traces.search("x", **wrong)
 
 
 def test_filters_and_window(traces):
     def ids(**options):
-        return {match.trace_id for match in traces.query("create data", min_similarity=0, **options)}
+        return {match.trace_id for match in traces.traces.search("create data", min_similarity=0, **options)}
 
     assert ids(only=Filter(kinds=("memory",))) == {"m"}
-    assert ids(time_window=("2025-01-15", "2025-02-28")) == {"t2"}
-    assert ids(time_window=("", "2025-01-31")) == {"trace-1-aaaaaa"}
+    assert ids(since="2025-01-15", until="2025-02-28") == {"t2"}
+    assert ids(until="2025-01-31") == {"trace-1-aaaaaa"}
     with pytest.raises(BadInput, match="since"):
-        ids(time_window=("last week", ""))
+        ids(since="last week")
 
 
 def test_where_no_vector_is_known_words_decide(traces, project):
     (project / ".rawko" / "traces" / "runes.md").write_text(memory("ᚠᚢᚦ ᚨᚱᚲ", "ᚷ", kind="trace", id="runes"))
-    (match,) = traces.query("ᚠᚢᚦ ᛁᛊ")
+    (match,) = traces.traces.search("ᚠᚢᚦ ᛁᛊ")
     assert (match.trace_id, match.similarity) == ("runes", 0.5)
 
 
 @by_case("llmos", "query defaults")
 def test_defaults(case):
-    wanted, parameters = case["expected"]["seed"], inspect.signature(Repository.query).parameters
+    wanted, parameters = case["expected"]["seed"], inspect.signature(Traces.search).parameters
     assert {name: parameters[name].default for name in wanted} == wanted
 
 
 def test_defaults_without_the_cases():
-    parameters = inspect.signature(Repository.query).parameters
+    parameters = inspect.signature(Traces.search).parameters
     assert (parameters["limit"].default, parameters["min_similarity"].default) == (3, 0.3)
 
 
@@ -123,14 +124,14 @@ def test_share_of_words(text, goal, share):
 def test_query_cases(case, traces):
     options = case["input"]["options"]
     wanted = {match["traceId"] for match in case["expected"]["matches"]}
-    window = (options.get("timeRange", {}).get("from", ""), "")
+    since = options.get("timeRange", {}).get("from", "")
     kinds = {
         "agent_templates": Filter(kinds=("skill",)),
         "workflow_patterns": Filter(kinds=("trace",), types=("main",)),
     }
     only = kinds.get(options.get("memoryType"))  # an agent template is a skill, a workflow a trace that says so
     least = 0.0 if "memoryType" in options else 0.3  # the seed goes by words there; what counts is the kind
-    found = traces.query(case["input"]["query"], min_similarity=least, time_window=window, only=only)
+    found = traces.traces.search(case["input"]["query"], min_similarity=least, since=since, only=only)
     assert {match.trace_id.replace("trace-1-aaaaaa", "t1") for match in found} == wanted
 
 

@@ -23,12 +23,12 @@ def test_the_prompt_holds_the_base_and_the_memories(filled):
     assert prompt.text.startswith("You are a careful developer.\n\n## Background Knowledge from Previous Runs\n")
     assert "All login code lives in src/auth." in prompt.text
     assert [item.memory.id for item in prompt.injection.items] == ["auth"]
-    assert filled.accesses()["auth"].count == 1
+    assert filled.lifecycle.accesses()["auth"].count == 1
 
 
 def test_nothing_to_say_leaves_the_prompt_alone(filled):
     prompt = filled.prompt_for(Task("compile the kernel for a toaster"), BASE)
-    assert prompt.text == BASE and filled.accesses() == {}
+    assert prompt.text == BASE and filled.lifecycle.accesses() == {}
 
 
 LONG = "\n\n".join(

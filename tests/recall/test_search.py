@@ -42,8 +42,8 @@ def test_many_questions_get_the_answers_of_one_by_one(filled):
 
 def test_many_questions_are_embedded_in_one_go(filled, monkeypatch):
     filled.sync()
-    calls, embed = [], filled.index.embedder.embed
-    monkeypatch.setattr(filled.index.embedder, "embed", lambda texts: (calls.append(list(texts)), embed(texts))[1])
+    calls, embed = [], filled.core.index.embedder.embed
+    monkeypatch.setattr(filled.core.index.embedder, "embed", lambda texts: (calls.append(list(texts)), embed(texts))[1])
     filled.search_many(QUESTIONS)
     assert calls and all(call == [text for text in QUESTIONS if text] for call in calls)
 

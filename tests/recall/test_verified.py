@@ -37,7 +37,7 @@ def injected(repository, **options) -> set[str]:
 
 
 def verified(repository, id: str) -> bool:
-    return repository.trust_parts(repository.get(id)).standing.verified
+    return repository.beliefs.trust(repository.get(id)).standing.verified
 
 
 def test_at_most_one_where_people_vouch_and_none_when_strict(git, memories, repository):
@@ -80,14 +80,14 @@ def test_settings_lower_and_switch_off(git, project, memories, repository, tmp_p
     config = project / ".rawko" / "config.yaml"
     for value, count in (("5", 2), ("0", 1)):
         config.write_text(f"trust: {{maxUnverified: {value}}}\n")
-        repository._settings = None
+        repository.core._settings = None
         assert len(injected(repository)) == count
     config.unlink()
     user = os.path.join(os.environ["XDG_CONFIG_HOME"], "rawkomem", "config.yaml")
     os.makedirs(os.path.dirname(user))
     with open(user, "w") as stream:
         stream.write("trust: {commits: off}\n")
-    repository._settings = None
+    repository.core._settings = None
     assert len(injected(repository)) == 3
 
 
@@ -124,7 +124,7 @@ def test_a_review_counts_when_a_person_made_it(git, memories, repository):
 
     def review(via: str) -> None:
         entry = Entry(kind="review", extra={"action": "activate"}, by="ada")
-        repository.write(plan_about(repository.get("one"), entry, "review"), via=via)
+        repository.core.writer.write(plan_about(repository.get("one"), entry, "review"), via=via)
 
     review("agent")
     assert not verified(repository, "one")
@@ -133,7 +133,9 @@ def test_a_review_counts_when_a_person_made_it(git, memories, repository):
     repository.amend("one", Entry(body="Other words."), via="agent")
     assert not verified(repository, "one")
     review("person")
-    assert verified(repository, "one") and repository.trust_parts(repository.get("one")).standing.why.startswith("rev")
+    assert verified(repository, "one") and repository.beliefs.trust(repository.get("one")).standing.why.startswith(
+        "rev"
+    )
 
 
 def test_what_is_typed_at_a_terminal_is_a_persons(project, repository):
@@ -144,7 +146,9 @@ def test_what_is_typed_at_a_terminal_is_a_persons(project, repository):
     os.close(ours)
     os.close(theirs)
     (row,) = repository.list()
-    assert verified(repository, row.id) and repository.trust(repository.get(row.id)) == pytest.approx(1, abs=0.01)
+    assert verified(repository, row.id) and repository.beliefs.trust(repository.get(row.id)).value == pytest.approx(
+        1, abs=0.01
+    )
 
 
 def test_a_derived_memory_is_believed_no_more_than_its_sources(git, memories, repository):
@@ -159,7 +163,10 @@ def test_a_derived_memory_is_believed_no_more_than_its_sources(git, memories, re
     )
     git.commit()
     write(memories, poor=text("Poor", provenance="{source: user_explicit}"))
-    trust = {name: repository.trust(repository.get(name)) for name in ("good", "poor", "sum", "top", "round", "lost")}
+    trust = {
+        name: repository.beliefs.trust(repository.get(name)).value
+        for name in ("good", "poor", "sum", "top", "round", "lost")
+    }
     assert trust == {"good": 1.0, "poor": 0.5, "sum": 0.5, "top": 0.5, "round": 1.0, "lost": 0.5}
 
 
@@ -238,8 +245,8 @@ def test_no_git_process_unless_head_moved(git, memories, repository, monkeypatch
 
 def test_a_plan_of_several_entries_arrives_as_one(repository):
     plan = Plan((Entry(id="a", title="A", at=1), Entry(id="b", title="B", at=1)), "two")
-    repository.write(plan, via="distilled")
-    assert {repository.trust_parts(repository.get(id)).standing.why for id in "ab"} == {"came by distilled"}
+    repository.core.writer.write(plan, via="distilled")
+    assert {repository.beliefs.trust(repository.get(id)).standing.why for id in "ab"} == {"came by distilled"}
 
 
 def test_a_cold_injection_in_a_committed_repository_loads_nothing_heavy(git, memories, repository):

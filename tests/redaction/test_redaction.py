@@ -16,7 +16,6 @@ from rawkomem.model.record import replace
 from rawkomem.recall.inject import Task
 from rawkomem.redaction.anonymize import user_id
 from rawkomem.redaction.rules import RULES
-from rawkomem.repository.wings import episodes
 from tests.conftest import ROOT
 
 SAMPLE = Path(__file__).parent / "data" / "secrets.json"
@@ -62,20 +61,20 @@ def told(repository):
         name = first[number].id
         repository.amend(name, replace(everywhere(secret), title="", tags=(), by="agent"))
         repository.feedback(name, "helpful", f"it was {secret}", "agent")
-        repository.reinforce(name, f"it was {secret}", "agent")
-        repository.dispute(name, f"it was {secret}", "agent")
-        repository.validity(name, "2026-01-01", "", f"since {secret}", "agent")
-    repository.link(first[0].id, first[1].id, "related", "agent")
-    repository.quarantine(first[2].id, SECRETS[2])
-    repository.review(first[2].id, "activate", reason=SECRETS[2])
-    repository.archive(first[3].id, SECRETS[3])
-    repository.supersede(first[4].id, first[5].id, SECRETS[4])
+        repository.beliefs.reinforce(name, f"it was {secret}", "agent")
+        repository.beliefs.dispute(name, f"it was {secret}", "agent")
+        repository.beliefs.validity(name, "2026-01-01", "", f"since {secret}", "agent")
+    repository.graph.link(first[0].id, first[1].id, "related", "agent")
+    repository.beliefs.quarantine(first[2].id, SECRETS[2])
+    repository.beliefs.review(first[2].id, "activate", reason=SECRETS[2])
+    repository.beliefs.archive(first[3].id, SECRETS[3])
+    repository.beliefs.supersede(first[4].id, first[5].id, SECRETS[4])
     repository.delete(first[6].id, SECRETS[6])
-    repository.evolve(everywhere(SECRETS[7]))
-    repository.write(
+    repository.add(everywhere(SECRETS[7]), evolve=True)
+    repository.core.writer.write(
         Plan((replace(everywhere(SECRETS[8]), kind="trace", id="trace-1-abcdef", at=1),), SECRETS[8]), via="distilled"
     )
-    episodes.create(repository, f"About {SECRETS[9]}", [first[10].id, first[11].id])
+    repository.episodes.create(f"About {SECRETS[9]}", [first[10].id, first[11].id])
     return first
 
 

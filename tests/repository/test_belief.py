@@ -74,24 +74,24 @@ def test_a_harmful_vote_is_seen_and_made_good(repository, keys, on_day):
 def test_disputes_hide_a_memory_until_it_is_reinforced(repository, keys, on_day):
     for number in (2, 3):
         on_day(number)
-        repository.dispute(keys, "not since May")
+        repository.beliefs.dispute(keys, "not since May")
         assert injected(repository) == [keys]
     third = on_day(4)
-    repository.dispute(keys, "not since May")
+    repository.beliefs.dispute(keys, "not since May")
     assert repository.get(keys).status == "disputed"
     item, inside = repository.explain(keys, TASK)
     assert not inside and why_not(item.out) == "disputed 3 times (not since May)"
     assert injected(repository) == [] and found(repository) == []
     assert found(repository, include=["disputed"]) == [keys]
     on_day(5)
-    repository.reinforce(keys)
+    repository.beliefs.reinforce(keys)
     assert injected(repository) == [keys] and repository.get(keys).reason == ""
     assert injected(repository, third) == [] and injected(repository, third - 1) == [keys]
 
 
 def test_a_dispute_below_the_floor_of_trust_marks_at_once(repository, keys, on_day, monkeypatch):
     monkeypatch.setenv("RAWKOMEM_NOW", iso(START + 730 * DAY))
-    repository.dispute(keys)
+    repository.beliefs.dispute(keys)
     assert repository.get(keys).status == "disputed"
 
 
@@ -100,15 +100,15 @@ def test_a_supersession_can_be_taken_back(repository, keys, on_day):
         Entry(title="Rotate the deploy keys every month", body="Rotate deploy keys in the vault.")
     ).entry.id
     at = on_day(2)
-    repository.supersede(keys, newer, "new policy")
+    repository.beliefs.supersede(keys, newer, "new policy")
     item, inside = repository.explain(keys, TASK)
     assert not inside and why_not(item.out) == f"superseded by {newer} (new policy)"
     assert keys not in found(repository) and keys in found(repository, include=["superseded"])
     assert keys in found(repository, at - 1) and keys not in found(repository, at)
-    (replaced,) = repository.explain_supersession(keys)
+    (replaced,) = repository.beliefs.explain_supersession(keys)
     assert (replaced.old.id, replaced.new.id, replaced.old.reason) == (keys, newer, "new policy")
     on_day(3)
-    repository.restore(keys)
+    repository.beliefs.restore(keys)
     restored = repository.get(keys)
     assert (restored.status, restored.superseded_by) == ("active", "") and keys in found(repository)
     assert repository.get(keys, at).status == "superseded"
@@ -116,70 +116,70 @@ def test_a_supersession_can_be_taken_back(repository, keys, on_day):
 
 def test_circles_are_refused(repository, on_day):
     a, b, c = (repository.add(Entry(title=f"Number {n}")).entry.id for n in range(3))
-    repository.supersede(a, b)
-    repository.supersede(b, c)
+    repository.beliefs.supersede(a, b)
+    repository.beliefs.supersede(b, c)
     for new in (c, b, a):
         with pytest.raises(Refused, match="supersede itself"):
-            repository.supersede(c, new)
-    repository.archive(repository.add(Entry(title="Archived"), "quarantine").entry.id)
+            repository.beliefs.supersede(c, new)
+    repository.beliefs.archive(repository.add(Entry(title="Archived"), "quarantine").entry.id)
     with pytest.raises(Refused, match="archived"):
-        repository.supersede(c, "archived")
-    repository.restore(a)
+        repository.beliefs.supersede(c, "archived")
+    repository.beliefs.restore(a)
     with pytest.raises(Refused, match="already"):
-        repository.supersede(b, a)
-    assert [step.new.id for step in repository.explain_supersession(b)] == [c]
+        repository.beliefs.supersede(b, a)
+    assert [step.new.id for step in repository.beliefs.explain_supersession(b)] == [c]
 
 
 def test_low_trust_does_not_supersede(repository, on_day):
     high = repository.add(claim("main", "user_explicit")).entry.id
     low = repository.add(claim("dev", "inference", subject="other")).entry.id
     with pytest.raises(Refused, match=r"0\.50 against 1\.00"):
-        repository.supersede(high, low)
-    repository.supersede(high, low, anyway=True)
+        repository.beliefs.supersede(high, low)
+    repository.beliefs.supersede(high, low, anyway=True)
     assert repository.get(high).superseded_by == low
 
 
 def test_the_end_of_a_validity_can_be_taken_back(repository, keys, on_day):
     at = on_day(3)
-    repository.validity(keys, end="2026-01-02")
+    repository.beliefs.validity(keys, end="2026-01-02")
     item, inside = repository.explain(keys, TASK)
     assert not inside and why_not(item.out) == "its validity ended 2026-01-02T00:00:00Z"
     assert injected(repository) == [] and found(repository, include=["expired"]) == [keys]
     assert injected(repository, at - 1) == [keys]
     on_day(4)
-    repository.validity(keys, end="none")
+    repository.beliefs.validity(keys, end="none")
     assert injected(repository) == [keys] and repository.get(keys).valid_until == 0
     on_day(5)
-    repository.validity(keys, start="2026-03-01")
+    repository.beliefs.validity(keys, start="2026-03-01")
     assert why_not(repository.explain(keys, TASK)[0].out) == "valid from 2026-03-01T00:00:00Z"
     with pytest.raises(BadInput, match="ends after"):
-        repository.validity(keys, end="2026-02-01")
+        repository.beliefs.validity(keys, end="2026-02-01")
     with pytest.raises(BadInput, match="no time"):
-        repository.validity(keys, end="soon")
+        repository.beliefs.validity(keys, end="soon")
     with pytest.raises(BadInput, match="no window"):
-        repository.validity(keys)
+        repository.beliefs.validity(keys)
 
 
 def test_archive_and_restore(repository, keys, on_day):
     on_day(2)
-    repository.archive(keys, "done")
+    repository.beliefs.archive(keys, "done")
     assert why_not(repository.explain(keys, TASK)[0].out) == "archived (done)" and injected(repository) == []
     with pytest.raises(Refused, match="already"):
-        repository.archive(keys)
-    repository.restore(keys)
+        repository.beliefs.archive(keys)
+    repository.beliefs.restore(keys)
     assert injected(repository) == [keys]
     with pytest.raises(Refused, match="is active"):
-        repository.restore(keys)
+        repository.beliefs.restore(keys)
 
 
 def test_nothing_is_decided_about_what_is_deleted(repository, keys):
     repository.delete(keys)
     for decide in (
-        repository.reinforce,
-        repository.dispute,
-        repository.archive,
-        repository.restore,
-        repository.quarantine,
+        repository.beliefs.reinforce,
+        repository.beliefs.dispute,
+        repository.beliefs.archive,
+        repository.beliefs.restore,
+        repository.beliefs.quarantine,
     ):
         with pytest.raises(Refused, match="deleted"):
             decide(keys)
@@ -196,7 +196,7 @@ def test_times_observed(repository, on_day):
     first = on_day(1)
     id = repository.add(claim("main")).entry.id
     last = on_day(9)
-    assert repository.store(claim("main")).outcome.what == "corroborated"
+    assert repository.add(claim("main")).outcome.what == "corroborated"
     memory = repository.get(id)
     assert (memory.times_observed, memory.first_observed, memory.last_observed) == (2, first, last)
     assert len(repository.list()) == 1
@@ -206,70 +206,70 @@ def test_times_observed(repository, on_day):
 def conflict(repository, on_day) -> tuple[str, str]:
     """A trusted claim and one that was quarantined because it contradicts it."""
     old = repository.add(claim("main", "user_explicit")).entry.id
-    stored = repository.store(claim("dev", "inference"))
+    stored = repository.add(claim("dev", "inference"))
     assert (stored.outcome.what, stored.outcome.others) == ("quarantined", (old,))
     return old, stored.outcome.id
 
 
 def sides(repository) -> list[tuple[str, str]]:
-    return [(item.memory.id, item.other.id) for item in repository.conflicts()]
+    return [(item.memory.id, item.other.id) for item in repository.beliefs.conflicts()]
 
 
 def test_a_conflict_is_pending_until_it_is_rejected(repository, conflict):
     old, new = conflict
-    assert sides(repository) == [(new, old)] and repository.status().conflicts == 1
-    repository.review(new, "reject", reason="no")
+    assert sides(repository) == [(new, old)] and repository.store.status().conflicts == 1
+    repository.beliefs.review(new, "reject", reason="no")
     assert sides(repository) == [] and repository.get(new).status == "archived"
     assert repository.get(old).status == "active"
 
 
 def test_activating_leaves_it_open_where_trust_does_not_allow(repository, conflict):
     old, new = conflict
-    repository.review(new, "activate")
+    repository.beliefs.review(new, "activate")
     assert sides(repository) == [(new, old)]
     assert [repository.get(id).status for id in conflict] == ["active", "active"]
     with pytest.raises(Refused, match="trusted less"):
-        repository.review(new, "activate")
-    repository.review(new, "activate", "keep_both")
+        repository.beliefs.review(new, "activate")
+    repository.beliefs.review(new, "activate", "keep_both")
     assert sides(repository) == [] and ("keptBoth", old) in repository.get(new).links
 
 
 def test_a_person_decides_otherwise(repository, conflict):
     old, new = conflict
-    repository.review(new, "activate", "supersede", "the team moved")
+    repository.beliefs.review(new, "activate", "supersede", "the team moved")
     assert sides(repository) == [] and repository.get(old).superseded_by == new
     assert repository.get(old).reason == "the team moved"
-    repository.restore(old)
+    repository.beliefs.restore(old)
     assert repository.get(new).superseded_by == old, "the older claim is trusted more: it takes its place back"
 
 
 def test_activating_supersedes_where_trust_allows(project, repository, on_day):
     (project / ".rawko" / "config.yaml").write_text("predicates: {branch: {conflictPolicy: require_review}}\n")
     old = repository.add(claim("main", "inference")).entry.id
-    new = repository.store(claim("dev", "user_explicit")).outcome
+    new = repository.add(claim("dev", "user_explicit")).outcome
     assert (new.what, new.reason) == ("quarantined", "predicate_requires_review")
-    repository.review(new.id, "activate")
+    repository.beliefs.review(new.id, "activate")
     assert repository.get(old).superseded_by == new.id and sides(repository) == []
 
 
 def test_a_conflict_goes_over_to_what_took_the_other_s_place(repository, conflict):
     _, new = conflict
-    newest = repository.store(claim("release", "user_explicit")).outcome
+    newest = repository.add(claim("release", "user_explicit")).outcome
     assert newest.what == "superseded" and sides(repository) == [(new, newest.id)]
 
 
 def test_review_needs_something_to_review(repository, keys):
     with pytest.raises(Refused, match="not quarantined"):
-        repository.review(keys, "activate")
+        repository.beliefs.review(keys, "activate")
     with pytest.raises(BadInput, match="unknown review"):
-        repository.review(keys, "burn")
+        repository.beliefs.review(keys, "burn")
 
 
 def test_keep_active(repository, on_day):
     old = repository.add(claim("main", "user_explicit")).entry.id
-    new = repository.store(claim("dev", "inference"), "keep_active").outcome
+    new = repository.add(claim("dev", "inference"), "keep_active").outcome
     assert new.what == "conflict" and sides(repository) == [(new.id, old)]
-    repository.review(new.id, "reject")
+    repository.beliefs.review(new.id, "reject")
     assert sides(repository) == [] and repository.get(new.id).status == "archived"
 
 
@@ -289,7 +289,7 @@ def test_history_tells_what_each_entry_changed(repository, keys, on_day):
     on_day(2)
     repository.feedback(keys, "helpful")
     on_day(3)
-    repository.archive(keys, "done")
+    repository.beliefs.archive(keys, "done")
     steps = repository.history(keys)
     assert [step.entry.kind for step in steps] == ["memory", "feedback", "archive"]
     assert steps[1].changes == (("helpful", 0, 1),)
@@ -303,7 +303,7 @@ def test_as_of_before_it_was_known(repository, keys):
 
 def test_a_memory_is_explained(repository, conflict):
     old, new = conflict
-    explained = repository.explain_memory(new)
+    explained = repository.beliefs.explain(new)
     assert explained.standing == f"quarantined (trust_insufficient): conflicts with {old}"
     assert sum(amount for _, amount, _ in explained.trust.parts) == pytest.approx(explained.trust.value)
     assert [other.id for other in explained.conflicts] == [old]
@@ -311,24 +311,26 @@ def test_a_memory_is_explained(repository, conflict):
 
 
 def test_evolve(repository, on_day):
-    old = repository.evolve(Entry(title="The staging database runs Postgres 14 on port 5433")).outcome
+    old = repository.add(Entry(title="The staging database runs Postgres 14 on port 5433"), evolve=True).outcome
     assert old.what == "stored"
-    other = repository.evolve(Entry(title="Prefer tabs in Makefiles")).outcome
+    other = repository.add(Entry(title="Prefer tabs in Makefiles"), evolve=True).outcome
     assert other.what == "stored"
-    again = repository.evolve(Entry(title="The staging database runs Postgres 14 on port 5433")).outcome
+    again = repository.add(Entry(title="The staging database runs Postgres 14 on port 5433"), evolve=True).outcome
     assert (again.what, again.id) == ("corroborated", old.id)
-    repository.dispute(old.id)
-    new = repository.evolve(Entry(title="The staging database runs Postgres 16 on port 5433")).outcome
+    repository.beliefs.dispute(old.id)
+    new = repository.add(Entry(title="The staging database runs Postgres 16 on port 5433"), evolve=True).outcome
     assert (new.what, new.others) == ("superseded", (old.id,))
     trusted = repository.add(
         Entry(title="The build server has 8 cores and 32 GB memory", extra={"provenance": {"source": "user_explicit"}})
     ).entry.id
-    beside = repository.evolve(Entry(title="The build server has 16 cores and 64 GB memory"))
+    beside = repository.add(Entry(title="The build server has 16 cores and 64 GB memory"), evolve=True)
     assert beside.outcome.what == "stored" and f"beside {trusted}, which is trusted more" in beside.why
     with pytest.raises(BadInput, match="10,000"):
-        repository.evolve(Entry(title="T", body="x" * 10_001))
+        repository.add(Entry(title="T", body="x" * 10_001), evolve=True)
     repository.add(claim("main", "user_explicit"))
-    assert repository.evolve(claim("dev", "inference")).outcome.what == "quarantined", "a claim is resolved as ever"
+    assert repository.add(claim("dev", "inference"), evolve=True).outcome.what == "quarantined", (
+        "a claim is resolved as ever"
+    )
 
 
 def test_a_new_memory_and_its_quarantine_are_one_write(repository, conflict, project):
@@ -342,7 +344,7 @@ def test_a_memory_with_an_open_fence_is_quarantined_all_the_same(repository, on_
     from rawkomem.model.record import replace
 
     repository.add(claim("main", "user_explicit"))
-    stored = repository.store(replace(claim("dev", "inference"), body="```\nopen"))
+    stored = repository.add(replace(claim("dev", "inference"), body="```\nopen"))
     memory = repository.get(stored.outcome.id)
     assert memory.status == "quarantined" and memory.body == "```\nopen"
     assert len({item.entry.path for item in stored.written}) == 2
@@ -356,7 +358,7 @@ def test_a_batch(repository, on_day):
     assert len(repository.list(Filter())) == 4
     paths = {item.entry.path for each in stored for item in each.written}
     assert len(paths) == 4, "what is said about a memory of the batch stands in its file"
-    assert_equals_rebuild(repository.index)
+    assert_equals_rebuild(repository.core.index)
 
 
 def test_what_may_contradict_is_found_at_once_among_many(repository, on_day):
@@ -367,10 +369,15 @@ def test_what_may_contradict_is_found_at_once_among_many(repository, on_day):
         )
     repository.sync()
     begin = time.perf_counter()
-    plan_claims([claim("dev", subject="service 500")], repository._claiming, {}, repository.trust)
+    plan_claims(
+        [claim("dev", subject="service 500")],
+        repository.beliefs.claiming,
+        {},
+        lambda memory: repository.beliefs.trust(memory).value,
+    )
     assert time.perf_counter() - begin < 0.5
     query = "EXPLAIN QUERY PLAN SELECT memory FROM claims WHERE subject = ? AND predicate = ?"
-    (row,) = repository.index.reading().execute(query, ("a", "b"))
+    (row,) = repository.core.index.reading().execute(query, ("a", "b"))
     assert "USING" in row[3] and "INDEX claims_about" in row[3]
 
 

@@ -43,18 +43,18 @@ def carry_out(repository: Repository, ids: list[str], operation: tuple) -> None:
         value, source, window, place, on_conflict = words
         claim = {"subject": "s", "predicate": "p", "value": value, **window, **place}
         entry = Entry(title=f"It is {value}", extra={"claim": claim, "provenance": {"source": source}})
-        ids.append(repository.store(entry, on_conflict).outcome.id)
+        ids.append(repository.add(entry, on_conflict).outcome.id)
     elif ids:
         names = [ids[word % len(ids)] if isinstance(word, int) else word for word in words]
         if what == "validity":
-            repository.validity(names[0], end=names[1])
+            repository.beliefs.validity(names[0], end=names[1])
         else:
-            getattr(repository, what)(*names)
+            getattr(repository if hasattr(repository, what) else repository.beliefs, what)(*names)
 
 
 def state(repository: Repository) -> dict:
     ids = [row.id for row in repository.list(Filter())]
-    return {memory.id: memory for memory in repository.get_all(ids)} if ids else {}
+    return {memory.id: memory for memory in repository.get_many(ids)} if ids else {}
 
 
 def check_trust(repository: Repository, before: dict, operation: tuple) -> None:
@@ -63,10 +63,14 @@ def check_trust(repository: Repository, before: dict, operation: tuple) -> None:
     for id, old in before.items():
         newer = now[id].superseded_by
         if newer and not old.superseded_by and "supersede" not in operation[1:]:
-            assert repository.trust(now[newer]) >= repository.trust(old) - 1e-6, operation
+            assert repository.beliefs.trust(now[newer]).value >= repository.beliefs.trust(old).value - 1e-6, operation
     if operation[0] == "store":
         trust = {"user_explicit": 1.0, "document": 0.6, "inference": 0.5}[operation[2]]
-        held = [id for id, old in before.items() if old.status == "active" and repository.trust(old) > trust + 1e-6]
+        held = [
+            id
+            for id, old in before.items()
+            if old.status == "active" and repository.beliefs.trust(old).value > trust + 1e-6
+        ]
         assert all(now[id].status == "active" for id in held), operation
 
 
@@ -92,7 +96,7 @@ def check_laws(operations: list[tuple]) -> None:
             else:
                 check_trust(repository, before, operation)
         check_fold(repository, random.Random(len(operations)))
-        assert_equals_rebuild(repository.index)
+        assert_equals_rebuild(repository.core.index)
     finally:
         shutil.rmtree(project)
 

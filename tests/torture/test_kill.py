@@ -26,7 +26,7 @@ from rawkomem.repository import Repository
 
 repository = Repository.open(sys.argv[1], warn=lambda message: None)
 round, sizes = int(sys.argv[2]), (10, 200, 16_000, 50)
-repository.index.refresh()
+repository.core.index.refresh()
 print("ready", flush=True)
 for number in range(1_000_000):
     mark = f"{round}-{number}"
@@ -35,11 +35,11 @@ for number in range(1_000_000):
     written = repository.add(Entry(title=title, body=f"begin {mark} {words} end {mark}", by="torture"))
     print(written.entry.id, mark, flush=True)
     if number % 3 == 0:
-        repository.index.refresh()
+        repository.core.index.refresh()
     if number % 7 == 6:
         repository.amend(written.entry.id, Entry(body=f"begin {mark} amended end {mark}", by="torture"))
     if number % 5 == 1 and round % 4 == 3:
-        repository.rebuild()
+        repository.store.rebuild()
 """
 WHOLE = re.compile(r"begin (\S+) .*end \1", re.DOTALL)
 

@@ -61,7 +61,7 @@ def kept(project) -> list[str]:
 def outcome(project) -> list[object]:
     """What everything came to, but for ids that are made anew."""
     repository = Repository.open(str(project), warn=lambda message: None)
-    memories = repository.read(lambda: [memory_of(doc) for doc in repository.index.catalogue.docs()])
+    memories = repository.core.read(lambda: [memory_of(doc) for doc in repository.core.index.catalogue.docs()])
     repository.close()
     said = [(m.kind, m.title, m.status, m.body, sorted(derived_from(m)), m.path) for m in memories]
     files = sorted(file.relative_to(project).as_posix() for file in (project / ".rawko" / "archive").rglob("*.*"))

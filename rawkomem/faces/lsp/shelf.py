@@ -9,7 +9,6 @@ from ...files.layout import AREAS, Layout
 from ...files.read import read_file
 from ...index.lists import memory_of
 from ...repository import Repository
-from ...repository.wings import ledger
 from ...state.fold import fold
 from ...state.references import Names, references
 from ...text.when import match
@@ -42,14 +41,14 @@ class Shelf:
 
     def refresh(self) -> None:
         """Look at the files, and load the memories again where one changed."""
-        index = self.repository.index
+        index = self.repository.core.index
 
         def look() -> tuple[object, list[Memory] | None]:
             seen = index.catalogue.meta().get("listing")
             known = seen is not None and seen == self._seen
             return seen, None if known else [memory_of(doc) for doc in index.catalogue.docs()]
 
-        self._seen, memories = self.repository.read(look)
+        self._seen, memories = self.repository.core.read(look)
         if memories is not None:
             self.memories = {memory.id: memory for memory in memories}
             self.names = Names(memories)
@@ -71,7 +70,7 @@ class Shelf:
         return memory.superseded_by == id or any(id in self.names.find(name) for _, name in references(memory))
 
     def _files_about(self, id: str) -> Iterable[str]:
-        return self.repository.read(lambda: self.repository.index.catalogue.paths_about(id))
+        return self.repository.core.read(lambda: self.repository.core.index.catalogue.paths_about(id))
 
     def as_edited(self, id: str, path: str, entries: Iterable[Entry]) -> Memory | None:
         """A memory with one file's entries as an editor holds them, and the other files as they lie on disk."""
@@ -81,4 +80,4 @@ class Shelf:
 
     def fired_lately(self, condition: str) -> list[tuple[int, str]]:
         """When and on which tasks a condition fired lately, as far as the ledger tells; the latest first."""
-        return [(at, task) for at, task in ledger.asked(self.repository, RECALLS) if match(condition, task)]
+        return [(at, task) for at, task in self.repository.ledger.asked(RECALLS) if match(condition, task)]

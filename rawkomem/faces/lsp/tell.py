@@ -33,7 +33,7 @@ class Teller:
 
     def __init__(self, shelf: Shelf):
         self.shelf = shelf
-        self.uses = shelf.repository.accesses()
+        self.uses = shelf.repository.lifecycle.accesses()
         self.citations = Citations(shelf.layout)
 
     def card(self, memory: Memory) -> str:
@@ -41,7 +41,7 @@ class Teller:
         if memory.status in UNSEEN:
             hint = "not shown: open its file, then decide with 'rawkomem review' or 'rawkomem restore'"
             return harmless(f"### {_code(memory.id)}\n\n**{memory.status}** · {memory.kind}\n\n({hint})")
-        trust = self.shelf.repository.trust_parts(memory)
+        trust = self.shelf.repository.beliefs.trust(memory)
         facts = [
             f"**{memory.status}**" + (f" ({one_line(memory.reason, 100)})" if memory.reason else ""),
             memory.kind,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ...model.record import record
 from ...recall.brief import NOTHING
-from ...repository.wings import experience
 from .verbs import recall
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class Prompt:
 
 
 def _brief(repository: Repository, caller: Caller, goal: str) -> str:
-    return f"{experience.brief(repository, goal).text or NOTHING}\nThe goal: {goal}"
+    return f"{repository.traces.brief(goal).text or NOTHING}\nThe goal: {goal}"
 
 
 def _task(repository: Repository, caller: Caller, task: str) -> str:

@@ -5,19 +5,16 @@ Each makes the same library call as the command of the same name; what is writte
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
 
 from ...format.compose import compose
 from ...learn.llm.model import is_learning
-from ...learn.session.remember import Run
 from ...model.entry import Entry
 from ...model.filters import FILTER_FIELDS
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
 from ...recall.filters import filter_of
 from ...recall.inject import Task
-from ...repository.wings import learning
 from ...state.changes.feedback import SIGNALS
 from .answers import found_list, what_was_amended, what_was_learned, what_was_stored, whole_memory
 
@@ -65,7 +62,7 @@ def recall(repository: Repository, caller: Caller, task: str) -> str:
     """`rawkomem inject`: counted as a use."""
     injection = repository.inject(Task(task, session=caller.session), form="xml")
     repository.note_use(injection, caller.session)
-    repository.deepen_behind()
+    repository.core.deepen_in_background()
     return injection.text or "Nothing relevant is remembered. 'search' looks further."
 
 
@@ -78,7 +75,7 @@ def search(repository: Repository, caller: Caller, query: str, limit: int = 5, *
 def get(repository: Repository, caller: Caller, id: str) -> str:
     """`rawkomem show`."""
     memory = repository.get(id)
-    return whole_memory(memory, repository.trust_parts(memory))
+    return whole_memory(memory, repository.beliefs.trust(memory))
 
 
 def remember(repository: Repository, caller: Caller, text: str, amends: str = "", **flags: Any) -> str:
@@ -86,7 +83,7 @@ def remember(repository: Repository, caller: Caller, text: str, amends: str = ""
     entry = compose(Entry(body=text.strip("\n")), "amend" if amends else "memory", caller.name, **flags)
     if amends:
         return what_was_amended(repository.amend(amends, entry))
-    return what_was_stored(repository.store(entry))
+    return what_was_stored(repository.add(entry))
 
 
 def feedback(repository: Repository, caller: Caller, id: str, signal: str, reason: str = "") -> str:
@@ -98,8 +95,7 @@ def learn(repository: Repository, caller: Caller, text: str, task: str = "") -> 
     """`rawkomem learn`, offline."""
     if is_learning():
         return "this runs below a model that rawkomem itself asked: nothing is learned"
-    run = Run(caller.name, task)
-    return what_was_learned(learning.learn(repository, io.BytesIO(text.encode("utf-8", "replace")), run))
+    return what_was_learned(repository.learning.learn(text, agent=caller.name, task=task))
 
 
 VERBS = {

@@ -11,7 +11,6 @@ from ...model.errors import BadInput, NotFound
 from ...model.record import replace
 from ...recall.cache import MAX_ANSWERS, TIME_TO_LIVE_S
 from ...recall.filters import filter_of
-from ...repository.wings import lessons, skills
 from ...state.changes.heritage import MAX_LEVELS, plan_heritage
 from ...state.changes.heritage import HeritageChain as Heritage
 from ...state.fold import created
@@ -112,7 +111,7 @@ class SyncMemoryMesh:
             return record_of(created(replace(entry, at=now())))
         memory, new = storing.store(self.repository, entry)
         if new and chain:
-            lessons.inherit(self.repository, memory.id, chain, self._by)
+            self.repository.lessons.inherit(memory.id, chain.intents, chain.hypotheses, chain.rationales, self._by)
             memory = self.repository.get(memory.id)
         return record_of(memory)
 
@@ -129,7 +128,7 @@ class SyncMemoryMesh:
         """All memories in use, the last changed first."""
         limit = checked_limit(read_options(GetAllOptions, options, named).limit, least=0)
         rows = self.repository.list()
-        return [record_of(memory) for memory in self.repository.get_all([row.id for row in rows[: limit or None]])]
+        return [record_of(memory) for memory in self.repository.get_many([row.id for row in rows[: limit or None]])]
 
     def delete(self, id: str) -> None:
         """Delete a memory: a tombstone is appended, its text stays in the file."""
@@ -143,10 +142,10 @@ class SyncMemoryMesh:
         asked = read_options(SearchOptions, options, named)
         limit = checked_limit(asked.limit)
         only = filter_of(filter=asked.filter)
-        found = self.repository.look([query], WIDER * limit, only, cached=asked.use_cache)[0].found
+        found = self.repository.core.look([query], WIDER * limit, only, cached=asked.use_cache)[0].found
         ranked = sorted(found, key=lambda item: (-item.signals.ranks, item.row.id))[:limit]
         best = (ranked[0].signals.ranks, ranked[0].relevance) if ranked else (0.0, 0.0)
-        self.repository.note_recalls([(query, len(ranked), *best)], limit, asked.filter)
+        self.repository.core.note_recalls([(query, len(ranked), *best)], limit, asked.filter)
         if ranked and self.options.enable_memory:
             note_use(self.repository.layout, now(), "", 0, [item.row.id for item in ranked])
         return self._results(ranked)
@@ -158,7 +157,7 @@ class SyncMemoryMesh:
     def _results(self, ranked: Sequence[Found]) -> list[SearchResult]:
         """Scores are shares of the best one's."""
         best = ranked[0].signals.ranks or 1.0 if ranked else 1.0
-        memories = self.repository.get_all([item.row.id for item in ranked])
+        memories = self.repository.get_many([item.row.id for item in ranked])
         return [
             SearchResult(
                 **vars(record_of(memory)),
@@ -182,13 +181,13 @@ class SyncMemoryMesh:
         """What memories say together (§3.4): with a model a reflection that is kept, else the prompt for one."""
         asked = read_options(ReflectOptions, options, named)
         llm = asked.generate and self.repository.settings.llm.any
-        shape = skills.reflect(self.repository, asked.topic, asked.lookback, llm, self._dry, self._by)
+        shape = self.repository.skills.reflect(asked.topic, asked.lookback, llm, self._dry, self._by)
         return reflection_of(shape)
 
     def synthesize(self, options: SynthesisOptions | Given | None = None, **named: Any) -> SynthesisResult:
         """Propose a skill from what was learned; inert until reviewed."""
         topic = read_options(SynthesisOptions, options, named).topic
-        made = skills.synthesize(self.repository, topic, self.repository.settings.llm.any, self._dry, self._by)[0]
+        made = self.repository.skills.synthesize(topic, self.repository.settings.llm.any, self._dry, self._by)[0]
         return SynthesisResult(made.status, made.analysis, made.skill_id, made.skill_name, made.yamo_text)
 
     @property
@@ -201,7 +200,7 @@ class SyncMemoryMesh:
     def distill_lesson(self, context: LessonContext | Given) -> LessonBlock:
         """Store a lesson (§8.3); one of its pattern that is as sure is returned instead."""
         told = Lesson(**vars(read_options(LessonContext, context)))
-        lesson, _ = lessons.learn(self.repository, told, self._by, via="agent")
+        lesson, _ = self.repository.lessons.learn(told, self._by, via="agent")
         return block_of(lesson)
 
     def query_lessons(
@@ -211,16 +210,17 @@ class SyncMemoryMesh:
         asked = read_options(QueryOptions, options, named)
         if " ".join(asked.order_by.lower().split()) != GRAVEST:
             raise BadInput(f"unknown order {asked.order_by!r}", f"there is one: {QueryOptions.order_by}")
-        return [block_of(lesson) for lesson in lessons.query(self.repository, query, checked_limit(asked.limit))]
+        return [block_of(lesson) for lesson in self.repository.lessons.search(query, checked_limit(asked.limit))]
 
     def insert_heritage(self, memory_id: str, heritage: HeritageChain | Given) -> None:
         """Give a memory the chain of intents that led to it."""
-        lessons.inherit(self.repository, memory_id, self._chain(heritage), self._by)
+        chain = self._chain(heritage)
+        self.repository.lessons.inherit(memory_id, chain.intents, chain.hypotheses, chain.rationales, self._by)
 
     def get_memories_by_pattern(self, pattern_id: str) -> list[MemoryRecord]:
         """The lessons of a pattern."""
-        ids = [lesson.id for lesson in lessons.by_pattern(self.repository, pattern_id)]
-        return [record_of(memory) for memory in self.repository.get_all(ids)]
+        ids = [lesson.id for lesson in self.repository.lessons.by_pattern(pattern_id)]
+        return [record_of(memory) for memory in self.repository.get_many(ids)]
 
     def _chain_in(self, metadata: Given) -> Heritage | None:
         """The chain that comes with a memory, where such are kept."""
@@ -241,27 +241,27 @@ class SyncMemoryMesh:
     def ingest_skill(self, yamo_text: str, metadata: Given | None = None, source_file_path: str = "") -> SkillRecord:
         """Take in a skill; one that says exactly this already is returned as it is."""
         extra = extra_of(checked_metadata({} if metadata is None else metadata))
-        made = skills.ingest(self.repository, yamo_text, source_file_path, self._by, "agent", extra)
-        return skill_record_of(skills.show(self.repository, made.id))
+        made = self.repository.skills.ingest(yamo_text, source_file_path, self._by, "agent", extra)
+        return skill_record_of(self.repository.skills.get(made.id))
 
     def search_skills(self, query: str, options: SkillOptions | Given | None = None, **named: Any) -> list[SkillResult]:
         """The skills that fit a question best (§5.3)."""
         limit = checked_limit(read_options(SkillOptions, options, named).limit)
-        return [skill_result_of(match.skill, match.score) for match in skills.search(self.repository, query, limit)]
+        return [skill_result_of(match.skill, match.score) for match in self.repository.skills.search(query, limit)]
 
     def list_skills(self, options: SkillOptions | Given | None = None, **named: Any) -> list[SkillResult]:
         """Skills, the most reliable first."""
         limit = checked_limit(read_options(SkillOptions, options, named).limit)
-        return [skill_result_of(skill) for skill in skills.list_all(self.repository, limit)]
+        return [skill_result_of(skill) for skill in self.repository.skills.list(limit)]
 
     def update_skill_reliability(self, id: str, success: bool) -> ReliabilityUpdate:
         """Tell how a use of a skill went."""
-        skill = skills.feedback(self.repository, id, success, by=self._by)
+        skill = self.repository.skills.feedback(id, success, by=self._by)
         return ReliabilityUpdate(skill.memory.id, skill.reliability, skill.uses)
 
     def prune_skills(self, threshold: float = 0.3) -> PruneResult:
         """Put away the skills that proved unreliable."""
-        pruned = skills.prune(self.repository, threshold, self._dry, self._by)
+        pruned = self.repository.skills.prune(threshold, self._dry, self._by)
         return PruneResult(len(pruned.skills), pruned.remaining)
 
     # Diagnostics
@@ -278,16 +278,16 @@ class SyncMemoryMesh:
     def version(self) -> object:
         """Differs after every change of the memories, whoever made it."""
         repository = self.repository
-        return repository.read(lambda: repository.index.catalogue.meta().get("listing"))
+        return repository.core.read(lambda: repository.core.index.catalogue.meta().get("listing"))
 
     def clear_cache(self) -> None:
         """Forget the answers of the last minutes."""
         if self._repository is not None:
-            self._repository.forget_answers()
+            self._repository.core.forget_answers()
 
     def get_cache_stats(self) -> CacheStats:
         """How many answers are kept."""
-        kept = self._repository.kept_answers if self._repository is not None else 0
+        kept = self._repository.core.kept_answers if self._repository is not None else 0
         return CacheStats(kept, MAX_ANSWERS, int(TIME_TO_LIVE_S * 1000))
 
     def format_results(self, results: Sequence[SearchResult]) -> str:

@@ -11,7 +11,6 @@ from ...learn.llm.config import LlmSettings
 from ...model.errors import BadInput, NotFound, Refused
 from ...model.record import replace
 from ...repository import Repository
-from ...repository.wings import lessons, skills
 from .named_files import naming, read_text
 from .records import name_of
 
@@ -54,14 +53,14 @@ def open_repository(options: MemoryMeshOptions) -> Repository:
     folders = _skill_folders(options)
     kind = Repository if options.enable_memory else Unwritten
     repository = kind(_found_or_made(options), via="agent", adjust=lambda settings: _adjusted(settings, options))
-    repository.agent = name_of(options.agent_id)
+    repository.core.agent = name_of(options.agent_id)
     if not options.enable_memory:
         return repository
     try:
         for folder in folders:
             _ingest_folder(repository, folder)
         if options.enable_wisdom_distillation:
-            lessons.distill(repository, by=repository.agent)
+            repository.lessons.distill(by=repository.core.agent)
     except BaseException:
         repository.close()
         raise
@@ -98,7 +97,7 @@ def _ingest_folder(repository: Repository, folder: str) -> None:
         path = os.path.join(folder, name)
         if name.endswith(SKILL_FILES) and os.path.isfile(path):
             with naming(path):
-                skills.ingest(repository, read_text(path), path, repository.agent, via="agent")
+                repository.skills.ingest(read_text(path), path, repository.core.agent, via="agent")
 
 
 def _adjusted(settings: Settings, options: MemoryMeshOptions) -> Settings:

@@ -26,14 +26,14 @@ ASKED = 2_000  # characters of a text that its neighbours are looked up by
 def store(repository: Repository, entry: Entry) -> tuple[Memory, bool]:
     """The memory of an entry without secrets, and whether it is new."""
     with lock(repository.layout, "mesh"):
-        repository.index.expect_changes()  # another process may have stored it a moment ago
+        repository.core.index.expect_changes()  # another process may have stored it a moment ago
         known = _same(repository, created(entry))
         return (known, False) if known else (repository.get(repository.add(entry).entry.id), True)
 
 
 def likeness(repository: Repository, text: str) -> float:
     """How close the closest memory in use comes to a text, from 0 to 1. Nobody's recall: it is noted nowhere."""
-    found = repository.look([text], 1, replace(DEFAULT, kinds=("memory",)))[0].found
+    found = repository.core.look([text], 1, replace(DEFAULT, kinds=("memory",)))[0].found
     return max((item.relevance for item in found), default=0.0)
 
 
@@ -41,8 +41,8 @@ def _same(repository: Repository, new: Memory) -> Memory | None:
     """A memory in use that says the same: word for word, or as close as duplicates are, with the same facts."""
     session = session_of(new)
     only = replace(DEFAULT, kinds=("memory",), sessions=(session,) if session else ())
-    found = repository.look([new.body[:ASKED]], CLOSE, only)[0].found
-    memories = repository.get_all([item.row.id for item in found])
+    found = repository.core.look([new.body[:ASKED]], CLOSE, only)[0].found
+    memories = repository.get_many([item.row.id for item in found])
     for item, known in zip(found, memories, strict=True):
         alike = known.body == new.body or (item.relevance >= DUPLICATE.min_cosine and same_facts(new, known))
         if alike and _same_place(new, known):

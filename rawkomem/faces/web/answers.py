@@ -8,7 +8,6 @@ from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ...index.lists import memory_of
 from ...model.clock import DAY
 from ...model.errors import BadInput, NotFound
 from ...model.filters import ALL, EXPIRED, FILTER_FIELDS, READABLE, Filter
@@ -76,7 +75,7 @@ def overview(repository: Repository) -> Facts:
             "tag": sorted(tag for tag, _ in tags.most_common(TAGS)),
         },
         "waiting": len(_waiting(repository)),
-        "writes_as": repository.via,
+        "writes_as": repository.core.via,
     }
 
 
@@ -92,7 +91,7 @@ def memories(repository: Repository, asked: Mapping[str, str]) -> Facts:
     found = repository.search(question, FOUND, only) if question else ()
     texts = {item.row.id: item.text for item in found if item.score >= FAINT * found[0].score}
     rows = _found(every, list(texts), question) if question else every
-    shown = repository.get_all([row.id for row in rows[:LISTED]])
+    shown = repository.get_many([row.id for row in rows[:LISTED]])
     return {"total": len(rows), "items": [_item(memory, texts.get(memory.id, "")) for memory in shown]}
 
 
@@ -106,7 +105,7 @@ def _found(every: Sequence[Row], ids: Sequence[str], question: str) -> list[Row]
 
 def memory(repository: Repository, name: str, render: Render) -> Facts:
     """One memory with everything that it is judged by."""
-    explained = repository.explain_memory(_named(repository, name))
+    explained = repository.beliefs.explain(_named(repository, name))
     known = explained.memory
     hidden = known.status == HIDDEN
     claim = claim_of(known)
@@ -126,7 +125,7 @@ def memory(repository: Repository, name: str, render: Render) -> Facts:
         "harmful": known.harmful,
         "observed": known.times_observed,
         "trust": _trust(explained.trust),
-        "citations": [_cited(item) for item in repository.cited(known)],
+        "citations": [_cited(item) for item in repository.citations.of(known)],
         "links": _links(repository, explained),
         "conflicts": [_item(other) for other in explained.conflicts],
         "history": [_step(step, hidden) for step in explained.steps],
@@ -154,7 +153,7 @@ def why(repository: Repository, name: str, task: str) -> Facts:
 
 def graph(repository: Repository) -> Facts:
     """Memories in use and what connects them; of very many, the most connected."""
-    known = repository.graph(similar=SIMILAR)
+    known = repository.graph.load(similar=SIMILAR)
     by_degree = sorted(known.memories.values(), key=lambda memory: (-len(known.around[memory.id]), memory.id))
     drawn = {memory.id: memory for memory in by_degree[:DRAWN]}
     return {
@@ -187,9 +186,9 @@ def waiting(repository: Repository, render: Render) -> Facts:
 
 def _waiting(repository: Repository) -> list[tuple[Memory, list[Memory]]]:
     """What is in quarantine or contradicts something in use, each with what it contradicts."""
-    held = repository.get_all([row.id for row in repository.list(Filter(statuses=("quarantined",)))])
+    held = repository.get_many([row.id for row in repository.list(Filter(statuses=("quarantined",)))])
     found: dict[str, tuple[Memory, list[Memory]]] = {memory.id: (memory, []) for memory in held}
-    for conflict in repository.conflicts():
+    for conflict in repository.beliefs.conflicts():
         found.setdefault(conflict.memory.id, (conflict.memory, []))[1].append(conflict.other)
     return [*found.values()]
 
@@ -199,8 +198,8 @@ def _held(repository: Repository, memory: Memory, others: Sequence[Memory], show
         **_item(memory),
         "html": shown(memory.body),
         "reason": one_line(memory.reason.replace("_", " "), 200),
-        "trust": _trust(repository.trust_parts(memory)),
-        "conflicts": [{**_item(other), "trust": _trust(repository.trust_parts(other))} for other in others],
+        "trust": _trust(repository.beliefs.trust(memory)),
+        "conflicts": [{**_item(other), "trust": _trust(repository.beliefs.trust(other))} for other in others],
     }
 
 
@@ -237,7 +236,7 @@ def _meanings(repository: Repository) -> Meant:
 
 
 def _all(repository: Repository) -> list[Memory]:
-    return repository.read(lambda: [memory_of(doc) for doc in repository.index.catalogue.docs()])
+    return [*repository.core.reading.all()]
 
 
 def _counted(names: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:
@@ -308,7 +307,7 @@ def _links(repository: Repository, explained: Explained) -> list[Facts]:
     """What it is connected with, each once for every type and direction."""
     id = explained.memory.id
     others = {edge.other(id) for edge in explained.edges}
-    known = {memory.id: memory for memory in repository.get_all(sorted(others))}
+    known = {memory.id: memory for memory in repository.get_many(sorted(others))}
     return [
         {**_row(known[edge.other(id)]), "link": one_line(edge.type, 40), "outward": edge.source == id}
         for edge in explained.edges

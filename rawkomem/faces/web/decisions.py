@@ -24,7 +24,7 @@ def feedback(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
 def review(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
     """Let a memory out of quarantine or put it away; `settle` says how its conflicts end."""
     id, action, settle, reason = (_text(said, key) for key in ("id", "action", "settle", "reason"))
-    written = repository.review(id, action, settle, reason, user_name())
+    written = repository.beliefs.review(id, action, settle, reason, user_name())
     return _done(repository, id, [item.entry.id for item in written])
 
 

@@ -12,7 +12,6 @@ from ...files.local.background import start
 from ...files.lock import lock
 from ...learn.session.remember import Run
 from ...model.errors import BadInput
-from ...repository.wings import learning
 from ..host import END, LEARN
 from .heard import news_of, note_heard, note_transcript, transcript_of
 
@@ -64,9 +63,9 @@ def learn_behind(repository: Repository, host: str, transcript: str, talk: IO[by
         if transcript:
             _learn_news(repository, transcript)
         else:
-            learning.learn(repository, talk, Run(agent=host))
+            repository.learning.learn(talk, Run(agent=host))
     repository.sync()
-    repository.wake_sinks()
+    repository.core.wake_sinks()
 
 
 def _learn_news(repository: Repository, transcript: str) -> None:
@@ -74,7 +73,7 @@ def _learn_news(repository: Repository, transcript: str) -> None:
     news, end = news_of(repository.layout, transcript)
     try:
         with news:
-            learning.learn(repository, news, Run())
+            repository.learning.learn(news, Run())
     except BadInput:
         note_heard(repository.layout, transcript, end)
         raise

@@ -81,14 +81,14 @@ def _inject(repository: Repository, call: Call) -> None:
     injection = recalled(repository, call, HOSTS[call.host].max_context_bytes)
     _say(answer(call, injection.text))
     repository.note_use(injection, call.session)
-    repository.deepen_behind()
+    repository.core.deepen_in_background()
 
 
 def _open_session(repository: Repository, call: Call) -> None:
     from .start import opening
 
     _say(answer(call, opening(repository)))
-    repository.wake_sinks()
+    repository.core.wake_sinks()
 
 
 def answer(call: Call, context: str) -> bytes:

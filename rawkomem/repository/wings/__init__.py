@@ -1,2 +1,1 @@
-"""What is done with a whole repository beyond reading and writing it: a module for each subject, whose functions take a
-`Repository` first. Commands, servers and hooks call them; whatever can be decided without files is decided below."""
+"""The wings of a Repository: one class for each subject, loaded when it is first used."""

@@ -1,4 +1,4 @@
-"""Importing into a repository and exporting from it, for the faces."""
+"""Import and export of memories: one method for each direction and shape."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from ...exchange.plan import Decided, Here, decide_import, entries_to_write
 from ...exchange.source import Source
 from ...exchange.stores import FORMAT
 from ...files.lock import lock
-from ...index.lists import memory_of
 from ...model.errors import BadInput, Refused, Unwritable
 from ...model.record import record
+from .neolata import Imported, export_neolata, import_neolata
+from .projects import export_llmos, import_llmos
+from .wing import Wing
 
 if TYPE_CHECKING:
-    from ...model.entry import Memory
-    from ...model.filters import Filter
-    from .. import Repository
+    from collections.abc import Sequence
 
-AT_ONCE = 200  # entries written under one lock
+    from ...model.entry import Memory, Plan
+    from ...model.filters import Filter
+
+ENTRIES_AT_ONCE = 200  # entries written under one lock
 VIA = "import"
 
 
@@ -40,79 +43,92 @@ class Import:
         return tuple(item for item in self.decided if item.plan.entries)
 
 
-def take_in(repository: Repository, path: str, kind: str = "", dry_run: bool = False) -> Import:
-    """Import from a file or a folder. Everything waits for a review; what was imported before adds nothing."""
-    source = Source(path, repository.layout.project)
-    if _is_ours(source.path, repository.layout.root):
-        raise BadInput(f"{path} is this repository itself", "name another folder")
-    if os.path.realpath(source.path) == os.path.realpath(repository.layout.project):
-        raise BadInput("that is the whole project", "'rawkomem import' alone lists what it has to import from")
-    kind = kind or format_of(source)
-    entries = read_format(kind, source)
-    with lock(repository.layout, "import"):
-        decided = decide_import(entries, kind, Here(_memories(repository)), source)
-        for plan in [] if dry_run else entries_to_write(decided, AT_ONCE):
-            repository.write(plan, VIA)
-    return Import(source.path, kind, tuple(decided), tuple(source.skipped))
+class Exchange(Wing):
+    """Imports memories of other tools, and exports memories for them."""
 
+    def import_from(self, path: str, kind: str = "", dry_run: bool = False) -> Import:
+        """Import from a file or a folder. Everything waits for a review; what was imported before adds nothing."""
+        source = Source(path, self._core.layout.project)
+        if _is_ours(source.path, self._core.layout.root):
+            raise BadInput(f"{path} is this repository itself", "name another folder")
+        if os.path.realpath(source.path) == os.path.realpath(self._core.layout.project):
+            raise BadInput("that is the whole project", "'rawkomem import' alone lists what it has to import from")
+        kind = kind or format_of(source)
+        entries = read_format(kind, source)
+        with lock(self._core.layout, "import"):
+            decided = decide_import(entries, kind, Here(self._core.reading.all()), source)
+            for plan in [] if dry_run else entries_to_write(decided, ENTRIES_AT_ONCE):
+                self._core.writer.write(plan, VIA)
+        return Import(source.path, kind, tuple(decided), tuple(source.skipped))
 
-def sources_here(repository: Repository) -> list[tuple[str, str]]:
-    """(path, kind) of what this project has to import from."""
-    found = usual_sources(repository.layout.project, os.path.expanduser("~"))
-    return [(path, format_of(Source(path, repository.layout.project))) for path in found]
+    def sources(self) -> list[tuple[str, str]]:
+        """Return (path, kind) of what this project has to import from."""
+        found = usual_sources(self._core.layout.project, os.path.expanduser("~"))
+        return [(path, format_of(Source(path, self._core.layout.project))) for path in found]
 
+    def export_text(self, only: Filter | None = None) -> str:
+        """Return the memories inside a filter as JSON Lines, the oldest first."""
+        return json_lines(self._chosen(only))
 
-# Exporting
+    def export_file(self, file: str, only: Filter | None = None) -> int:
+        """Write JSON Lines to a file, over an earlier export only; return how many memories it holds."""
+        self._refuse_inside(file)
+        memories = self._chosen(only)
+        if os.path.lexists(file) and not _is_export(file):
+            raise Refused(f"{file} was not written by rawkomem", "name another file, or move it away")
+        try:
+            write_text(file, json_lines(memories))
+        except OSError as failure:
+            raise Unwritable(f"cannot write {file}: {failure.strerror}", "check permissions and free space") from None
+        return len(memories)
 
+    def export_folder(self, folder: str, form: str, only: Filter | None = None) -> Exported:
+        """Write the memories inside a filter as the files of a format into a folder; return what was written."""
+        self._refuse_inside(folder)
+        name = os.path.basename(self._core.layout.project)
+        return write_folder(folder, write_format(form, self._chosen(only), name))
 
-def export_text(repository: Repository, only: Filter | None = None) -> str:
-    """The memories inside a filter as JSON Lines, the oldest first."""
-    return json_lines(_chosen(repository, only))
+    def _chosen(self, only: Filter | None) -> list[Memory]:
+        ids = [row.id for row in self._core.rows(only)]
+        found = self._repo.get_many(ids) if ids else ()
+        return sorted(found, key=lambda memory: (memory.created, memory.id))
 
+    def _refuse_inside(self, path: str) -> None:
+        if _is_ours(path, self._core.layout.root):
+            raise Refused("memories are not exported into the repository itself", "name a folder outside of .rawko")
 
-def export_file(repository: Repository, file: str, only: Filter | None = None) -> int:
-    """Write them to a file; one that is there must be an earlier export. How many memories it holds."""
-    _refuse_inside(repository, file)
-    memories = _chosen(repository, only)
-    if os.path.lexists(file) and not _is_export(file):
-        raise Refused(f"{file} was not written by rawkomem", "name another file, or move it away")
-    try:
-        write_text(file, json_lines(memories))
-    except OSError as failure:
-        raise Unwritable(f"cannot write {file}: {failure.strerror}", "check permissions and free space") from None
-    return len(memories)
+    # Folders and projects of two other systems, as they stand
 
+    def import_neolata(self, folder: str) -> Imported:
+        """Store the memories and episodes of a neolata folder that are not known yet, with their status."""
+        return import_neolata(self._repo, folder)
 
-def export_folder(repository: Repository, folder: str, form: str, only: Filter | None = None) -> Exported:
-    """Write them as the files of a format into a folder; return what was written."""
-    _refuse_inside(repository, folder)
-    name = os.path.basename(repository.layout.project)
-    return write_folder(folder, write_format(form, _chosen(repository, only), name))
+    def export_neolata(self, folder: str) -> int:
+        """Write all memories, whatever their status, into a folder as neolata reads it; return how many."""
+        return export_neolata(self._repo, folder)
 
+    def import_llmos(self, folder: str, dry_run: bool = False) -> Plan:
+        """Store what a folder of LLMos projects holds and is not known yet; return the plan."""
+        return import_llmos(self._repo, folder, dry_run)
 
-def _chosen(repository: Repository, only: Filter | None) -> list[Memory]:
-    ids = [row.id for row in repository.list(only)]
-    found = repository.get_all(ids) if ids else ()
-    return sorted(found, key=lambda memory: (memory.created, memory.id))
+    def export_llmos(self, folder: str, project: str = "") -> Sequence[str]:
+        """Write what is in use, and archived traces, as a project of LLMos; return the files that were written."""
+        return export_llmos(self._repo, folder, project or os.path.basename(self._core.layout.project))
 
+    # MEMORY.md
 
-def _refuse_inside(repository: Repository, path: str) -> None:
-    if _is_ours(path, repository.layout.root):
-        raise Refused("memories are not exported into the repository itself", "name a folder outside of .rawko")
+    def write_contents(self, file: str = "") -> tuple[str, bool]:
+        """Write MEMORY.md, which links to every memory in use; return its path, and whether it changed."""
+        return self._core.page.write(file)
 
 
 def _is_export(file: str) -> bool:
-    """Whether a file is an earlier export of ours, or empty."""
+    """Return whether a file is an earlier export of ours, or empty."""
     if os.path.islink(file) or not os.path.isfile(file):
         return False
     with open(file, encoding="utf-8", errors="replace") as stream:
         first = stream.readline(200)
     return not first or first.startswith(f'{{"format": "{FORMAT}"')
-
-
-def _memories(repository: Repository) -> list[Memory]:
-    """Every memory, whatever its status."""
-    return repository.read(lambda: [memory_of(doc) for doc in repository.index.catalogue.docs()])
 
 
 def _is_ours(path: str, root: str) -> bool:

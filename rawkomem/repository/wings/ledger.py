@@ -1,4 +1,4 @@
-"""The ledger of a repository, for faces: seal what waits, then look."""
+"""The ledger: a tamper-evident log of what was stored and asked."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ from ...files.local.ledger.chain import rows
 from ...files.local.ledger.latest import latest
 from ...files.local.ledger.seal import seal
 from ...model.errors import RawkoError
+from .wing import Wing
 
 if TYPE_CHECKING:
     from ...files.local.ledger.chain import Row
     from ...files.local.ledger.verify import Verdict
-    from .. import Repository
 
-WAIT = 30.0  # seconds for another one that seals
-
-
-def verify(repository: Repository) -> Verdict:
-    """Whether the chain holds. Where it does not, nothing is written to it: what is broken stays as it was found."""
-    verdict = check.verify(repository.layout)
-    if verdict.problems:
-        return verdict
-    _seal(repository)
-    return check.verify(repository.layout)
+SEAL_WAIT_S = 30.0  # for another process that seals
 
 
-def blocks(repository: Repository, operation: str = "", name: str = "") -> list[Row]:
-    """Blocks in order: of one operation or of all, and those whose id, or whose text, holds a name."""
-    _seal(repository)
-    return [
-        row
-        for row in rows(repository.layout)
-        if operation in ("", row.operation_type) and (not name or row.id == name or name in row.yamo_text)
-    ]
+class Ledger(Wing):
+    """The ledger: seals what waits, then reads or verifies the chain."""
 
+    def verify(self) -> Verdict:
+        """Return whether the chain holds. A broken chain is left as it was found: nothing is written to it."""
+        verdict = check.verify(self._core.layout)
+        if verdict.problems:
+            return verdict
+        self._seal()
+        return check.verify(self._core.layout)
 
-def asked(repository: Repository, most: int) -> list[tuple[int, str]]:
-    """When and what was last asked of the memories, the latest first. Seals nothing: somebody is typing."""
-    found = [(row.timestamp, _query(row.yamo_text)) for row in latest(repository.layout, "recall", most)]
-    return [(at, question) for at, question in found if question]
+    def blocks(self, operation: str = "", name: str = "") -> list[Row]:
+        """Return blocks in order, of one operation or all; with a name, those whose id it is or whose text has it."""
+        self._seal()
+        return [
+            row
+            for row in rows(self._core.layout)
+            if operation in ("", row.operation_type) and (not name or row.id == name or name in row.yamo_text)
+        ]
+
+    def asked(self, limit: int) -> list[tuple[int, str]]:
+        """Return when and what was last asked, the latest first. Seals nothing: somebody is typing."""
+        found = [(row.timestamp, _query(row.yamo_text)) for row in latest(self._core.layout, "recall", limit)]
+        return [(at, question) for at, question in found if question]
+
+    def _seal(self) -> None:
+        """Seal what waits; on a disk that cannot be written, warn instead."""
+        try:
+            seal(self._core.layout, SEAL_WAIT_S)
+        except RawkoError as failure:
+            self._core.warn(failure.message)
 
 
 def _query(text: str) -> str:
     line = next((line for line in text.split("\n") if line.startswith("  query;")), "")
     return line.removeprefix("  query;").removesuffix(";")
-
-
-def _seal(repository: Repository) -> None:
-    """On a disk that cannot be written, what waits is simply not shown."""
-    try:
-        seal(repository.layout, WAIT)
-    except RawkoError as failure:
-        repository.warn(failure.message)

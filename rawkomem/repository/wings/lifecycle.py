@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...exchange.sinks.tell import forget as forget_in_sinks
+from ...files.local.ledger.forget import forget as forget_in_ledger
 from ...files.local.private import open_local, replace_local
+from ...files.local.usage import Access, accesses
 from ...files.lock import lock
 from ...files.move import TRACES, move_files, to_archive
-from ...index.lists import memory_of
+from ...files.purge import purge
+from ...index.contextual.fill import forget_vectors
+from ...index.open_store import forget_others
 from ...index.views.goals import leaders
 from ...index.views.neighbors import Neighbours
 from ...learn.traces.consolidate import FAILED, is_due, learning_of, plan_learnings, unlearned
@@ -28,6 +33,7 @@ from ...state.lifecycle.contradict import ClaimRules
 from ...state.lifecycle.decay import Outlook, held_by, look_ahead, plan_decay
 from ...state.lifecycle.strength import FADED_BELOW
 from ...state.run import TRACE, goal_of
+from .wing import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,15 +41,14 @@ if TYPE_CHECKING:
     from ...files.move import Move
     from ...model.entry import Entry, Memory
     from ...state.lifecycle.strength import Strength
-    from .. import Repository
 
     Progress = Callable[[int, int], None]
 
 DUE_TRACES = 10  # LLMos: so many new traces make consolidating due
-AT_ONCE = 500  # entries written before others may write, and progress is told
+LAST_RUN = "consolidated"  # below .rawko/local: the time of the last run; safe to delete
+ENTRIES_AT_ONCE = 500  # entries written before others may write, and progress is told
 FOUND_AMONG = 5  # results for a goal of a trace, among which its learning must be before the trace is put away
 ASKED_AT_ONCE = 100  # questions of one search
-LAST_RUN = "consolidated"  # below .rawko/local: the time of the last run; safe to delete
 DISTILLED = "distilled"  # how what is made of traces arrives
 
 
@@ -72,153 +77,197 @@ class Due:
     last: int  # when it was last done on this machine; 0: never
 
 
-def decay(
-    repository: Repository, dry_run: bool = False, by: str = "", progress: Progress = _quiet
-) -> tuple[Done, Outlook]:
-    """Archive what faded and clean links; with how strong each memory was."""
-    outlooks: list[Outlook] = []
+class Lifecycle(Wing):
+    """Decay, compression and consolidation of all memories; removal for good."""
 
-    def decide(census: Census) -> Plan:
-        outlooks.append(look_ahead(census, FADED_BELOW))
-        return plan_decay(census, by)
+    def decay(self, dry_run: bool = False, by: str = "", progress: Progress = _quiet) -> tuple[Done, Outlook]:
+        """Archive what faded and clean links; return that, and how strong each memory was."""
+        outlooks: list[Outlook] = []
 
-    return _run(repository, decide, dry_run, progress), outlooks[0]
+        def decide(census: Census) -> Plan:
+            outlooks.append(look_ahead(census, FADED_BELOW))
+            return plan_decay(census, by)
 
+        return self._run(decide, dry_run, progress), outlooks[0]
 
-def compress(
-    repository: Repository, how: Compression, dry_run: bool = False, by: str = "", progress: Progress = _quiet
-) -> Done:
-    """Digests of what belongs together and lies idle."""
+    def compress(
+        self, how: Compression | None = None, dry_run: bool = False, by: str = "", progress: Progress = _quiet
+    ) -> Done:
+        """Make digests of memories that belong together and that nobody used for a while."""
 
-    def decide(census: Census) -> Plan:
-        return plan_compress(census, _neighbours(repository).pairs, how, by)
+        def decide(census: Census) -> Plan:
+            return plan_compress(census, self._neighbours().pairs, how or Compression(), by)
 
-    return _run(repository, decide, dry_run, progress)
+        return self._run(decide, dry_run, progress)
 
+    def consolidate(
+        self, dry_run: bool = False, by: str = "", progress: Progress = _quiet, staged: bool = False
+    ) -> Done:
+        """Merge duplicates, settle contradictions, make digests, prune, and turn traces into learnings.
 
-def consolidate(
-    repository: Repository, dry_run: bool = False, by: str = "", progress: Progress = _quiet, staged: bool = False
-) -> Done:
-    """Duplicates, contradictions, corroboration, digests, prune; and learnings of traces, which are then put away.
+        The traces that were learned from then move to the archive; with `staged` they stay until a review.
+        """
 
-    `staged`: the traces stay where they are, for somebody to review the learnings first.
-    """
+        def decide(census: Census) -> Plan:
+            near = self._neighbours()
+            todo = steps(Similar(near.later, near.pairs), self._claim_rules(), Compression(), by)
+            return plan_consolidate(
+                census, {**todo, "learnings": lambda seen: plan_learnings(seen, leaders, by)}, progress
+            )
 
-    def decide(census: Census) -> Plan:
-        near = _neighbours(repository)
-        todo = steps(Similar(near.later, near.pairs), _claim_rules(repository), Compression(), by)
-        return plan_consolidate(census, {**todo, "learnings": lambda seen: plan_learnings(seen, leaders, by)}, progress)
+        return self._run(decide, dry_run, progress, put_away=not staged)
 
-    return _run(repository, decide, dry_run, progress, put_away=not staged)
+    def learn_traces(self, dry_run: bool = False, by: str = "", progress: Progress = _quiet) -> Done:
+        """Turn traces into learnings, and nothing else."""
+        return self._run(lambda census: plan_learnings(census, leaders, by), dry_run, progress)
 
+    def due(self) -> Due:
+        """Return whether enough new traces, or a week, went by since traces were consolidated."""
+        census = self.census()
+        new, least, last = unlearned(census), DUE_TRACES, self._last_run()
+        oldest = min((trace.created for trace in new), default=0)
+        return Due(is_due(len(new), oldest, last, census.now, least), len(new), least, last)
 
-def learn_traces(repository: Repository, dry_run: bool = False, by: str = "", progress: Progress = _quiet) -> Done:
-    """Only the learnings: what retention does before it moves anything."""
-    return _run(repository, lambda census: plan_learnings(census, leaders, by), dry_run, progress)
+    def strength(self, memory: Memory) -> Strength:
+        """Return how alive a memory is, with what that is made of."""
+        census = self.census()
+        return census.strength(memory, len(held_by(census).get(memory.id, ())))
 
+    def accesses(self) -> Mapping[str, Access]:
+        """Return how often, and when last, each memory was injected on this machine."""
+        return accesses(self._core.layout)
 
-def due(repository: Repository) -> Due:
-    """Whether enough new traces, or a week, went by since traces were consolidated."""
-    census = take_census(repository)
-    new, least, last = unlearned(census), DUE_TRACES, _last_run(repository)
-    oldest = min((trace.created for trace in new), default=0)
-    return Due(is_due(len(new), oldest, last, census.now, least), len(new), least, last)
+    def purge(self, name: str) -> Sequence[str]:
+        """Rewrite files without any entry about this memory; return the paths that changed.
 
+        The index is rebuilt, not updated: freed pages of a database still hold what was in them.
+        """
+        core = self._core
+        memory = self._repo.get(name)
+        paths = sorted(core.index.catalogue.paths_about(memory.id))
+        said = [f"{entry.title} {entry.body}" for entry in core.reading.entries(memory.id)]
+        changed = purge(core.layout, memory.id, paths)
+        forget_in_sinks(core.layout, memory.id)
+        core.forget_answers()
+        core.index.discard()
+        forget_vectors(core.index)
+        for other in forget_others(core.layout, core.settings.store.name):
+            core.warn(
+                f"the store {other} may hold the text until it is used again: RAWKOMEM_STORE={other} rawkomem sync"
+            )
+        core.index.sync()
+        forget_in_ledger(core.layout, memory.id, said)
+        core.writer.follow_page()
+        return changed
 
-def strength(repository: Repository, memory: Memory) -> Strength:
-    """How alive a memory is, with what that is made of."""
-    census = take_census(repository)
-    return census.strength(memory, len(held_by(census).get(memory.id, ())))
+    def census(self) -> Census:
+        """Return all memories, with what depends on the clock and on this machine."""
+        memories = self._core.reading.all()
+        at = now()
+        uses = {id: (access.count, access.last) for id, access in self.accesses().items()}
+        believed = self._repo.beliefs.all()
+        return Census({memory.id: memory for memory in memories}, at, lambda memory: believed.trust(memory).value, uses)
 
+    def _neighbours(self) -> Neighbours:
+        return Neighbours(self._core.read(lambda: self._core.index.store.vectors(Filter())))
 
-def take_census(repository: Repository) -> Census:
-    """All memories of a repository, with what depends on the clock and on this machine."""
-    index = repository.index
-    memories = repository.read(lambda: [memory_of(doc) for doc in index.catalogue.docs()])
-    at = now()
-    uses = {id: (access.count, access.last) for id, access in repository.accesses().items()}
-    believed = repository.believing()
-    return Census({memory.id: memory for memory in memories}, at, lambda memory: believed.trust(memory).value, uses)
+    def _claim_rules(self) -> ClaimRules:
+        """Return what claims mean in this repository."""
+        registry = self._repo.beliefs.predicates()
 
+        def key(memory: Memory) -> tuple[str, str] | None:
+            claim = claim_of(memory)
+            return claim.key if claim else None
 
-def _neighbours(repository: Repository) -> Neighbours:
-    return Neighbours(repository.read(lambda: repository.index.store.vectors(Filter())))
+        def rivals(memory: Memory, others: Sequence[Memory]) -> Sequence[Memory]:
+            return rivals_of(memory, others, registry)
 
+        def policy(memory: Memory) -> str:
+            claim = claim_of(memory)
+            return registry.get(claim.predicate, UNREGISTERED).conflict_policy if claim else ""
 
-def _claim_rules(repository: Repository) -> ClaimRules:
-    """What claims mean in this repository."""
-    registry = repository.predicates()
+        return ClaimRules(key, rivals, policy)
 
-    def key(memory: Memory) -> tuple[str, str] | None:
-        claim = claim_of(memory)
-        return claim.key if claim else None
+    def _run(
+        self,
+        decide: Callable[[Census], Plan],
+        dry_run: bool,
+        progress: Progress,
+        put_away: bool = False,
+    ) -> Done:
+        if dry_run:
+            census = self.census()
+            plan = decide(census)
+            moves = learned_files(census.after(plan)) if put_away else {}
+            return Done(plan, dict(census.memories), False, tuple(move for some in moves.values() for move in some))
+        with lock(self._core.layout, "lifecycle"):
+            census = self.census()
+            plan = decide(census)
+            self._write(plan, progress)
+            done = Done(plan, dict(census.memories), written=True)
+            if put_away:
+                done = self._put_away(census.after(plan), done)
+                self._note_run()
+        return done
 
-    def rivals(memory: Memory, others: Sequence[Memory]) -> Sequence[Memory]:
-        return rivals_of(memory, others, registry)
+    def _write(self, plan: Plan, progress: Progress) -> None:
+        """Write a plan in parts. Each entry stands for itself: whoever runs again after a kill goes on from there."""
+        for start in range(0, len(plan.entries), ENTRIES_AT_ONCE):
+            part = plan.entries[start : start + ENTRIES_AT_ONCE]
+            for via, some in ((DISTILLED, filter(_is_learning, part)), ("", (e for e in part if not _is_learning(e)))):
+                entries = tuple(some)
+                if entries:
+                    self._core.writer.write(replace(plan, entries=entries), via)
+            progress(min(start + ENTRIES_AT_ONCE, len(plan.entries)), len(plan.entries))
+        if plan.entries:
+            self._repo.sync()
 
-    def policy(memory: Memory) -> str:
-        claim = claim_of(memory)
-        return registry.get(claim.predicate, UNREGISTERED).conflict_policy if claim else ""
+    def _put_away(self, census: Census, done: Done) -> Done:
+        """Move the traces of learnings into the archive, but for learnings that the traces' own goals do not find."""
+        leaving = learned_files(census)
+        unfound = self.unfound_by_goals(census, leaving)
+        moves = [move for id, some in leaving.items() if id not in unfound for move in some]
+        if moves:
+            with lock(self._core.layout, "write"):
+                moves = move_files(self._core.layout, moves)
+            self._core.index.expect_changes()
+            self._repo.sync()
+        return replace(done, moves=tuple(moves), unfound=tuple(unfound.items()))
 
-    return ClaimRules(key, rivals, policy)
+    def unfound_by_goals(self, census: Census, leaving: Mapping[str, Sequence[Move]]) -> dict[str, str]:
+        """Return learning → a goal of one of its traces that does not find it among the first results."""
+        by_path = {memory.path: memory for memory in census.memories.values() if memory.kind == TRACE}
+        asked: dict[str, set[str]] = {}
+        for id, moves in leaving.items():
+            for move in moves:
+                asked.setdefault(goal_of(by_path[move.source]), set()).add(id)
+        questions = sorted(asked)
+        only = replace(DEFAULT, kinds=tuple(kind for kind in CREATES if kind != TRACE))
+        unfound: dict[str, str] = {}
+        for start in range(0, len(questions), ASKED_AT_ONCE):
+            for answer in self._core.look(questions[start : start + ASKED_AT_ONCE], FOUND_AMONG, only):
+                for id in asked[answer.question] - {found.row.id for found in answer.found}:
+                    unfound.setdefault(id, answer.question)
+        return unfound
 
+    def _last_run(self) -> int:
+        try:
+            with open_local(self._core.layout, LAST_RUN, "r") as stream:
+                return read_time(stream.read(40).decode("ascii", "replace"))[0] or 0
+        except OSError:
+            return 0
 
-def _run(
-    repository: Repository,
-    decide: Callable[[Census], Plan],
-    dry_run: bool,
-    progress: Progress,
-    put_away: bool = False,
-) -> Done:
-    if dry_run:
-        census = take_census(repository)
-        plan = decide(census)
-        moves = learned_files(census.after(plan)) if put_away else {}
-        return Done(plan, dict(census.memories), False, tuple(move for some in moves.values() for move in some))
-    with lock(repository.layout, "lifecycle"):
-        census = take_census(repository)
-        plan = decide(census)
-        _write(repository, plan, progress)
-        done = Done(plan, dict(census.memories), written=True)
-        if put_away:
-            done = _put_away(repository, census.after(plan), done)
-            _note_run(repository)
-    return done
-
-
-def _write(repository: Repository, plan: Plan, progress: Progress) -> None:
-    """Write a plan in parts. Each entry stands for itself: whoever runs again after a kill goes on from there."""
-    for start in range(0, len(plan.entries), AT_ONCE):
-        part = plan.entries[start : start + AT_ONCE]
-        for via, some in ((DISTILLED, filter(_is_learning, part)), ("", (e for e in part if not _is_learning(e)))):
-            entries = tuple(some)
-            if entries:
-                repository.write(replace(plan, entries=entries), via)
-        progress(min(start + AT_ONCE, len(plan.entries)), len(plan.entries))
-    if plan.entries:
-        repository.sync()
+    def _note_run(self) -> None:
+        replace_local(self._core.layout, LAST_RUN, iso(now()).encode())
 
 
 def _is_learning(entry: Entry) -> bool:
-    """Whether an entry's words were made of traces."""
+    """Return whether an entry's words were made of traces."""
     return FAILED in entry.extra
 
 
-def _put_away(repository: Repository, census: Census, done: Done) -> Done:
-    """Move the traces of learnings into the archive, but for learnings that the traces' own goals do not find."""
-    leaving = learned_files(census)
-    unfound = unfound_by_goals(repository, census, leaving)
-    moves = [move for id, some in leaving.items() if id not in unfound for move in some]
-    if moves:
-        with lock(repository.layout, "write"):
-            moves = move_files(repository.layout, moves)
-        repository.index.expect_changes()
-        repository.sync()
-    return replace(done, moves=tuple(moves), unfound=tuple(unfound.items()))
-
-
 def trace_files(census: Census, wanted: Callable[[Memory], bool]) -> dict[str, list[Memory]]:
-    """The files of the short-term folder all of whose memories are active traces that are wanted."""
+    """Return the files of the short-term folder all of whose memories are active traces that are wanted."""
     files: dict[str, list[Memory]] = {}
     for memory in census.memories.values():
         if memory.path.startswith(f"{TRACES}/"):
@@ -231,39 +280,10 @@ def trace_files(census: Census, wanted: Callable[[Memory], bool]) -> dict[str, l
 
 
 def learned_files(census: Census, wanted: Callable[[Memory], bool] = lambda memory: True) -> dict[str, list[Move]]:
-    """learning → the moves into the archive of files that hold nothing but traces which were learned from."""
+    """Return learning → the moves into the archive of files that only hold traces which were learned from."""
     learned = learning_of(census)
     leaving: dict[str, list[Move]] = {}
     for path, memories in trace_files(census, lambda memory: memory.id in learned and wanted(memory)).items():
         id = learned[memories[0].id].id
         leaving.setdefault(id, []).append(to_archive(path, f"learned in {id}"))
     return leaving
-
-
-def unfound_by_goals(repository: Repository, census: Census, leaving: Mapping[str, Sequence[Move]]) -> dict[str, str]:
-    """learning → a goal of one of its traces that does not find it among the first results."""
-    by_path = {memory.path: memory for memory in census.memories.values() if memory.kind == TRACE}
-    asked: dict[str, set[str]] = {}
-    for id, moves in leaving.items():
-        for move in moves:
-            asked.setdefault(goal_of(by_path[move.source]), set()).add(id)
-    questions = sorted(asked)
-    only = replace(DEFAULT, kinds=tuple(kind for kind in CREATES if kind != TRACE))
-    unfound: dict[str, str] = {}
-    for start in range(0, len(questions), ASKED_AT_ONCE):
-        for answer in repository.look(questions[start : start + ASKED_AT_ONCE], FOUND_AMONG, only):
-            for id in asked[answer.question] - {found.row.id for found in answer.found}:
-                unfound.setdefault(id, answer.question)
-    return unfound
-
-
-def _last_run(repository: Repository) -> int:
-    try:
-        with open_local(repository.layout, LAST_RUN, "r") as stream:
-            return read_time(stream.read(40).decode("ascii", "replace"))[0] or 0
-    except OSError:
-        return 0
-
-
-def _note_run(repository: Repository) -> None:
-    replace_local(repository.layout, LAST_RUN, iso(now()).encode())

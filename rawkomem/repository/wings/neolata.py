@@ -53,16 +53,16 @@ def import_neolata(repository: Repository, folder: str) -> Imported:
     """Store the memories and episodes of a folder that are not known yet."""
     source = Source(folder, repository.layout.project)
     held = read_folder(source)
-    known = {row.id for row in repository.list(Filter())}
+    known = {row.id for row in repository.core.rows(Filter())}
     plans = list(_plans(held, known, source))
     for start in range(0, len(plans), BATCH):
         entries = tuple(entry for plan in plans[start : start + BATCH] for entry in plan.entries)
-        repository.write(Plan(entries, f"import from neolata: {folder}"), via="import")
+        repository.core.writer.write(Plan(entries, f"import from neolata: {folder}"), via="import")
     return Imported(len(plans), len(known & held.memories.keys()), tuple(source.skipped))
 
 
 def _plans(held: Folder, known: set[str], source: Source) -> Iterator[Plan]:
-    """What is to be written for each memory and episode that is not known; one that cannot be is passed over."""
+    """Plan what is written for each memory and episode that is not known; skip those that cannot be written."""
     ids = held.memories.keys() | known
     for id, item in held.memories.items():
         if id in known:
@@ -89,7 +89,7 @@ def _added(entry: Entry, source: Source) -> Plan | None:
 
 def export_neolata(repository: Repository, folder: str) -> int:
     """Write all memories, whatever their status, into a folder as neolata reads it; returns how many."""
-    ids = [row.id for row in repository.list(Filter())]
-    memories = [memory for memory in repository.get_all(ids) if memory.status != "deleted"]
+    ids = [row.id for row in repository.core.rows(Filter())]
+    memories = [memory for memory in repository.get_many(ids) if memory.status != "deleted"]
     write_folder(folder, neolata_files(memories))
     return len(memories)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...index.lists import memory_of
 from ...learn.traces.llmos import read_llmos, trace_text, write_llmos
 from ...model.entry import Plan
 from ...model.errors import BadInput
@@ -18,17 +17,18 @@ if TYPE_CHECKING:
     from .. import Repository
 
 EXPORTED = ("trace", "experience", "learning", "memory", "lesson")
-AT_ONCE = 200  # entries written under one lock
+ENTRIES_AT_ONCE = 200  # entries written under one lock
 
 
 def import_llmos(repository: Repository, folder: str, dry_run: bool = False) -> Plan:
-    """Everything below an LLMos folder that is not here yet; a second time there is nothing."""
+    """Store what is below an LLMos folder and not known yet; a second import adds nothing."""
+    core = repository.core
     entries = read_llmos(folder)
-    known = repository.read(lambda: {entry.id for entry in entries if repository.index.catalogue.row(entry.id)})
+    known = core.read(lambda: {entry.id for entry in entries if core.index.catalogue.row(entry.id)})
     new = [plan_add(entry).entries[0] for entry in entries if entry.id not in known]
     plan = Plan(tuple(new), f"import {len(new)} memories of LLMos")
-    for start in range(0, 0 if dry_run else len(new), AT_ONCE):
-        repository.write(Plan(plan.entries[start : start + AT_ONCE], plan.why), via="import")
+    for start in range(0, 0 if dry_run else len(new), ENTRIES_AT_ONCE):
+        core.writer.write(Plan(plan.entries[start : start + ENTRIES_AT_ONCE], plan.why), via="import")
     return plan
 
 
@@ -36,9 +36,8 @@ def export_llmos(repository: Repository, folder: str, project: str) -> Sequence[
     """Write what is in use, and archived traces, as a project of LLMos; the files that were written to."""
     if not project or "/" in project or "\\" in project or project.startswith("."):
         raise BadInput(f"{project!r} is no name for a project", "give --name with a plain name")
-    index = repository.index
-    every = repository.read(lambda: [memory_of(doc) for doc in index.catalogue.docs()])
-    return write_llmos(folder, project, (memory for memory in every if _leaves(memory)), trace_text)
+    leaving = (memory for memory in repository.core.reading.all() if _leaves(memory))
+    return write_llmos(folder, project, leaving, trace_text)
 
 
 def _leaves(memory: Memory) -> bool:

@@ -6,17 +6,15 @@ import json
 from array import array
 from typing import TYPE_CHECKING, Any
 
-from ...files.local.usage import Access
-from ...index.open_store import MEMORY, SQLITE, StoreHome, plugin
+from ...files.local.usage import Access, accesses
+from ...index.open_store import MEMORY, SQLITE, StoreHome, plugin, plugin_names
 from ...learn.skills.blocks import skill_as_yamo
-from ...model.errors import BadInput
+from ...model.errors import BadInput, NotFound
 from ...model.filters import Filter
 from ...model.kinds import ACTIVE
 from ...model.record import as_dict, record
 from ...state.changes.heritage import heritage_of
 from ...state.lifecycle.promoted import promoted
-from . import ledger, skills
-from .stores import names_with_tables
 
 if TYPE_CHECKING:
     from ...files.local.ledger.chain import Row
@@ -36,24 +34,33 @@ class Published:
 
 def publish(repository: Repository) -> Published:
     """Fill what the store alone cannot: yamo_blocks, synthesized_skills, and columns of memory_entries."""
-    settings = repository.settings.store
+    core = repository.core
+    settings = core.settings.store
     if settings.name in (SQLITE, MEMORY) or not plugin(settings.name).rfc_tables:
         raise BadInput(f"the {settings.name} store has no such tables", f"rawkomem store use {names_with_tables()[0]}")
-    repository.index.refresh()
-    used = repository.accesses()
-    memories = repository.get_all([row.id for row in repository.list(Filter())])
+    core.index.refresh()
+    used = accesses(core.layout)
+    memories = core.reading.inside(Filter())
     known = {memory.id: _columns(memory, used.get(memory.id, Access())) for memory in memories}
-    blocks = [_block(row) for row in ledger.blocks(repository)]
-    in_use = [skill for skill in skills.list_all(repository) if skill.memory.status == ACTIVE]
-    vectors = repository.index.embedder.embed([_intent(skill.memory) for skill in in_use]) if in_use else []
+    blocks = [_block(row) for row in repository.ledger.blocks()]
+    in_use = [skill for skill in repository.skills.list() if skill.memory.status == ACTIVE]
+    vectors = core.index.embedder.embed([_intent(skill.memory) for skill in in_use]) if in_use else []
     made = [_skill(skill, vector) for skill, vector in zip(in_use, vectors, strict=True)]
-    home = StoreHome(repository.layout, settings)
-    filled = plugin(settings.name).publish(home, repository.index.embedder.dims, known, blocks, made)
+    home = StoreHome(core.layout, settings)
+    filled = plugin(settings.name).publish(home, core.index.embedder.dims, known, blocks, made)
     return Published(filled, len(blocks), len(made))
 
 
+def names_with_tables() -> list[str]:
+    """Return the stores that have the tables of RFC-0011; raise NotFound if no installed package provides one."""
+    names = [name for name in plugin_names() if plugin(name).rfc_tables]
+    if not names:
+        raise NotFound("no installed store has the tables of RFC-0011", "install a package that provides one")
+    return names
+
+
 def _columns(memory: Memory, access: Access) -> dict[str, Any]:
-    """What memory_entries can say of a memory, once its whole history is at hand."""
+    """Return the columns of memory_entries that depend on a memory's whole history."""
     chain = heritage_of(memory)
     told = {"intentChain": chain.intents, "hypotheses": chain.hypotheses, "rationales": chain.rationales}
     heritage = json.dumps(told, ensure_ascii=False) if any(told.values()) else None
@@ -65,7 +72,7 @@ def _block(row: Row) -> dict[str, Any]:
 
 
 def _skill(skill: Skill, vector: bytes) -> dict[str, Any]:
-    """A row of RFC-0011 §2.4."""
+    """Return a row of RFC-0011 §2.4."""
     memory = skill.memory
     about = {"reliability": skill.reliability, "use_count": skill.uses, "last_used": skill.last_used or None}
     return {

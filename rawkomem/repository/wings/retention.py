@@ -17,7 +17,8 @@ from ...model.clock import DAY, iso, now
 from ...model.entry import Plan
 from ...model.errors import BadInput, NotFound
 from ...model.record import record
-from . import lifecycle
+from .lifecycle import learned_files, trace_files
+from .wing import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from ...files.layout import Layout
     from ...model.entry import Memory
     from ...state.lifecycle.census import Census
-    from .. import Repository
 
 IDLE = DAY  # LLMos: short-term memory leaves after 24 hours without activity
 BUNDLED_AFTER = 365 * DAY  # LLMos: compressed after a year
@@ -41,120 +41,122 @@ class Retained:
     written: bool
 
 
-def retain(repository: Repository, dry_run: bool = False, by: str = "") -> Retained:
-    """Make learnings of traces first, so that nothing leaves that was not learned from; then move, then compress."""
-    learned = lifecycle.learn_traces(repository, dry_run, by)
-    census = lifecycle.take_census(repository)
-    census = census.after(learned.plan) if dry_run else census
-    leaving = plan_moves(census, repository.settings.keep_days)
-    if not dry_run:
-        taught = {id: moves for id, moves in leaving.items() if id}
-        for id in lifecycle.unfound_by_goals(repository, census, taught):
-            del leaving[id]
-    moves = [move for some in leaving.values() for move in some]
-    if dry_run:
-        months = {*months_in(repository.layout), *(os.path.dirname(move.target) for move in moves)}
-        return Retained(learned.plan, tuple(moves), tuple(old_months(months, now())), written=False)
-    with lock(repository.layout, "write"):
-        done = move_files(repository.layout, moves)
-        packed = old_months(months_in(repository.layout), now())
-        for month in packed:
-            pack(repository.layout, month)
-    repository.index.expect_changes()
-    repository.sync()
-    return Retained(learned.plan, tuple(done), tuple(packed), written=True)
+class Retention(Wing):
+    """Moves traces that were learned from to the archive, compresses old months, and undoes both."""
+
+    def run(self, dry_run: bool = False, by: str = "") -> Retained:
+        """Turn traces into learnings, move those traces to the archive, then compress months that ended a year ago."""
+        learned = self._repo.lifecycle.learn_traces(dry_run, by)
+        census = self._repo.lifecycle.census()
+        census = census.after(learned.plan) if dry_run else census
+        leaving = plan_moves(census, self._core.settings.keep_days)
+        if not dry_run:
+            taught = {id: moves for id, moves in leaving.items() if id}
+            for id in self._repo.lifecycle.unfound_by_goals(census, taught):
+                del leaving[id]
+        moves = [move for some in leaving.values() for move in some]
+        if dry_run:
+            months = {*months_in(self._core.layout), *(os.path.dirname(move.target) for move in moves)}
+            return Retained(learned.plan, tuple(moves), tuple(old_months(months, now())), written=False)
+        with lock(self._core.layout, "write"):
+            done = move_files(self._core.layout, moves)
+            packed = old_months(months_in(self._core.layout), now())
+            for month in packed:
+                pack(self._core.layout, month)
+        self._core.index.expect_changes()
+        self._repo.sync()
+        return Retained(learned.plan, tuple(done), tuple(packed), written=True)
+
+    def archived(self) -> dict[str, int]:
+        """Return what the archive holds: folder or bundle → number of files, by name."""
+        layout = self._core.layout
+        counts = {bundle_of(folder): 0 for folder in bundles(layout)}
+        for place, _, _ in os.walk(layout.path(ARCHIVE)):
+            folder = layout.relative(place)
+            count = len(markdown_in(layout, folder))
+            if count:
+                counts[folder] = count
+        return dict(sorted(counts.items()))
+
+    def restore(self, what: Sequence[str]) -> tuple[list[Move], list[str]]:
+        """Undo one step: unpack a bundled month, or return a month of the archive or a single trace to its folder.
+
+        Return the files that moved and the months that were unpacked.
+        """
+        moves: list[Move] = []
+        unpacked: list[str] = []
+        for name in what:
+            folder = self._bundled(name)
+            if folder:
+                with lock(self._core.layout, "write"):
+                    unpack(self._core.layout, folder)
+                unpacked.append(folder)
+                self._core.index.expect_changes()
+            if not folder or not _is_month(name.rpartition("/")[2]):
+                moves += self._back(name)
+        with lock(self._core.layout, "write"):
+            done = move_files(self._core.layout, moves)
+        self._core.index.expect_changes()
+        self._repo.sync()
+        return done, unpacked
+
+    def _bundled(self, name: str) -> str:
+        """Return the folder of the bundle that a name means: a month, or the id of a trace that is nowhere else."""
+        layout = self._core.layout
+        if _is_month(name.rpartition("/")[2]):
+            folder = name if name.startswith(f"{ARCHIVE}/") else f"{ARCHIVE}/{name}"
+            return folder if folder in bundles(layout) else ""
+        known = self._core.read(lambda: self._core.index.catalogue.resolve(name))
+        return "" if known else holding(layout, name)
+
+    def _back(self, name: str) -> list[Move]:
+        if _is_month(name):
+            folder = f"{ARCHIVE}/{name}"
+            if not os.path.isdir(self._core.layout.path(folder)):
+                raise NotFound(f"the archive holds no month {name}", "'rawkomem retention list' shows what it holds")
+            return [from_archive(f"{folder}/{file}") for file in markdown_in(self._core.layout, folder)]
+        memory = self._repo.get(name)
+        if not memory.path.startswith(f"{ARCHIVE}/"):
+            hint = f"'rawkomem restore {memory.id}' takes back a change of its status"
+            raise BadInput(f"{memory.id} lies in {memory.path}, not in the archive", hint)
+        if memory.path.startswith(f"{ARCHIVED_LOG}/"):
+            raise BadInput(
+                f"{memory.id} left the log by its number", "it stays readable in the archive: 'rawkomem show'"
+            )
+        return [from_archive(memory.path)]
 
 
 def plan_moves(census: Census, keep_days: int) -> dict[str, list[Move]]:
-    """The traces that leave, by the learning that was made of them: idle for a day and learned from.
+    """Return the traces that leave, by the learning that was made of them: idle for a day and learned from.
 
     Those idle for as many days as a setting says leave without one, under ''.
     """
-    leaving = lifecycle.learned_files(census, lambda memory: _idle(census, memory) >= IDLE)
+    leaving = learned_files(census, lambda memory: _idle(census, memory) >= IDLE)
     if keep_days:
         known = {move.source for moves in leaving.values() for move in moves}
-        old = lifecycle.trace_files(census, lambda memory: _idle(census, memory) >= keep_days * DAY)
+        old = trace_files(census, lambda memory: _idle(census, memory) >= keep_days * DAY)
         left = [to_archive(path, f"idle for more than {keep_days} days") for path in old if path not in known]
         leaving |= {"": left} if left else {}
     return leaving
 
 
 def _idle(census: Census, memory: Memory) -> int:
-    """How long nobody changed or used a memory; one that tells no time is never idle."""
+    """Return how long nobody changed or used a memory; one without a time is never idle."""
     return census.now - census.touched(memory) if census.touched(memory) else 0
 
 
 def months_in(layout: Layout) -> list[str]:
-    """The folders of the archive that hold the files of one month."""
+    """Return the folders of the archive that hold the files of one month."""
     parents = [parent for parent in (ARCHIVE, ARCHIVED_LOG) if os.path.isdir(layout.path(parent))]
     found = [f"{parent}/{name}" for parent in parents for name in os.listdir(layout.path(parent)) if _is_month(name)]
     return [month for month in found if os.path.isdir(layout.path(month)) and markdown_in(layout, month)]
 
 
 def old_months(months: Iterable[str], at: int) -> list[str]:
-    """Of these folders, those whose month ended more than a year ago."""
+    """Return those folders whose month ended more than a year ago."""
     last = iso(at - BUNDLED_AFTER)[:7]
     return sorted(month for month in months if _is_month(os.path.basename(month)) and os.path.basename(month) < last)
 
 
 def _is_month(name: str) -> bool:
     return len(name) == 7 and name[4] == "-" and name[:4].isdecimal() and name[5:].isdecimal()
-
-
-def archived(layout: Layout) -> dict[str, int]:
-    """What the archive holds: folder or bundle → how many files, by name."""
-    counts = {bundle_of(folder): 0 for folder in bundles(layout)}
-    for place, _, _ in os.walk(layout.path(ARCHIVE)):
-        folder = layout.relative(place)
-        count = len(markdown_in(layout, folder))
-        if count:
-            counts[folder] = count
-    return dict(sorted(counts.items()))
-
-
-def restore(repository: Repository, what: Sequence[str]) -> tuple[list[Move], list[str]]:
-    """One step back: a bundled month is unpacked, a month in the archive or a single trace returns to its folder.
-
-    Returns the files that moved and the months that were unpacked.
-    """
-    moves: list[Move] = []
-    unpacked: list[str] = []
-    for name in what:
-        folder = _bundled(repository, name)
-        if folder:
-            with lock(repository.layout, "write"):
-                unpack(repository.layout, folder)
-            unpacked.append(folder)
-            repository.index.expect_changes()
-        if not folder or not _is_month(name.rpartition("/")[2]):
-            moves += _back(repository, name)
-    with lock(repository.layout, "write"):
-        done = move_files(repository.layout, moves)
-    repository.index.expect_changes()
-    repository.sync()
-    return done, unpacked
-
-
-def _bundled(repository: Repository, name: str) -> str:
-    """The folder of the bundle that a name means: a month, or the id of a trace that lies nowhere else."""
-    layout = repository.layout
-    if _is_month(name.rpartition("/")[2]):
-        folder = name if name.startswith(f"{ARCHIVE}/") else f"{ARCHIVE}/{name}"
-        return folder if folder in bundles(layout) else ""
-    known = repository.read(lambda: repository.index.catalogue.resolve(name))
-    return "" if known else holding(layout, name)
-
-
-def _back(repository: Repository, name: str) -> list[Move]:
-    if _is_month(name):
-        folder = f"{ARCHIVE}/{name}"
-        if not os.path.isdir(repository.layout.path(folder)):
-            raise NotFound(f"the archive holds no month {name}", "'rawkomem retention list' shows what it holds")
-        return [from_archive(f"{folder}/{file}") for file in markdown_in(repository.layout, folder)]
-    memory = repository.get(name)
-    if not memory.path.startswith(f"{ARCHIVE}/"):
-        hint = f"'rawkomem restore {memory.id}' takes back a change of its status"
-        raise BadInput(f"{memory.id} lies in {memory.path}, not in the archive", hint)
-    if memory.path.startswith(f"{ARCHIVED_LOG}/"):
-        raise BadInput(f"{memory.id} left the log by its number", "it stays readable in the archive: 'rawkomem show'")
-    return [from_archive(memory.path)]

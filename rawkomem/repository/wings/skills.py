@@ -1,4 +1,4 @@
-"""Skills of a repository, and what is made from memories: reflections and proposed skills. For the faces.
+"""Skills, and what is made from memories: reflections and proposed skills.
 
 One decision at a time: whoever comes second waits, and finds the work done.
 """
@@ -8,9 +8,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ...files.local.usage import Access
+from ...files.local.usage import Access, accesses
 from ...files.lock import lock
-from ...index.lists import memory_of
 from ...index.views.neighbors import Neighbours
 from ...learn.llm.ask import open_llm
 from ...learn.llm.model import LlmFailure, is_learning
@@ -31,6 +30,7 @@ from ...state.belief.committer import UNKNOWN
 from ...state.belief.trust import standing_of_entry, trust_of
 from ...state.derive import covered
 from ...state.fold import fold
+from .wing import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from ...learn.llm.model import Llm
     from ...learn.skills.synthesize import Draft
     from ...model.entry import Memory, Plan, Value
-    from .. import Repository
 
     T = TypeVar("T")
 
@@ -83,211 +82,196 @@ class Synthesis:
 # Taking in, finding, judging
 
 
-def ingest(
-    repository: Repository,
-    text: str,
-    source: str = "",
-    by: str = "",
-    via: str = "",
-    extra: Mapping[str, Value] = NOTHING,
-) -> Ingested:
-    """Take in a skill file. The same text adds nothing; another text of the same name amends.
+class Skills(Wing):
+    """Skills, and what is made from memories: proposed skills and reflections."""
 
-    `extra` is what a caller says about it, for the frontmatter.
-    """
-    skill = read_skill(text)
-    if not skill.text:
-        raise BadInput("an empty skill", "give a SKILL.md, YAMO text or Markdown")
-    arrival = via or repository.via or "unknown"
+    def ingest(
+        self,
+        text: str,
+        source: str = "",
+        by: str = "",
+        via: str = "",
+        extra: Mapping[str, Value] = NOTHING,
+    ) -> Ingested:
+        """Take in a skill file. The same text adds nothing; another text of the same name amends.
 
-    def trust(memory: Memory) -> float:
-        if memory.path:  # it is in a file: known
-            return repository.trust(memory)
-        return trust_of(memory, standing_of_entry(UNKNOWN, arrival), now())
+        `extra` is what a caller says about it, for the frontmatter.
+        """
+        skill = read_skill(text)
+        if not skill.text:
+            raise BadInput("an empty skill", "give a SKILL.md, YAMO text or Markdown")
+        arrival = via or self._core.via or "unknown"
 
-    with lock(repository.layout, "skills"):
-        known = _memories(repository, Filter(kinds=(KIND,)))
-        same = known_as(skill, known)
-        if same:
-            return Ingested("known", same.id, same.title, same.path, same.status, False, "it says exactly this already")
-        plan = plan_ingest(skill, source, by, known, trust, extra)
-        written = repository.write(plan, via)
-    memory = repository.get(written[0].entry.target)
-    outcome = "amended" if written[0].entry.kind == "amend" else "held" if len(written) > 1 else "added"
-    redacted = any(item.redacted for item in written)
-    return Ingested(outcome, memory.id, memory.title, memory.path, memory.status, redacted, plan.why)
+        def trust(memory: Memory) -> float:
+            if memory.path:  # it is in a file: known
+                return self._repo.beliefs.trust(memory).value
+            return trust_of(memory, standing_of_entry(UNKNOWN, arrival), now())
 
+        with lock(self._core.layout, "skills"):
+            known = self._memories(Filter(kinds=(KIND,)))
+            same = known_as(skill, known)
+            if same:
+                return Ingested(
+                    "known", same.id, same.title, same.path, same.status, False, "it says exactly this already"
+                )
+            plan = plan_ingest(skill, source, by, known, trust, extra)
+            written = self._core.writer.write(plan, via)
+        memory = self._repo.get(written[0].entry.target)
+        outcome = "amended" if written[0].entry.kind == "amend" else "held" if len(written) > 1 else "added"
+        redacted = any(item.redacted for item in written)
+        return Ingested(outcome, memory.id, memory.title, memory.path, memory.status, redacted, plan.why)
 
-def list_all(repository: Repository, limit: int = 0) -> list[Skill]:
-    """Skills, the most reliable first; those that wait for a review come last."""
-    found = _skills(repository, Filter(kinds=(KIND,), statuses=LISTED))
-    found.sort(key=lambda skill: (skill.memory.status != ACTIVE, -skill.reliability, -skill.uses, skill.memory.title))
-    return found[: limit or None]
+    def list(self, limit: int = 0) -> Sequence[Skill]:
+        """Return skills, the most reliable first; those that wait for a review come last."""
+        found = self._skills(Filter(kinds=(KIND,), statuses=LISTED))
+        order = sorted(found, key=lambda it: (it.memory.status != ACTIVE, -it.reliability, -it.uses, it.memory.title))
+        return order[: limit or None]
 
+    def search(self, question: str, limit: int = LIMIT) -> Sequence[Match]:
+        """Return the skills in use that fit a question best."""
+        only = replace(DEFAULT, kinds=(KIND,))
+        skills = self._skills(only)
+        near = {item.row.id: item.relevance for item in self._repo.search(question, max(1, len(skills)), only)}
+        return rank(question, skills, near)[:limit]
 
-def search(repository: Repository, question: str, limit: int = LIMIT) -> list[Match]:
-    """The skills in use that fit a question best."""
-    only = replace(DEFAULT, kinds=(KIND,))
-    skills = _skills(repository, only)
-    near = {item.row.id: item.relevance for item in repository.search(question, max(1, len(skills)), only)}
-    return rank(question, skills, near)[:limit]
+    def get(self, name: str) -> Skill:
+        """Return one skill, by its id, the start of one, or its file's stem."""
+        memory = self._repo.get(name)
+        if memory.kind != KIND:
+            raise BadInput(f"{memory.id} is a {memory.kind}, not a skill", "'rawkomem skills' lists skills")
+        access = accesses(self._core.layout).get(memory.id, Access())
+        return skill_of(memory, access.count, access.last)
 
+    def feedback(self, name: str, success: bool, reason: str = "", by: str = "") -> Skill:
+        """Tell how a use of a skill went; its reliability follows."""
+        skill = self.get(name)
+        self._repo.feedback(skill.memory.id, "helpful" if success else "harmful", reason, by)
+        return self.get(skill.memory.id)
 
-def show(repository: Repository, name: str) -> Skill:
-    """One skill, by its id, the start of one, or its file's stem."""
-    memory = repository.get(name)
-    if memory.kind != KIND:
-        raise BadInput(f"{memory.id} is a {memory.kind}, not a skill", "'rawkomem skills' lists skills")
-    access = repository.accesses().get(memory.id, Access())
-    return skill_of(memory, access.count, access.last)
+    def prune(self, threshold: float = PRUNED_BELOW, dry_run: bool = False, by: str = "") -> Pruned:
+        """Archive the skills that proved unreliable."""
+        with lock(self._core.layout, "skills"):
+            skills = self._skills(Filter(kinds=(KIND,), statuses=(ACTIVE,)))
+            plan = plan_prune(skills, threshold, by)
+            if plan.entries and not dry_run:
+                self._core.writer.write(plan)
+        gone = {entry.about for entry in plan.entries}
+        return Pruned(tuple(skill for skill in skills if skill.memory.id in gone), len(skills) - len(gone))
 
+    def export(self, name: str, folder: str) -> Exported:
+        """Write a skill as a portable folder with a SKILL.md."""
+        return export_skill(self.get(name).memory, folder, self._core.layout.root)
 
-def feedback(repository: Repository, name: str, success: bool, reason: str = "", by: str = "") -> Skill:
-    """Tell how a use of a skill went; its reliability follows."""
-    skill = show(repository, name)
-    repository.feedback(skill.memory.id, "helpful" if success else "harmful", reason, by)
-    return show(repository, skill.memory.id)
+    def synthesize(
+        self, topic: str = "", llm: bool = False, dry_run: bool = False, by: str = ""
+    ) -> Sequence[Synthesis]:
+        """Propose a skill for each group of learnings that has none yet; with a topic, one for that topic.
 
+        Proposals are inert until reviewed. What was proposed before is told again, and nothing is added.
+        """
+        model = self._open_model() if llm else None
+        drafts, before = self._drafts(topic)
+        if model:
+            drafts = [self._or_else(partial(making.reworded, model, draft), draft) for draft in drafts]
+        with lock(self._core.layout, "skills"):
+            done = covered(self._memories(Filter(kinds=(KIND,))))  # a model takes its time: others came first
+            fresh = [draft for draft in drafts if not any(memory.id in done for memory in draft.sources)]
+            made = [self._propose(draft, dry_run, by) for draft in fresh]
+        return made or before or [Synthesis("empty", "no learnings or lessons to make a skill of")]
 
-def prune(repository: Repository, threshold: float = PRUNED_BELOW, dry_run: bool = False, by: str = "") -> Pruned:
-    """Archive the skills that proved unreliable."""
-    with lock(repository.layout, "skills"):
-        skills = _skills(repository, Filter(kinds=(KIND,), statuses=(ACTIVE,)))
-        plan = plan_prune(skills, threshold, by)
-        if plan.entries and not dry_run:
-            repository.write(plan)
-    gone = {entry.about for entry in plan.entries}
-    return Pruned(tuple(skill for skill in skills if skill.memory.id in gone), len(skills) - len(gone))
+    def reflect(
+        self,
+        topic: str = "",
+        lookback: int = reflecting.LOOKBACK_MEMORIES,
+        llm: bool = False,
+        dry_run: bool = False,
+        by: str = "",
+    ) -> dict[str, Any]:
+        """Return what recent memories, or those about a topic, say together, in RFC-0011's shapes.
 
-
-def export(repository: Repository, name: str, folder: str) -> Exported:
-    """Write a skill as a portable folder with a SKILL.md."""
-    return export_skill(show(repository, name).memory, folder, repository.layout.root)
-
-
-# Making skills and reflections from memories
-
-
-def synthesize(
-    repository: Repository, topic: str = "", llm: bool = False, dry_run: bool = False, by: str = ""
-) -> list[Synthesis]:
-    """Propose a skill for each group of learnings that no skill was made from yet; with a topic, one for that topic.
-
-    Proposals are inert until reviewed. What was proposed before is told again, and nothing is added.
-    """
-    model = _open_model(repository) if llm else None
-    drafts, before = _drafts(repository, topic)
-    if model:
-        drafts = [_or_else(repository, partial(making.reworded, model, draft), draft) for draft in drafts]
-    with lock(repository.layout, "skills"):
-        done = covered(_memories(repository, Filter(kinds=(KIND,))))  # a model takes its time: others came first
-        fresh = [draft for draft in drafts if not any(memory.id in done for memory in draft.sources)]
-        made = [_propose(repository, draft, dry_run, by) for draft in fresh]
-    return made or before or [Synthesis("empty", "no learnings or lessons to make a skill of")]
-
-
-def reflect(
-    repository: Repository,
-    topic: str = "",
-    lookback: int = reflecting.LOOKBACK_MEMORIES,
-    llm: bool = False,
-    dry_run: bool = False,
-    by: str = "",
-) -> dict[str, Any]:
-    """What recent memories, or those about a topic, say together: RFC-0011's shapes.
-
-    Without a model, or where it fails, the prompt to ask one. A reflection on the same unchanged memories is not made
-    twice.
-    """
-    if not 1 <= lookback <= reflecting.MAX_MEMORIES:
-        raise BadInput(f"{lookback} memories to look back at", f"give a number from 1 to {reflecting.MAX_MEMORIES}")
-    prepared = reflecting.prepare(topic, _looked_back(repository, topic, lookback))
-    model = _open_model(repository) if llm else None
-    if model is None or not prepared.sources:
-        return prepared.shape()
-    made = reflecting.known_reflection(prepared, _memories(repository, Filter(kinds=(reflecting.KIND,))))
-    if made is None:
-        thought = _or_else(repository, lambda: reflecting.think(model, prepared), None)
-        if thought is None:
+        Without a model, or where it fails, return the prompt to ask one. The same unchanged memories are reflected on
+        once.
+        """
+        if not 1 <= lookback <= reflecting.MAX_MEMORIES:
+            raise BadInput(f"{lookback} memories to look back at", f"give a number from 1 to {reflecting.MAX_MEMORIES}")
+        prepared = reflecting.prepare(topic, self._looked_back(topic, lookback))
+        model = self._open_model() if llm else None
+        if model is None or not prepared.sources:
             return prepared.shape()
-        made = _keep(repository, reflecting.plan_reflection(prepared, thought, by), dry_run)
-    return reflecting.shape_of(made, reflection_as_yamo(made))
+        made = reflecting.known_reflection(prepared, self._memories(Filter(kinds=(reflecting.KIND,))))
+        if made is None:
+            thought = self._or_else(lambda: reflecting.think(model, prepared), None)
+            if thought is None:
+                return prepared.shape()
+            made = self._keep(reflecting.plan_reflection(prepared, thought, by), dry_run)
+        return reflecting.shape_of(made, reflection_as_yamo(made))
 
+    def _drafts(self, topic: str) -> tuple[Sequence[Draft], Sequence[Synthesis]]:
+        """Return skills that could be proposed, and those that were made from the same sources before."""
+        memories = self._memories(Filter(kinds=(KIND, making.LEARNING, making.LESSON)))
+        done = covered(memories, KIND)
+        found = making.candidates(memories, topic)
+        fresh = [memory for memory in found if memory.id not in done]
+        before = {done[memory.id].id: done[memory.id] for memory in found if memory.id in done}
+        grouped = [(topic, fresh)] if topic else making.groups(fresh, self._pairs(fresh))
+        drafts = [making.draft_of(name, sources) for name, sources in grouped if making.is_enough(sources)]
+        return drafts, [_known(memory) for memory in before.values()]
 
-def _drafts(repository: Repository, topic: str) -> tuple[list[Draft], list[Synthesis]]:
-    """Skills that could be proposed, and those that were made from the same sources before."""
-    memories = _memories(repository, Filter(kinds=(KIND, making.LEARNING, making.LESSON)))
-    done = covered(memories, KIND)
-    found = making.candidates(memories, topic)
-    fresh = [memory for memory in found if memory.id not in done]
-    before = {done[memory.id].id: done[memory.id] for memory in found if memory.id in done}
-    grouped = [(topic, fresh)] if topic else making.groups(fresh, _pairs(repository, fresh))
-    drafts = [making.draft_of(name, sources) for name, sources in grouped if making.is_enough(sources)]
-    return drafts, [_known(memory) for memory in before.values()]
+    def _propose(self, draft: Draft, dry_run: bool, by: str) -> Synthesis:
+        skill = self._keep(making.plan_proposal(draft, by), dry_run)
+        return Synthesis("success", draft.analysis, skill.id, skill.title, skill_as_yamo(skill))
+
+    def _keep(self, plan: Plan, dry_run: bool) -> Memory:
+        """Write what was made from memories; without writing, the memory that it would be."""
+        if not dry_run:
+            return self._repo.get(self._core.writer.write(plan, DISTILLED)[0].entry.id)
+        memory = fold(plan.entries)
+        assert memory is not None
+        return memory
+
+    def _pairs(self, memories: Sequence[Memory]) -> Sequence[tuple[str, str, float]]:
+        ids = tuple(memory.id for memory in memories)
+        vectors = self._core.read(lambda: self._core.index.store.vectors(Filter(ids=ids))) if ids else []
+        return Neighbours(vectors).pairs(ids, making.MIN_COSINE)
+
+    def _looked_back(self, topic: str, lookback: int) -> Sequence[Memory]:
+        """Return the memories in use that were changed last, or that are about a topic."""
+        only = replace(DEFAULT, kinds=reflecting.KINDS, statuses=(ACTIVE,))
+        if topic:
+            found = [
+                item for item in self._core.look([topic], lookback, only)[0].found if item.relevance >= LEAST_SIMILAR
+            ]
+            rows = [item.row for item in found]
+        else:
+            rows = [row for row in self._core.rows(only) if not row.path.startswith("archive/")][:lookback]
+        return list(self._repo.get_many([row.id for row in rows]))
+
+    def _open_model(self) -> Llm:
+        if is_learning():
+            raise Refused("a model that rawkomem asked must not make it ask another", "leave out --llm")
+        model = open_llm(self._core.settings.llm)
+        if model is None:
+            raise BadInput("no language model is set up", "name one below 'llm:' in your own config.yaml")
+        return model
+
+    def _or_else(self, ask: Callable[[], T], otherwise: T) -> T:
+        """Return a model's answer; where it fails, warn and return what we have without it."""
+        try:
+            return ask()
+        except LlmFailure as failure:
+            self._core.warn(f"{failure.message}: going on without a model")
+            return otherwise
+
+    def _skills(self, only: Filter) -> Sequence[Skill]:
+        used = accesses(self._core.layout)
+        found = ((memory, used.get(memory.id, Access())) for memory in self._memories(only))
+        return [skill_of(memory, access.count, access.last) for memory, access in found]
+
+    def _memories(self, only: Filter) -> Sequence[Memory]:
+        """Return whole memories inside a filter, by id."""
+        return sorted(self._core.reading.inside(only), key=lambda memory: memory.id)
 
 
 def _known(memory: Memory) -> Synthesis:
     told = f"proposed before, now {memory.status}"
     return Synthesis("unchanged", told, memory.id, memory.title, skill_as_yamo(memory))
-
-
-def _propose(repository: Repository, draft: Draft, dry_run: bool, by: str) -> Synthesis:
-    skill = _keep(repository, making.plan_proposal(draft, by), dry_run)
-    return Synthesis("success", draft.analysis, skill.id, skill.title, skill_as_yamo(skill))
-
-
-def _keep(repository: Repository, plan: Plan, dry_run: bool) -> Memory:
-    """Write what was made from memories; without writing, the memory that it would be."""
-    if not dry_run:
-        return repository.get(repository.write(plan, DISTILLED)[0].entry.id)
-    memory = fold(plan.entries)
-    assert memory is not None
-    return memory
-
-
-def _pairs(repository: Repository, memories: Sequence[Memory]) -> list[tuple[str, str, float]]:
-    ids = tuple(memory.id for memory in memories)
-    vectors = repository.read(lambda: repository.index.store.vectors(Filter(ids=ids))) if ids else []
-    return Neighbours(vectors).pairs(ids, making.MIN_COSINE)
-
-
-def _looked_back(repository: Repository, topic: str, lookback: int) -> list[Memory]:
-    """The memories in use that were changed last, or that are about a topic."""
-    only = replace(DEFAULT, kinds=reflecting.KINDS, statuses=(ACTIVE,))
-    if topic:
-        found = [item for item in repository.look([topic], lookback, only)[0].found if item.relevance >= LEAST_SIMILAR]
-        rows = [item.row for item in found]
-    else:
-        rows = [row for row in repository.list(only) if not row.path.startswith("archive/")][:lookback]
-    return list(repository.get_all([row.id for row in rows]))
-
-
-def _open_model(repository: Repository) -> Llm:
-    if is_learning():
-        raise Refused("a model that rawkomem asked must not make it ask another", "leave out --llm")
-    model = open_llm(repository.settings.llm)
-    if model is None:
-        raise BadInput("no language model is set up", "name one below 'llm:' in your own config.yaml")
-    return model
-
-
-def _or_else(repository: Repository, ask: Callable[[], T], otherwise: T) -> T:
-    """A model's answer; where it gives none, one line that says so, and what we have without it."""
-    try:
-        return ask()
-    except LlmFailure as failure:
-        repository.warn(f"{failure.message}: going on without a model")
-        return otherwise
-
-
-def _skills(repository: Repository, only: Filter) -> list[Skill]:
-    used = repository.accesses()
-    found = ((memory, used.get(memory.id, Access())) for memory in _memories(repository, only))
-    return [skill_of(memory, access.count, access.last) for memory, access in found]
-
-
-def _memories(repository: Repository, only: Filter) -> list[Memory]:
-    """Whole memories inside a filter, by id."""
-    ids = sorted(row.id for row in repository.list(only))
-    index = repository.index
-    return repository.read(lambda: [memory_of(doc) for id in ids if (doc := index.catalogue.doc(id))])

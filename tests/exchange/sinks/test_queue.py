@@ -124,5 +124,5 @@ def test_links_that_came_with_a_repository_are_not_written_through(project, tmp_
 def test_purge_takes_the_events_of_a_memory_along(repository, layout, queue):
     repository.add(replace(STORED, body="leaked words"))
     queue.add([event(layout, 1, id=STORED.id, body="leaked words"), event(layout, 2)])
-    repository.purge(STORED.id)
+    repository.lifecycle.purge(STORED.id)
     assert keys(queue) == ["Number 2"] and "leaked" not in Path(queue.file.path).read_text()

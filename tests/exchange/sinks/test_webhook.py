@@ -188,7 +188,7 @@ def test_a_repository_cannot_set_up_a_sink(project, repository):
         (project / ".rawko" / "config.yaml").write_text(config)
         repository.add(STORED)
         assert server.seen == []
-    assert not (project / "log").exists() and repository.sinks() == []
+    assert not (project / "log").exists() and repository.sinks.list() == []
     assert sum("may be set in your own config only" in warning for warning in repository.warnings) == 3
 
 
@@ -216,7 +216,7 @@ def test_a_long_lived_process_sends_what_is_due(repository, layout, queue):
     queue.note_failure(replace(queue.waiting()[1], tries=1, again=2**50, failure="not yet"))
     with Server(OK) as server:
         configure(webhook=server.url, allowLocal=True)
-        repository.wake_sinks()
+        repository.core.wake_sinks()
         assert until(lambda: len(queue.waiting()) == 1) and sent(server) == ["Number 1"]
         assert not wake_sender(layout)  # nothing is due
 

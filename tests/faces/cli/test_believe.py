@@ -19,7 +19,7 @@ def add(rawkomem, repository):
     def by_a_person(value: str):
         claim = {"subject": "user", "predicate": "timezone", "value": value}
         entry = Entry(title=f"Time zone {value}", body="Said in a call.", extra={"claim": claim})
-        outcome = repository.store(entry, via="person").outcome
+        outcome = repository.add(entry, via="person").outcome
         return {"id": outcome.id, "what": outcome.what, "others": list(outcome.others)}
 
     def add(value: str, source: str = "inference", *more: str):

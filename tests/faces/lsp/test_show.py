@@ -21,7 +21,7 @@ def test_hover_tells_state_trust_and_tasks_that_fired(stored):
     repository = Repository.open(str(stored))
     for task in ("retry the upload", "write the docs", "tune the backoff"):
         repository.inject(Task(task))
-    repository.dispute("retry-with-jitter", "not any more")
+    repository.beliefs.dispute("retry-with-jitter", "not any more")
     repository.feedback("retry-with-jitter", "helpful")
 
     async def story(editor):
@@ -47,7 +47,7 @@ def test_hover_fetches_nothing_and_shows_nothing_that_waits_for_a_review(stored)
     body = "Look: ![spy](https://example.com/x.png) here\u202e.\n\n![other][ref]"
     for title in ("![Picture](https://example.com/t.png) book", "Held back"):
         repository.add(Entry(title=title, body=body))
-    repository.quarantine("held-back")
+    repository.beliefs.quarantine("held-back")
     text = "---\ntitle: Names both\n---\n\n[[picturehttpsexamplecomtpng-book]] [[held-back]]\n"
 
     async def story(editor):
@@ -90,8 +90,8 @@ def test_lenses_tell_what_replaced_it_what_is_stale_and_how_it_did(stored, git):
     git("add", ".")
     git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "x")
     repository = Repository.open(str(stored))
-    repository.cite("queue-limits", ["limits.py#limit"])
-    repository.supersede("retry-with-jitter", "queue-limits", anyway=True)
+    repository.citations.add("queue-limits", ["limits.py#limit"])
+    repository.beliefs.supersede("retry-with-jitter", "queue-limits", anyway=True)
     repository.feedback("retry-with-jitter", "helpful")
     (stored / "limits.py").write_text("def limit():\n    return 500\n")
 

@@ -107,9 +107,9 @@ def test_every_verb(ask, stored):
     repository = Repository.open(str(stored))
     apsw = repository.get("why-apsw")
     assert (apsw.helpful, apsw.importance, apsw.when) == (1, "high", ("sqlite|apsw",))
-    assert repository.trust_parts(apsw).source == "agent" or "agent" in repository.trust_parts(apsw).standing.why
+    assert repository.beliefs.trust(apsw).source == "agent" or "agent" in repository.beliefs.trust(apsw).standing.why
     assert SECRET not in "".join(file.read_text() for file in stored.glob(".rawko/memories/*.md"))
-    assert repository.accesses()[apsw.id].count == 1  # a recall counts as a use
+    assert repository.lifecycle.accesses()[apsw.id].count == 1  # a recall counts as a use
 
 
 def test_amending_changes_the_memory_and_keeps_the_file(ask, stored):
@@ -284,7 +284,7 @@ def test_a_text_cannot_leave_its_fence_nor_bring_entries_of_its_own(stored):
 
 def test_what_waits_for_a_review_is_not_shown(stored):
     repository = Repository.open(str(stored))
-    repository.quarantine("retry-with-jitter", "looks odd")
+    repository.beliefs.quarantine("retry-with-jitter", "looks odd")
 
     async def conversation(client):
         found = text_of(await client.call_tool("search", {"query": "retries without jitter"}))

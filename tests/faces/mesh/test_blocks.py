@@ -11,7 +11,6 @@ from rawkomem.format.yamo import read_block
 from rawkomem.learn.llm.config import LlmSettings
 from rawkomem.model.clock import iso
 from rawkomem.model.record import replace
-from rawkomem.repository.wings import ledger
 from tests.embed.server import Server
 from tests.embed.test_endpoint import free_port
 from tests.faces.mesh.conftest import SKILL, write_user_config
@@ -19,7 +18,7 @@ from tests.learn.llm.models import says_json
 
 
 def blocks(mesh, operation: str):
-    found = [(row, read_block(row.yamo_text)) for row in ledger.blocks(mesh.repository, operation)]
+    found = [(row, read_block(row.yamo_text)) for row in mesh.repository.ledger.blocks(operation)]
     assert not any(problems for _, (_, problems) in found)
     return [(row, block) for row, (block, _) in found]
 
@@ -109,7 +108,7 @@ def test_a_reflect_block(project):
     thought = {"reflection": "Ports differ; all are above 6000.", "confidence": 0.8}
     with Server(says_json(thought)) as server:
         llm = LlmSettings(endpoint=server.url, model="tiny", timeout=10)
-        mesh.repository._settings = replace(mesh.repository.settings, llm=llm)
+        mesh.repository.core._settings = replace(mesh.repository.settings, llm=llm)
         made = mesh.reflect(topic="redis")
     assert (made.reflection, made.confidence, made.source_memory_count) == (thought["reflection"], 0.8, 1)
     ((row, _),) = blocks(mesh, "reflect")
@@ -152,7 +151,7 @@ def test_ranks_are_reciprocal(mesh):
     mesh.add("The canteen serves soup")
     mesh.add("Redis is a cache")
     found = mesh.search("redis port")
-    ranks = {item.row.id: item.signals.ranks for item in mesh.repository.look(["redis port"], 20)[0].found}
+    ranks = {item.row.id: item.signals.ranks for item in mesh.repository.core.look(["redis port"], 20)[0].found}
     assert [item.id for item in found] == sorted(ranks, key=lambda id: (-ranks[id], id))
     assert [item.score for item in found] == [round(ranks[item.id] / ranks[found[0].id], 2) for item in found]
     assert found[0].score == 1.0 and found[0].content.startswith("Redis listens")

@@ -13,7 +13,6 @@ import pytest
 from rawkomem.faces.mesh import SyncMemoryMesh
 from rawkomem.faces.mesh.cli import main
 from rawkomem.model.clock import iso
-from rawkomem.repository.wings import ledger
 from tests.conftest import ROOT
 from tests.embed.server import Server
 from tests.faces.mesh.conftest import LESSON, SKILL, write_user_config
@@ -310,7 +309,7 @@ def test_the_agent_is_named_by_the_environment(memory_mesh, repository, monkeypa
     monkeypatch.setenv("MEMORY_MESH_AGENT", "MyAgent")
     memory_mesh("store", "--content", "Redis listens on port 6380")
     memory_mesh("search", "redis", "--limit", "10")
-    retained, recalled = ledger.blocks(repository)
+    retained, recalled = repository.ledger.blocks()
     assert "agent: MemoryMesh_MyAgent;" in retained.yamo_text and "agent: MemoryMesh_MyAgent;" in recalled.yamo_text
     assert "  limit;10;\n" in recalled.yamo_text and "  results_found;1;\n" in recalled.yamo_text
 

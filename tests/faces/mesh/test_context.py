@@ -17,7 +17,6 @@ from rawkomem.faces.mesh import (
 from rawkomem.faces.mesh.context import importance_of
 from rawkomem.model.errors import Refused
 from rawkomem.repository import Repository
-from rawkomem.repository.wings import ledger
 from tests.faces.mesh.conftest import LESSON
 from tests.faces.mesh.test_lifecycle import no_thread_is_left
 from tests.seeds import by_case
@@ -126,7 +125,7 @@ def test_capturing_is_no_recall(project, repository):
         return record.id
 
     id = asyncio.run(talk())
-    assert ledger.blocks(repository, "recall") == [] and id not in repository.accesses()
+    assert repository.ledger.blocks("recall") == [] and id not in repository.lifecycle.accesses()
 
 
 def test_after_dispose(project):

@@ -193,9 +193,9 @@ def test_seed_cases_of_metadata(case):
 def test_models_are_not_loaded_at_construction(mesh):
     """§7.3: embedding models MUST NOT be loaded before the first embed."""
     mesh.init()
-    assert mesh.repository.index._embedder is None
+    assert mesh.repository.core.index._embedder is None
     mesh.add("now")
-    assert mesh.repository.index._embedder is not None
+    assert mesh.repository.core.index._embedder is not None
 
 
 def test_lessons_are_idempotent(mesh):

@@ -33,7 +33,7 @@ class Listening:
 
 def listen(mesh) -> list[str]:
     """Everything that this mesh's embedder will be given."""
-    index = mesh.repository.index
+    index = mesh.repository.core.index
     index._embedder = Listening(index.embedder)
     return index._embedder.heard
 

@@ -71,7 +71,7 @@ def held(repository) -> str:
     )
     repository.add(Entry(title="Prices are rounded once", body="See [[why-apsw]].", importance="high", kind="lesson"))
     written = repository.add(Entry(title="Unsure", body="Nobody looked at it."), via="agent")
-    repository.quarantine(written.entry.id, "from outside", by="agent")
+    repository.beliefs.quarantine(written.entry.id, "from outside", by="agent")
     return written.entry.id
 
 

@@ -125,12 +125,12 @@ def _entry(line: str) -> Entry:
 
 def _decide(repository: Repository) -> None:
     prices = slug("Round prices once, at the very end")
-    repository.cite(prices, ["pricing.py#total"], by="ada")
+    repository.citations.add(prices, ["pricing.py#total"], by="ada")
     for _ in range(3):
         repository.feedback(prices, "helpful", by="sofie")
-    repository.reinforce(prices, "the auditors found no difference any more", by="mikkel")
-    repository.link(prices, slug("Prices go wrong where two services compute them"), "supports", by="ada")
-    repository.supersede(
+    repository.beliefs.reinforce(prices, "the auditors found no difference any more", by="mikkel")
+    repository.graph.link(prices, slug("Prices go wrong where two services compute them"), "supports", by="ada")
+    repository.beliefs.supersede(
         slug("Deploys go out before ten in the morning"),
         slug("Releases are rolled out to one harbour first"),
         "the rollout protects the quay better than the clock",
@@ -158,4 +158,4 @@ def _leave_open(repository: Repository) -> None:
               body="Found in the answer's headers:\n\n```\nx-rate-limit: 10\n```\n\nBeyond that it answers 429 for a minute."),
         via="agent",
     )  # fmt: skip
-    repository.quarantine(found.entry.id, "written by an agent, not reviewed", by="agent")
+    repository.beliefs.quarantine(found.entry.id, "written by an agent, not reviewed", by="agent")

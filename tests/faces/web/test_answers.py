@@ -60,7 +60,7 @@ def test_a_text_of_thousands_of_links_asks_as_often_as_one(client, repository, m
 
     links = " ".join(f"[[{number:x}]]" for number in range(5_000))[:39_000]
     written = repository.add(Entry(title="Unsure", body=links))
-    repository.quarantine(written.entry.id, "from outside")
+    repository.beliefs.quarantine(written.entry.id, "from outside")
     monkeypatch.setattr(client.server.repository, "get", counting)
     assert client.get("/api/memory?id=unsure")["html"].count("<a ") > 4_000
     assert client.get("/api/waiting")["items"][0]["html"].count("<a ") > 4_000
@@ -69,8 +69,8 @@ def test_a_text_of_thousands_of_links_asks_as_often_as_one(client, repository, m
 
 def test_the_first_number_is_what_the_list_shows(client, repository, held):
     repository.add(Entry(title="Over", body="It was so.", kind="skill"))
-    repository.validity("over", end="2020-01-01")
-    repository.archive("why-apsw")
+    repository.beliefs.validity("over", end="2020-01-01")
+    repository.beliefs.archive("why-apsw")
     told = client.get("/api/overview")
     assert told["memories"] == client.get("/api/memories")["total"] == 1
     assert told["kinds"] == {"lesson": 1}
@@ -108,7 +108,7 @@ def test_a_review_lets_a_memory_out_and_vouches_for_it(client, held, repository)
     assert client.get("/api/overview")["waiting"] == 1
     status, answer = client.post("/api/review", {"id": held, "action": "activate", "reason": "looked at it"})
     assert (status, answer["status"]) == (200, "active")
-    assert repository.trust_parts(repository.get(held)).standing.verified
+    assert repository.beliefs.trust(repository.get(held)).standing.verified
     assert client.get("/api/waiting")["items"] == []
     assert client.post("/api/review", {"id": held, "action": "activate"})[0] == 409
 
@@ -122,7 +122,7 @@ def test_a_server_that_a_program_started_vouches_for_nothing(project, held, repo
     server = serve(project, via="agent")
     Client(server).post("/api/review", {"id": held, "action": "activate"})
     stop(server)
-    assert not repository.trust_parts(repository.get(held)).standing.verified
+    assert not repository.beliefs.trust(repository.get(held)).standing.verified
 
 
 def test_a_conflict_shows_both_sides_and_is_settled(client, repository):
@@ -176,7 +176,7 @@ def test_a_long_timeline_tells_the_newest_and_counts_the_rest(client, repository
 
 def test_a_long_review_comes_in_parts(client, held, repository, monkeypatch):
     monkeypatch.setattr(answers, "CARDS", 1)
-    repository.quarantine("why-apsw", "to be looked at")
+    repository.beliefs.quarantine("why-apsw", "to be looked at")
     told = client.get("/api/waiting")
     assert (told["total"], len(told["items"])) == (2, 1)
     assert client.get("/api/overview")["waiting"] == 2
@@ -187,7 +187,7 @@ def test_a_fault_of_ours_is_told_and_the_next_question_answered(client, held, mo
         raise ValueError("first line\nsecond line")
 
     with monkeypatch.context() as patched:
-        patched.setattr(client.server.repository, "graph", broken)
+        patched.setattr(client.server.repository.graph, "load", broken)
         status, _, content = client.send("GET", "/api/graph")
     assert status == 500
     assert json.loads(content)["error"] == "rawkomem failed here: ValueError: first line second line"

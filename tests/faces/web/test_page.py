@@ -234,7 +234,7 @@ def test_what_others_write_is_seen(tab, sample):
     )
     page.wait_for_selector("[data-filter=tag] option[value=meanwhile]", state="attached")
 
-    repository.quarantine("written-meanwhile", "to be looked at")
+    repository.beliefs.quarantine("written-meanwhile", "to be looked at")
     tab.go("#/timeline")
     page.wait_for_function("() => document.querySelector('#waiting').innerText === '3'")
     repository.close()
@@ -331,7 +331,7 @@ def test_review(tab, sample):
     repository = Repository.open(str(sample))
     activated = repository.get("seats-are-held-for-thirty-minutes")
     assert (activated.status, repository.get("seats-are-held-for-fifteen-minutes").status) == ("active", "superseded")
-    assert repository.trust_parts(activated).standing.verified
+    assert repository.beliefs.trust(activated).standing.verified
     assert repository.get("the-harbour-api-allows-ten-calls-a-second").status == "archived"
 
 

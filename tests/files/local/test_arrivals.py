@@ -64,18 +64,18 @@ def test_a_note_that_cannot_be_written_keeps_nobody_from_writing(repository):
     os.makedirs(local_path(repository.layout, NAME))
     written = repository.add(Entry(title="T", body="Text."), via="person")
     assert repository.get(written.entry.id).title == "T"
-    assert not repository.trust_parts(repository.get(written.entry.id)).standing.verified
+    assert not repository.beliefs.trust(repository.get(written.entry.id)).standing.verified
 
 
 def test_the_library_declares_and_the_command_knows(repository, rawkomem):
     id = repository.add(Entry(title="Tool", body="Text."), via="tool_output").entry.id
-    assert repository.trust(repository.get(id)) == pytest.approx(0.85, abs=0.001)
+    assert repository.beliefs.trust(repository.get(id)).value == pytest.approx(0.85, abs=0.001)
     silent = repository.add(Entry(title="Silent", body="Text.")).entry.id
-    assert repository.trust_parts(repository.get(silent)).source == "unknown"
+    assert repository.beliefs.trust(repository.get(silent)).source == "unknown"
     with pytest.raises(BadInput, match="unknown way to arrive"):
         repository.add(Entry(title="Wrong", body="Text."), via="heaven")
     assert len(repository.list()) == 2
     rawkomem("add", "--title", "By a program", "--body", "Text.")
     (row,) = [row for row in repository.list() if row.title == "By a program"]
-    trust = repository.trust_parts(repository.get(row.id))
+    trust = repository.beliefs.trust(repository.get(row.id))
     assert (trust.source, trust.standing.why) == ("inference", "written by an agent")

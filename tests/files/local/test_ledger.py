@@ -24,7 +24,6 @@ from rawkomem.files.local.ledger.seal import seal
 from rawkomem.files.local.ledger.spool import append_lines, ledger_path
 from rawkomem.files.local.ledger.verify import verify
 from rawkomem.format.yamo import read_block
-from rawkomem.repository.wings import ledger
 from tests.torture.helpers import ENVIRONMENT
 
 AT = 1_769_164_200_000
@@ -69,7 +68,7 @@ def test_every_operation_is_a_block(repository, layout):
     repository.add(Entry(kind="skill", title="Another", body="Not made from memories."))
     repository.feedback(stored.id, "helpful")
     repository.delete(stored.id, "obsolete", "alice")
-    found = ledger.blocks(repository)
+    found = repository.ledger.blocks()
     assert [row.operation_type for row in found] == [
         "retain", "retain", "recall", "recall", "reflect", "synthesize", "retain", "delete"
     ]  # fmt: skip
@@ -84,13 +83,13 @@ def test_every_operation_is_a_block(repository, layout):
     assert read_block(found[2].yamo_text)[0].value("output", "results_found") == "1"
     assert read_block(found[3].yamo_text)[0].agent == "MemoryMesh_developer"
     assert read_block(found[-1].yamo_text)[0].value("meta", "rationale") == "obsolete"
-    assert ledger.verify(repository).problems == ()
+    assert repository.ledger.verify().problems == ()
 
 
 def test_why_is_no_recall(repository):
     stored = repository.add(Entry(title="Why apsw", body="x", when=("sqlite",))).entry
     repository.explain(stored.id, Task("upgrade sqlite"))
-    assert [row.operation_type for row in ledger.blocks(repository)] == ["retain"]
+    assert [row.operation_type for row in repository.ledger.blocks()] == ["retain"]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +119,7 @@ def test_questions_are_redacted_before_they_wait(question, repository, layout):
     repository.inject(Task(question))
     waiting = Path(ledger_path(layout, "spool.tsv")).read_text()
     assert waiting.count("[REDACTED_") == 2 and question.split()[-1] not in waiting
-    text = "".join(row.yamo_text for row in ledger.blocks(repository))
+    text = "".join(row.yamo_text for row in repository.ledger.blocks())
     assert "[REDACTED_" in text and question.split()[-1] not in text
 
 
@@ -396,10 +395,10 @@ def test_a_purged_memory_leaves_no_words(repository, layout):
     secret = repository.add(Entry(title="Leak", body="The phrase is violet harbour.")).entry
     repository.search("something else")
     repository.search("where is the VIOLET thing")
-    repository.purge(secret.id)
+    repository.lifecycle.purge(secret.id)
     text = b"".join(path.read_bytes() for path in folder(layout).iterdir()).decode()
     assert "violet" not in text.lower() and "something else" in text and "This stays here." in text and kept.id in text
-    verdict = ledger.verify(repository)
+    verdict = repository.ledger.verify()
     assert not verdict.problems and verdict.blocks == 4 and "2 blocks were purged" in verdict.notes[0]
     repository.add(Entry(title="After", body="The chain goes on."))
     assert verify(layout).blocks == 5 and not verify(layout).problems

@@ -42,15 +42,15 @@ def write(memories, name: str, text: str) -> None:
 def held(repository) -> list[tuple]:
     sql = "SELECT d.id, p.number, f.vector, c.bits FROM deep_fine f JOIN deep_coarse c ON c.n = f.n"
     sql += " JOIN passages p ON p.n = f.n JOIN documents d ON d.n = p.document ORDER BY d.id, p.number"
-    return list(repository.index.reading().execute(sql))
+    return list(repository.core.index.reading().execute(sql))
 
 
 def test_questions_are_answered_from_the_first_tier_until_the_second_is_there(auto):
     auto.sync()
-    assert auto.status().tier.startswith("static") and auto.status().deep == 0
+    assert auto.store.status().tier.startswith("static") and auto.store.status().deep == 0
     before = auto.search("restoring lost data")
-    assert auto.deepen() == 4
-    status = auto.status()
+    assert auto.store.deepen() == 4
+    status = auto.store.status()
     assert status.tier.startswith("minilm") and (status.deep, status.documents) == (4, 4)
     after = auto.search("restoring lost data")
     assert after[0].row.title == "About backup"
@@ -58,110 +58,110 @@ def test_questions_are_answered_from_the_first_tier_until_the_second_is_there(au
 
 
 def test_a_new_memory_is_found_before_it_has_contextual_vectors(auto, memories):
-    auto.deepen()
+    auto.store.deepen()
     write(memories, "tea", "Earl Grey is kept in the left cupboard of the kitchen, beside the mugs.")
     found = auto.search("where is the tea kept in the kitchen")
     assert found[0].row.title == "About tea" and found[0].relevance > 0.43
-    assert auto.status().tier.startswith("minilm") and auto.status().deep == 4
+    assert auto.store.status().tier.startswith("minilm") and auto.store.status().deep == 4
     injected = auto.inject(Task("make some tea in the kitchen, it is in a cupboard"))
     assert injected.items[0].memory.title == "About tea"
 
 
 def test_the_rest_is_asked_in_the_first_tier_alone(auto, memories):
-    auto.deepen()
+    auto.store.deepen()
     write(memories, "tea", "Earl Grey is kept in the left cupboard.")
     auto.sync()
-    store, embedder = auto.index.store, auto.index.embedder
+    store, embedder = auto.core.index.store, auto.core.index.embedder
     rest = store.nearest(embedder.embed(["database backups"])[0], 50, Filter(), REST)
     assert {hit.id for hit in rest} == {"tea"}
-    deep = store.nearest(auto.index.deep().embed(["database backups"])[0], 50, Filter(), DEEP)
+    deep = store.nearest(auto.core.index.deep().embed(["database backups"])[0], 50, Filter(), DEEP)
     assert {hit.id for hit in deep} == set(SUBJECTS)
 
 
 def test_many_new_memories_send_questions_back_to_the_first_tier(auto, memories):
-    auto.deepen()
+    auto.store.deepen()
     for number in range(4):
         write(memories, f"new{number}", f"Something new, number {number}.")
-    assert auto.status().tier.startswith("static")
-    auto.deepen()
-    assert auto.status().tier.startswith("minilm")
+    assert auto.store.status().tier.startswith("static")
+    auto.store.deepen()
+    assert auto.store.status().tier.startswith("minilm")
 
 
 def test_an_edited_memory_gets_new_vectors_and_the_others_keep_theirs(auto, memories):
-    auto.deepen()
+    auto.store.deepen()
     before = {(id, number): vector for id, number, vector, _ in held(auto)}
     write(memories, "colours", "Everything is green now.")
-    assert auto.deepen() == 1
+    assert auto.store.deepen() == 1
     after = {(id, number): vector for id, number, vector, _ in held(auto)}
     changed = {id for (id, number) in after if before.get((id, number)) != after[id, number]}
     assert changed == {"colours"}
 
 
 def test_a_rebuild_takes_kept_vectors_and_ends_the_same(auto, monkeypatch):
-    auto.deepen()
-    before, hash = held(auto), digest(auto.index)
-    auto.rebuild()
+    auto.store.deepen()
+    before, hash = held(auto), digest(auto.core.index)
+    auto.store.rebuild()
     assert held(auto) == []
 
     def refuse(*_):
         raise AssertionError("nothing should be embedded again")
 
     monkeypatch.setattr("rawkomem.embed.minilm_pass.Encoder.__call__", refuse)
-    assert auto.deepen() == 4
-    assert held(auto) == before and digest(auto.index) == hash
+    assert auto.store.deepen() == 4
+    assert held(auto) == before and digest(auto.core.index) == hash
 
 
 def test_vectors_of_another_model_are_thrown_away(auto, project):
-    auto.deepen()
-    auto.index.close()
+    auto.store.deepen()
+    auto.core.index.close()
     import apsw
 
-    connection = apsw.Connection(auto.index.path)
+    connection = apsw.Connection(auto.core.index.path)
     connection.execute("UPDATE meta SET value = 'another-model' WHERE key = 'deep'")
     connection.close()
-    assert auto.status().tier.startswith("static")
-    assert auto.deepen() == 4
-    assert auto.status().tier.startswith("minilm")
+    assert auto.store.status().tier.startswith("static")
+    assert auto.store.deepen() == 4
+    assert auto.store.status().tier.startswith("minilm")
 
 
 def test_the_setting_static_switches_it_off(auto, project, monkeypatch):
-    auto.deepen()
+    auto.store.deepen()
     monkeypatch.delenv("RAWKOMEM_EMBEDDER")
     (project / ".rawko" / "config.yaml").write_text("embedder: static\n")
     plain = Repository.open(str(project), warn=lambda message: None)
-    assert plain.status().tier.startswith("static")
-    assert plain.deepen() == 0 and not plain.deepen_behind()
+    assert plain.store.status().tier.startswith("static")
+    assert plain.store.deepen() == 0 and not plain.core.deepen_in_background()
     plain.close()
 
 
 def test_a_deleted_memory_leaves_no_vectors(auto):
-    auto.deepen()
+    auto.store.deepen()
     auto.delete("backup")
     auto.sync()
     assert {row[0] for row in held(auto)} == set(SUBJECTS) - {"backup"}
 
 
 def test_a_purge_forgets_kept_vectors(auto):
-    auto.deepen()
-    kept = os.path.join(os.path.dirname(auto.index.path), "vectors.db")
+    auto.store.deepen()
+    kept = os.path.join(os.path.dirname(auto.core.index.path), "vectors.db")
     assert os.path.exists(kept)
-    auto.purge("backup")
+    auto.lifecycle.purge("backup")
     assert not os.path.exists(kept)
 
 
 def test_a_broken_file_of_kept_vectors_is_made_anew(auto):
     auto.sync()
-    kept = os.path.join(os.path.dirname(auto.index.path), "vectors.db")
+    kept = os.path.join(os.path.dirname(auto.core.index.path), "vectors.db")
     with open(kept, "wb") as stream:
         stream.write(b"not a database" * 500)
-    assert auto.deepen() == 4
+    assert auto.store.deepen() == 4
 
 
 def test_two_at_once_do_the_work_once(auto):
     auto.sync()
-    with working(auto.index):
-        assert auto.deepen() == 0
-    assert auto.deepen() == 4
+    with working(auto.core.index):
+        assert auto.store.deepen() == 0
+    assert auto.store.deepen() == 4
 
 
 def test_files_and_indexes_may_change_meanwhile(auto, memories):
@@ -175,14 +175,14 @@ def test_files_and_indexes_may_change_meanwhile(auto, memories):
         elif change == "remove":
             (memories / "deploy.md").unlink()
         elif change == "index":
-            auto.index.discard()
+            auto.core.index.discard()
 
     with patch("rawkomem.index.contextual.fill.BATCH", 1):
-        auto.deepen(disturb)
+        auto.store.deepen(disturb)
     assert {row[0] for row in held(auto)} == set(SUBJECTS) - {"deploy"}
     fresh = {row[:2]: row[2] for row in held(auto)}
-    auto.rebuild()
-    auto.deepen()
+    auto.store.rebuild()
+    auto.store.deepen()
     assert {row[:2]: row[2] for row in held(auto)} == fresh
 
 
@@ -192,10 +192,10 @@ def test_a_recall_leaves_a_worker_behind_and_does_not_wait_for_it(auto, rawkomem
     env = {"RAWKOMEM_EMBEDDER": "auto"}
     rawkomem("inject", "take a backup of the database", env=env)
     deadline = time.monotonic() + 60
-    while auto.status().deep < 4 and time.monotonic() < deadline:
+    while auto.store.status().deep < 4 and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert auto.status().deep == 4
-    assert not auto.deepen_behind()  # nothing is missing
+    assert auto.store.status().deep == 4
+    assert not auto.core.deepen_in_background()  # nothing is missing
 
 
 def test_a_worker_takes_no_module_from_the_project(auto, rawkomem, project):
@@ -203,11 +203,11 @@ def test_a_worker_takes_no_module_from_the_project(auto, rawkomem, project):
         (project / name).write_text("open('taken', 'w').close()\n")
     auto.sync()
     rawkomem("sync", env={"RAWKOMEM_EMBEDDER": "auto", "PYTHONSAFEPATH": "1"})
-    assert auto.deepen_behind()
+    assert auto.core.deepen_in_background()
     deadline = time.monotonic() + 60
-    while auto.status().deep < 4 and time.monotonic() < deadline:
+    while auto.store.status().deep < 4 and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert auto.status().deep == 4 and not (project / "taken").exists()
+    assert auto.store.status().deep == 4 and not (project / "taken").exists()
 
 
 def test_sync_deep_tells_what_it_did(auto, rawkomem):

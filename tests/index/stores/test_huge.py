@@ -32,8 +32,8 @@ ONLY = (Filter(), Filter(statuses=("active",)), Filter(statuses=("archived",)), 
 
 @pytest.mark.parametrize("only", ONLY)
 def test_bits_in_memory_find_what_sql_finds(large, monkeypatch, only):
-    store = large.index.store
-    vectors = large.index.embedder.embed(["deploy the database", "tea and cake", "colour of the login page"])
+    store = large.core.index.store
+    vectors = large.core.index.embedder.embed(["deploy the database", "tea and cake", "colour of the login page"])
     by_sql = [store.nearest(vector, 20, only) for vector in vectors]
     monkeypatch.setattr(sqlite_store, "HUGE", 10)
     assert [store.nearest(vector, 20, only) for vector in vectors] == by_sql
@@ -42,7 +42,7 @@ def test_bits_in_memory_find_what_sql_finds(large, monkeypatch, only):
 
 def test_a_commit_of_another_process_is_seen(large, memories, monkeypatch):
     monkeypatch.setattr(sqlite_store, "HUGE", 10)
-    store, (vector,) = large.index.store, large.index.embedder.embed(["penguins in the zoo"])
+    store, (vector,) = large.core.index.store, large.core.index.embedder.embed(["penguins in the zoo"])
     store.nearest(vector, 5, Filter())
     store.nearest(vector, 5, Filter())
     (memories / "new.md").write_text("---\ntitle: Penguins\n---\n\nPenguins live in the zoo.\n")
@@ -53,7 +53,7 @@ def test_a_commit_of_another_process_is_seen(large, memories, monkeypatch):
 
 
 def test_frequent_words_are_left_out_where_rare_ones_tell(large, monkeypatch):
-    store = large.index.store
+    store = large.core.index.store
     monkeypatch.setattr(sqlite_store, "HUGE", 10)
     monkeypatch.setattr(sqlite_store, "RANKED", 30)
     rare = store.matching(["word7"], 50, Filter())
@@ -75,7 +75,7 @@ def test_triggers_fire_by_their_first_letters_as_they_do_without(large, monkeypa
         (memories / f"when-{name}.md").write_text(f"---\ntitle: {name}\nwhenToUse: ['{condition}']\n---\n\nText.\n")
     large.sync()
     tasks = ["ab", "b", "a bridge", "ÜBER die Straße", "deploy to prod", "x and y", "", "Deploying it", "n" * 9000]
-    db = large.index.reading()
+    db = large.core.index.reading()
     quick = [conditions.fired_by(db, task) for task in tasks]
     monkeypatch.setattr(conditions, "MOST_STARTS", 0)
     assert [conditions.fired_by(db, task) for task in tasks] == quick

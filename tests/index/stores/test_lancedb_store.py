@@ -153,8 +153,8 @@ def test_a_repository_follows_its_files(project, memories):
     (memories / "one.md").unlink()
     repository.sync()
     assert [found.row.id for found in reader.search("zebras quaggas")] == ["two"]
-    assert repository.status().fresh
-    repository.purge("two")
+    assert repository.store.status().fresh
+    repository.lifecycle.purge("two")
     assert repository.search("quaggas") == []
     for opened in (repository, reader):
         opened.close()
@@ -181,7 +181,7 @@ def test_a_sync_that_is_killed_is_redone(tmp_path, commits):
     )
     for text in queries():
         assert [found.row.id for found in killed.search(text)] == [found.row.id for found in plain.search(text)]
-    assert killed.index.outside().held() == plain.index.outside().held()
-    assert killed.status().fresh
+    assert killed.core.index.outside().held() == plain.core.index.outside().held()
+    assert killed.store.status().fresh
     killed.close()
     plain.close()

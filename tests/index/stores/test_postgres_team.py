@@ -28,8 +28,8 @@ def opened(folder: Path, url: str, clone: str) -> Repository:
     from rawkomem.index.stores.postgres.plugin import open_postgres
 
     repository = Repository.open(str(folder), warn=lambda message: None)
-    repository.index = Index(
-        repository.layout, embedder, repository.warn, None, lambda dims: open_postgres(url, "team", clone, dims)
+    repository.core.index = Index(
+        repository.layout, embedder, repository.core.warn, None, lambda dims: open_postgres(url, "team", clone, dims)
     )
     return repository
 
@@ -43,7 +43,7 @@ repository = opened(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
 print("ready", flush=True)
 sys.stdin.readline()
 try:
-    report = repository.index.sync(lambda done, total: print(done, flush=True))
+    report = repository.core.index.sync(lambda done, total: print(done, flush=True))
     print("read", report.read)
 except RawkoError as failure:
     print(f"rawkomem: {failure.message} ({failure.hint})", file=sys.stderr)
@@ -83,10 +83,10 @@ def assert_as_in_sqlite(repository: Repository, folder: Path) -> None:
     plain = folder / "plain"
     shutil.copytree(repository.layout.root, plain / ".rawko", ignore=shutil.ignore_patterns("local"))
     other = Repository.open(str(plain), warn=lambda message: None)
-    other.index = Index(other.layout, embedder, other.warn)
-    repository.index.refresh()
-    other.index.refresh()
-    ours, theirs = answers(repository.index), answers(other.index)
+    other.core.index = Index(other.layout, embedder, other.core.warn)
+    repository.core.index.refresh()
+    other.core.index.refresh()
+    ours, theirs = answers(repository.core.index), answers(other.core.index)
     for mine, expected in zip(ours[0], theirs[0], strict=True):
         assert [(hit.id, hit.passage) for hit in mine] == [(hit.id, hit.passage) for hit in expected]
         assert [hit.score for hit in mine] == pytest.approx([hit.score for hit in expected], abs=1e-6)
@@ -94,7 +94,7 @@ def assert_as_in_sqlite(repository: Repository, folder: Path) -> None:
 
 
 def tables(repository: Repository, *questions: str) -> list:
-    store = repository.index.outside()
+    store = repository.core.index.outside()
     return [store._connections.run(lambda connection, sql=sql: connection.execute(sql).fetchall()) for sql in questions]
 
 
@@ -115,12 +115,12 @@ def test_two_clones_sync_at_once(database, tmp_path):
         fill(other, range(200, 350), "new")
     repositories = [opened(one, database, "one"), opened(other, database, "other")]
     for repository in repositories:
-        repository.index.refresh()
-        assert repository.index.outside().held() == repository.index.catalogue.digests()
+        repository.core.index.refresh()
+        assert repository.core.index.outside().held() == repository.core.index.catalogue.digests()
     ours, theirs = repositories
     for repository in repositories:
-        repository.index.refresh()
-    distinct = {*ours.index.outside().held().items(), *theirs.index.outside().held().items()}
+        repository.core.index.refresh()
+    distinct = {*ours.core.index.outside().held().items(), *theirs.core.index.outside().held().items()}
     counts = tables(ours, "SELECT count(*), count(DISTINCT hash) FROM versions", "SELECT sum(memories) FROM clones",
                     "SELECT count(*) FROM passages WHERE version NOT IN (SELECT n FROM versions)",
                     "SELECT count(*) FROM vectors WHERE owner NOT IN (SELECT n FROM versions)")  # fmt: skip
@@ -151,10 +151,10 @@ def test_the_server_dies_in_the_middle_of_a_sync(server, database, tmp_path):
     finally:
         server.start()
     repository = opened(tmp_path, database, "one")
-    report = repository.index.refresh()
+    report = repository.core.index.refresh()
     assert report.rebuilt == "" and 0 < report.read < 1_500  # what was committed stayed
-    assert repository.index.outside().held() == repository.index.catalogue.digests()
-    assert len(repository.index.outside().held()) == 1_500
+    assert repository.core.index.outside().held() == repository.core.index.catalogue.digests()
+    assert len(repository.core.index.outside().held()) == 1_500
     assert_as_in_sqlite(repository, tmp_path)
     repository.close()
 
@@ -169,7 +169,7 @@ def test_a_server_that_comes_back_soon_is_waited_for(server, database, tmp_path)
     server.start()
     ended(process)
     repository = opened(tmp_path, database, "one")
-    assert repository.index.refresh().read == 0 and len(repository.index.outside().held()) == 600
+    assert repository.core.index.refresh().read == 0 and len(repository.core.index.outside().held()) == 600
     repository.close()
 
 
@@ -183,9 +183,9 @@ def test_a_killed_sync_is_mended(database, tmp_path):
     process.communicate()
     (tmp_path / ".rawko" / "memories" / "m0003.md").unlink()
     repository = opened(tmp_path, database, "one")
-    repository.index.refresh()
-    assert repository.index.outside().held() == repository.index.catalogue.digests()
-    assert len(repository.index.outside().held()) == 599
+    repository.core.index.refresh()
+    assert repository.core.index.outside().held() == repository.core.index.catalogue.digests()
+    assert len(repository.core.index.outside().held()) == 599
     repository.close()
 
 
@@ -212,16 +212,16 @@ def test_a_rebuild_takes_nothing_from_others(database, tmp_path):
     fill(one, range(30))
     fill(other, range(30))
     ours, theirs = opened(one, database, "one"), opened(other, database, "other")
-    ours.index.refresh()
-    theirs.index.refresh()
-    before = answers(theirs.index)
-    ours.index.sync(rebuild=True)
-    assert answers(theirs.index) == before and theirs.index.refresh().read == 0
+    ours.core.index.refresh()
+    theirs.core.index.refresh()
+    before = answers(theirs.core.index)
+    ours.core.index.sync(rebuild=True)
+    assert answers(theirs.core.index) == before and theirs.core.index.refresh().read == 0
     assert tables(ours, "SELECT count(*) FROM versions") == [[(30,)]]
     (one / ".rawko" / "memories" / "m0001.md").unlink()
-    ours.index.refresh()
-    hits = theirs.index.store.matching(["number"], 50, Filter())
-    assert len(set(ids(hits))) == 30 and len(ours.index.outside().held()) == 29
+    ours.core.index.refresh()
+    hits = theirs.core.index.store.matching(["number"], 50, Filter())
+    assert len(set(ids(hits))) == 30 and len(ours.core.index.outside().held()) == 29
     ours.close()
     theirs.close()
 

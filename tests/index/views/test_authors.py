@@ -40,10 +40,10 @@ def entry(id: str, about: str = "") -> str:
 def kept(repository) -> dict[str, str]:
     """What the index says of every entry; it must be what git says when asked anew."""
     repository.sync()
-    authors = Authors(repository.index)
+    authors = Authors(repository.core.index)
     authors.refresh()
     assert not authors.refresh()
-    ids = [row[0] for row in rows(repository.index.reading(), "SELECT DISTINCT target FROM entries")]
+    ids = [row[0] for row in rows(repository.core.index.reading(), "SELECT DISTINCT target FROM entries")]
     return {entry: state for id in ids for entry, state in authors.of_memory(id).items()}
 
 
@@ -71,7 +71,7 @@ def test_it_follows_files_and_head(git, memories, repository, asked):
     assert set(same()) == {"one", "three"}
     git("checkout", "-q", "-f", "HEAD~1")
     assert same() == {"one": PERSON, "two": PERSON} and len(asked) == 5
-    repository.rebuild()
+    repository.store.rebuild()
     assert same() == {"one": PERSON, "two": PERSON} and asked[5:] == [""]  # anew, from nothing
 
 
@@ -79,14 +79,14 @@ def test_agents_of_ones_own(git, memories, repository):
     (memories / "a.md").write_text(entry("one"))
     git.commit("robot", ("Robo", "robo@ci.example.org"))
     assert kept(repository) == {"one": PERSON}
-    assert Authors(repository.index, ("*@ci.example.org",)).of_memory("one") == {"one": AGENT}
+    assert Authors(repository.core.index, ("*@ci.example.org",)).of_memory("one") == {"one": AGENT}
 
 
 def test_without_git_nothing_is_written(memories, repository):
     (memories / "a.md").write_text(entry("one"))
     assert kept(repository) == {"one": UNKNOWN}
-    assert not rows(repository.index.reading(), "SELECT name FROM sqlite_master WHERE name = 'said'")
-    assert Authors(repository.index).why_unknown() == "no git"
+    assert not rows(repository.core.index.reading(), "SELECT name FROM sqlite_master WHERE name = 'said'")
+    assert Authors(repository.core.index).why_unknown() == "no git"
 
 
 def test_a_git_that_failed_is_asked_again_later(git, memories, repository, asked, monkeypatch):
@@ -95,12 +95,12 @@ def test_a_git_that_failed_is_asked_again_later(git, memories, repository, asked
     with monkeypatch.context() as without:
         without.setenv("PATH", "")
         assert kept(repository) == {"one": UNKNOWN}
-    assert Authors(repository.index).why_unknown() == "git is not installed"
+    assert Authors(repository.core.index).why_unknown() == "git is not installed"
     (memories / "b.md").write_text(entry("two"))
     assert kept(repository) == {"one": UNKNOWN, "two": UNKNOWN} and len(asked) == 1
     monkeypatch.setattr("rawkomem.index.views.authors.RETRY", -1)
-    Authors(repository.index).refresh()
-    assert Authors(repository.index).of_memory("one") == {"one": PERSON}
+    Authors(repository.core.index).refresh()
+    assert Authors(repository.core.index).of_memory("one") == {"one": PERSON}
 
 
 def test_a_fresh_answer_loads_nothing_heavy(git, memories, repository):
@@ -110,7 +110,7 @@ def test_a_fresh_answer_loads_nothing_heavy(git, memories, repository):
     kept(repository)
     code = (
         "import sys; from rawkomem.repository import Repository; from rawkomem.index.views.authors import Authors\n"
-        "repository = Repository.open(sys.argv[1]); repository.sync(); authors = Authors(repository.index)\n"
+        "repository = Repository.open(sys.argv[1]); repository.sync(); authors = Authors(repository.core.index)\n"
         "assert not authors.refresh(); print(authors.of_memory('one'), *sys.modules, sep='\\n')"
     )
     done = subprocess.run([sys.executable, "-c", code, str(memories)], capture_output=True, text=True, check=True)

@@ -56,7 +56,7 @@ def test_they_agree_with_list_search_and_status(filled, words):
     assert stats.kinds == Counter(row.kind for row in rows)
     found = {item.row.id for item in filled.search("login code chocolate cake lesson old one just text", 100, only)}
     assert found == {row.id for row in rows if row.status != "deleted"}  # a store holds nothing of what is deleted
-    assert stats.statuses == filled.status().memories == Counter(row.status for row in filled.list(Filter()))
+    assert stats.statuses == filled.store.status().memories == Counter(row.status for row in filled.list(Filter()))
 
 
 def test_the_command(rawkomem, filled):

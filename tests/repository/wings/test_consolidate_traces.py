@@ -12,7 +12,6 @@ import pytest
 
 from rawkomem.model.kinds import ACTIVE
 from rawkomem.recall.filters import filter_of
-from rawkomem.repository.wings import lifecycle
 from rawkomem.state.derive import derived_from
 from tests.learn.traces.runs import GOALS, fill, trace
 from tests.torture.helpers import write
@@ -54,8 +53,8 @@ def test_a_learning_is_believed_no_more_than_its_traces_and_names_them(project, 
     rawkomem("consolidate")
     (learning,) = learnings(repository)
     assert derived_from(learning) == tuple(f"trace-{n}-aaaaaa" for n in range(4))
-    sources = [repository.trust(repository.get(id)) for id in derived_from(learning)]
-    assert repository.trust(learning) <= min(sources)
+    sources = [repository.beliefs.trust(repository.get(id)).value for id in derived_from(learning)]
+    assert repository.beliefs.trust(learning).value <= min(sources)
     assert "came by distilled" in rawkomem("show", learning.id).stdout
 
 
@@ -163,5 +162,5 @@ def test_five_hundred_traces_in_four_hundred_starts_and_twice_is_once(project, r
 
 
 def test_without_traces_nothing_changes(repository):
-    assert lifecycle.consolidate(repository).moves == () and not lifecycle.due(repository).is_due
+    assert repository.lifecycle.consolidate().moves == () and not repository.lifecycle.due().is_due
     assert repository.list(filter_of(include=[ACTIVE])) == []

@@ -8,7 +8,6 @@ from rawkomem.model.entry import Entry, Memory
 from rawkomem.model.errors import BadInput, NotFound, Refused
 from rawkomem.model.filters import Filter
 from rawkomem.recall.inject import Task
-from rawkomem.repository.wings import episodes
 from rawkomem.state.graph.episode import MAX_MEMBERS, plan_digest, plan_episode
 
 DAY = 86_400_000
@@ -39,19 +38,19 @@ def names(repository, members) -> list[str]:
 
 def test_create_show_add_remove(filled, project):
     ids = filled.ids
-    made = episodes.create(filled, "Cache week", [ids["ttl"], ids["cache"], "redis-cache"], ("week",), "We cached.")
+    made = filled.episodes.create("Cache week", [ids["ttl"], ids["cache"], "redis-cache"], ("week",), "We cached.")
     assert names(filled, made.members) == ["cache", "ttl"] and made.memory.path == "memories/episodes/cache-week.md"
     assert (made.start, made.end, made.by) == (START, START + DAY, ("developer", "planner"))
     file = project / ".rawko" / made.memory.path
     before = file.read_text()
     assert f"members: [{ids['cache']}, {ids['ttl']}]" in before
-    grown = episodes.add(filled, "cache-week", [ids["cake"], ids["ttl"], ids["again"]])
+    grown = filled.episodes.add("cache-week", [ids["cake"], ids["ttl"], ids["again"]])
     assert names(filled, grown.members) == ["cache", "ttl", "again", "cake"]
-    shrunk = episodes.remove(filled, "cache-week", [ids["cache"], ids["cake"]])
+    shrunk = filled.episodes.remove("cache-week", [ids["cache"], ids["cake"]])
     assert names(filled, shrunk.members) == ["ttl", "again"]
     text = file.read_text()
     assert text.startswith(before) and text.count("kind: link") == 2
-    assert names(filled, episodes.add(filled, "cache-week", [ids["cake"]]).members) == ["ttl", "again", "cake"]
+    assert names(filled, filled.episodes.add("cache-week", [ids["cake"]]).members) == ["ttl", "again", "cake"]
     assert filled.get(ids["cake"]).status == "active"
 
 
@@ -59,62 +58,62 @@ def test_members_written_by_hand_may_be_file_stems(filled, memories):
     (memories / "episodes").mkdir()
     text = "---\nkind: episode\ntitle: By hand\nmembers: [redis-cache, gone]\n---\n"
     (memories / "episodes" / "by-hand.md").write_text(text)
-    shown = episodes.show(filled, "by-hand")
+    shown = filled.episodes.get("by-hand")
     assert names(filled, shown.members) == ["cache"] and shown.missing == ("gone",)
-    assert names(filled, episodes.remove(filled, "by-hand", [filled.ids["cache"]]).members) == []
+    assert names(filled, filled.episodes.remove("by-hand", [filled.ids["cache"]]).members) == []
 
 
 def test_capture_by_time_by_discoverer_and_by_tag(filled):
     window = Filter(since=START + DAY, until=START + 3 * DAY)
-    assert names(filled, episodes.capture(filled, "Two days", window).members) == ["ttl", "again"]
-    assert names(filled, episodes.capture(filled, "Dev", Filter(), "developer").members) == ["ttl", "again"]
-    named = episodes.capture(filled, "", Filter(until=START + 3 * DAY))
+    assert names(filled, filled.episodes.capture("Two days", window).members) == ["ttl", "again"]
+    assert names(filled, filled.episodes.capture("Dev", Filter(), "developer").members) == ["ttl", "again"]
+    named = filled.episodes.capture("", Filter(until=START + 3 * DAY))
     assert named.memory.title == "cache 2025-10-09" and len(named.members) == 3  # earlier episodes are no members
     with pytest.raises(NotFound, match="one memory fits"):
-        episodes.capture(filled, "One", Filter(tags=("cake",)))
+        filled.episodes.capture("One", Filter(tags=("cake",)))
     with pytest.raises(NotFound, match="no memory fits"):
-        episodes.capture(filled, "None", Filter(tags=("nothing",)))
+        filled.episodes.capture("None", Filter(tags=("nothing",)))
 
 
 def test_list_is_the_latest_first_without_deleted_ones(filled):
     ids = filled.ids
-    old = episodes.create(filled, "Old", [ids["cache"]])
-    new = episodes.create(filled, "New", [ids["cake"]])
-    assert [episode.memory.id for episode in episodes.list_all(filled)] == [new.memory.id, old.memory.id]
+    old = filled.episodes.create("Old", [ids["cache"]])
+    new = filled.episodes.create("New", [ids["cake"]])
+    assert [episode.memory.id for episode in filled.episodes.list()] == [new.memory.id, old.memory.id]
     filled.delete(new.memory.id)
-    assert [episode.memory.id for episode in episodes.list_all(filled)] == [old.memory.id]
+    assert [episode.memory.id for episode in filled.episodes.list()] == [old.memory.id]
     with pytest.raises(Refused, match="is deleted"):
-        episodes.show(filled, new.memory.id)
+        filled.episodes.get(new.memory.id)
 
 
 def test_search_stays_inside(filled):
-    episodes.create(filled, "Sweet", [filled.ids["cake"], filled.ids["ttl"]])
-    found = episodes.search(filled, "sweet", "redis cache", 10)
+    filled.episodes.create("Sweet", [filled.ids["cake"], filled.ids["ttl"]])
+    found = filled.episodes.search("sweet", "redis cache", 10)
     assert {item.row.id for item in found} == {filled.ids["cake"], filled.ids["ttl"]}
     assert found[0].row.id == filled.ids["ttl"]
-    episodes.remove(filled, "sweet", [filled.ids["cake"], filled.ids["ttl"]])
-    assert episodes.search(filled, "sweet", "redis cache", 10) == []
+    filled.episodes.remove("sweet", [filled.ids["cake"], filled.ids["ttl"]])
+    assert filled.episodes.search("sweet", "redis cache", 10) == []
 
 
 def test_summarise_takes_active_members_only_and_can_be_kept(filled):
     ids = filled.ids
-    episodes.create(filled, "All", list(ids.values()))
-    summary = episodes.summarise(filled, "all")
+    filled.episodes.create("All", list(ids.values()))
+    summary = filled.episodes.summarize("all")
     assert summary == (
         "Alpha uses a Redis cache. The cache lives on the staging host. "
         "Entries of the Alpha cache live for sixty seconds. We buy chocolate cake for birthdays."
     )
     filled.delete(ids["cake"])
-    assert "cake" not in episodes.summarise(filled, "all")
-    episodes.keep_summary(filled, "all", summary)
-    assert episodes.show(filled, "all").memory.body == summary
+    assert "cake" not in filled.episodes.summarize("all")
+    filled.episodes.keep_summary("all", summary)
+    assert filled.episodes.get("all").memory.body == summary
 
 
 def test_compress_makes_a_digest_and_archives_only_on_request(filled):
     ids = filled.ids
     cached = [ids["cache"], ids["ttl"], ids["again"]]
-    episodes.create(filled, "Cache week", cached)
-    (digest,) = episodes.compress(filled, "cache-week")
+    filled.episodes.create("Cache week", cached)
+    (digest,) = filled.episodes.compress("cache-week")
     memory = filled.get(digest.entry.id)
     assert (memory.title, memory.importance, memory.kind) == ("Digest: Cache week", "high", "memory")
     assert memory.extra["derivedFrom"] == cached and memory.tags == ("digest", "cache", "ttl", "again")
@@ -122,27 +121,27 @@ def test_compress_makes_a_digest_and_archives_only_on_request(filled):
     assert "## Redis cache" in memory.body and "once more" not in memory.body  # it only repeats
     assert {filled.get(id).status for id in cached} == {"active"}
     with pytest.raises(Refused, match="digest of exactly these memories"):
-        episodes.compress(filled, "cache-week")
+        filled.episodes.compress("cache-week")
     filled.delete(memory.id)
-    digest, *archived = episodes.compress(filled, "cache-week", "Caching", archive=True)
+    digest, *archived = filled.episodes.compress("cache-week", "Caching", archive=True)
     assert filled.get(digest.entry.id).title == "Caching" and len(archived) == 3
     assert {(filled.get(id).status, filled.get(id).reason) for id in cached} == {
         ("archived", f"compressed into {digest.entry.id}")
     }
     with pytest.raises(BadInput, match="at least two active memories"):
-        episodes.compress(filled, "cache-week")
+        filled.episodes.compress("cache-week")
 
 
 def test_an_episode_is_found_but_never_injected(filled):
-    episodes.create(filled, "Birthday cake party", [filled.ids["ttl"]], (), "A birthday party with chocolate cake.")
+    filled.episodes.create("Birthday cake party", [filled.ids["ttl"]], (), "A birthday party with chocolate cake.")
     assert filled.search("birthday cake party")[0].row.kind == "episode"
     injected = filled.inject(Task("order a birthday cake for the party"))
     assert [item.memory.title for item in injected.items] == ["Birthday cake"]
 
 
 def test_a_link_to_an_episode_does_not_inject_it(filled):
-    made = episodes.create(filled, "Party", [filled.ids["ttl"]])
-    filled.link(filled.ids["cake"], made.memory.id)
+    made = filled.episodes.create("Party", [filled.ids["ttl"]])
+    filled.graph.link(filled.ids["cake"], made.memory.id)
     injected = filled.inject(Task("order a birthday cake for the party"))
     assert [item.memory.title for item in injected.items] == ["Birthday cake"]
 
@@ -171,20 +170,20 @@ def test_the_largest_episode_can_be_written(repository):
         repository.add(Entry(title=f"M {n}", body="text", id=f"mem_17600000000{n:02}_{n:06x}"))
     ids = [f"mem_17600000000{n:02}_{n:06x}" for n in range(3)]
     plan = plan_episode("Large", [memory(f"mem_1760000000{n:03}_abcdef") for n in range(MAX_MEMBERS)], (), "", "")
-    repository.write(plan)
-    assert len(episodes.show(repository, "large").missing) == MAX_MEMBERS
-    assert len(episodes.add(repository, episodes.create(repository, "Small", ids[:1]).memory.id, ids[1:]).members) == 3
+    repository.core.writer.write(plan)
+    assert len(repository.episodes.get("large").missing) == MAX_MEMBERS
+    assert len(repository.episodes.add(repository.episodes.create("Small", ids[:1]).memory.id, ids[1:]).members) == 3
 
 
 def test_refusals_name_what_is_wrong(filled):
-    made = episodes.create(filled, "E", [filled.ids["ttl"]])
+    made = filled.episodes.create("E", [filled.ids["ttl"]])
     for wrong, says in (
-        (lambda: episodes.show(filled, filled.ids["ttl"]), "is a memory, not an episode"),
-        (lambda: episodes.add(filled, made.memory.id, [filled.ids["ttl"]]), "already"),
-        (lambda: episodes.remove(filled, made.memory.id, [filled.ids["cake"]]), "none of them is in"),
-        (lambda: episodes.create(filled, "F", ["nobody"]), "no memory 'nobody'"),
+        (lambda: filled.episodes.get(filled.ids["ttl"]), "is a memory, not an episode"),
+        (lambda: filled.episodes.add(made.memory.id, [filled.ids["ttl"]]), "already"),
+        (lambda: filled.episodes.remove(made.memory.id, [filled.ids["cake"]]), "none of them is in"),
+        (lambda: filled.episodes.create("F", ["nobody"]), "no memory 'nobody'"),
         (lambda: plan_digest("T", [memory("one")], "", False, ""), "at least two"),
-        (lambda: episodes.keep_summary(filled, made.memory.id, ""), "nothing to keep"),
+        (lambda: filled.episodes.keep_summary(made.memory.id, ""), "nothing to keep"),
     ):
         with pytest.raises((BadInput, Refused, NotFound), match=says):
             wrong()

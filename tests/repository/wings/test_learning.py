@@ -20,7 +20,6 @@ from rawkomem.recall.inject import Task
 from rawkomem.recall.render import FORMS
 from rawkomem.redaction.find import redact
 from rawkomem.repository import Repository
-from rawkomem.repository.wings.learning import learn
 from tests.embed.server import Answer, Server
 from tests.learn.llm.models import refuses, says, says_json
 from tests.learn.session.sessions import HOSTS, claude_code, codex, opencode
@@ -39,7 +38,7 @@ def files(project) -> dict[str, str]:
 
 
 def learned(repository, data: bytes) -> list[str]:
-    result = learn(repository, io.BytesIO(data), Run())
+    result = repository.learning.learn(io.BytesIO(data), Run())
     return [finding.entry.title for finding in result.news]
 
 
@@ -68,10 +67,13 @@ def test_the_same_session_told_by_another_host_adds_nothing(repository):
 
 
 def test_what_was_learned_tells_where_it_comes_from(repository):
-    learn(repository, io.BytesIO(codex()), Run(task="orders"))
+    repository.learning.learn(io.BytesIO(codex()), Run(task="orders"))
     memory = next(repository.get(row.id) for row in repository.list() if "Postgres" in row.title)
     assert (memory.by, memory.found_in) == ("codex", "orders") and memory.source.startswith("codex session 3f2a9c10")
-    assert repository.trust_parts(memory).source == "inference" and not repository.trust_parts(memory).standing.verified
+    assert (
+        repository.beliefs.trust(memory).source == "inference"
+        and not repository.beliefs.trust(memory).standing.verified
+    )
 
 
 def test_a_dry_run_writes_nothing(project, rawkomem):
@@ -92,7 +94,7 @@ def test_an_injected_block_is_not_learned(form, host, repository):
     assert "RabbitMQ" in block
     repository.delete("use-kafka")
     data = THREE[host]([("user", f"set up kafka\n\n{block}"), ("assistant", f"I was told:\n\n{block}")])
-    result = learn(repository, io.BytesIO(data), Run())
+    result = repository.learning.learn(io.BytesIO(data), Run())
     assert result.news == () and result.known == () and result.heard.counts["injected"] == 2
 
 
@@ -120,7 +122,7 @@ def test_what_is_said_twice_is_learned_once(repository):
 
 def test_of_very_many_findings_the_best_are_kept(repository):
     talk = [("user", f"We decided to use library{word} for the {word} service.") for word in map(spelled, range(60))]
-    result = learn(repository, io.BytesIO(claude_code(talk)), Run())
+    result = repository.learning.learn(io.BytesIO(claude_code(talk)), Run())
     assert len(result.news) == 20 and result.skipped["weaker than the best"] == 40
 
 
@@ -265,7 +267,7 @@ def test_a_model_that_takes_too_long_leaves_the_offline_result(project):
     with Server(Answer({}, delay=3)) as server:
         configure(server.url, "tiny")
         repository = Repository(Layout(str(project / ".rawko")), warnings.append, adjust=in_a_hurry)
-        result = learn(repository, io.BytesIO(claude_code()), Run(), ask=True)
+        result = repository.learning.learn(io.BytesIO(claude_code()), Run(), ask=True)
     assert "did not answer within 1 s" in result.judged.failure and len(result.stored) == 3
 
 
@@ -289,9 +291,9 @@ def test_a_claim_that_contradicts_a_person_waits_for_a_review(repository, projec
     with Server(says_json(answer)) as server:
         configure(server.url, "tiny")
         repository.add(Entry(title="Timeout", body="The timeout is 30 s.", extra={"claim": claim}), via="person")
-        result = learn(repository, io.BytesIO(claude_code()), Run(), ask=True)
+        result = repository.learning.learn(io.BytesIO(claude_code()), Run(), ask=True)
     assert [item.outcome.what for item in result.stored] == ["quarantined"]
-    assert len(repository.conflicts()) == 1
+    assert len(repository.beliefs.conflicts()) == 1
 
 
 def test_the_model_never_sees_a_secret(repository):
@@ -299,6 +301,6 @@ def test_the_model_never_sees_a_secret(repository):
     talk = [("user", f"the key is {secret}") for secret in made]
     with Server(says_json({"shouldCreateMemory": False})) as server:
         configure(server.url, "tiny")
-        learn(repository, io.BytesIO(claude_code(talk)), Run(task=made[0], error=made[1]), ask=True)
+        repository.learning.learn(io.BytesIO(claude_code(talk)), Run(task=made[0], error=made[1]), ask=True)
         sent = json.dumps(server.seen[-1][2])
     assert "[REDACTED_" in sent and not any(secret in sent for secret in made)

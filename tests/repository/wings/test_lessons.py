@@ -20,8 +20,6 @@ from rawkomem.model.clock import DAY, iso, now
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.record import replace
 from rawkomem.recall.explain import why_not
-from rawkomem.repository.wings import ledger, lessons
-from rawkomem.state.changes.heritage import HeritageChain
 from rawkomem.state.fold import created
 from tests.torture.helpers import ENVIRONMENT
 from tests.torture.helpers import memory as memory_file
@@ -42,7 +40,7 @@ WORDS = ("situation", "error_pattern", "oversight", "fix", "preventative_rule", 
 
 
 def learn(repository, **changes):
-    return lessons.learn(repository, replace(AUTH, **changes), "alice", "agent")
+    return repository.lessons.learn(replace(AUTH, **changes), "alice", "agent")
 
 
 # Learning
@@ -81,21 +79,21 @@ def test_a_surer_one_takes_its_place(repository):
     first, _ = learn(repository)
     second, what = learn(repository, confidence=0.9)
     assert what == BETTER and repository.get(first.id).superseded_by == second.id
-    assert [lesson.id for lesson in lessons.query(repository)] == [second.id]
-    assert [lesson.id for lesson in lessons.by_pattern(repository, "8e9c0883bcd69739")] == [second.id, first.id]
-    assert [lesson.id for lesson in lessons.by_pattern(repository, "auth_fallback_production")] == [second.id, first.id]
+    assert [lesson.id for lesson in repository.lessons.search()] == [second.id]
+    assert [lesson.id for lesson in repository.lessons.by_pattern("8e9c0883bcd69739")] == [second.id, first.id]
+    assert [lesson.id for lesson in repository.lessons.by_pattern("auth_fallback_production")] == [second.id, first.id]
 
 
 def test_patterns_that_collide_are_told_apart(repository):
     one, _ = learn(repository, error_pattern="ab", applicable_scope="c")
     other, what = learn(repository, error_pattern="a", applicable_scope="bc")
     assert one.pattern_id == other.pattern_id and what == STORED and one.id != other.id
-    assert {lesson.id for lesson in lessons.by_pattern(repository, one.pattern_id)} == {one.id, other.id}
+    assert {lesson.id for lesson in repository.lessons.by_pattern(one.pattern_id)} == {one.id, other.id}
     assert learn(repository, error_pattern="a", applicable_scope="bc")[0].id == other.id
 
 
 def test_who_is_trusted_less_waits_for_a_review(repository):
-    first, _ = lessons.learn(repository, AUTH, "alice", "person")
+    first, _ = repository.lessons.learn(AUTH, "alice", "person")
     second, what = learn(repository, confidence=0.95)
     assert what == HELD and repository.get(second.id).status == "quarantined"
     assert repository.get(first.id).status == "active"
@@ -123,7 +121,7 @@ def test_secrets_in_lessons_reach_neither_file_nor_ledger(repository, project):
     learn(repository, situation=f"It logged {key}", preventative_rule=f"Never log {key}")
     texts = [path.read_bytes() for path in (project / ".rawko").rglob("*") if path.is_file()]
     assert not any(key.encode() in text for text in texts)
-    assert "[REDACTED_" in ledger.blocks(repository, "lesson")[0].yamo_text
+    assert "[REDACTED_" in repository.ledger.blocks("lesson")[0].yamo_text
 
 
 SEEN = st.characters(categories=("L", "N", "P", "S", "Zs"), include_characters="\n")  # the reader drops what is unseen
@@ -148,16 +146,16 @@ def test_the_gravest_come_first(repository):
     for number, severity in enumerate(("low", "critical", "medium", "high")):
         learn(repository, severity=severity, error_pattern=f"p{number}")
     sure, _ = learn(repository, severity="medium", error_pattern="p9", confidence=0.9)
-    found = lessons.query(repository)
+    found = repository.lessons.search()
     assert [lesson.context.severity for lesson in found] == ["critical", "high", "medium", "medium", "low"]
     assert found[2].id == sure.id
-    assert len(lessons.query(repository, "default credentials", limit=2)) == 2
+    assert len(repository.lessons.search("default credentials", limit=2)) == 2
 
 
 def test_unsure_lessons_are_listed_only_when_asked_for(repository):
     lesson, _ = learn(repository, confidence=0.6)
-    assert lessons.query(repository) == [] and lessons.query(repository, "credentials") == []
-    assert [found.id for found in lessons.query(repository, least_confidence=0.5)] == [lesson.id]
+    assert repository.lessons.search() == [] and repository.lessons.search("credentials") == []
+    assert [found.id for found in repository.lessons.search(min_confidence=0.5)] == [lesson.id]
 
 
 def test_unsure_and_old_lessons_are_not_injected_and_why_says_so(repository, memories):
@@ -178,20 +176,20 @@ def test_a_lesson_without_a_date_is_not_old(repository, memories):
         memory_file("Rotate keys", "Rotate them.", kind="lesson", id="x", whenToUse="AuthService")
     )
     assert [item.memory.id for item in repository.inject(TASK).items] == ["x"]
-    assert [lesson.context.preventative_rule for lesson in lessons.query(repository)] == ["Rotate keys"]
+    assert [lesson.context.preventative_rule for lesson in repository.lessons.search()] == ["Rotate keys"]
 
 
 def test_a_link_does_not_bring_what_is_held_back(repository):
     unsure, _ = learn(repository, confidence=0.2, applicable_scope="quite another subject", error_pattern="x")
     sure, _ = learn(repository)
-    repository.link(sure.id, unsure.id)
+    repository.graph.link(sure.id, unsure.id)
     assert [item.memory.id for item in repository.inject(TASK).items] == [sure.id]
 
 
 def test_settings_move_both_limits(repository, memories, project):
     (project / ".rawko/config.yaml").write_text("lessons: {minConfidence: 0.5}\nkeepDays: {lessons: 1000}\n")
     learn(repository, confidence=0.6)
-    assert len(repository.inject(TASK).items) == len(lessons.query(repository)) == 1
+    assert len(repository.inject(TASK).items) == len(repository.lessons.search()) == 1
 
 
 # The wire
@@ -205,14 +203,14 @@ def test_wire_blocks_go_there_and_back(repository, tmp_path_factory):
     other = tmp_path_factory.mktemp("other")
     write_start(plan_start(str(other)))
     elsewhere = Repository.open(str(other))
-    taken, what = lessons.take_over(elsewhere, lesson.wire)
+    taken, what = elsewhere.lessons.take_over(lesson.wire)
     assert what == STORED and taken.wire == lesson.wire
     assert (taken.id, taken.pattern_id, taken.at, taken.by) == (lesson.id, lesson.pattern_id, lesson.at, lesson.by)
-    assert lessons.take_over(elsewhere, lesson.wire)[1] == KNOWN
-    assert elsewhere.trust_parts(elsewhere.get(taken.id)).source == "document"  # it came by import
-    assert lessons.take_over(repository, lesson.wire) == (lesson, KNOWN)
+    assert elsewhere.lessons.take_over(lesson.wire)[1] == KNOWN
+    assert elsewhere.beliefs.trust(elsewhere.get(taken.id)).source == "document"  # it came by import
+    assert repository.lessons.take_over(lesson.wire) == (lesson, KNOWN)
     surer = lesson.wire.replace("confidence;0.8;", "confidence;0.9;").replace(lesson.id, "lesson_1769164200000_abcdef")
-    better, _ = lessons.take_over(repository, surer)
+    better, _ = repository.lessons.take_over(surer)
     assert better.context.error_pattern == "auth_fallback_production"  # a name that the repository knows
     elsewhere.close()
 
@@ -233,7 +231,7 @@ def test_a_wire_block_that_we_wrote_is_the_same_after_reading(texts):
 def test_a_wire_block_of_others_may_name_its_pattern(repository):
     lesson, _ = learn(repository)
     block = lesson.wire.replace("8e9c0883bcd69739", "no_such_pattern").replace(lesson.id, "L-1; x")
-    taken, what = lessons.take_over(repository, block)
+    taken, what = repository.lessons.take_over(block)
     assert what == STORED and taken.context.error_pattern == "no_such_pattern"
     assert taken.pattern_id == pattern_id("no_such_pattern", AUTH.applicable_scope) and taken.id.startswith("lesson_")
 
@@ -250,12 +248,12 @@ def test_a_wire_block_of_others_may_name_its_pattern(repository):
 def test_what_is_wrong_with_a_wire_block_is_told(change, message, repository):
     lesson, _ = learn(repository)
     with pytest.raises(BadInput, match=message):
-        lessons.take_over(repository, lesson.wire.replace(*change))
+        repository.lessons.take_over(lesson.wire.replace(*change))
 
 
 def test_the_ledger_holds_the_wire_block(repository):
     lesson, _ = learn(repository)
-    (row,) = ledger.blocks(repository, "lesson")
+    (row,) = repository.ledger.blocks("lesson")
     assert row.yamo_text == lesson.wire and read_block(row.yamo_text)[0].handoff == "SubconsciousReflector"
 
 
@@ -264,18 +262,18 @@ def test_the_ledger_holds_the_wire_block(repository):
 
 def test_heritage(repository):
     stored = repository.add(Entry(title="Why apsw", body="x")).entry
-    lessons.inherit(repository, stored.id, HeritageChain(("ship",), ("h",), ("r",)))
-    lessons.inherit(repository, stored.id, HeritageChain(("ship", "search"), (), ("speed",)))
+    repository.lessons.inherit(stored.id, ("ship",), ("h",), ("r",))
+    repository.lessons.inherit(stored.id, ("ship", "search"), (), ("speed",))
     memory = repository.get(stored.id)
     assert memory.extra["intentChain"] == ["ship", "search"] and memory.extra["hypotheses"] == []
     assert memory.body == "x"
     with pytest.raises(BadInput, match="more than 5"):
-        lessons.inherit(repository, stored.id, HeritageChain(tuple("abcdef")))
+        repository.lessons.inherit(stored.id, tuple("abcdef"))
     with pytest.raises(BadInput, match="empty chain"):
-        lessons.inherit(repository, stored.id, HeritageChain())
+        repository.lessons.inherit(stored.id, ())
     repository.delete(stored.id)
     with pytest.raises(Refused):
-        lessons.inherit(repository, stored.id, HeritageChain(("a",)))
+        repository.lessons.inherit(stored.id, ("a",))
 
 
 # Distilling
@@ -302,16 +300,16 @@ def traces(project):
 def test_a_failure_of_today_becomes_a_lesson_once(repository, traces):
     id = traces("deploy", 2, "## Learnings\n\n- Run migrations before the deploy\n- Second\n\n## Notes\n\nx",
                 goal="deploy the api", error='"Timeout after 30 s: no answer"', error_pattern="deploy_timeout")  # fmt: skip
-    assert lessons.distill(repository, dry_run=True).found[0][1].what == STORED and not lessons.query(repository)
-    ((candidate, learned),) = lessons.distill(repository).found
+    assert repository.lessons.distill(dry_run=True).found[0][1].what == STORED and not repository.lessons.search()
+    ((candidate, learned),) = repository.lessons.distill().found
     memory = repository.get(learned.id)
     assert memory.extra["derivedFrom"] == [id] == [*candidate.sources]
     lesson = lesson_of(memory)
     assert lesson.context.preventative_rule == "Run migrations before the deploy" and lesson.context.confidence == 0.7
     assert lesson.context.situation == "deploy the api" and lesson.context.oversight.startswith("Timeout after 30 s")
-    assert repository.trust_parts(memory).source == "inference"
+    assert repository.beliefs.trust(memory).source == "inference"
     for _ in range(3):
-        done = lessons.distill(repository)
+        done = repository.lessons.distill()
         assert [learned.what for _, learned in done.found] == [KNOWN] and [one.id for one in done.top] == [memory.id]
     assert len(repository.list()) == 2
 
@@ -320,34 +318,34 @@ def test_what_is_old_or_went_well_is_left_alone(repository, traces):
     traces("old", 30, error="x broke")
     traces("fine", 1, status="success")
     traces("recovered", 1, status="success_with_recovery")
-    assert lessons.distill(repository).found == ()
+    assert repository.lessons.distill().found == ()
 
 
 def test_what_fails_again_within_a_week_is_surer(repository, traces):
     for number, hours in enumerate((150, 100, 60)):
         traces(f"run-{number}", hours, error=f"Connection refused by port {8000 + number}")
-    ((candidate, learned),) = lessons.distill(repository).found
+    ((candidate, learned),) = repository.lessons.distill().found
     assert candidate.context.error_pattern == "connection_refused_by_port" and len(candidate.sources) == 3
     assert candidate.context.severity == "high" and candidate.context.confidence == 0.7
     traces("run-9", 1, error="Connection refused by port 9")
-    ((_, again),) = lessons.distill(repository).found
+    ((_, again),) = repository.lessons.distill().found
     assert again.what == BETTER and repository.get(learned.id).superseded_by == again.id
 
 
 def test_marked_memories_and_errors_are_candidates(repository):
     repository.add(Entry(title="Cache was stale", body="b", tags=("#lesson_learned_candidate",)))
     repository.add(Entry(kind="experience", title="Import failed", body="b", extra={"status": "error"}))
-    found = {candidate.context.error_pattern for candidate, _ in lessons.distill(repository).found}
+    found = {candidate.context.error_pattern for candidate, _ in repository.lessons.distill().found}
     assert found == {"cache_was_stale", "import_failed"}
-    assert lessons.query(repository) == []  # one failure without a fix is not sure enough
-    assert len(lessons.query(repository, least_confidence=0.5)) == 2
+    assert repository.lessons.search() == []  # one failure without a fix is not sure enough
+    assert len(repository.lessons.search(min_confidence=0.5)) == 2
 
 
 def test_what_a_person_rejected_does_not_come_back(repository, traces):
     traces("deploy", 2, error="it broke")
-    ((_, learned),) = lessons.distill(repository).found
+    ((_, learned),) = repository.lessons.distill().found
     repository.delete(learned.id)
-    assert [again.what for _, again in lessons.distill(repository).found] == [KNOWN]
+    assert [again.what for _, again in repository.lessons.distill().found] == [KNOWN]
 
 
 def test_fields_that_are_missing_or_odd_do_no_harm(repository, project):
@@ -367,15 +365,15 @@ def test_fields_that_are_missing_or_odd_do_no_harm(repository, project):
             "Hash", "", kind="trace", status="failure", discoveredAt=iso(now()), goal='"##"', error='"it broke"'
         )
     )
-    assert {candidate.context.error_pattern for candidate, _ in lessons.distill(repository).found} == {"fix"}
+    assert {candidate.context.error_pattern for candidate, _ in repository.lessons.distill().found} == {"fix"}
 
 
 def test_two_at_once_learn_it_once(project, repository, traces):
     traces("deploy", 2, error="it broke")
-    code = "import sys; from rawkomem.repository.wings import lessons; from rawkomem.repository import Repository; lessons.distill(Repository.open(sys.argv[1]))"
+    code = "import sys; from rawkomem import Repository; Repository.open(sys.argv[1]).lessons.distill()"
     runs = [subprocess.Popen([sys.executable, "-c", code, str(project)], env=ENVIRONMENT) for _ in range(4)]
     assert [run.wait() for run in runs] == [0] * 4
-    assert len(lessons.by_pattern(repository, "it_broke")) == 1
+    assert len(repository.lessons.by_pattern("it_broke")) == 1
 
 
 # Commands

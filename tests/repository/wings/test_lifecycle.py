@@ -12,7 +12,6 @@ from rawkomem.files.local.usage import note_use
 from rawkomem.model.clock import DAY, now
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.recall.filters import filter_of
-from rawkomem.repository.wings import lifecycle
 from rawkomem.state.decide import plan_add
 from rawkomem.state.lifecycle.compress import Compression
 
@@ -54,7 +53,7 @@ def test_decay(repository, rawkomem):
 
 def test_decay_cleans_links(repository, rawkomem):
     one, other = add(repository, "One", 0), add(repository, "Other", 0)
-    repository.link(one, other)
+    repository.graph.link(one, other)
     repository.delete(other)
     assert f"unlinked from {other} as related" in rawkomem("decay").stdout
     assert repository.get(one).links == () and "nothing to do" in rawkomem("decay").stderr
@@ -94,7 +93,7 @@ def claim(repository, value: str, days: float, predicate: str = "runs on", via: 
     entry = Entry(
         id=f"mem_{value.lower()}", title=f"Billing: {value}", at=now() - round(days * DAY), extra={"claim": said}
     )
-    return repository.write(plan_add(entry), via)[0].entry.id
+    return repository.core.writer.write(plan_add(entry), via)[0].entry.id
 
 
 def test_consolidate_settles_claims_that_contradict_each_other(repository, rawkomem):
@@ -111,7 +110,7 @@ def test_consolidate_lets_nobody_of_low_trust_take_the_place_of_high(repository,
     old, new = claim(repository, "Postgres", 10, via="person"), claim(repository, "MySQL", 1, via="import")
     rawkomem("consolidate")
     assert (repository.get(old).status, repository.get(new).status) == ("active", "quarantined")
-    assert [conflict.other.id for conflict in repository.conflicts()] == [old]
+    assert [conflict.other.id for conflict in repository.beliefs.conflicts()] == [old]
     assert "nothing to do" in rawkomem("consolidate").stderr
 
 
@@ -130,7 +129,7 @@ def test_consolidate_leaves_claims_of_other_sessions_and_times_alone(repository,
     for value, window in (("Postgres", ("2025-01-01", "2026-01-01")), ("MySQL", ("2026-01-01", ""))):
         said = {"subject": "billing", "predicate": "runs on", "value": value, "validFrom": window[0]}
         extra = {"claim": {**said, "validUntil": window[1]} if window[1] else said}
-        repository.write(plan_add(Entry(title=f"Billing: {value}", at=now(), extra=extra)), "person")
+        repository.core.writer.write(plan_add(Entry(title=f"Billing: {value}", at=now(), extra=extra)), "person")
     assert "nothing to do" in rawkomem("consolidate").stderr
 
 
@@ -143,7 +142,7 @@ def fill(repository) -> None:
 
 
 def outcome(repository) -> list:
-    census = lifecycle.take_census(repository)
+    census = repository.lifecycle.census()
     titles = {memory.id: memory.path for memory in census.memories.values()}
     return sorted(
         (m.title, m.path, m.status, titles.get(m.superseded_by, ""), m.corroborations) for m in census.memories.values()
@@ -156,17 +155,17 @@ def test_a_run_that_was_killed_is_continued_to_the_same_end(project, repository,
     from rawkomem.repository import Repository
 
     fill(repository)
-    whole = lifecycle.consolidate(repository)
+    whole = repository.lifecycle.consolidate()
     assert {entry.kind for entry in whole.plan.entries} == {"supersede", "corroborate", "archive", "memory"}
     other = tmp_path_factory.mktemp("killed")
     write_start(plan_start(str(other)))
     killed = Repository.open(str(other), warn=lambda message: None)
     fill(killed)
-    plan = lifecycle.consolidate(killed, dry_run=True).plan
-    killed.write(Plan(plan.entries[:written], plan.why))
-    lifecycle.consolidate(killed)
+    plan = killed.lifecycle.consolidate(dry_run=True).plan
+    killed.core.writer.write(Plan(plan.entries[:written], plan.why))
+    killed.lifecycle.consolidate()
     assert outcome(killed) == outcome(repository)
-    assert not lifecycle.consolidate(killed).plan.entries
+    assert not killed.lifecycle.consolidate().plan.entries
     killed.close()
 
 
@@ -184,9 +183,9 @@ def test_two_runs_at_once_do_the_work_once(project, repository):
 def test_an_empty_repository(repository):
     """A repository without memories has no life to speak of."""
     assert (
-        lifecycle.consolidate(repository).plan.entries
+        repository.lifecycle.consolidate().plan.entries
         == ()
-        == lifecycle.compress(repository, Compression()).plan.entries
+        == repository.lifecycle.compress(Compression()).plan.entries
     )
-    done, outlook = lifecycle.decay(repository)
+    done, outlook = repository.lifecycle.decay()
     assert not done.plan.entries and not outlook.strengths

@@ -10,7 +10,6 @@ from rawkomem.files.start import plan_start, write_start
 from rawkomem.model.errors import BadInput
 from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
-from rawkomem.repository.wings.neolata import export_neolata, import_neolata
 
 GRAPH = [
     {"id": "mem_1", "agent": "agent-1", "memory": "Redis runs on port 6379", "category": "fact", "importance": 0.7,
@@ -37,7 +36,7 @@ def folder(tmp_path_factory):
 
 
 def test_a_folder_becomes_memories(repository, folder):
-    done = import_neolata(repository, str(folder))
+    done = repository.exchange.import_neolata(str(folder))
     assert (done.added, done.known) == (6, 0)
     one, two, three, four, five = (repository.get(f"mem_{n}") for n in range(1, 6))
     assert (one.body.strip(), one.by, one.importance, one.tags) == (
@@ -56,19 +55,19 @@ def test_a_folder_becomes_memories(repository, folder):
 
 
 def test_a_second_import_adds_nothing(repository, folder):
-    import_neolata(repository, str(folder))
+    repository.exchange.import_neolata(str(folder))
     before = sorted((row.id, repository.get(row.id).entries) for row in repository.list(Filter()))
-    assert import_neolata(repository, str(folder)).added == 0
+    assert repository.exchange.import_neolata(str(folder)).added == 0
     assert sorted((row.id, repository.get(row.id).entries) for row in repository.list(Filter())) == before
 
 
 def test_what_is_exported_is_imported_as_it_was(repository, folder, tmp_path_factory):
-    import_neolata(repository, str(folder))
+    repository.exchange.import_neolata(str(folder))
     out, elsewhere = tmp_path_factory.mktemp("out"), tmp_path_factory.mktemp("elsewhere")
-    assert export_neolata(repository, str(out)) == 6
+    assert repository.exchange.export_neolata(str(out)) == 6
     write_start(plan_start(str(elsewhere)))
     other = Repository.open(str(elsewhere), store="memory")
-    import_neolata(other, str(out))
+    other.exchange.import_neolata(str(out))
     for id in ("mem_1", "mem_2", "mem_3", "mem_4", "mem_5", "ep_1"):
         ours, theirs = repository.get(id), other.get(id)
         for field in (
@@ -92,13 +91,13 @@ def test_what_is_exported_is_imported_as_it_was(repository, folder, tmp_path_fac
 def test_what_neolata_did_not_write_is_refused(repository, folder, text):
     (folder / "graph.json").write_text(text)
     with pytest.raises(BadInput, match=r"graph\.json"):
-        import_neolata(repository, str(folder))
+        repository.exchange.import_neolata(str(folder))
     assert repository.list(Filter()) == []
 
 
 def test_a_folder_without_a_graph_is_named(repository, tmp_path):
     with pytest.raises(BadInput, match=r"no graph\.json"):
-        import_neolata(repository, str(tmp_path))
+        repository.exchange.import_neolata(str(tmp_path))
 
 
 def test_odd_items_cost_only_themselves(repository, folder):
@@ -112,7 +111,7 @@ def test_odd_items_cost_only_themselves(repository, folder):
         {"id": "mem_10", "memory": "Points to the odd one", "links": [{"id": "../../x\n"}], "disputes": 1e9},
     ]  # fmt: skip
     (folder / "graph.json").write_text(json.dumps([*GRAPH, *odd]))
-    done = import_neolata(repository, str(folder))
+    done = repository.exchange.import_neolata(str(folder))
     assert [id for id, _ in done.skipped] == ["mem_7", "mem_8", "mem_9"]
     ten = repository.get("mem_10")
     ((_, strange),) = [link for link in ten.links if link[0] == "related"]
@@ -120,4 +119,4 @@ def test_odd_items_cost_only_themselves(repository, folder):
     assert (memory.tags[0], memory.by, memory.importance, memory.extra.get("claim")) == ("ok", "", "medium", None)
     assert memory.path.startswith("memories/") and ".." not in memory.path
     assert repository.get("mem_1").status == "active" and ten.disputes == 10
-    assert import_neolata(repository, str(folder)).added == 0
+    assert repository.exchange.import_neolata(str(folder)).added == 0

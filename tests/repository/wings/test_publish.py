@@ -13,9 +13,6 @@ import lancedb
 
 from rawkomem import Entry, Repository
 from rawkomem.model.errors import BadInput
-from rawkomem.repository.wings import lessons, skills
-from rawkomem.repository.wings.publish import publish
-from rawkomem.state.changes.heritage import HeritageChain
 
 pytestmark = pytest.mark.stores
 
@@ -44,11 +41,11 @@ def rows(repository, table: str) -> dict[str, dict]:
 
 def test_other_programs_read_what_only_files_know(opened):
     id = opened.add(Entry(title="Deploys", body="Blue-green only.", extra={"source_skill_id": "skill_1"})).entry.id
-    opened.reinforce(id)
-    lessons.inherit(opened, id, HeritageChain(("ship weekly",), (), ("fewer outages",)))
-    skills.ingest(opened, SKILL, by="planner", via="person")
+    opened.beliefs.reinforce(id)
+    opened.lessons.inherit(id, ("ship weekly",), (), ("fewer outages",))
+    opened.skills.ingest(SKILL, by="planner", via="person")
     opened.sync()
-    done = publish(opened)
+    done = opened.store.publish()
     row = rows(opened, "memory_entries")[id]
     assert row["importance_score"] == pytest.approx(0.8) and row["access_count"] == 0
     assert row["source_skill_id"] == "skill_1" and row["updated_at"] > row["created_at"]
@@ -66,25 +63,25 @@ def test_other_programs_read_what_only_files_know(opened):
 def test_publishing_again_replaces_ours_and_leaves_others(opened):
     opened.add(Entry(title="One", body="Text."))
     opened.sync()
-    publish(opened)
+    opened.store.publish()
     table = lancedb.connect(os.path.join(opened.layout.local, "lancedb")).open_table("yamo_blocks")
     theirs = {**table.to_arrow().to_pylist()[0], "id": "theirs", "metadata": None}
     table.add([theirs])
     opened.add(Entry(title="Two", body="Text."))
     opened.sync()
-    again = publish(opened)
+    again = opened.store.publish()
     blocks = rows(opened, "yamo_blocks")
     assert len(blocks) == again.blocks + 1 and "theirs" in blocks
-    assert opened.search("text") and opened.status().fresh
+    assert opened.search("text") and opened.store.status().fresh
 
 
 def test_what_is_purged_is_in_no_table(opened):
     opened.add(Entry(title="Xyzzysecret", body="The xyzzysecret text."))
     opened.add(Entry(title="Harmless", body="Text."))
     opened.sync()
-    publish(opened)
+    opened.store.publish()
     assert _holds(opened, b"zzysecret")
-    opened.purge("xyzzysecret")
+    opened.lifecycle.purge("xyzzysecret")
     opened.sync()
     assert not _holds(opened, b"zzysecret")
 
@@ -97,4 +94,4 @@ def _holds(repository, text: bytes) -> bool:
 
 def test_another_store_has_no_such_tables(repository):
     with pytest.raises(BadInput, match="sqlite store has no such tables"):
-        publish(repository)
+        repository.store.publish()

@@ -93,7 +93,7 @@ def test_an_unknown_rule_is_named():
 def test_the_registry_of_a_repository(project, repository):
     config = "predicates:\n  budget:\n    normalize: currency\n    conflictPolicy: require_review\n  a.b: {cardinality: multi}\n"
     (project / ".rawko" / "config.yaml").write_text(config)
-    assert repository.predicates() == {
+    assert repository.beliefs.predicates() == {
         "a.b": Predicate(cardinality="multi"),
         "budget": Predicate(conflict_policy="require_review", normalize="currency"),
     }

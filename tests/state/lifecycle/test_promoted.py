@@ -7,8 +7,6 @@ import json
 from rawkomem.format.lesson import LessonContext, pattern_id
 from rawkomem.model.entry import Memory
 from rawkomem.recall.filters import filter_of
-from rawkomem.repository.wings import lessons
-from rawkomem.state.changes.heritage import HeritageChain
 from rawkomem.state.lifecycle.promoted import FIELDS, promoted
 
 COLUMNS = """session_id agent_id memory_type importance_score access_count last_accessed heritage_chain
@@ -30,8 +28,8 @@ def test_what_is_not_said_is_null():
 
 
 def test_a_lesson_has_its_pattern_and_its_heritage(repository, rawkomem):
-    lesson, _ = lessons.learn(repository, AUTH)
-    lessons.inherit(repository, lesson.id, HeritageChain(("ship",), ("fast",), ()))
+    lesson, _ = repository.lessons.learn(AUTH)
+    repository.lessons.inherit(lesson.id, ("ship",), ("fast",), ())
     shown = json.loads(rawkomem("show", lesson.id, "--json").stdout)
     assert shown["lesson_pattern_id"] == pattern_id(AUTH.error_pattern, AUTH.applicable_scope)
     assert json.loads(shown["heritage_chain"]) == {"intentChain": ["ship"], "hypotheses": ["fast"], "rationales": []}

@@ -53,7 +53,7 @@ def check_command(
     if stale:
         if paths:
             raise BadInput("--stale looks at all memories", "leave the paths out")
-        return tell_stale(open_repository(folder).all_cited(), as_json)
+        return tell_stale(open_repository(folder).citations.all(), as_json)
     checked = check_files(paths) if paths else list(open_repository(folder).check())
     if as_json:
         say_json([_as_json(item) for item in checked])

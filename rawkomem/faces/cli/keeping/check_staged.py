@@ -32,7 +32,8 @@ def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> in
     """Check what is staged and tell; the exit code of `check --staged`. Names that hooks add do not matter."""
     skip = [*(name for name in CHECKS if not looked_at[name]), *_skipped()]
     found = [
-        check_staged(repository.layout, repository.predicates(), skip) for repository in staged_repositories(folder)
+        check_staged(repository.layout, repository.beliefs.predicates(), skip)
+        for repository in staged_repositories(folder)
     ]
     problems = [(name, problem) for one in found for name, some in one.items() for problem in some]
     if as_json:

@@ -19,7 +19,7 @@ def doctor_command(folder: str, as_json: bool) -> int:
 
     Versions, file system, permissions, index integrity, git set-up. Exit code 1 when something is wrong.
     """
-    from ....repository.wings.doctor import examine
+    from ....repository.doctor import examine
 
     try:
         repository = open_repository(folder)

@@ -25,7 +25,7 @@ def status_command(folder: str, as_json: bool) -> int:
 
     Hashes every file. Exit code 1 when the index does not say what the files say.
     """
-    status = open_repository(folder).status()
+    status = open_repository(folder).store.status()
     if as_json:
         problems = [f"{problem.path}: {problem.message}" for problem in status.problems]
         say_json({**as_dict(status), "problems": problems, "fresh": status.fresh})
@@ -62,4 +62,4 @@ def rebuild_command(folder: str, as_json: bool) -> None:
     Never needed in theory: a missing, corrupt or outdated index is made anew by itself.
     """
     repository = open_repository(folder)
-    tell(with_bar(repository.rebuild, "indexing"), as_json)
+    tell(with_bar(repository.store.rebuild, "indexing"), as_json)

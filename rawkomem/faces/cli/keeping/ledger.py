@@ -10,7 +10,6 @@ from ....format.yamo import read_block
 from ....format.yamo_blocks import OPERATIONS
 from ....model.clock import iso
 from ....model.record import as_dict
-from ....repository.wings import ledger
 from ....text.clean import clean, one_line
 from ..commands import open_repository
 from ..options import JSON, LIMIT
@@ -49,7 +48,7 @@ def verify_command(folder: str, as_json: bool) -> int:
 
     Write the last hash down elsewhere: then nobody can replace the whole ledger unnoticed.
     """
-    verdict = ledger.verify(open_repository(folder))
+    verdict = open_repository(folder).ledger.verify()
     if as_json:
         problems = [as_dict(problem) for problem in verdict.problems]
         told = {"problems": problems, "notes": list(verdict.notes), "since": iso(verdict.since)}
@@ -67,7 +66,7 @@ def verify_command(folder: str, as_json: bool) -> int:
 @click.pass_obj
 def show_command(folder: str, /, id: str, limit: int, operation: str | None, as_json: bool) -> None:
     """Show the last blocks, the latest first; with ID, the whole text of one, or all that name a memory."""
-    found = ledger.blocks(open_repository(folder), operation or "", id)[::-1][:limit]
+    found = open_repository(folder).ledger.blocks(operation or "", id)[::-1][:limit]
     if as_json:
         say_json([_json(row) for row in found])
         return
@@ -85,7 +84,7 @@ def show_command(folder: str, /, id: str, limit: int, operation: str | None, as_
 @click.pass_obj
 def export_command(folder: str, /, operation: str | None, as_json: bool) -> None:
     """Print every block, the first one first: as YAMO text, or with hashes as JSON."""
-    found = ledger.blocks(open_repository(folder), operation or "")
+    found = open_repository(folder).ledger.blocks(operation or "")
     if as_json:
         say_json([_json(row) for row in found])
     elif found:

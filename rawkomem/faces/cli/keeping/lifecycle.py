@@ -10,7 +10,6 @@ import click
 from ....git.user import user_name
 from ....model.clock import iso
 from ....model.errors import BadInput
-from ....repository.wings import lifecycle
 from ....repository.wings.lifecycle import FOUND_AMONG
 from ....state.changes import REGISTRY
 from ....state.derive import sources_in
@@ -48,7 +47,7 @@ def decay_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
     is archived stays readable, and 'rawkomem list --include archived' shows it. Critical memories never fade.
     """
     repository = open_repository(folder)
-    done, outlook = with_bar(lambda progress: lifecycle.decay(repository, dry_run, user_name(), progress), "archiving")
+    done, outlook = with_bar(lambda progress: repository.lifecycle.decay(dry_run, user_name(), progress), "archiving")
     weakening = len(outlook.weakening)
     counts = {
         "total": len(outlook.strengths),
@@ -78,7 +77,7 @@ def compress_command(
     """
     repository = open_repository(folder)
     how = Compression(min_size, idle, limit, archive)
-    done = with_bar(lambda progress: lifecycle.compress(repository, how, dry_run, user_name(), progress), "compressing")
+    done = with_bar(lambda progress: repository.lifecycle.compress(how, dry_run, user_name(), progress), "compressing")
     _tell(done, as_json)
 
 
@@ -99,13 +98,13 @@ def consolidate_command(folder: str, /, apply: bool, staged: bool, dry_run: bool
     if apply + staged + dry_run > 1:
         raise BadInput("--apply, --staged and --dry-run exclude each other", "give one of them")
     found = staged_repositories(folder) if staged else [open_repository(folder)]
-    due = [one for one in found if not if_due or _is_due(lifecycle.due(one), as_json)]
+    due = [one for one in found if not if_due or _is_due(one.lifecycle.due(), as_json)]
     return max([_consolidate(one, staged, dry_run, as_json) for one in due], default=0)
 
 
 def _consolidate(repository: Repository, staged: bool, dry_run: bool, as_json: bool) -> int:
     by = user_name()
-    done = with_bar(lambda progress: lifecycle.consolidate(repository, dry_run, by, progress, staged), "consolidating")
+    done = with_bar(lambda progress: repository.lifecycle.consolidate(dry_run, by, progress, staged), "consolidating")
     _tell(done, as_json)
     entries = done.plan.entries
     if not staged or not entries:

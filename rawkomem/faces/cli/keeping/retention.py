@@ -9,7 +9,6 @@ import click
 
 from ....files.bundle import bundle_of
 from ....git.user import user_name
-from ....repository.wings import retention
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import open_repository
@@ -34,7 +33,7 @@ def retention_command(ctx: click.Context, /, dry_run: bool, as_json: bool) -> No
     if ctx.invoked_subcommand:
         return
     repository = open_repository(ctx.obj)
-    _tell(retention.retain(repository, dry_run, user_name()), as_json)
+    _tell(repository.retention.run(dry_run, user_name()), as_json)
 
 
 def _tell(done: Retained, as_json: bool) -> None:
@@ -60,7 +59,7 @@ def _tell(done: Retained, as_json: bool) -> None:
 @click.pass_obj
 def retention_list(folder: str, /, as_json: bool) -> None:
     """Show what the archive holds, by month."""
-    found = retention.archived(open_repository(folder).layout)
+    found = open_repository(folder).retention.archived()
     if as_json:
         say_json(found)
         return
@@ -81,7 +80,7 @@ def retention_restore(folder: str, /, what: tuple[str, ...], as_json: bool) -> N
     the traces. A trace returns to its folder, from a compressed month too.
     """
     repository = open_repository(folder)
-    moves, unpacked = retention.restore(repository, what)
+    moves, unpacked = repository.retention.restore(what)
     if as_json:
         say_json({"moves": [{"from": m.source, "to": m.target} for m in moves], "unpacked": unpacked})
         return

@@ -28,7 +28,7 @@ def sinks_command() -> None:
 @click.pass_obj
 def status_command(folder: str, as_json: bool) -> int:
     """Tell how each sink stands. Exit code 1 when one has a problem."""
-    statuses = open_repository(folder).sinks()
+    statuses = open_repository(folder).sinks.list()
     if as_json:
         say_json([as_dict(status) for status in statuses])
     elif not statuses:
@@ -48,7 +48,7 @@ def flush_command(folder: str, due: bool, as_json: bool) -> int:
 
     A write starts this in the background by itself. Exit code 1 when something could not be sent.
     """
-    flushed = open_repository(folder).flush_sinks(due)
+    flushed = open_repository(folder).sinks.flush(due)
     if as_json:
         say_json(as_dict(flushed))
     else:

@@ -14,7 +14,7 @@ from ..terminal import note, paint, say, say_json
 from .sync import with_bar
 
 if TYPE_CHECKING:
-    from ....repository.wings.stores import StoreStatus
+    from ....repository.wings.store import StoreStatus
 
 
 @click.group("store")
@@ -35,9 +35,8 @@ def use_command(folder: str, name: str, url_env: str) -> None:
     NAME is sqlite, or a store of an installed package: 'rawkomem store status' lists them. The choice is kept
     in your own config folder. The next command fills the store.
     """
-    from ....repository.wings.stores import use_store
 
-    use_store(open_repository(folder), name, url_env)
+    open_repository(folder).store.use(name, url_env)
     say(f"this repository now uses {name}; 'rawkomem sync' fills it")
 
 
@@ -46,9 +45,8 @@ def use_command(folder: str, name: str, url_env: str) -> None:
 @click.pass_obj
 def status_command(folder: str, as_json: bool) -> int:
     """Tell how each store stands. Exit code 1 when the one in use has a problem."""
-    from ....repository.wings.stores import store_statuses
 
-    statuses = store_statuses(open_repository(folder))
+    statuses = open_repository(folder).store.list()
     if as_json:
         say_json([as_dict(status) for status in statuses])
     else:
@@ -76,10 +74,9 @@ def copy_command(folder: str, source: str, target: str, as_json: bool) -> None:
 
     What is copied are the files' memories: a store is derived from them.
     """
-    from ....repository.wings.stores import copy_store
 
     repository = open_repository(folder)
-    copied = with_bar(lambda progress: copy_store(repository.layout, source, target, note, progress), "filling")
+    copied = with_bar(lambda progress: repository.store.copy(source, target, progress), "filling")
     if as_json:
         say_json(as_dict(copied))
     else:
@@ -94,9 +91,8 @@ def publish_command(folder: str, as_json: bool) -> None:
 
     Blocks of the ledger, skills in use, and what memory_entries can say once the whole history of a memory is at hand.
     """
-    from ....repository.wings.publish import publish
 
-    done = publish(open_repository(folder))
+    done = open_repository(folder).store.publish()
     if as_json:
         say_json(as_dict(done))
     else:
@@ -111,9 +107,8 @@ def migrate_command(folder: str, place: str) -> None:
 
     PLACE is their folder or url; without one, this repository's. The rows of before are kept as a backup for 30 days.
     """
-    from ....repository.wings.stores import migrate_tables
 
-    done = migrate_tables(open_repository(folder), place)
+    done = open_repository(folder).store.migrate(place)
     say(f"{done.rows} memories, now V2; 'rawkomem store rollback' undoes it for 30 days" if done.done else "V2 already")
     if done.removed_backup:
         say("the backup of before was older than 30 days: removed")
@@ -125,6 +120,5 @@ def migrate_command(folder: str, place: str) -> None:
 @click.pass_obj
 def rollback_command(folder: str, place: str, anyway: bool) -> None:
     """Undo 'store migrate', as long as its backup is there."""
-    from ....repository.wings.stores import rollback_tables
 
-    say(f"{rollback_tables(open_repository(folder), place, anyway)} memories, V1 again")
+    say(f"{open_repository(folder).store.rollback(place, anyway)} memories, V1 again")

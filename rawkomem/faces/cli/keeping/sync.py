@@ -25,7 +25,7 @@ def run(folder: str, arguments: list[str], deep: bool, as_json: bool) -> None:
     report = with_bar(repository.sync, "reading")
     tell(report, as_json)
     if deep:
-        filled = with_bar(repository.deepen, "contextual vectors")
+        filled = with_bar(repository.store.deepen, "contextual vectors")
         if not as_json:
             say(f"{count(filled, 'memory')} got contextual vectors")
 

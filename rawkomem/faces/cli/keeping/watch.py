@@ -39,8 +39,8 @@ def watch_command(folder: str, once: bool) -> None:
 
 def _reconcile(repository: Repository) -> None:
     report = repository.sync()
-    repository.deepen_behind()
-    repository.wake_sinks()
+    repository.core.deepen_in_background()
+    repository.core.wake_sinks()
     repository.close()
     if report.read:
         say(f"{count(report.read, 'file')} read, {report.seconds:.2f} s")

@@ -7,7 +7,6 @@ import click
 from ....files.given_text import read_stdin
 from ....model.record import as_dict
 from ....recall.brief import MAX_TOKENS, NOTHING
-from ....repository.wings import experience
 from ..commands import open_repository
 from ..options import BUDGET, JSON
 from ..terminal import note, say, say_json
@@ -25,7 +24,7 @@ def brief_command(folder: str, /, goal: tuple[str, ...], budget: int, as_json: b
     '-' reads it from standard input.
     """
     text = read_stdin(strict=False) if goal == ("-",) else " ".join(goal)
-    found = experience.brief(open_repository(folder), text, budget)
+    found = open_repository(folder).traces.brief(text, budget)
     if as_json:
         say_json({**as_dict(found), "points": [as_dict(point) for point in found.points]})
         return

@@ -14,7 +14,6 @@ from ....exchange.place import place_of
 from ....model.errors import BadInput
 from ....model.record import as_dict
 from ....recall.filters import filter_of
-from ....repository.wings import exchange
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import open_repository
@@ -49,7 +48,7 @@ def import_command(folder: str, /, sources: tuple[str, ...], kind: str | None, d
     if not sources:
         _list_sources(repository, as_json)
         return
-    done = [exchange.take_in(repository, source, kind or "", dry_run) for source in sources]
+    done = [repository.exchange.import_from(source, kind or "", dry_run) for source in sources]
     if not dry_run and any(item.news for item in done):
         repository.sync()
     if as_json:
@@ -74,14 +73,14 @@ def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: 
     repository, only = open_repository(folder), filter_of(**which)
     if writable()[form].one_file:
         if not out or out == "-":
-            sys.stdout.write(exchange.export_text(repository, only))
+            sys.stdout.write(repository.exchange.export_text(only))
             return
-        told: dict[str, Any] = {"file": out, "memories": exchange.export_file(repository, out, only)}
+        told: dict[str, Any] = {"file": out, "memories": repository.exchange.export_file(out, only)}
         line = f"{count(told['memories'], 'memory')} written to {out}"
     elif not out:
         raise BadInput(f"where to? {form} is a folder of files", "give --out FOLDER")
     else:
-        done = exchange.export_folder(repository, out, form, only)
+        done = repository.exchange.export_folder(out, form, only)
         told = {"folder": out, **{name: [*names] for name, names in as_dict(done).items()}}
         line = f"{out}: " + ", ".join(f"{len(names)} {name}" for name, names in as_dict(done).items())
     if as_json:
@@ -91,7 +90,7 @@ def export_command(folder: str, /, form: str, out: str, as_json: bool, **which: 
 
 
 def _list_sources(repository: Repository, as_json: bool) -> None:
-    found = exchange.sources_here(repository)
+    found = repository.exchange.sources()
     if as_json:
         say_json([{"path": path, "kind": kind} for path, kind in found])
         return

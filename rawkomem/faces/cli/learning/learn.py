@@ -10,7 +10,6 @@ import click
 from ....learn.llm.model import is_learning
 from ....learn.session.remember import RESULTS, Run
 from ....model.entry import Entry
-from ....repository.wings import learning
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import open_repository
@@ -19,8 +18,8 @@ from ..terminal import note, paint, say, say_json, wide
 
 if TYPE_CHECKING:
     from ....learn.session.listen import Finding
-    from ....repository import Stored
     from ....repository.wings.learning import Learned
+    from ....repository.writing import Stored
 
 
 @click.command("learn")
@@ -46,7 +45,7 @@ def learn_command(folder: str, /, file: IO[bytes], ask: bool, dry_run: bool, as_
         return
     repository = open_repository(folder)
     run = Run(told["agent"], told["task"], told["result"] or "", told["error"])
-    learned = learning.learn(repository, file, run, ask, dry_run)
+    learned = repository.learning.learn(file, run, ask, dry_run)
     if learned.judged.failure:
         note(f"the model was of no help, the offline result stands: {learned.judged.failure}")
     if learned.stored:

@@ -56,7 +56,7 @@ def add_command(folder: str, /, by: str, as_json: bool, **fields: Any) -> None:
     """
     repository = open_repository(folder)
     context = LessonContext(**{**fields, "severity": fields["severity"].lower()})
-    lesson, what = lessons.learn(repository, context, by or user_name())
+    lesson, what = repository.lessons.learn(context, by or user_name())
     repository.sync()
     _tell(lesson, what, as_json)
 
@@ -71,7 +71,7 @@ def import_command(folder: str, /, file: Any, as_json: bool) -> None:
     FILE '-' reads it from standard input. Both forms of RFC-0011 are understood: see 'rawkomem docs yamo'.
     """
     repository = open_repository(folder)
-    lesson, what = lessons.take_over(repository, decode_text(file.read(), file.name))
+    lesson, what = repository.lessons.take_over(decode_text(file.read(), file.name))
     repository.sync()
     _tell(lesson, what, as_json)
 
@@ -100,9 +100,9 @@ def lessons_command(
     """
     repository = open_repository(folder)
     if pattern:
-        found = lessons.by_pattern(repository, pattern)[:limit]
+        found = repository.lessons.by_pattern(pattern)[:limit]
     else:
-        found = lessons.query(repository, " ".join(query), limit, min_confidence)
+        found = repository.lessons.search(" ".join(query), limit, min_confidence)
     if as_json:
         say_json([as_json_of(lesson) for lesson in found])
     elif wire:
@@ -125,7 +125,7 @@ def distill_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
     lessons for the next session. Safe to run any number of times, from cron or by hand.
     """
     repository = open_repository(folder)
-    done = lessons.distill(repository, dry_run, user_name())
+    done = repository.lessons.distill(dry_run, user_name())
     repository.sync()
     if as_json:
         found = [_found_json(candidate, learned) for candidate, learned in done.found]
@@ -163,7 +163,7 @@ def heritage_command(
     """
     repository = open_repository(folder)
     if intent or hypothesis or rationale:
-        lessons.inherit(repository, id, HeritageChain(intent, hypothesis, rationale), user_name())
+        repository.lessons.inherit(id, intent, hypothesis, rationale, user_name())
     memory = repository.get(id)
     chain = heritage_of(memory)
     if as_json:

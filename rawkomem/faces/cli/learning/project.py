@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
-from ....repository.wings import projects
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import open_repository
@@ -31,7 +28,7 @@ def project_import(folder: str, /, source: str, dry_run: bool, as_json: bool) ->
     passed over: repeating it adds nothing.
     """
     repository = open_repository(folder)
-    plan = projects.import_llmos(repository, source, dry_run)
+    plan = repository.exchange.import_llmos(source, dry_run)
     repository.sync()
     if as_json:
         told = [{"kind": entry.kind, "id": entry.id, "title": entry.title} for entry in plan.entries]
@@ -53,7 +50,7 @@ def project_export(folder: str, /, target: str, name: str, as_json: bool) -> Non
     Files that are there are appended to, never replaced; repeating it adds nothing.
     """
     repository = open_repository(folder)
-    written = projects.export_llmos(repository, target, name or os.path.basename(repository.layout.project))
+    written = repository.exchange.export_llmos(target, name)
     if as_json:
         say_json(sorted(set(written)))
         return

@@ -9,7 +9,6 @@ import click
 from ....git.user import user_name
 from ....learn.skills.reflect import LOOKBACK_MEMORIES
 from ....model.record import as_dict
-from ....repository.wings import skills
 from ....text.clean import clean, one_line
 from ..commands import open_repository
 from ..options import DRY_RUN, JSON
@@ -32,7 +31,7 @@ def synthesize_command(folder: str, /, topic: str, llm: bool, dry_run: bool, as_
     In their own words; with --llm in a model's. Each proposal is a skill in quarantine: 'rawkomem review ID --activate'
     lets it into use. What was proposed before is told again, and nothing is added.
     """
-    found = skills.synthesize(open_repository(folder), topic, llm, dry_run, user_name())
+    found = open_repository(folder).skills.synthesize(topic, llm, dry_run, user_name())
     if as_json:
         first, *others = [as_dict(item) for item in found]
         say_json({**first, "others": others})
@@ -61,7 +60,7 @@ def reflect_command(folder: str, /, topic: str, lookback: int, llm: bool, dry_ru
     Without --llm, or where the model fails, it prints the prompt for a model of your choice. With --llm, the answer is
     stored as a reflection that is believed no more than the least believed memory it was made from.
     """
-    made = skills.reflect(open_repository(folder), topic, lookback, llm, dry_run, user_name())
+    made = open_repository(folder).skills.reflect(topic, lookback, llm, dry_run, user_name())
     if as_json:
         say_json(made)
         return

@@ -23,6 +23,8 @@ from ..options import BY, DRY_RUN, EXPLAIN, JSON, LIMIT, REASON
 from ..terminal import note, paint, say, say_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ....learn.skills.skill import Match, Skill
 
 SAID = {
@@ -49,9 +51,9 @@ def skills_command(folder: str, /, query: tuple[str, ...], limit: int, explain: 
     repository = open_repository(folder)
     question = " ".join(query).strip()
     if not question:
-        _say_list(skills.list_all(repository, limit), as_json)
+        _say_list(repository.skills.list(limit), as_json)
         return
-    found = skills.search(repository, question, limit)
+    found = repository.skills.search(question, limit)
     if as_json:
         say_json([_match_json(match) for match in found])
         return
@@ -84,7 +86,7 @@ def add(folder: str, /, file: str, by: str, as_json: bool) -> None:
     waits for a review.
     """
     text, source = _read(folder, file)
-    taken = skills.ingest(open_repository(folder), text, source, by or user_name())
+    taken = open_repository(folder).skills.ingest(text, source, by or user_name())
     if as_json:
         say_json(as_dict(taken))
         return
@@ -105,8 +107,8 @@ def add(folder: str, /, file: str, by: str, as_json: bool) -> None:
 def show(folder: str, /, id: str, as_json: bool) -> None:
     """Show a skill: how it stands, and its text."""
     repository = open_repository(folder)
-    skill = skills.show(repository, id)
-    trust = repository.trust(skill.memory)
+    skill = repository.skills.get(id)
+    trust = repository.beliefs.trust(skill.memory).value
     if as_json:
         say_json({**skill_json(skill), "trust": round(trust, 4), "text": text_in(skill.memory.body)})
         return
@@ -132,7 +134,7 @@ def feedback(folder: str, /, id: str, outcome: str | None, reason: str, by: str,
     """
     if not outcome:
         raise BadInput("how did it go?", "give --success or --failure")
-    skill = skills.feedback(open_repository(folder), id, outcome == "success", reason, by or user_name())
+    skill = open_repository(folder).skills.feedback(id, outcome == "success", reason, by or user_name())
     if as_json:
         say_json({"id": skill.memory.id, "reliability": skill.reliability, "use_count": skill.uses})
         return
@@ -146,7 +148,7 @@ def feedback(folder: str, /, id: str, outcome: str | None, reason: str, by: str,
 @click.pass_obj
 def prune(folder: str, /, threshold: float, dry_run: bool, as_json: bool) -> None:
     """Archive the skills that proved unreliable; 'rawkomem restore' brings one back."""
-    pruned = skills.prune(open_repository(folder), threshold, dry_run, user_name())
+    pruned = open_repository(folder).skills.prune(threshold, dry_run, user_name())
     if as_json:
         ids = [skill.memory.id for skill in pruned.skills]
         say_json({"pruned_count": len(ids), "total_remaining": pruned.remaining, "ids": ids, "dry_run": dry_run})
@@ -167,7 +169,7 @@ def export(folder: str, /, id: str, directory: str, as_json: bool) -> None:
     .claude/skills is Claude Code's folder, .agents/skills that of Codex, OpenCode and Gemini CLI. A file that rawkomem
     did not write, or that was changed since, is never overwritten.
     """
-    exported = skills.export(open_repository(folder), id, os.path.join(folder, directory))
+    exported = open_repository(folder).skills.export(id, os.path.join(folder, directory))
     if as_json:
         say_json(as_dict(exported))
         return
@@ -198,7 +200,7 @@ def _match_json(match: Match) -> dict[str, Any]:
     return {**skill_json(match.skill), "score": round(match.score, 4), "parts": parts}
 
 
-def _say_list(found: list[Skill], as_json: bool) -> None:
+def _say_list(found: Sequence[Skill], as_json: bool) -> None:
     if as_json:
         say_json([skill_json(skill) for skill in found])
         return

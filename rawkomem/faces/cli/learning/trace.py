@@ -15,7 +15,6 @@ from ....model.clock import iso
 from ....model.errors import BadInput
 from ....model.filters import READABLE
 from ....model.kinds import RECORDED
-from ....repository.wings import experience
 from ....state.run import OUTCOMES, outcome_of, tools_of
 from ....text.clean import one_line
 from ..commands import open_repository
@@ -66,7 +65,7 @@ def trace_add(folder: str, /, as_json: bool, **given: Any) -> None:
     if not any(given[name] for name in ("plan", "steps", "results", "learnings")):
         given["body"] = _piped()
     told = Told(**{**given, "agent": given["agent"] or user_name()})
-    _report(experience.add_trace(repository, told), as_json)
+    _report(repository.traces.add(told), as_json)
     repository.sync()
 
 
@@ -84,7 +83,7 @@ def trace_list(folder: str, /, status: tuple[str, ...], archived: bool, in_order
     """List executions, the latest first."""
     repository = open_repository(folder)
     statuses = (*READABLE, "archived") if archived else READABLE
-    found = experience.in_order(repository, statuses)
+    found = repository.traces.list(statuses)
     if not in_order:
         found = sorted(found, key=lambda memory: (-memory.created, memory.id))
     found = [memory for memory in found if not status or outcome_of(memory) in status]
@@ -128,7 +127,7 @@ def trace_show(folder: str, /, id: str, as_json: bool) -> None:
     memory = repository.get(id)
     if memory.kind not in RECORDED:
         raise BadInput(f"{memory.id} is a {memory.kind}", f"'rawkomem show {memory.id}' shows it")
-    needed = experience.needed_by(repository, memory.id)
+    needed = repository.traces.needed_by(memory.id)
     if as_json:
         say_json({**_json(memory), **memory.extra, "depended_on": list(needed), "body": memory.body})
         return
@@ -167,7 +166,7 @@ def log_add(folder: str, /, as_json: bool, **given: Any) -> None:
     repository = open_repository(folder)
     if given["learnings"] == "-":
         given["learnings"] = read_stdin().strip()
-    _report(experience.add_experience(repository, Experienced(**given), user_name()), as_json)
+    _report(repository.traces.log(Experienced(**given), user_name()), as_json)
     repository.sync()
 
 

@@ -12,7 +12,6 @@ from ....git.user import user_name
 from ....model.errors import BadInput
 from ....model.record import replace
 from ....recall.filters import filter_of
-from ....repository.wings.review import review_all, waiting
 from ....text.clean import one_line
 from ..commands import open_repository
 from ..options import BY, JSON, REASON
@@ -58,7 +57,7 @@ def feedback_command(folder: str, /, id: str, signal: str | None, reason: str, b
 def reinforce_command(folder: str, /, id: str, reason: str, by: str, as_json: bool) -> None:
     """Say that a memory turned out to be true."""
     repository = open_repository(folder)
-    _report(repository, id, [repository.reinforce(id, reason, _who(by))], "reinforced", as_json)
+    _report(repository, id, [repository.beliefs.reinforce(id, reason, _who(by))], "reinforced", as_json)
 
 
 @decision("dispute")
@@ -68,7 +67,7 @@ def dispute_command(folder: str, /, id: str, reason: str, by: str, as_json: bool
     Below a trust of 0.3, or after three disputes without a single 'reinforce', it is no longer used.
     """
     repository = open_repository(folder)
-    _report(repository, id, [repository.dispute(id, reason, _who(by))], "disputed", as_json)
+    _report(repository, id, [repository.beliefs.dispute(id, reason, _who(by))], "disputed", as_json)
 
 
 @click.command("quarantine")
@@ -85,9 +84,9 @@ def quarantine_command(folder: str, /, id: str, place: str, reason: str, by: str
     """
     repository = open_repository(folder)
     if id != LIST:
-        _report(repository, id, [repository.quarantine(id, reason, _who(by))], "quarantined", as_json)
+        _report(repository, id, [repository.beliefs.quarantine(id, reason, _who(by))], "quarantined", as_json)
         return
-    held = waiting(repository, place) if place else _held(repository)
+    held = repository.beliefs.waiting(place) if place else _held(repository)
     if as_json:
         say_json([_side(memory) for memory in held])
         return
@@ -99,7 +98,7 @@ def quarantine_command(folder: str, /, id: str, place: str, reason: str, by: str
 
 def _held(repository: Repository) -> Sequence[Memory]:
     only = replace(filter_of(), statuses=("quarantined",), current=False)
-    return repository.get_all([row.id for row in repository.list(only)])
+    return repository.get_many([row.id for row in repository.list(only)])
 
 
 @decision("review", required=False)
@@ -124,9 +123,9 @@ def review_command(
     verdict, done = action or "activate", "rejected" if action == "reject" else "activated"
     by, reason, as_json = _who(told["by"]), told["reason"], told["as_json"]
     if id:
-        _report(repository, id, repository.review(id, verdict, settle, reason, by), done, as_json)
+        _report(repository, id, repository.beliefs.review(id, verdict, settle, reason, by), done, as_json)
         return
-    _report_all(review_all(repository, place, verdict, settle, reason, by), done, as_json)
+    _report_all(repository.beliefs.review_all(place, verdict, settle, reason, by), done, as_json)
 
 
 @decision("restore")
@@ -137,14 +136,14 @@ def restore_command(
 ) -> None:
     """Bring back a memory that was archived, disputed or superseded."""
     repository, settle = open_repository(folder), _settle(supersede, keep_both)
-    _report(repository, id, repository.restore(id, settle, reason, _who(by)), "restored", as_json)
+    _report(repository, id, repository.beliefs.restore(id, settle, reason, _who(by)), "restored", as_json)
 
 
 @decision("archive")
 def archive_command(folder: str, /, id: str, reason: str, by: str, as_json: bool) -> None:
     """Take a memory out of use; 'restore' brings it back."""
     repository = open_repository(folder)
-    _report(repository, id, [repository.archive(id, reason, _who(by))], "archived", as_json)
+    _report(repository, id, [repository.beliefs.archive(id, reason, _who(by))], "archived", as_json)
 
 
 @click.command("supersede")
@@ -158,7 +157,7 @@ def archive_command(folder: str, /, id: str, reason: str, by: str, as_json: bool
 def supersede_command(folder: str, /, old: str, new: str, anyway: bool, reason: str, by: str, as_json: bool) -> None:
     """Put a memory into the place of an older one."""
     repository = open_repository(folder)
-    _report(repository, old, [repository.supersede(old, new, reason, _who(by), anyway)], "superseded", as_json)
+    _report(repository, old, [repository.beliefs.supersede(old, new, reason, _who(by), anyway)], "superseded", as_json)
 
 
 @decision("validity")
@@ -167,7 +166,7 @@ def supersede_command(folder: str, /, old: str, new: str, anyway: bool, reason: 
 def validity_command(folder: str, /, id: str, start: str, end: str, reason: str, by: str, as_json: bool) -> None:
     """Say from when until when a memory holds."""
     repository = open_repository(folder)
-    _report(repository, id, [repository.validity(id, start, end, reason, _who(by))], "window set", as_json)
+    _report(repository, id, [repository.beliefs.validity(id, start, end, reason, _who(by))], "window set", as_json)
 
 
 @click.command("evolve")
@@ -187,7 +186,7 @@ def evolve_command(folder: str, /, text: tuple[str, ...], title: str, by: str, a
     body = entry.body.strip()
     entry = replace(entry, title=title or entry.title or one_line(body.partition("\n")[0], 100), by=_who(by))
     repository = open_repository(folder)
-    say_stored(repository, repository.evolve(entry), as_json)
+    say_stored(repository, repository.add(entry, evolve=True), as_json)
 
 
 @click.command("conflicts")
@@ -196,13 +195,13 @@ def evolve_command(folder: str, /, text: tuple[str, ...], title: str, by: str, a
 def conflicts_command(folder: str, /, as_json: bool) -> None:
     """Show claims that contradict each other and wait for a review."""
     repository = open_repository(folder)
-    found = repository.conflicts()
+    found = repository.beliefs.conflicts()
     if as_json:
         say_json([_conflict_json(repository, conflict) for conflict in found])
         return
     for conflict in found:
         for sign, side in (("", conflict.memory), ("  against ", conflict.other)):
-            say(f"{sign}{_name(side)}  {_claim(side)}  trust {repository.trust(side):.2f}")
+            say(f"{sign}{_name(side)}  {_claim(side)}  trust {repository.beliefs.trust(side).value:.2f}")
     if found:
         note("settle one with 'rawkomem review ID', --activate, --reject, --supersede or --keep-both")
     else:
@@ -230,7 +229,7 @@ def _report(repository: Repository, name: str, written: Sequence[Written], done:
     say(f"{paint(done, 'green')}  {_name(memory)}  {paint(memory.path, 'dim')}")
     for id in others:
         say(f"  in the place of {id}")
-    still_open = [conflict.other.id for conflict in repository.conflicts() if conflict.memory.id == memory.id]
+    still_open = [conflict.other.id for conflict in repository.beliefs.conflicts() if conflict.memory.id == memory.id]
     if still_open and memory.status == "active":
         note(f"still in conflict with {', '.join(still_open)}: --supersede or --keep-both settles it")
 
@@ -273,4 +272,4 @@ def _side(memory: Memory) -> dict[str, Any]:
 
 def _conflict_json(repository: Repository, conflict: Conflict) -> dict[str, Any]:
     sides = (("memory", conflict.memory), ("other", conflict.other))
-    return {name: {**_side(side), "trust": round(repository.trust(side), 4)} for name, side in sides}
+    return {name: {**_side(side), "trust": round(repository.beliefs.trust(side).value, 4)} for name, side in sides}

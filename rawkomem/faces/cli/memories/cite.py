@@ -38,11 +38,11 @@ def cite_command(folder: str, words: tuple[str, ...], by: str, as_json: bool) ->
     repository = open_repository(folder)
     base = folder or os.getcwd()
     places = [place_from(repository.layout, word, base) for word in words[1:] or words]
-    found = [repository.citation(place) for place in places]
+    found = [repository.citations.now(place) for place in places]
     for item in found:
         if item.note:
             note(item.note)
-    written = repository.cite(words[0], places, by or user_name()) if len(words) > 1 else None
+    written = repository.citations.add(words[0], places, by or user_name()) if len(words) > 1 else None
     if as_json:
         told = {"id": written.entry.id, "about": written.entry.about, "path": written.entry.path} if written else {}
         say_json({**told, "citations": [item.citation.text for item in found]})

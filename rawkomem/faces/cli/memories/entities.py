@@ -21,7 +21,7 @@ def entities_command(folder: str, /, name: str, as_json: bool) -> int:
     feature, person, business, chore), and are told from paths such as packages/mail/. With NAME: which ones it may
     mean, and the memories that name them; exit code 1 when it is none or several.
     """
-    known = open_repository(folder).entities()
+    known = open_repository(folder).graph.entities()
     meant = resolve_entity(name, known) if name else None
     shown = {entity: ids for entity, ids in known.items() if meant is None or entity in meant.slugs + meant.candidates}
     if as_json:

@@ -10,7 +10,6 @@ from ....git.user import user_name
 from ....model.clock import iso, read_time
 from ....model.errors import BadInput
 from ....model.filters import Filter
-from ....repository.wings import episodes
 from ....state.graph.episode import SUMMARY_WORDS
 from ....text.clean import one_line
 from ....text.count import count
@@ -44,7 +43,7 @@ def episode_command() -> None:
 @click.pass_obj
 def create(folder: str, /, name: str, ids: tuple[str, ...], tags: tuple[str, ...], text: str, as_json: bool) -> None:
     """Make an episode of these memories."""
-    made = episodes.create(open_repository(folder), name, ids, tags, text, user_name())
+    made = open_repository(folder).episodes.create(name, ids, tags, text, user_name())
     _tell(made, "created", as_json)
 
 
@@ -69,7 +68,7 @@ def capture(
     if not (since or until or discoverer or kinds or wanted):
         raise BadInput("say what to capture", "give --since and --until, or --by, --kind, --with-tag")
     only = Filter(kinds=kinds, tags=wanted, since=_time("--since", since), until=_time("--until", until))
-    made = episodes.capture(open_repository(folder), name, only, discoverer, tags, user_name())
+    made = open_repository(folder).episodes.capture(name, only, discoverer, tags, user_name())
     _tell(made, "captured", as_json)
 
 
@@ -80,7 +79,7 @@ def capture(
 @click.pass_obj
 def add(folder: str, /, id: str, ids: tuple[str, ...], as_json: bool) -> None:
     """Add memories to an episode."""
-    _tell(episodes.add(open_repository(folder), id, ids, user_name()), "extended", as_json)
+    _tell(open_repository(folder).episodes.add(id, ids, user_name()), "extended", as_json)
 
 
 @episode_command.command("remove")
@@ -90,7 +89,7 @@ def add(folder: str, /, id: str, ids: tuple[str, ...], as_json: bool) -> None:
 @click.pass_obj
 def remove(folder: str, /, id: str, ids: tuple[str, ...], as_json: bool) -> None:
     """Take memories out of an episode; they themselves stay."""
-    _tell(episodes.remove(open_repository(folder), id, ids, user_name()), "reduced", as_json)
+    _tell(open_repository(folder).episodes.remove(id, ids, user_name()), "reduced", as_json)
 
 
 @episode_command.command("list")
@@ -98,7 +97,7 @@ def remove(folder: str, /, id: str, ids: tuple[str, ...], as_json: bool) -> None
 @click.pass_obj
 def list_episodes(folder: str, /, as_json: bool) -> None:
     """List episodes, the latest first."""
-    found = episodes.list_all(open_repository(folder))
+    found = open_repository(folder).episodes.list()
     if as_json:
         say_json([_json(episode) for episode in found])
         return
@@ -114,7 +113,7 @@ def list_episodes(folder: str, /, as_json: bool) -> None:
 @click.pass_obj
 def show(folder: str, /, id: str, as_json: bool) -> None:
     """Show an episode and its members, the oldest first."""
-    episode = episodes.show(open_repository(folder), id)
+    episode = open_repository(folder).episodes.get(id)
     if as_json:
         say_json({**_json(episode), "memories": [
             {"id": memory.id, "title": memory.title, "status": memory.status, "created": iso(memory.created),
@@ -139,7 +138,7 @@ def show(folder: str, /, id: str, as_json: bool) -> None:
 @click.pass_obj
 def search(folder: str, /, id: str, query: tuple[str, ...], limit: int, as_json: bool) -> None:
     """Find the members of an episode that fit a question."""
-    found = episodes.search(open_repository(folder), id, " ".join(query), limit)
+    found = open_repository(folder).episodes.search(id, " ".join(query), limit)
     if as_json:
         say_json([found_json(item) for item in found])
         return
@@ -161,12 +160,12 @@ def summarise(folder: str, /, id: str, words: int, keep: bool, as_json: bool) ->
     No model is asked: the same members always give the same summary.
     """
     repository = open_repository(folder)
-    summary = episodes.summarise(repository, id, words)
+    summary = repository.episodes.summarize(id, words)
     if keep:
-        episodes.keep_summary(repository, id, summary, user_name())
+        repository.episodes.keep_summary(id, summary, user_name())
         repository.sync()
     if as_json:
-        say_json({"id": episodes.show(repository, id).memory.id, "summary": summary, "kept": keep})
+        say_json({"id": repository.episodes.get(id).memory.id, "summary": summary, "kept": keep})
         return
     say(summary)
     if not summary:
@@ -185,7 +184,7 @@ def compress(folder: str, /, id: str, title: str, archive: bool, as_json: bool) 
     The digest names them in 'derivedFrom' and takes over their conditions and tags.
     """
     repository = open_repository(folder)
-    digest, *archived = episodes.compress(repository, id, title, archive, user_name())
+    digest, *archived = repository.episodes.compress(id, title, archive, user_name())
     repository.sync()
     entry, sources = digest.entry, list(digest.entry.extra["derivedFrom"])
     if as_json:

@@ -77,7 +77,7 @@ def explain_command(folder: str, /, id: str, supersession: bool, as_json: bool) 
     if supersession:
         _supersession(repository, id, as_json)
         return
-    explained = repository.explain_memory(id)
+    explained = repository.beliefs.explain(id)
     if as_json:
         say_json(_explained_json(explained))
     else:
@@ -131,7 +131,7 @@ def _explained_json(explained: Explained) -> dict[str, Any]:
 
 
 def _supersession(repository: Repository, id: str, as_json: bool) -> None:
-    steps = repository.explain_supersession(id)
+    steps = repository.beliefs.explain_supersession(id)
     if as_json:
         superseded = [_replaced_json(step) for step in steps]
         say_json({"id": repository.get(id).id, "superseded": bool(steps), "chain": superseded})

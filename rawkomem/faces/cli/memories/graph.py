@@ -53,7 +53,7 @@ def connections(threshold: float) -> Callable[[Any], Any]:
 def _graph(
     repository: Repository, similar: float, declared: bool, include: tuple[str, ...], similar_to: str = ""
 ) -> Graph:
-    return repository.graph(filter_of(include=include).statuses, 0.0 if declared else similar, similar_to)
+    return repository.graph.load(filter_of(include=include).statuses, 0.0 if declared else similar, similar_to)
 
 
 def _node(repository: Repository, graph: Graph, name: str) -> str:

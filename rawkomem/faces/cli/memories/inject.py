@@ -39,10 +39,13 @@ def run(
     repository = Repository.open(folder)
     task = Task(text, agent, plan, session)
     only = filter_of(**which)
-    injection = repository.inject(task, profile, format, limit, min_importance.lower(), budget, only, strict)
+    least = min_importance.lower()
+    injection = repository.inject(
+        task, profile=profile, form=format, limit=limit, min_importance=least, budget=budget, strict=strict, only=only
+    )
     sys.stdout.write(injection.text)
     repository.note_use(injection, session)
-    repository.deepen_behind()
+    repository.core.deepen_in_background()
     if explain:
         tell(injection)
         if not injection.items and not injection.left_out:

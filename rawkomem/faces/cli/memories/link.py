@@ -30,7 +30,7 @@ def link_command(folder: str, /, id: str, other: str, type: str, as_json: bool) 
     Appends an entry to the file of the first. Links are walked both ways; the direction is shown.
     """
     repository = open_repository(folder)
-    _report(repository, repository.link(id, other, type, user_name()), "linked", as_json)
+    _report(repository, repository.graph.link(id, other, type, user_name()), "linked", as_json)
 
 
 @click.command("unlink")
@@ -45,7 +45,7 @@ def unlink_command(folder: str, /, id: str, other: str, type: str, as_json: bool
     In both directions, by appending. What relatedMemories or a [[name]] in the text says is changed with 'amend'.
     """
     repository = open_repository(folder)
-    _report(repository, repository.unlink(id, other, type, user_name()), "unlinked", as_json)
+    _report(repository, repository.graph.unlink(id, other, type, user_name()), "unlinked", as_json)
 
 
 def _report(repository: Repository, written: Sequence[Written], done: str, as_json: bool) -> None:

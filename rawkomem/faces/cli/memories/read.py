@@ -37,7 +37,7 @@ def list_command(folder: str, /, as_json: bool, **which: Any) -> None:
     repository = open_repository(folder)
     rows = repository.list(filter_of(**which))
     if as_json:
-        used = repository.accesses()
+        used = repository.lifecycle.accesses()
         say_json([{**as_dict(row), **_times(row), **_used(used.get(row.id, Access()))} for row in rows])
         return
     for row in rows:
@@ -62,9 +62,8 @@ def _used(access: Access) -> dict[str, Any]:
 
 
 def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
-    from ....repository.wings.lifecycle import strength  # looks at every memory, for links: only where it is asked for
 
-    found = strength(repository, memory)
+    found = repository.lifecycle.strength(memory)
     return {"strength": found.value, "strength_parts": [as_dict(part) for part in found.parts]}
 
 
@@ -80,9 +79,9 @@ def show_command(folder: str, /, id: str, as_of: str, as_json: bool) -> None:
     """
     repository = open_repository(folder)
     memory = repository.get(id, filter_of(as_of=as_of).as_of)
-    cited = repository.cited(memory)
-    access = repository.accesses().get(memory.id, Access())
-    trust = repository.trust_parts(memory)
+    cited = repository.citations.of(memory)
+    access = repository.lifecycle.accesses().get(memory.id, Access())
+    trust = repository.beliefs.trust(memory)
     if as_json:
         citations = {"citations": [cited_json(item) for item in cited]} if cited else {}
         believed = {"trust": trust_json(trust)}

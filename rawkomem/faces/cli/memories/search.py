@@ -17,7 +17,7 @@ def run(folder: str, arguments: list[str], limit: int, explain: bool, as_json: b
     """Search and print."""
     repository = Repository.open(folder)
     found = repository.search(" ".join(arguments), limit, filter_of(**which))
-    repository.deepen_behind()
+    repository.core.deepen_in_background()
     if as_json:
         say_json([{**result_json(item), **(explained(item) if explain else {})} for item in found])
         return

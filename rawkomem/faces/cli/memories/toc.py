@@ -20,5 +20,5 @@ def toc_command(folder: str, /, out: str) -> None:
     memories do. 'contents: on' in .rawko/config.yaml keeps it up to date whenever rawkomem writes. A page that somebody
     else wrote is never replaced.
     """
-    file, changed = open_repository(folder).write_contents(out)
+    file, changed = open_repository(folder).exchange.write_contents(out)
     say(f"{paint('written', 'green') if changed else 'unchanged'}  {os.path.relpath(file)}")

@@ -41,7 +41,7 @@ def why_command(
     """
     repository, only = open_repository(folder), filter_of(as_of=as_of)
     item, inside = repository.explain(id, Task(" ".join(task), agent), profile, only)
-    trust = repository.trust_parts(item.memory)
+    trust = repository.beliefs.trust(item.memory)
     if as_json:
         factors = [{"name": f.name, "value": f.value, "weight": f.weight, "why": f.why} for f in item.factors]
         say_json({"id": item.memory.id, "injected": inside, "score": item.score,
@@ -104,7 +104,7 @@ def context_command(
     """Pack what is known about a subject into a budget."""
     task, only = Task(" ".join(query)), filter_of(**which)
     repository = open_repository(folder)
-    injection = repository.inject(task, form=form, most=limit, budget=budget, only=only, strict=strict)
+    injection = repository.inject(task, form=form, limit=limit, budget=budget, only=only, strict=strict)
     say(injection.text.rstrip("\n") or (NOTHING_FOUND if form == GROUPED else ""))
     if explain:
         tell(injection)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from ....files.append import Written
     from ....model.entry import Value
-    from ....repository import Repository, Stored
+    from ....repository import Repository
+    from ....repository.writing import Stored
 
 KINDS = [kind for kind in CREATES if kind not in GROUPS]  # 'rawkomem episode' makes episodes
 SOURCES = [name for name in BASES if name != "unknown"]  # classes of source; other words are a place
@@ -78,7 +79,7 @@ def add_command(folder: str, /, kind: str, on_conflict: str, **given: Any) -> No
     text = _text(given, lambda: fill_template(repository.layout, kind, _template_values(given)))
     entry = compose(entry_from_text(text), kind=kind, by=given["by"] or user_name(), **_flags(given))
     entry = replace(entry, extra={**entry.extra, **_claimed(given)})
-    stored = repository.store(entry, on_conflict)
+    stored = repository.add(entry, on_conflict)
     say_stored(repository, stored, given["as_json"])
     if not entry.body.strip():
         note(f"stored without a text: add one with 'rawkomem amend {stored.outcome.id} --body …'")
@@ -129,7 +130,7 @@ def purge_command(folder: str, id: str, yes: bool) -> None:
         click.confirm(
             f"Remove every entry about {memory.title or memory.id!r} from {memory.path} for good?", abort=True
         )
-    for path in repository.purge(memory.id):
+    for path in repository.lifecycle.purge(memory.id):
         say(f"{paint('rewritten', 'yellow')}  {path}")
     note("git history still holds the text: change the secret, too")
     if repository.settings.sinks.any:

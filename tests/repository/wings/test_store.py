@@ -12,7 +12,7 @@ from rawkomem.git.identity import clone_id, repository_id
 from rawkomem.index.open_store import catalogue_path
 from rawkomem.model.errors import BadInput, RawkoError, Refused
 from rawkomem.repository import Repository
-from rawkomem.repository.wings import stores
+from rawkomem.repository.wings import store
 from rawkomem.settings import load_settings
 
 
@@ -70,9 +70,9 @@ llm:
 
 def use(project, monkeypatch, name: str, url_env: str = ""):
     """Choose a store that opens; the user's own file for the repository, and the settings it then gives."""
-    monkeypatch.setattr(stores, "open_store", lambda layout, chosen, dims: SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(store, "open_store", lambda layout, chosen, dims: SimpleNamespace(close=lambda: None))
     repository = Repository.open(str(project))
-    stores.use_store(repository, name, url_env)
+    repository.store.use(name, url_env)
     repository.close()
     layout = Layout(str(project / ".rawko"))
     with open(user_repository_config(layout), encoding="utf-8") as stream:
@@ -113,9 +113,9 @@ def test_a_config_that_no_program_can_change_is_left_alone(project, monkeypatch)
 @pytest.mark.parametrize("place", ["nonsense://me:s3cr3t@host/db", "s3://"])
 def test_a_lancedb_that_cannot_be_opened_is_one_line(repository, place):
     pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
-    for work in (stores.migrate_tables, stores.rollback_tables):
+    for work in (repository.store.migrate, repository.store.rollback):
         with pytest.raises(RawkoError) as caught:
-            work(repository, place)
+            work(place)
         assert "\n" not in caught.value.message and "s3cr3t" not in caught.value.message + caught.value.hint
 
 
@@ -128,7 +128,7 @@ def test_a_program_has_a_store_in_memory(project, memories):
     (memories / "two.md").write_text("---\ntitle: Quaggas\n---\n\nFewer stripes.\n")
     (memories / "one.md").unlink()
     assert [found.row.id for found in repository.search("zebras quaggas")] == ["two"]
-    assert repository.status().fresh
+    assert repository.store.status().fresh
     repository.close()
     left = os.listdir(repository.layout.local) if os.path.isdir(repository.layout.local) else []
     assert not [name for name in left if name.endswith((".db", ".lock")) and not name.startswith("ledger")]
@@ -144,7 +144,7 @@ def test_a_purge_reaches_the_other_stores(project, memories):
         os.makedirs(os.path.dirname(other), exist_ok=True)
         with open(other, "w", encoding="utf-8") as stream:
             stream.write("Stripes.")
-    repository.purge("one")
+    repository.lifecycle.purge("one")
     repository.close()
     assert not any(map(os.path.exists, others))
 

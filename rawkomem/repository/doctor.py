@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from ...embed.chain import AUTO, BUNDLED
-from ...git.connect import DRIVER
-from ...git.run import GitFailed
-from ...git.worktree import work_tree
-from ...index.stores.database import UNSAFE, file_system, first, open_database, vec_library
-from ...model.errors import RawkoError
-from ...model.record import record
-from ...redaction.find import engine
-from ...text.count import count
+from ..embed.chain import AUTO, BUNDLED
+from ..git.connect import DRIVER
+from ..git.run import GitFailed
+from ..git.worktree import work_tree
+from ..index.stores.database import UNSAFE, file_system, first, open_database, vec_library
+from ..model.errors import RawkoError
+from ..model.record import record
+from ..redaction.find import engine
+from ..text.count import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .. import Repository
+    from . import Repository
 
 PACKAGES = (
     "rawkomem",
@@ -103,25 +103,25 @@ def _folder(repository: Repository) -> Finding:
 def _location(repository: Repository) -> Finding:
     kind = file_system(repository.layout.root) or "unknown"
     elsewhere = "" if kind not in UNSAFE else "WAL is not safe here: the index lies in your cache folder"
-    return Finding("index", True, f"{repository.index.path} (file system {kind})", elsewhere)
+    return Finding("index", True, f"{repository.core.index.path} (file system {kind})", elsewhere)
 
 
 def _integrity(repository: Repository) -> Finding:
-    repository.index.refresh()
-    database = open_database(repository.index.path, readonly=True)
+    repository.core.index.refresh()
+    database = open_database(repository.core.index.path, readonly=True)
     (answer,) = first(database, "PRAGMA quick_check(1)")
     database.close()
     return Finding("integrity", answer == "ok", answer, "" if answer == "ok" else "run 'rawkomem rebuild'")
 
 
 def _freshness(repository: Repository) -> Finding:
-    status = repository.status()
+    status = repository.store.status()
     text = f"{count(status.files, 'file')} {status.files_hash}, index {status.index_hash}"
     return Finding("freshness", status.fresh, text, "" if status.fresh else f"differs: {', '.join(status.behind[:3])}")
 
 
 def _embedder(repository: Repository) -> Finding:
-    embedder = repository.index.embedder
+    embedder = repository.core.index.embedder
     wanted = repository.settings.embedder.provider
     ok = wanted in (AUTO, BUNDLED) or not embedder.name.startswith(BUNDLED)
     return Finding(
@@ -143,7 +143,7 @@ def _git(repository: Repository) -> Finding:
 
 
 def _merges(repository: Repository) -> Finding:
-    """Whether git can merge memories in the way that the committed attributes name: each clone has to be told how."""
+    """Check that git can merge memories in the way that the committed attributes name; each clone needs the driver."""
     memory = os.path.join(repository.layout.root, "memories", "any.md")
     try:
         tree = work_tree(repository.layout.project)
@@ -160,7 +160,7 @@ def _merges(repository: Repository) -> Finding:
 
 
 def _first_word(driver: str) -> str:
-    """The program of a merge driver; in git's settings, a percent sign is written twice."""
+    """Return the program of a merge driver; in git's settings, a percent sign is written twice."""
     try:
         return shlex.split(driver.replace("%%", "%"))[0]
     except (ValueError, IndexError):

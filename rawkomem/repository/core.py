@@ -1,0 +1,287 @@
+"""The inner object that the facade and its wings share: layout, settings, index, fresh answers, the write path.
+
+A cold search imports this module: modules that only some questions need are imported inside the methods that use them.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from ..embed.chain import AUTO, open_deep, open_embedder
+from ..index.index import BROKEN, Index
+from ..index.open_store import MEMORY, SQLITE, catalogue_path, checked
+from ..index.stores.database import memory_path
+from ..model.errors import BadInput, IndexBroken, NotFound
+from ..model.filters import DEFAULT, as_text
+from ..model.record import replace
+from ..recall.search import DEFAULT_RESULTS, search
+from ..recall.signals import Spaces
+from ..settings import Settings, load_settings
+from .lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+    from typing import TypeVar
+
+    from ..embed.protocol import Embedder
+    from ..files.layout import Layout
+    from ..git.citations import Citations, Cited
+    from ..index.catalogue import Row
+    from ..index.stores.protocol import OutsideStore
+    from ..index.views.authors import Authors
+    from ..index.views.view import View
+    from ..model.entry import Memory
+    from ..model.filters import Filter
+    from ..recall.cache import AnswerCache
+    from ..recall.score import Scored
+    from ..recall.search import Answer, Found
+    from .page import Page
+    from .reading import Reading
+    from .writer import Writer
+
+    T = TypeVar("T")
+
+LIST_ALL = "'rawkomem list' shows them all"
+MAX_QUESTIONS = 100  # of one call
+
+
+def warn_on_stderr(message: str) -> None:
+    """Print a warning as one line on stderr; the default for `warn`."""
+    print(f"rawkomem: {message}", file=sys.stderr)
+
+
+def asks_trust(only: Filter | None) -> bool:
+    """Return whether a filter depends on who committed what."""
+    return only is not None and only.trust > 0
+
+
+class Core:
+    """One repository's files, settings and index, and the only way to ask the index or to write."""
+
+    reading: Reading = lazy("reading")
+    writer: Writer = lazy("writer")
+    page: Page = lazy("page")
+
+    def __init__(
+        self,
+        layout: Layout,
+        warn: Callable[[str], None],
+        via: str = "",
+        adjust: Callable[[Settings], Settings] | None = None,
+        store: str = "",
+    ):
+        self.layout = layout
+        self.via = via  # how entries arrive where a call does not say; see files/local/arrivals.py
+        self.agent = ""  # who asks, for the ledger, where a question does not say
+        self.warn = warn
+        self._store_name = store and checked(store)  # wins over the settings
+        self.index = Index(
+            layout, self._open_embedder, warn, lambda: open_deep(self.settings.embedder), self._open_store, self._locate
+        )
+        self._settings: Settings | None = None
+        self._adjust = adjust  # changes the settings for one host program
+        self._cache: AnswerCache | None = None
+        self._asked = False
+
+    @property
+    def settings(self) -> Settings:
+        """Settings of this repository for this user."""
+        if self._settings is None:
+            loaded = load_settings(self.layout, self.warn)
+            loaded = replace(loaded, store=loaded.store.named(self._store_name or loaded.store.name))
+            self._settings = self._adjust(loaded) if self._adjust else loaded
+        return self._settings
+
+    def _open_embedder(self) -> Embedder:
+        return open_embedder(self.settings.embedder, self.warn)
+
+    def _open_store(self, dims: int) -> OutsideStore | None:
+        if self.settings.store.name in (SQLITE, MEMORY):
+            return None
+        from ..index.open_store import open_store
+
+        return open_store(self.layout, self.settings.store, dims)
+
+    def _locate(self) -> str:
+        """Return the path of the index database."""
+        name = self.settings.store.name
+        return memory_path() if name == MEMORY else catalogue_path(self.layout, name)
+
+    def close(self) -> None:
+        """Close the index."""
+        self.index.close()
+
+    # Ask a fresh index
+
+    def read(self, ask: Callable[[], T], key: Hashable = None, believing: bool = False) -> T:
+        """Return what `ask` returns, run on a fresh index; an answer with a `key` is cached.
+
+        With `believing`, the answer depends on git authorship: run `ask` again if that changed meanwhile.
+        """
+        answer = self._read_once(self._keeping(ask, key) if key else ask)
+        authors = self.authors() if believing else None
+        return self._read_once(ask) if authors and authors.refresh() else answer
+
+    def _read_once(self, ask: Callable[[], T]) -> T:
+        """Run `ask`; where the index turns out to be broken, rebuild it and run `ask` once more."""
+        try:
+            return self.index.answer(ask)
+        except BROKEN as failure:
+            self.warn(f"the index cannot be read ({failure}): making it anew")
+            self.index.discard()
+        try:
+            return self.index.answer(ask)
+        except BROKEN as failure:
+            raise IndexBroken(f"the index cannot be read: {failure}", "run 'rawkomem doctor'") from None
+
+    def _keeping(self, ask: Callable[[], T], key: Hashable) -> Callable[[], T]:
+        """Return `ask` with a cache around it. A command asks once: caching starts with the second question."""
+        if not self._asked:
+            self._asked = True
+            return ask
+        return lambda: self._cached(ask, key)
+
+    def _cached(self, ask: Callable[[], T], key: Hashable) -> T:
+        from ..index.stores.database import first
+        from ..recall.cache import AnswerCache
+
+        if self._cache is None:
+            self._cache = AnswerCache()
+        database = self.index.reading()
+        (version,) = first(database, "PRAGMA data_version")  # differs after every commit of another connection
+        answer = self._cache.get(key, (database, version))
+        if answer is None:
+            answer = ask()
+            self._cache.put(key, answer)
+        return answer  # type: ignore[return-value]
+
+    def forget_answers(self) -> None:
+        """Empty the cache of answers."""
+        if self._cache is not None:
+            self._cache.clear()
+
+    @property
+    def kept_answers(self) -> int:
+        """Number of answers in the cache."""
+        return len(self._cache) if self._cache is not None else 0
+
+    def look(
+        self, texts: Sequence[str], limit: int = DEFAULT_RESULTS, only: Filter | None = None, cached: bool = True
+    ) -> Sequence[Answer]:
+        """Search for several texts without a line in the ledger: for the program's own questions."""
+        if len(texts) > MAX_QUESTIONS:
+            raise BadInput(f"{len(texts)} questions at once", f"ask at most {MAX_QUESTIONS}")
+
+        def find() -> Sequence[Answer]:
+            return search(self.view(only), self.index.store, self.spaces(), texts, limit)
+
+        key = ("search", tuple(texts), limit, only) if cached else None
+        return self.read(find, key, believing=asks_trust(only))
+
+    def rows(self, only: Filter | None = None) -> Sequence[Row]:
+        """Return the rows of all memories inside a filter, the last changed first."""
+        return self.read(lambda: self.view(only).rows(), believing=asks_trust(only))
+
+    def view(self, only: Filter | None) -> View:
+        """Return the memories inside a filter; its entities may be given by parts of their names."""
+        from ..index.views.view import View
+
+        only = only or DEFAULT
+        if only.entities:
+            from ..index.views.entities import resolved
+
+            only = replace(only, entities=resolved(only.entities, self.index.catalogue, self.warn))
+        return View(self.layout, self.index.catalogue, only, self.authors, self.index.columns)
+
+    def spaces(self) -> Spaces:
+        """Return the vector spaces that questions are embedded in."""
+        return Spaces(self.index.embedder, self.index.deep())
+
+    def authors(self) -> Authors | None:
+        """Return who committed what; None without git, or where the user's settings turn it off."""
+        from ..git.head import find_git
+
+        if not self.settings.commits or find_git(self.layout.root) is None:
+            return None
+        from ..index.views.authors import Authors
+
+        return Authors(self.index, self.settings.identities)
+
+    def citing(self) -> Callable[[Memory], tuple[Cited, ...]]:
+        """Return a function that checks a memory's citations of code. It loads nothing until a memory cites code."""
+        looked: list[Citations] = []
+
+        def cited(memory: Memory) -> tuple[Cited, ...]:
+            if "cites" not in memory.extra:
+                return ()
+            if not looked:
+                from ..git.citations import Citations
+
+                looked.append(Citations(self.layout))
+            return looked[0].of(memory.extra)
+
+        return cited
+
+    def resolve(self, name: str) -> str:
+        """Return the id that a name means; inside `read` only. Raise where it means none or several."""
+        ids = self.index.catalogue.resolve(name)
+        if not ids:
+            raise NotFound(f"no memory {name!r}", self._where(name))
+        if len(ids) > 1:
+            raise BadInput(f"{name!r} may be {', '.join(ids[:5])}", "give more of the id")
+        return ids[0]
+
+    def _where(self, name: str) -> str:
+        """Return what to do about an unknown name: it may be in a compressed month of the archive."""
+        from ..files.bundle import holding
+
+        folder = holding(self.layout, name)
+        return f"'rawkomem retention restore {name}' takes it out of {folder}.tar.gz" if folder else LIST_ALL
+
+    # Note what was asked
+
+    def note_answers(
+        self, asked: Sequence[tuple[str, Sequence[Found | Scored]]], limit: int, only: Filter | None, agent: str = ""
+    ) -> None:
+        """Log each question and its results in the ledger."""
+        scores = [(found[0].score, found[0].signals.relevance) if found else (0.0, 0.0) for _, found in asked]
+        told = [(question, len(found), *best) for (question, found), best in zip(asked, scores, strict=True)]
+        self.note_recalls(told, limit, as_text(only) if only else "", agent)
+
+    def note_recalls(
+        self, told: Sequence[tuple[str, int, float, float]], limit: int, filter: str, agent: str = ""
+    ) -> None:
+        """Leave a line for each question to the ledger, unless the user's settings turn that off.
+
+        A question comes with the number of its results, the best score, and the relevance of the best result.
+        """
+        if self.settings.ledger != "on":
+            return
+        from ..files.local.ledger.recalled import note_recalls, recall_line
+        from ..model.clock import now
+
+        at, by = now(), agent or self.agent
+        lines = (
+            recall_line(at, by, question, limit, filter, results, score, relevance)
+            for question, results, score, relevance in told
+        )
+        note_recalls(self.layout, lines)
+
+    # Background work that a command may start
+
+    def deepen_in_background(self) -> bool:
+        """Start a process that fills in missing contextual vectors; return whether one was started."""
+        settings = self.settings
+        if settings.embedder.provider != AUTO or settings.store.name == MEMORY:  # no other process could fill that
+            return False
+        from ..index.contextual.worker import fill_behind
+
+        return fill_behind(self.index)
+
+    def wake_sinks(self) -> None:
+        """Start a process that sends what is due to the user's webhook, where there is one."""
+        if self.settings.sinks.webhook.url:
+            from ..exchange.sinks.worker import wake_sender
+
+            wake_sender(self.layout)

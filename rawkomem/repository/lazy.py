@@ -1,0 +1,35 @@
+"""Load parts of the library when they are first used, so that a cold search imports none of them."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def lazy(module: str, doc: str = "") -> Any:
+    """Return an attribute that, when first read, imports a module of this package and makes the class it holds.
+
+    The class is called like the attribute, without a leading underscore and with a capital letter. It gets the object
+    that the attribute belongs to, and is made once for each object.
+    """
+    return _Lazy(f"{__package__}.{module}", doc)
+
+
+class _Lazy:
+    def __init__(self, module: str, doc: str):
+        self._module = module
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, owner: object, kind: type) -> object:
+        if owner is None:
+            return self
+        __import__(self._module)
+        made = getattr(sys.modules[self._module], self._name.lstrip("_").capitalize())(owner)
+        owner.__dict__[self._name] = made  # found first from now on
+        return made

@@ -1,0 +1,102 @@
+"""Injecting: the few memories that belong in the prompt of a task, and why."""
+
+from __future__ import annotations
+
+from ..files.local.usage import last_access, note_use
+from ..index.conditions import fired_by
+from ..model.clock import now
+from ..model.errors import BadInput, NotFound
+from ..model.filters import DEFAULT
+from ..model.kinds import ACTIVE, IMPORTANCE
+from ..model.record import replace
+from ..recall.gather import Sources
+from ..recall.inject import inject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..model.entry import Memory
+    from ..model.filters import Filter
+    from ..recall.inject import Injection, Task
+    from ..recall.limits import Limits
+    from ..recall.score import Scored
+    from ..text.when import Fired, Situation
+    from . import Repository
+
+
+class Recalling:
+    """From a task to what an agent should know. A prompt waits for this module: it imports little."""
+
+    def __init__(self, repository: Repository):
+        self._core = repository.core
+
+    def inject(
+        self,
+        task: Task,
+        profile: str,
+        form: str,
+        limit: int,
+        min_importance: str,
+        budget: int,
+        only: Filter | None,
+        strict: bool,
+    ) -> Injection:
+        """Inject for a task, within the limits of its agent where a limit is zero or empty; log the recall."""
+        limits = self._core.settings.limits(task.agent)
+        changed = replace(
+            limits,
+            most=limit or limits.most,
+            least_importance=min_importance or limits.least_importance,
+            budget=budget or limits.budget,
+            unverified=0 if strict else limits.unverified,
+        )
+        injection = self._inject(task, profile, form, changed, only, strict)
+        self._core.note_answers([(task.asked, injection.items)], changed.most, only, task.agent)
+        return injection
+
+    def _inject(
+        self, task: Task, profile: str, form: str, limits: Limits, only: Filter | None, strict: bool = False
+    ) -> Injection:
+        """Inject with explicit limits; do not log the recall."""
+        if limits.least_importance not in IMPORTANCE:
+            raise BadInput(f"unknown importance {limits.least_importance!r}", "one of " + ", ".join(IMPORTANCE))
+        only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True)
+        return self._core.read(lambda: inject(self._sources(only, strict), task, profile, limits, form), believing=True)
+
+    def explain(self, memory: Memory, task: Task, profile: str, only: Filter | None) -> tuple[Scored, bool]:
+        """Return how a memory scores for a task, and whether it would be injected."""
+        from ..recall.score import Reason, Scored
+        from ..recall.signals import Signals
+        from ..state.belief.explained import standing
+
+        injection = self._inject(task, profile, "rawko", self._core.settings.limits(task.agent), only)
+        for item in (*injection.items, *injection.left_out):
+            if item.memory.id == memory.id:
+                return item, not item.out
+        why_not = standing(memory, (only or DEFAULT).as_of or now())
+        if why_not:
+            return Scored(memory, Signals(memory.id), 0.0, (), Reason("not-in-use", (why_not,))), False
+        raise NotFound(
+            f"{memory.id} shares neither words nor meaning nor a condition with this task",
+            f"to bring it up for such tasks, add a condition: rawkomem amend {memory.id} --when '…'",
+        )
+
+    def note_use(self, injection: Injection, session: str) -> None:
+        """Count an injection in the local usage file."""
+        if injection.items:
+            ids = [item.memory.id for item in injection.items]
+            note_use(self._core.layout, now(), session, injection.tokens, ids)
+
+    def _sources(self, only: Filter, strict: bool) -> Sources:
+        core = self._core
+        view = core.view(only)
+
+        def fired(situation: Situation) -> dict[str, Fired]:
+            found = fired_by(view.catalogue.db, situation)
+            return view.past.fired(found, situation) if only.as_of else found
+
+        def accessed() -> dict[str, int]:
+            return last_access(core.layout)
+
+        authors = None if strict else view.authors
+        doubting = strict or (authors is not None and authors.names_a_person())
+        return Sources(view, core.index.store, core.spaces(), fired, accessed, core.citing(), doubting)

@@ -1,0 +1,173 @@
+"""What is believed: trust, disputes, quarantine and review, supersession, validity, claims and their conflicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...exchange.place import is_from, place_of
+from ...index.claims import claiming, pending
+from ...model.clock import now
+from ...model.entry import Plan
+from ...model.errors import NotFound
+from ...model.filters import Filter
+from ...state.belief.claims import read_claim, read_registry, rivals_of
+from ...state.belief.conflicts import chain, open_conflicts
+from ...state.belief.explained import Explained, replacements, standing
+from ...state.changes.archive import plan_archive
+from ...state.changes.dispute import plan_dispute
+from ...state.changes.quarantine import plan_quarantine
+from ...state.changes.reinforce import plan_reinforce
+from ...state.changes.review import plan_restore, plan_review
+from ...state.changes.supersede import plan_supersede
+from ...state.changes.validity import plan_validity
+from .wing import Wing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ...files.append import Written
+    from ...index.views.believed import Believed
+    from ...model.entry import Memory
+    from ...state.belief.claims import Predicate
+    from ...state.belief.conflicts import Conflict
+    from ...state.belief.explained import Replaced
+    from ...state.belief.trust import Trust
+
+REVIEWS_AT_ONCE = 200  # written under one lock
+
+
+class Beliefs(Wing):
+    """How far memories are believed, and every decision about that."""
+
+    def trust(self, memory: Memory) -> Trust:
+        """Return how far a memory is believed (`value`, from 0 to 1), and what that is made of."""
+        return self._core.read(lambda: self._core.view(None).believed.trust(memory), believing=True)
+
+    def all(self) -> Believed:
+        """Return standing and trust of many memories, as they are now."""
+        return self._core.read(lambda: self._core.view(None).believed, believing=True)
+
+    # Decisions about one memory
+
+    def reinforce(self, name: str, reason: str = "", by: str = "") -> Written:
+        """Append that a memory turned out to be true."""
+        return self._decide(lambda: plan_reinforce(self._repo.get(name), reason, by))[0]
+
+    def dispute(self, name: str, reason: str = "", by: str = "") -> Written:
+        """Append that a memory is doubtful; below a limit of trust, or the third time, it is no longer used."""
+        return self._decide(lambda: plan_dispute(self._repo.get(name), reason, by, self._value))[0]
+
+    def quarantine(self, name: str, reason: str = "", by: str = "") -> Written:
+        """Hold a memory back until it is reviewed."""
+        return self._decide(lambda: plan_quarantine(self._repo.get(name), reason, by))[0]
+
+    def review(self, name: str, action: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
+        """Activate or reject a memory in quarantine; `settle` ends its conflicts: supersede or keep_both."""
+
+        def decide() -> Plan:
+            memory = self._repo.get(name)
+            return plan_review(memory, self._rivals(memory), action, settle, reason, by, self._value)
+
+        return self._decide(decide)
+
+    def restore(self, name: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
+        """Bring back a memory that was archived, disputed or superseded."""
+
+        def decide() -> Plan:
+            memory = self._repo.get(name)
+            return plan_restore(memory, self._rivals(memory), settle, reason, by, self._value)
+
+        return self._decide(decide)
+
+    def supersede(self, old: str, new: str, reason: str = "", by: str = "", anyway: bool = False) -> Written:
+        """Put one memory into the place of another."""
+
+        def decide() -> Plan:
+            find = self._core.reading.find
+            return plan_supersede(self._repo.get(old), self._repo.get(new), find, reason, by, self._value, anyway)
+
+        return self._decide(decide)[0]
+
+    def validity(self, name: str, start: str = "", end: str = "", reason: str = "", by: str = "") -> Written:
+        """Set from when until when a memory holds; `none` opens an end."""
+        return self._decide(lambda: plan_validity(self._repo.get(name), start, end, reason, by))[0]
+
+    def archive(self, name: str, reason: str = "", by: str = "") -> Written:
+        """Take a memory out of use; `restore` brings it back."""
+        return self._decide(lambda: plan_archive(self._repo.get(name), reason, by))[0]
+
+    # Review of imports, a whole source at a time
+
+    def waiting(self, place: str = "") -> list[Memory]:
+        """Return the imported memories in quarantine, or those of one source: a kind, a file, a folder, a section."""
+        held = self._core.reading.inside(Filter(statuses=("quarantined",)))
+        imported = [memory for memory in held if place_of(memory.extra)]
+        return [memory for memory in imported if not place or is_from(place_of(memory.extra), place)]
+
+    def review_all(self, place: str, action: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Memory]:
+        """Activate or reject everything that waits from one source; return the memories as they stand then."""
+        held = self.waiting(place)
+        if not held:
+            raise NotFound(f"nothing from {place!r} waits for a review", "'rawkomem quarantine list' shows what waits")
+        plain = [memory.id for memory in held if not memory.conflicts_with and "claim" not in memory.extra]
+        for start in range(0, len(plain), REVIEWS_AT_ONCE):
+            self._review_plain(plain[start : start + REVIEWS_AT_ONCE], action, settle, reason, by)
+        for memory in held:
+            if memory.id not in plain:  # what it contradicts, another review may just have changed
+                self.review(memory.id, action, settle, reason, by)
+        return self._repo.get_many([memory.id for memory in held])
+
+    def _review_plain(self, ids: Sequence[str], action: str, settle: str, reason: str, by: str) -> None:
+        """Review memories that contradict nothing, in one write."""
+
+        def decide() -> Plan:
+            still = [memory for memory in self._repo.get_many(ids) if memory.status == "quarantined"]
+            plans = [plan_review(memory, (), action, settle, reason, by, self._value) for memory in still]
+            return Plan(tuple(entry for plan in plans for entry in plan.entries), f"{action} {len(plans)} memories")
+
+        self._decide(decide)
+
+    # Claims and explanations
+
+    def conflicts(self) -> Sequence[Conflict]:
+        """Return the claims that contradict what is in use, and wait for a review."""
+        return self._core.read(lambda: pending(self._core.index.catalogue))
+
+    def explain(self, name: str) -> Explained:
+        """Return how far a memory is believed, and by what: trust, connections, conflicts, history."""
+        memory = self._repo.get(name)
+        return Explained(
+            memory,
+            standing(memory, now()),
+            self.trust(memory),
+            tuple(self._repo.graph.load(statuses=()).around[memory.id]),
+            tuple(self._rivals(memory)),
+            tuple(self._repo.history(memory.id)),
+        )
+
+    def explain_supersession(self, name: str) -> Sequence[Replaced]:
+        """Return what took the place of a memory, and of that, with the trust of both sides."""
+        core = self._core
+        return replacements(core.read(lambda: chain(core.resolve(name), core.reading.find)), self._value)
+
+    def predicates(self) -> Mapping[str, Predicate]:
+        """Return how predicates of claims behave: what config.yaml says below `predicates:`."""
+        return read_registry({name: dict(rules) for name, rules in self._core.settings.predicates})
+
+    def claiming(self, subject: str, predicate: str) -> Sequence[Memory]:
+        """Return the memories in use that claim something about a subject."""
+        return self._core.read(lambda: claiming(self._core.index.catalogue, subject, predicate))
+
+    def _rivals(self, memory: Memory) -> Sequence[Memory]:
+        """Return what a memory contradicts, by its claim or as an entry says, as far as it is in use."""
+        claim = read_claim(memory.extra)
+        others = self.claiming(*claim.key) if claim else ()
+        named = [one.other for one in self._core.read(lambda: open_conflicts([memory], self._core.reading.find))]
+        rivals = {other.id: other for other in (*rivals_of(memory, others, self.predicates()), *named)}
+        return [rivals[id] for id in sorted(rivals)]
+
+    def _value(self, memory: Memory) -> float:
+        return self.trust(memory).value
+
+    def _decide(self, decide: Callable[[], Plan]) -> Sequence[Written]:
+        return self._core.writer.write_decided(decide)

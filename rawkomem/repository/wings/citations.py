@@ -1,0 +1,43 @@
+"""Citations: places in the code that memories cite, so that a memory is doubted when the code changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...format.citation import read_citation
+from ...git import citations
+from ...index.lists import memory_of
+from ...state.changes.amend import plan_cite
+from .wing import Wing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...files.append import Written
+    from ...git.citations import Cited
+    from ...model.entry import Memory
+
+
+class Citations(Wing):
+    """Adds citations to memories, and checks them against the code."""
+
+    def add(self, name: str, places: Sequence[str], by: str = "") -> Written:
+        """Append an entry that makes a memory cite these places as they are now."""
+        found = [self.now(place).citation for place in places]
+        return self._core.writer.write(plan_cite(self._repo.get(name), found, by))[0]
+
+    def now(self, place: str) -> Cited:
+        """Return a citation of a place in the project (`path`, `path#symbol`, `path:10-20`) as it is now."""
+        return citations.Citations(self._core.layout).now(read_citation(place))
+
+    def of(self, memory: Memory) -> Sequence[Cited]:
+        """Return whether each place that a memory cites is as it was."""
+        return self._core.citing()(memory)
+
+    def all(self) -> Sequence[tuple[Memory, Sequence[Cited]]]:
+        """Return every memory in use that cites code, and whether each place is as it was."""
+        core = self._core
+        rows = core.rows()
+        docs = core.read(lambda: [doc for row in rows if '"cites"' in (doc := core.index.catalogue.doc(row.id))])
+        found = [(memory, self.of(memory)) for memory in map(memory_of, docs)]
+        return [(memory, cited) for memory, cited in found if cited]

@@ -1,0 +1,106 @@
+"""What was done and how it went: traces, the experience log, and a brief before the next task."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from ...files.rotate import KEPT, next_number, rotate_log
+from ...index.lists import memory_of
+from ...learn.traces.record import Experienced, Told, plan_experience, plan_trace
+from ...model.errors import BadInput
+from ...model.filters import DEFAULT, READABLE
+from ...model.kinds import ACTIVE, RECORDED
+from ...model.record import replace
+from ...recall.brief import MAX_TOKENS, write_brief
+from ...recall.limits import LEAST_SIMILAR, SIMILAR
+from ...recall.patterns import match_patterns
+from ...state.order import dependency_chain, execution_order
+from ...state.run import TRACE
+from ..core import asks_trust
+from .wing import Wing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ...files.append import Written
+    from ...model.entry import Memory, Plan
+    from ...model.filters import Filter
+    from ...recall.brief import Brief
+    from ...recall.patterns import PatternMatch
+
+RUNS, LEARNINGS, LESSONS = 8, 3, 5  # that a brief looks at; the budget decides what goes in
+
+
+class Traces(Wing):
+    """Runs, the experience log, and a brief before the next task."""
+
+    def add(self, goal: str | Told, via: str = "", **told: Any) -> Written:
+        """Write the trace of a run into a file of its own: `add("Deploy", status="failure", tools=("docker",))`."""
+        whole = Told(goal, **told) if isinstance(goal, str) else goal
+
+        def taken(path: str) -> bool:
+            return os.path.lexists(self._core.layout.path(path))
+
+        return self._core.writer.write_decided(lambda: plan_trace(whole, taken), via)[0]
+
+    def log(self, goal: str | Experienced, by: str = "", via: str = "", keep: int = KEPT, **told: Any) -> Written:
+        """Add an entry to the experience log; what is older than the last `keep` entries is archived."""
+        whole = Experienced(goal, **told) if isinstance(goal, str) else goal
+
+        def decide() -> Plan:
+            plan = plan_experience(whole, next_number(self._core.layout), by)
+            rotate_log(self._core.layout, keep - len(plan.entries))  # under the same lock: nobody waits for it twice
+            return plan
+
+        return self._core.writer.write_decided(decide, via)[0]
+
+    def by_id(self, statuses: Sequence[str] = ()) -> Mapping[str, Memory]:
+        """Return all traces by id, of some statuses or of any."""
+
+        def find() -> dict[str, Memory]:
+            rows = [row for row in self._core.index.catalogue.all() if row.kind == TRACE]
+            wanted = [row.id for row in rows if not statuses or row.status in statuses]
+            return {id: memory_of(self._core.index.catalogue.doc(id)) for id in wanted}
+
+        return self._core.read(find)
+
+    def needed_by(self, id: str) -> Sequence[str]:
+        """Return the ids of what a trace depended on, directly or not."""
+        return dependency_chain(self.by_id(), id)
+
+    def list(self, statuses: Sequence[str] = READABLE) -> Sequence[Memory]:
+        """Return traces in the order of execution: none before its parent or what it depended on."""
+        found = self.by_id(statuses)
+        return [found[id] for id in execution_order(found.values())]
+
+    def search(
+        self,
+        text: str,
+        limit: int = SIMILAR,
+        min_similarity: float = LEAST_SIMILAR,
+        since: str = "",
+        until: str = "",
+        only: Filter | None = None,
+    ) -> Sequence[PatternMatch]:
+        """Return earlier runs that resemble a task: traces and experiences, unless a filter names other kinds."""
+        core = self._core
+        window = {name: said for name, said in (("since", since), ("until", until)) if said}
+        inside = replace(only or replace(DEFAULT, kinds=RECORDED), **window)
+
+        def find() -> Sequence[PatternMatch]:
+            return match_patterns(core.view(inside), core.index.store, core.spaces(), text, limit, min_similarity)
+
+        return core.read(find, ("query", text, limit, min_similarity, inside), believing=asks_trust(inside))
+
+    def brief(self, goal: str, budget: int = MAX_TOKENS) -> Brief:
+        """Return what worked, what failed and what to avoid for a goal, from runs, learnings and lessons."""
+        if not goal.strip():
+            raise BadInput("a brief needs a goal", "say what is to be done")
+        past = replace(DEFAULT, kinds=RECORDED, statuses=(*READABLE, "archived"))
+        taught = replace(DEFAULT, kinds=("learning",), statuses=(ACTIVE,))
+        warned = replace(DEFAULT, kinds=("lesson",), statuses=(ACTIVE,))
+        asked = ((past, RUNS), (taught, LEARNINGS), (warned, LESSONS))
+        matches = [self.search(goal, limit=most, only=only) for only, most in asked]
+        runs, learnings, lessons = (self._repo.get_many([match.trace_id for match in some]) for some in matches)
+        return write_brief(goal, runs, learnings, lessons, budget)

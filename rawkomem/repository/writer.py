@@ -1,0 +1,97 @@
+"""The write path: carries out plans under the repository lock, then tells sinks, the ledger and MEMORY.md."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..exchange.sinks.tell import tell_sinks
+from ..files.append import write_locked
+from ..files.local.arrivals import note_arrivals
+from ..files.local.ledger.written import note_written
+from ..files.lock import lock
+from ..git.user import people_here
+from ..model.errors import BadInput, RawkoError
+from ..model.record import replace
+from ..redaction.anonymize import anonymize_entry, unseen
+from ..state.belief.trust import ARRIVALS, BASES, claimed_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ..files.append import Written
+    from ..model.entry import Plan, Value
+    from .core import Core
+
+
+class Writer:
+    """Writes entries into the files of one repository."""
+
+    def __init__(self, core: Core):
+        self._core = core
+
+    def write(self, plan: Plan, via: str = "") -> Sequence[Written]:
+        """Carry out a plan. `via` says how it arrived: person, agent, import, distilled, or a source class."""
+        return self.write_decided(lambda: plan, via)
+
+    def write_decided(self, decide: Callable[[], Plan], via: str = "") -> Sequence[Written]:
+        """Decide and write under one lock, on fresh answers: no other writer comes between the two."""
+        core = self._core
+        if via and via not in (*ARRIVALS, *BASES):
+            raise BadInput(f"unknown way to arrive: {via!r}", "one of " + ", ".join((*ARRIVALS, *BASES)))
+        with lock(core.layout, "write"):
+            core.forget_answers()
+            core.index.expect_changes()
+            plan = self._anonymized(decide(), via)
+            core.index.expect_changes()
+            written = write_locked(core.layout, plan)
+            self._note_arrivals(written, via)  # before others decide about these words
+        self._tell_sinks(plan, written)
+        self._note_written(written)
+        self.follow_page()
+        return written
+
+    def arrival(self, extra: Mapping[str, Value], via: str) -> str:
+        """Return how words arrive: as the call says, else as this program does, else as the words declare."""
+        return via or self._core.via or claimed_source(extra) or "unknown"
+
+    def _anonymized(self, plan: Plan, via: str) -> Plan:
+        """Replace names by ids in what was recorded or distilled: no person looked at it."""
+        way = via or self._core.via
+        if not any(unseen(entry, way) for entry in plan.entries):
+            return plan
+        people = people_here(self._core.layout.project, self._core.settings.names)
+        entries = (anonymize_entry(entry, people) if unseen(entry, way) else entry for entry in plan.entries)
+        return replace(plan, entries=tuple(entries))
+
+    def _note_arrivals(self, written: Sequence[Written], via: str) -> None:
+        ways: dict[str, list[str]] = {}
+        for item in written:
+            ways.setdefault(self.arrival(item.entry.extra, via), []).append(item.entry.id)
+        for way, ids in ways.items():
+            note_arrivals(self._core.layout, ids, way)
+
+    def _tell_sinks(self, plan: Plan, written: Sequence[Written]) -> None:
+        """Tell the user's sinks. The entries are on disk: a failure from here on is a warning."""
+        try:
+            sinks = self._core.settings.sinks
+        except RawkoError as failure:
+            self._core.warn(f"sinks not told: {failure.message}")
+            return
+        if sinks.any:
+            tell_sinks(self._core.layout, sinks, plan.code, [item.entry for item in written], self._core.warn)
+
+    def follow_page(self) -> None:
+        """Update MEMORY.md, where the project's settings ask for it; a failure is a warning."""
+        try:
+            if self._core.settings.contents:
+                self._core.page.write()
+        except RawkoError as failure:
+            self._core.warn(f"MEMORY.md is not up to date: {failure.message}")
+
+    def _note_written(self, written: Sequence[Written]) -> None:
+        """Tell the ledger. The entries are on disk: a failure is a warning."""
+        try:
+            if self._core.settings.ledger != "off":
+                note_written(self._core.layout, [item.entry for item in written])
+        except RawkoError as failure:
+            self._core.warn(f"not in the ledger: {failure.message}")

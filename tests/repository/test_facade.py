@@ -1,0 +1,328 @@
+"""The front door: what `from rawkomem import …` gives, how its methods take their arguments, and its wings."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rawkomem
+from rawkomem import BadInput, Entry, Filter, NotFound, RawkoError, Repository, Task
+from tests.conftest import ROOT
+
+MAX_PUBLIC_NAMES = 25  # methods and properties of Repository, without wings
+WINGS = {
+    "beliefs", "citations", "episodes", "exchange", "graph", "learning", "ledger", "lessons", "lifecycle", "retention",
+    "sinks", "skills", "store", "traces",
+}  # fmt: skip
+
+
+def public_names(cls: type) -> set[str]:
+    return {name for name in dir(cls) if not name.startswith("_")}
+
+
+# What there is
+
+
+def test_every_public_name_can_be_imported():
+    assert sorted(rawkomem.__all__, key=str) == sorted(dir(rawkomem))
+    for name in rawkomem.__all__:
+        assert getattr(rawkomem, name).__name__ == name
+    with pytest.raises(AttributeError, match="Repositorium"):
+        rawkomem.Repositorium  # noqa: B018
+
+
+def test_importing_the_package_loads_nothing_else():
+    code = "import sys; before = set(sys.modules); import rawkomem; print(sorted(set(sys.modules) - before - {'__future__'}))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert ran.stdout.strip() == "['rawkomem']"
+
+
+def test_the_class_is_small_and_inherits_nothing():
+    assert Repository.__mro__ == (Repository, object)
+    methods = public_names(Repository) - WINGS
+    assert len({*methods, "core"}) <= MAX_PUBLIC_NAMES, sorted(methods)
+    assert public_names(Repository) >= WINGS
+    assert all(inspect.getdoc(getattr(Repository, name)) for name in public_names(Repository))
+
+
+def test_a_wing_is_loaded_when_it_is_first_used(repository):
+    for name in sorted(WINGS):
+        wing = getattr(repository, name)
+        assert type(wing).__module__ == f"rawkomem.repository.wings.{name}"
+        assert getattr(repository, name) is wing
+    code = (
+        "import sys; from rawkomem import Repository; repo = Repository.open(sys.argv[1]); repo.search('x');"
+        "print([name for name in sys.modules if '.wings.' in name or name.endswith('repository.writing')])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code, repository.layout.project],
+        capture_output=True, text=True, check=True, cwd=ROOT, env={**os.environ, "RAWKOMEM_EMBEDDER": "static"},
+    )  # fmt: skip
+    assert ran.stdout.strip() == "[]"
+
+
+# Opening
+
+
+def test_with_closes_the_repository(project):
+    with Repository.open(str(project)) as repo:
+        repo.add("Deploy on Mondays.")
+        assert len(repo.list()) == 1
+        database = repo.core.index.reading()
+    with pytest.raises(Exception, match="closed"):
+        database.execute("SELECT 1")
+
+
+def test_init_starts_a_repository_and_opens_one_that_is_there(tmp_path):
+    with Repository.init(str(tmp_path)) as repo:
+        assert repo.layout.project == str(tmp_path)
+        id = repo.add("Deploy on Mondays.").id
+    config = tmp_path / ".rawko" / "config.yaml"
+    config.write_text("embedder: static\n")
+    with Repository.init(str(tmp_path)) as repo:
+        assert repo.get(id).title == "Deploy on Mondays."
+    assert config.read_text() == "embedder: static\n"
+
+
+def test_init_does_not_open_the_repository_of_a_parent_folder(project):
+    below = project / "below"
+    below.mkdir()
+    with Repository.init(str(below)) as repo:
+        assert repo.layout.project == str(below)
+
+
+def test_no_repository_is_not_found(tmp_path):
+    with pytest.raises(NotFound) as caught:
+        Repository.open(str(tmp_path))
+    assert isinstance(caught.value, RawkoError) and caught.value.hint
+
+
+# Storing
+
+
+def test_add_takes_a_text_and_fields(repository):
+    added = repository.add(
+        "sqlite3 cannot load sqlite-vec.", title="Why apsw", tags=["sqlite"], when=["sqlite|apsw"], importance="high",
+        by="planner", type="decision", category="fact", entity=["project:api"], session="s1",
+        valid_from="2024-01-01", extra={"ticket": "42"},
+    )  # fmt: skip
+    memory = repository.get(added.id)
+    assert (memory.title, memory.tags, memory.when, memory.importance) == (
+        "Why apsw", ("sqlite",), ("sqlite|apsw",), "high",
+    )  # fmt: skip
+    assert memory.by == "planner" and memory.valid_from and memory.extra["ticket"] == "42"
+    assert [row.id for row in repository.list(type="decision", entity="api", from_session="s1")] == [added.id]
+
+
+def test_add_tells_what_became_of_it(repository):
+    added = repository.add("Deploy on Mondays.", kind="lesson")
+    assert added.id == added.outcome.id == repository.get(added.id).id
+    assert added.outcome.what == "stored"
+    assert added.path == "memories/lessons/deploy-on-mondays.md"
+    assert Path(repository.layout.path(added.path)).is_file()
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# Deploys\n\nOn Mondays.", "Deploys"),
+        ("\n\nDeploy on Mondays.\nNever on Fridays.", "Deploy on Mondays."),
+        ("word " * 50, "word " * 19 + "word…"),
+    ],
+)
+def test_a_text_without_a_title_gets_its_first_heading_or_line(repository, text, title):
+    assert repository.get(repository.add(text).id).title == title
+
+
+def test_add_takes_an_entry_as_it_is(repository):
+    entry = Entry(title="Why apsw", body="Extensions.")
+    assert repository.get(repository.add(entry).id).body == "Extensions."
+    assert repository.get(repository.add(entry, title="Another").id).title == "Another", "fields win"
+    with pytest.raises(BadInput, match="title"):
+        repository.add(Entry(body="no title"))
+    with pytest.raises(BadInput, match="title"):
+        repository.add("  \n")
+
+
+def test_redacted_is_true_only_when_a_text_was_redacted(repository):
+    """A list where Entry keeps a tuple is not a redaction."""
+    assert not repository.add(Entry(title="Plain", tags=["a"], when=["b"], related=[])).redacted  # type: ignore[arg-type]
+    assert not repository.add("Plain", tags=["a"], when=["b"], entity=["project:api"]).redacted
+    secret = repository.add("The token is ghp_" + "a1B2" * 9)
+    assert secret.redacted and "ghp_" not in repository.get(secret.id).body
+
+
+def test_a_newer_version_takes_the_place_of_the_old_one(repository):
+    old = repository.add("The staging database runs Postgres 14 on port 5433")
+    new = repository.add("The staging database runs Postgres 16 on port 5433", evolve=True)
+    assert new.outcome.what == "superseded" and repository.get(old.id).superseded_by == new.id
+
+
+@pytest.mark.parametrize("name", ["titel", "path", "given", "leaks"])
+def test_unknown_fields_are_refused_by_name(repository, name):
+    with pytest.raises(BadInput, match=f"unknown field '{name}'") as caught:
+        repository.add("text", **{name: "x"})
+    assert "title" in caught.value.hint
+    added = repository.add("text")
+    with pytest.raises(BadInput, match=f"unknown field '{name}'"):
+        repository.amend(added.id, **{name: "x"})
+    assert len(repository.list()) == 1
+
+
+# Changing
+
+
+CHANGES = [
+    ("title", "New title", "New title"),
+    ("tags", ["x", "y"], ("x", "y")),
+    ("tags", [], ()),
+    ("body", "New body.", "New body."),
+    ("when", ["redis"], ("redis",)),
+    ("importance", "low", "low"),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "expected"), CHANGES)
+def test_amend_changes_exactly_the_named_field(repository, field, value, expected):
+    fields = {"title": "Title", "tags": ["a"], "when": ["postgres"], "importance": "high"}
+    before = repository.get(repository.add("Body.", **fields).id)
+    repository.amend(before.id, **{field: value})
+    after = repository.get(before.id)
+    assert getattr(after, field) == expected
+    for other in {"title", "tags", "body", "when", "importance"} - {field}:
+        assert getattr(after, other) == getattr(before, other), other
+
+
+def test_amend_takes_what_an_entry_sets(repository):
+    before = repository.get(repository.add("Body.", title="Title", tags=["a"], importance="high").id)
+    repository.amend(before.id, Entry(title="x"))
+    after = repository.get(before.id)
+    assert (after.title, after.tags, after.importance, after.body) == ("x", ("a",), "high", "Body.")
+
+
+def test_amend_refuses_what_changes_nothing_or_another_kind(repository):
+    id = repository.add("Body.", title="Title").id
+    with pytest.raises(BadInput, match="nothing to amend"):
+        repository.amend(id)
+    with pytest.raises(BadInput, match="nothing to amend"):
+        repository.amend(id, Entry())
+    with pytest.raises(BadInput, match="lesson"):
+        repository.amend(id, Entry(kind="lesson", title="x"))
+    with pytest.raises(BadInput, match="unknown field 'kind'"):
+        repository.amend(id, kind="lesson")
+    with pytest.raises(BadInput, match="title is empty"):
+        repository.amend(id, title=" ")
+    assert repository.get(id).entries == 1
+
+
+# Filters
+
+
+@pytest.fixture
+def filled(repository):
+    repository.add("Extensions of sqlite.", title="Apsw", tags=["x", "db"], importance="high", by="planner")
+    repository.add("Servers of postgres.", title="Port", tags=["db"], kind="lesson")
+    return repository
+
+
+def titles(rows) -> list[str]:
+    return sorted(row.title for row in rows)
+
+
+def test_words_of_a_filter_are_keyword_arguments(filled):
+    assert titles(filled.list(importance="high", tag="x")) == ["Apsw"]
+    assert titles(filled.list(tag=["x", "db"])) == titles(filled.list(tag=("x", "db"))) == ["Apsw"]
+    assert titles(filled.list(kind="lesson")) == ["Port"]
+    assert titles(filled.list(since="7d", trust=0.1)) == ["Apsw", "Port"]
+    assert titles(filled.list(since="2020-01-01", until="2020-01-02")) == []
+    assert titles(found.row for found in filled.search("databases", tag="db", since="7d", limit=5)) == ["Apsw", "Port"]
+    assert titles(found.row for found in filled.search("databases", by="planner")) == ["Apsw"]
+    (answer,) = filled.search_many(["databases"], tag="x")
+    assert titles(found.row for found in answer.found) == ["Apsw"]
+    assert filled.stats(kind="lesson").memories == 1
+    assert (
+        titles(filled.list(only=Filter(kinds=("lesson",))))
+        == titles(filled.list(Filter(kinds=("lesson",))))
+        == ["Port"]
+    )
+
+
+ASKING = {
+    "list": lambda repo, **words: repo.list(**words),
+    "search": lambda repo, **words: repo.search("x", **words),
+    "search_many": lambda repo, **words: repo.search_many(["x"], **words),
+    "stats": lambda repo, **words: repo.stats(**words),
+    "inject": lambda repo, **words: repo.inject("x", **words),
+    "explain": lambda repo, **words: repo.explain("apsw", "x", **words),
+}
+
+
+@pytest.mark.parametrize("ask", ASKING)
+def test_unknown_words_are_refused_by_name(filled, ask):
+    for word in ("tags", "most", "importence"):
+        with pytest.raises(BadInput, match=f"'{word}'"):
+            ASKING[ask](filled, **{word: "x"})
+    with pytest.raises(BadInput, match="only= and tag="):
+        ASKING[ask](filled, only=Filter(), tag="x")
+    with pytest.raises(BadInput, match="importance"):
+        ASKING[ask](filled, importance="huge")
+
+
+# Before a run
+
+
+def test_inject_takes_a_text_or_a_task(filled):
+    filled.amend("apsw", when=["sqlite"])
+    text = filled.inject("load a sqlite extension", agent="developer", session="s1")
+    task = filled.inject(Task("load a sqlite extension", agent="developer", session="s1"))
+    assert [item.memory.title for item in text.items] == [item.memory.title for item in task.items] == ["Apsw"]
+    assert filled.inject("load a sqlite extension", tag="nothing").items == ()
+    assert filled.inject("load a sqlite extension", min_importance="critical").items == ()
+    assert len(filled.inject("sqlite postgres extensions servers", limit=1).items) == 1
+    with pytest.raises(BadInput, match="beside a Task"):
+        filled.inject(Task("x"), agent="developer")
+
+
+def test_prompt_for_counts_a_use(filled):
+    filled.amend("apsw", when=["sqlite"])
+    prompt = filled.prompt_for("load a sqlite extension", "You are careful.", session="s1")
+    assert prompt.text.startswith("You are careful.") and "Apsw" in prompt.text
+    assert filled.lifecycle.accesses()[filled.get("apsw").id].count == 1
+
+
+def test_explain_takes_a_text(filled):
+    filled.amend("apsw", when=["sqlite"])
+    scored, injected = filled.explain("apsw", "load a sqlite extension")
+    assert injected and scored.memory.title == "Apsw"
+
+
+# Wings take plain values, too
+
+
+def test_wings_take_plain_values(repository):
+    trace = repository.traces.add("Deploy the billing service", status="failure", tools=("docker",), error="timeout")
+    assert repository.get(trace.entry.id).extra["status"] == "failure"
+    assert repository.traces.log("Deploy", outcome="success", project="api").entry.kind == "experience"
+    with pytest.raises(TypeError, match="tool"):
+        repository.traces.add("Deploy", tool="docker")
+    lesson, what = repository.lessons.learn(
+        situation="The build broke", error_pattern="stale_cache", oversight="No lock file in the key", fix="A hash",
+        preventative_rule="Put the lock file's hash into every cache key", severity="high", applicable_scope="ci",
+    )  # fmt: skip
+    assert what == "stored" and [found.id for found in repository.lessons.search("stale cache")] == [lesson.id]
+    learned = repository.learning.learn("Decision: we use uv for releases, since pip resolves too slowly.", agent="dev")
+    assert [item.outcome.what for item in learned.stored] == ["stored"] * len(learned.news)
+
+
+def test_the_graph_can_be_walked(repository):
+    ids = [repository.add(f"Memory {name}", title=name).id for name in "abc"]
+    repository.graph.link("a", "b")
+    repository.graph.link("b", "c")
+    assert [step.id for step in repository.graph.path("a", "c")] == ids
+    assert [step.id for step in repository.graph.traverse("a", hops=1)] == ids[:2]
+    assert [{*cluster.ids} for cluster in repository.graph.clusters()] == [{*ids}]
