@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ..model.checked import TEXT
+from ..model.checked import checked_text
 from ..model.kinds import GROUPS
 from ..model.record import record, replace
 from ..state.facets import claimed_about, claimed_for
@@ -38,7 +38,7 @@ CONSIDERED = 30  # candidates whose factors are computed: no profile lifts a mem
 class Task:
     """What is about to be done, and by whom."""
 
-    __check__ = dict.fromkeys(("text", "agent", "plan", "session"), TEXT)
+    __check__ = dict.fromkeys(("text", "agent", "plan", "session"), checked_text)
 
     text: str
     agent: str = ""
