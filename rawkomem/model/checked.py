@@ -1,7 +1,6 @@
 """Checks of the values that a caller gives to a record: each returns the value as the record keeps it, or BadInput.
 
-A check is a pair: an expression that is true when a value needs a look, and the function that looks. The expression
-runs inside the record's __init__, so that a value of the right type costs no call.
+A record names its checks in `__check__`; see model/record.py.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from .entry import Value
 
-    Check = tuple[str, Callable[[Any, str], Any]]
+    Check = Callable[[Any, str], Any]
 
     class Texts:
         """A field that takes one text or several, and holds a tuple."""
@@ -117,11 +116,6 @@ def checked_word(value: Any, where: str, words: Iterable[str]) -> str:
     return str(word)
 
 
-def checked_words(value: Any, where: str, words: Iterable[str]) -> tuple[str, ...]:
-    """Return a tuple of words of a closed vocabulary."""
-    return tuple(checked_word(word, where, words) for word in checked_texts(value, where))
-
-
 def checked_rank(value: Any, where: str) -> int:
     """Return the place of an importance among its words; takes the word, too."""
     if isinstance(value, str):
@@ -155,29 +149,17 @@ def _refused(where: str, value: object, what: str, hint: str) -> BadInput:
     return BadInput(f"{where}: {shown} {what}", hint)
 
 
-NOT_TEXTS = "{0} is not _none and (type({0}) is not tuple or set(map(type, {0})) != _texts)"
-TEXT: Check = ("type({0}) is not str", checked_text)
-TEXTS: Check = (NOT_TEXTS, checked_texts)
-FLAG: Check = ("{0} is not True and {0} is not False", checked_flag)
-WHOLE: Check = ("type({0}) is not int", checked_whole)
-SHARE: Check = ("type({0}) is not float or not 0 <= {0} <= 1", checked_share)
-MOMENT: Check = ("type({0}) is not int", checked_moment)
-LAST_MOMENT: Check = ("type({0}) is not int", checked_last_moment)
-RANK: Check = ("type({0}) is not int or {0}", checked_rank)
-EXTRA: Check = ("{0} is not _default", checked_extra)
-
-
-def word_of(*words: str) -> Check:
+def one_of(*words: str) -> Check:
     """Return the check of a word of a closed vocabulary."""
-    return ("{0} is not _default", lambda value, where: checked_word(value, where, words))
+    return lambda value, where: checked_word(value, where, words)
 
 
-def words_of(*words: str) -> Check:
+def some_of(*words: str) -> Check:
     """Return the check of several words of a closed vocabulary."""
-    return ("{0} is not _none", lambda value, where: checked_words(value, where, words))
+    return lambda value, where: tuple(checked_word(word, where, words) for word in checked_texts(value, where))
 
 
-KIND = word_of(*CREATES, *CHANGES)
-KINDS = words_of(*CREATES)
-STATUS_WORDS = words_of(*STATUSES)
-IMPORTANCE_WORD = word_of(*IMPORTANCE)
+checked_kind = one_of(*CREATES, *CHANGES)
+checked_kinds = some_of(*CREATES)
+checked_statuses = some_of(*STATUSES)
+checked_importance = one_of(*IMPORTANCE)

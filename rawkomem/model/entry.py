@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from .checked import (
-    EXTRA,
-    FLAG,
-    IMPORTANCE_WORD,
-    KIND,
     NO_EXTRA,
     NO_TEXTS,
-    TEXT,
-    TEXTS,
-    WHOLE,
+    checked_extra,
+    checked_flag,
+    checked_importance,
+    checked_kind,
+    checked_text,
+    checked_texts,
+    checked_whole,
 )
 from .kinds import ACTIVE, CHANGES, CREATES, DEFAULT_IMPORTANCE
 from .record import record
@@ -36,13 +36,13 @@ class Entry:
     """
 
     __check__ = {
-        **dict.fromkeys(("id", "about", "title", "by", "found_in", "source", "body", "path"), TEXT),
-        **dict.fromkeys(("when", "tags", "related", "given"), TEXTS),
-        **dict.fromkeys(("draft", "conflicted", "leaks"), FLAG),
-        **dict.fromkeys(("at", "line"), WHOLE),
-        "kind": KIND,
-        "importance": IMPORTANCE_WORD,
-        "extra": EXTRA,
+        **dict.fromkeys(("id", "about", "title", "by", "found_in", "source", "body", "path"), checked_text),
+        **dict.fromkeys(("when", "tags", "related", "given"), checked_texts),
+        **dict.fromkeys(("draft", "conflicted", "leaks"), checked_flag),
+        **dict.fromkeys(("at", "line"), checked_whole),
+        "kind": checked_kind,
+        "importance": checked_importance,
+        "extra": checked_extra,
     }
 
     kind: str = "memory"

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from .checked import (
     ANY_RANK,
-    FLAG,
-    KINDS,
-    LAST_MOMENT,
-    MOMENT,
     MOMENTS,
     NO_MOMENT,
     NO_TEXTS,
-    RANK,
-    SHARE,
-    STATUS_WORDS,
-    TEXT,
-    TEXTS,
+    checked_flag,
+    checked_kinds,
+    checked_last_moment,
+    checked_moment,
+    checked_rank,
+    checked_share,
+    checked_statuses,
+    checked_text,
+    checked_texts,
 )
 from .clock import read_moment
 from .errors import BadInput
@@ -49,16 +49,16 @@ class Filter:
     """Conditions on memories; an empty field lets everything pass. Each field has a row in FILTER_FIELDS."""
 
     __check__ = {
-        **dict.fromkeys(("ids", "tags", "types", "categories", "entities", "agents", "sessions"), TEXTS),
-        "kinds": KINDS,
-        "statuses": STATUS_WORDS,
-        "importance": RANK,
-        "since": MOMENT,
-        "until": LAST_MOMENT,
-        "as_of": LAST_MOMENT,
-        "trust": SHARE,
-        "current": FLAG,
-        "where": TEXT,
+        **dict.fromkeys(("ids", "tags", "types", "categories", "entities", "agents", "sessions"), checked_texts),
+        "kinds": checked_kinds,
+        "statuses": checked_statuses,
+        "importance": checked_rank,
+        "since": checked_moment,
+        "until": checked_last_moment,
+        "as_of": checked_last_moment,
+        "trust": checked_share,
+        "current": checked_flag,
+        "where": checked_text,
     }
 
     kinds: Texts = NO_TEXTS

@@ -24,7 +24,7 @@ else:
     def record(cls):
         """Turn an annotated class into an immutable value with ==, hash and repr.
 
-        `__check__` maps fields to the checks of model/checked.py, applied by __init__ and replace().
+        `__check__` maps fields to checks (see model/checked.py) that __init__ and replace() apply.
         """
         names = tuple(cls.__annotations__)
         cls.__check__ = cls.__dict__.get("__check__", {})
@@ -43,19 +43,22 @@ else:
 
         def __init__(self, *given, **named):
             args = ", ".join(name if defaults[name] is MISSING else f"{name}=_d[{name!r}]" for name in names)
-            checks = "".join(_check_line(cls, name, guard) for name, (guard, _) in cls.__check__.items())
             body = "; ".join(f"_set({name!r}, {name})" for name in names)
-            scope: dict = {"_d": defaults, "_c": cls.__check__, "_texts": {str}, "_none": ()}
-            exec(f"def __init__(self, {args}):\n{checks} _set = self.__dict__.__setitem__; {body}", scope)
+            body += "; _check(self)" if cls.__check__ else ""
+            scope: dict = {"_d": defaults, "_check": _check}
+            exec(f"def __init__(self, {args}):\n _set = self.__dict__.__setitem__; {body}", scope)
             cls.__init__ = scope["__init__"]
             cls.__init__.__qualname__ = f"{cls.__name__}.__init__"
             cls.__init__(self, *given, **named)
 
         return __init__
 
-    def _check_line(cls, name, guard):
-        guard = guard.format(name).replace("_default", f"_d[{name!r}]")
-        return f" if {guard}: {name} = _c[{name!r}][1]({name}, '{cls.__name__}.{name}')\n"
+    def _check(made):
+        """Check the fields of a new record; defaults are right."""
+        cls, fields = type(made), made.__dict__
+        for name, check in cls.__check__.items():
+            if fields[name] is not cls.__defaults__[name]:
+                fields[name] = check(fields[name], f"{cls.__name__}.{name}")
 
     def replace(item, **changes):
         """Return a copy of a record with some fields changed; only those are checked."""
@@ -64,7 +67,7 @@ else:
             unknown = ", ".join(changes.keys() - cls.__defaults__.keys())
             raise TypeError(f"{cls.__name__} has no field {unknown}")
         for name in cls.__check__.keys() & changes.keys():
-            changes[name] = cls.__check__[name][1](changes[name], f"{cls.__name__}.{name}")
+            changes[name] = cls.__check__[name](changes[name], f"{cls.__name__}.{name}")
         copy = object.__new__(cls)
         copy.__dict__.update(item.__dict__, **changes)
         return copy

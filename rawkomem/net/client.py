@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 DROPPED = 0  # the place of a status when the connection broke off
-RETRIED = (DROPPED, 429, 500, 502, 503, 504)  # a server that is busy or may recover
+RETRIED_STATUSES = (DROPPED, 429, 500, 502, 503, 504)  # a server that is busy or may recover
 PAUSES = (0.5, 1.0, 2.0)  # seconds before each further try: a busy moment passes, an outage should be told soon
-LONGEST_PAUSE = 20.0  # seconds; a server that asks for more is not waited for
-CONNECT = 5.0  # seconds to look a name up and to connect; across the world it takes under one
-PIECE = 2**16  # bytes read at once
+MAX_PAUSE_S = 20.0  # a server that asks for more is not waited for
+CONNECT_TIMEOUT_S = 5.0  # to look a name up and to connect; across the world it takes under one
+CHUNK_BYTES = 2**16  # read at once
 
 
 @record
@@ -83,7 +83,7 @@ class Client:
         """The answer, whatever its status; a server that is busy is asked again a few times."""
         answer = self._exchange(data, headers)
         for pause in self._bounds.pauses:
-            if answer.status not in RETRIED or answer.wait > LONGEST_PAUSE:
+            if answer.status not in RETRIED_STATUSES or answer.wait > MAX_PAUSE_S:
                 break
             time.sleep(answer.wait or pause)
             answer = self._exchange(data, headers)
@@ -136,7 +136,7 @@ class Client:
     def _read_body(self, response: http.client.HTTPResponse) -> tuple[bytes, bool]:
         """The body as far as its bound, and whether that is all."""
         data = bytearray()
-        while len(data) <= self._bounds.answer and (part := response.read1(PIECE)):
+        while len(data) <= self._bounds.answer and (part := response.read1(CHUNK_BYTES)):
             data += part
         whole = len(data) <= self._bounds.answer
         response.close()  # read1 does not notice the end, and the connection would refuse its next request
@@ -146,7 +146,7 @@ class Client:
 
     def _open_connection(self) -> Connection:
         if self._connection is None:
-            deadline = time.monotonic() + min(CONNECT, self._bounds.seconds)
+            deadline = time.monotonic() + min(CONNECT_TIMEOUT_S, self._bounds.seconds)
             sock = self._dial(self._checked_addresses(deadline), deadline)
             self._connection = Connection(self.target, TimedSocket(self._secured(sock, deadline)))
         return self._connection

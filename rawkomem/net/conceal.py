@@ -13,10 +13,10 @@ from .failure import RequestFailed
 if TYPE_CHECKING:
     from .url import Target
 
-SHOWN = 200  # characters of a server's words
-READ = 4 * SHOWN  # bytes looked at
-SEGMENT = 16  # characters from which on a part of a path may be a key, as in many webhook addresses
-VALUE = 4  # characters from which on a value of a query may be one
+MAX_SHOWN_CHARACTERS = 200  # of a server's words
+MAX_READ_BYTES = 4 * MAX_SHOWN_CHARACTERS  # of its answer
+MIN_SEGMENT_CHARACTERS = 16  # from which on a part of a path may be a key, as in many webhook addresses
+MIN_VALUE_CHARACTERS = 4  # from which on a value of a query may be one
 
 
 def read_key(variable: str, setting: str) -> str:
@@ -40,16 +40,16 @@ def read_key(variable: str, setting: str) -> str:
 
 def words_of(body: bytes, target: Target, key: str) -> str:
     """What a server says about its refusal."""
-    text = body[:READ].decode("utf-8", "replace")
+    text = body[:MAX_READ_BYTES].decode("utf-8", "replace")
     for secret in sorted(_secrets(target, key), key=len, reverse=True):
         text = text.replace(secret, "(key)")
-    return one_line(redact(text), SHOWN)
+    return one_line(redact(text), MAX_SHOWN_CHARACTERS)
 
 
 def _secrets(target: Target, key: str) -> set[str]:
     path, _, query = target.path.partition("?")
-    found = [key, *(part for part in path.split("/") if len(part) >= SEGMENT)]
-    found += [value for _, value in parse_qsl(query) if len(value) >= VALUE]
-    found += [value for item in query.split("&") if len(value := item.partition("=")[2]) >= VALUE]
+    found = [key, *(part for part in path.split("/") if len(part) >= MIN_SEGMENT_CHARACTERS)]
+    found += [value for _, value in parse_qsl(query) if len(value) >= MIN_VALUE_CHARACTERS]
+    found += [value for item in query.split("&") if len(value := item.partition("=")[2]) >= MIN_VALUE_CHARACTERS]
     plain = {form for secret in found if secret for form in (secret, unquote(secret))}
     return plain | {secret.replace("/", "\\/") for secret in plain}  # as some servers write JSON

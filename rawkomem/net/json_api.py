@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from ..model.record import record
-from .client import PAUSES, RETRIED, Answer, Bounds, Client
+from .client import PAUSES, RETRIED_STATUSES, Answer, Bounds, Client
 from .conceal import read_key
 from .failure import RequestFailed
 from .guard import user_named
@@ -73,7 +73,7 @@ def api_url(url: str, ending: str) -> str:
 
 def hint(status: int, api: Api) -> str:
     """What to do about an answer that is no success."""
-    if status in RETRIED:
+    if status in RETRIED_STATUSES:
         return "Try again later, or look at the server."
     if 300 <= status < 400:
         return f"Set {api.url} to the final address: texts and key go nowhere else."

@@ -9,7 +9,7 @@ from ..model.record import record
 from .failure import Blocked
 
 PORTS = {"http": 80, "https": 443}
-LONGEST = 2_048  # characters; longer ones are refused by many servers anyway
+MAX_URL_CHARACTERS = 2_048  # longer ones are refused by many servers anyway
 AMBIGUOUS = ' \\#"<>^`{|}'  # a parser somewhere ends the host at each of these, or takes it for another character
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 HEX = frozenset("0123456789abcdef")
@@ -50,7 +50,7 @@ def read_url(url: str) -> Target:
         _refuse("it does not start with http:// or https://")
     if not url.isascii():
         _refuse("it holds characters beyond ASCII", "Write the host's name in its xn-- form.")
-    if len(url) > LONGEST or not url.isprintable() or any(character in url for character in AMBIGUOUS):
+    if len(url) > MAX_URL_CHARACTERS or not url.isprintable() or any(character in url for character in AMBIGUOUS):
         _refuse("it is very long, or holds a space, a backslash, a # or the like", "Write such characters as %20.")
     authority = rest.partition("/")[0].partition("?")[0]
     path = rest[len(authority) :]

@@ -5,7 +5,7 @@ One straight line: question → gather → score → gate → pack → render.
 
 from __future__ import annotations
 
-from ..model.checked import TEXT
+from ..model.checked import checked_text
 from ..model.record import record, replace
 from ..text.tokens import count_tokens
 from .gate import gate
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Task:
     """What is about to be done, and by whom."""
 
-    __check__ = dict.fromkeys(("text", "agent", "plan", "session"), TEXT)
+    __check__ = dict.fromkeys(("text", "agent", "plan", "session"), checked_text)
 
     text: str
     agent: str = ""

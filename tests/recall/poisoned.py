@@ -99,7 +99,7 @@ class Poisoned:
         """Over all tasks: how often poison is injected, at most and on average, and how often what answers is."""
         settings = Path(os.environ["XDG_CONFIG_HOME"]) / "rawkomem" / "config.yaml"
         settings.parent.mkdir(parents=True, exist_ok=True)
-        settings.write_text("" if rule else "trust: {commits: off}\n")
+        settings.write_text("" if rule else "trust: {agents: off}\n")
         self.repository.core._settings = None
         counts, answered = [], []  # tasks that the attacker knows are every second one
         for task, wanted in self.answers.items():

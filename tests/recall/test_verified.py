@@ -86,7 +86,7 @@ def test_settings_lower_and_switch_off(git, project, memories, repository, tmp_p
     user = os.path.join(os.environ["XDG_CONFIG_HOME"], "rawkomem", "config.yaml")
     os.makedirs(os.path.dirname(user))
     with open(user, "w") as stream:
-        stream.write("trust: {commits: off}\n")
+        stream.write("trust: {agents: off}\n")
     repository.core._settings = None
     assert len(injected(repository)) == 3
 
