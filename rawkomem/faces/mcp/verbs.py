@@ -106,7 +106,7 @@ VERBS = {
         recall,
     ),
     "search": Verb(
-        "Find memories by words and meaning.",
+        "Find memories.",
         {"query": TEXT, "limit": {"type": "integer"}, **FILTERS},
         ("query",),
         search,
@@ -115,7 +115,7 @@ VERBS = {
     "remember": Verb(
         "Store a decision, correction, finding or convention under a one-line title, with its reason. "
         "'when': its tasks (words, a|b, a sentence). "
-        "'amends': id of a memory that these replace.",
+        "'amends': id of a memory whose title and text these replace.",
         {
             "title": TEXT,
             "text": TEXT,
