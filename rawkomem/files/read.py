@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from ..format.read_entries import read_entries
 from ..model.problem import ERROR, WARNING, Problem, error, warning
 from ..model.record import record, replace
-from .contents import MAX_FILE, read_bytes
+from .contents import MAX_FILE_BYTES, read_bytes
 from .layout import AREAS
 
 if TYPE_CHECKING:
     from ..model.entry import Entry
 
-RETRY_AFTER = 0.02  # seconds: a file that ends inside a character is probably being written
+RETRY_AFTER_S = 0.02  # a file that ends inside a character is probably being written
 MAGIC = (b"\x7fELF", b"\x1f\x8b", b"PK\x03\x04", b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"MZ\x90", b"SQLite")
 LOG = "log/"  # the area whose files may be in a form older than ours
 LFS = b"version https://git-lfs"
@@ -44,7 +44,7 @@ def read_file(file: str, path: str) -> Reading:
     try:
         reading = read_data(read_bytes(file), path)
         if reading.problems and "ends inside" in reading.problems[0].message:
-            time.sleep(RETRY_AFTER)
+            time.sleep(RETRY_AFTER_S)
             reading = read_data(read_bytes(file), path)
     except OSError as failure:
         problem = error(f"cannot be read: {failure.strerror}", "check its permissions")
@@ -85,7 +85,7 @@ def decode(data: bytes) -> tuple[str, Problem | None, list[Problem]]:
 
 
 def _refused(data: bytes) -> Problem | None:
-    if len(data) > MAX_FILE:
+    if len(data) > MAX_FILE_BYTES:
         return error("larger than 5 MiB: skipped", "split it, or keep it outside the repository")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return error("UTF-16, not UTF-8", "save the file as UTF-8")

@@ -121,7 +121,8 @@ HELP = {
 
     HOST is a name that 'rawkomem connect --help' lists, or vscode; EVENT is session-start, prompt, turn-end or
     session-end, or the host's own name for it. Reads the host's JSON on standard input and answers in its dialect.
-    On any error the hook prints nothing and exits 0; the error is in .rawko/local/hook.log. See 'rawkomem docs hosts'.""",
+    On any error the hook prints nothing and exits 0; the error is in .rawko/local/hook.log.
+    See 'rawkomem docs hosts'.""",
 }
 # What people type who know other tools.
 OTHER_WORDS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ...files.rotate import KEPT, next_number, rotate_log
+from ...files.rotate import MAX_LOG_ENTRIES, next_number, rotate_log
 from ...learn.traces.record import plan_experience, plan_trace
 from ...model.errors import BadInput
 from ...model.kinds import ACTIVE
@@ -36,7 +36,9 @@ def add_trace(repository: Repository, told: Told, via: str = "") -> Written:
     return repository.write_decided(lambda: plan_trace(told, taken), via)[0]
 
 
-def add_experience(repository: Repository, told: Experienced, by: str = "", via: str = "", keep: int = KEPT) -> Written:
+def add_experience(
+    repository: Repository, told: Experienced, by: str = "", via: str = "", keep: int = MAX_LOG_ENTRIES
+) -> Written:
     """Add an entry to the experience log under the next number; what is older than the last `keep` is archived."""
 
     def decide() -> Plan:
