@@ -7,6 +7,8 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -23,12 +25,12 @@ def modules() -> dict[str, Path]:
     return {".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file for file in files}
 
 
-def imports(name: str, with_types: bool = False) -> set[str]:
-    """Return the modules that a module imports, also inside functions; for types alone only `with_types`."""
+def imports(name: str) -> set[str]:
+    """Return the modules that a module imports, also inside functions, but not for types alone."""
     file = modules()[name]
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
     found = set()
-    for node in statements(ast.parse(file.read_text("utf-8")), with_types):
+    for node in statements(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -39,24 +41,15 @@ def imports(name: str, with_types: bool = False) -> set[str]:
     return {one for one in found if one in modules()} - {name}
 
 
-def statements(tree: ast.AST, with_types: bool) -> Iterator[ast.AST]:
-    """Walk over all nodes, except the bodies of `if TYPE_CHECKING:` unless asked for."""
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Walk over all nodes, except the bodies of `if TYPE_CHECKING:`."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING") and not with_types:
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             for rest in node.orelse:
-                yield from statements(rest, with_types)
+                yield from statements(rest)
             continue
         yield node
-        yield from statements(node, with_types)
-
-
-def cycle(with_types: bool) -> list[str]:
-    """Return the modules of one import cycle; none if there is no cycle."""
-    try:
-        TopologicalSorter({name: imports(name, with_types) for name in modules()}).prepare()
-    except CycleError as failure:
-        return failure.args[1]
-    return []
+        yield from statements(node)
 
 
 def test_imports_are_read():
@@ -64,15 +57,12 @@ def test_imports_are_read():
     ours = imports("rawkomem.files.local.ledger.recalled")
     assert ours == {f"rawkomem.{one}" for one in ("model.errors", "files.local.ledger.spool", "files.local.ledger.seal",
                                                   "redaction.find")}  # fmt: skip
-    assert "rawkomem.files.layout" in imports("rawkomem.files.local.ledger.recalled", with_types=True)
     assert imports("rawkomem.faces.mesh") >= {"rawkomem.faces.mesh.awaitable", "rawkomem.faces.mesh.types"}
 
 
 def test_no_import_cycles():
-    """No module imports itself over others, not even inside a function."""
-    assert cycle(with_types=False) == []
-
-
-def test_no_cycles_of_types():
-    """No two modules need each other's types: they are one subject, or a third module is missing."""
-    assert cycle(with_types=True) == []
+    """No module imports itself by way of others, not even inside a function."""
+    try:
+        TopologicalSorter({name: imports(name) for name in modules()}).prepare()
+    except CycleError as failure:
+        pytest.fail("import cycle: " + " → ".join(failure.args[1]))

@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from ..files.contents import MAX_FILE, read_bytes
+from ..files.contents import MAX_FILE_BYTES, read_bytes
 from ..files.read import decode
 from ..model.clock import now
 from ..model.errors import BadInput, NotFound
@@ -90,7 +90,7 @@ class Source:
             self.skip(place, f"cannot be read: {failure.strerror}")
             return None
         text, refused, _ = decode(data)
-        if refused or len(data) > MAX_FILE:
+        if refused or len(data) > MAX_FILE_BYTES:
             self.skip(place, refused.message if refused else "too large")
             return None
         return Page(place, text, at, file)

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     Step = tuple[list[Entry], str]  # entries, and their text as one piece
 
-FILE_SIZE = 64 * 1024  # bytes; above it the next entry starts a sibling file: a change reads and folds a whole file
-SIBLINGS = 10_000  # tries for a free name before we give up
-MEDDLED = 20  # tries when somebody else saves a file between our read and our rename
+FULL_FILE_BYTES = 64 * 1024  # above it the next entry starts a sibling file: a change reads and folds a whole file
+MAX_SIBLINGS = 10_000  # names that are tried
+MAX_RETRIES = 20  # tries when somebody else saves a file between our read and our rename
 
 
 @record
@@ -84,7 +84,7 @@ def _steps(entries: Sequence[Entry]) -> list[Step]:
 
 def _write_all(layout: Layout, todo: list[Step], paths: dict[str, str]) -> None:
     """Write these steps, noting where each entry went; what somebody else saves meanwhile is read again."""
-    for _ in range(MEDDLED):
+    for _ in range(MAX_RETRIES):
         todo = _write_steps(layout, todo, paths)
         if not todo:
             return
@@ -142,7 +142,7 @@ def _candidates(entry: Entry) -> Iterable[str]:
         folder = CREATES.get(entry.kind, CREATES["memory"]).folder
         stem = f"{folder}/{slug(entry.title or entry.about)}"
     yield f"{stem}.md"
-    for number in range(2, SIBLINGS):
+    for number in range(2, MAX_SIBLINGS):
         yield f"{stem}-{number}.md"
 
 
@@ -155,7 +155,7 @@ def _append_to(files: Replacing, file: str, entry: str) -> bool:
         files.put(file, entry.encode())
         return True
     text, refused, _ = decode(data)
-    if refused or len(data) + len(entry) > FILE_SIZE or not append_holds(text, entry):
+    if refused or len(data) + len(entry) > FULL_FILE_BYTES or not append_holds(text, entry):
         return False
     whole = _newlines_of(data)
     files.put(file, data + join(whole, entry).encode()[len(whole.encode()) :])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..model.errors import Refused, Unwritable
 from ..model.ids import holds_id
-from .contents import MAX_FILE, read_bytes
+from .contents import MAX_FILE_BYTES, read_bytes
 from .move import remove_empty
 from .replace import Replacing, refuse_links, sync_folder
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .layout import Layout
 
 ENDING = ".tar.gz"
-MOST_BYTES = 512 * 1024 * 1024  # of all files in a bundle that we are willing to unpack
+MAX_BUNDLE_BYTES = 512 * 1024 * 1024  # of all files in a bundle that we are willing to unpack
 
 
 def bundle_of(folder: str) -> str:
@@ -105,14 +105,14 @@ def read_bundle(layout: Layout, path: str) -> dict[str, bytes]:
     if not _is_file(file):
         return {}
     held: dict[str, bytes] = {}
-    room = MOST_BYTES
+    room = MAX_BUNDLE_BYTES
     try:
         with tarfile.open(file, "r:gz") as archive:
             for member in archive:
                 if not member.isreg() or not _is_plain(member.name):
                     continue
                 room -= member.size
-                if member.size > MAX_FILE or room < 0:
+                if member.size > MAX_FILE_BYTES or room < 0:
                     raise Refused(f"{path} holds more than a bundle of ours would", "look into it by hand")
                 stream = archive.extractfile(member)
                 held[member.name] = stream.read() if stream else b""

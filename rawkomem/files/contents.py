@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-MAX_FILE = 5 * 1024 * 1024  # bytes; a memory is a page, not an archive
+MAX_FILE_BYTES = 5 * 1024 * 1024  # a memory is a page, not an archive
 
 
 def read_bytes(file: str) -> bytes:
@@ -15,7 +15,7 @@ def read_bytes(file: str) -> bytes:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(0, "not a regular file")
         with os.fdopen(os.dup(descriptor), "rb") as stream:
-            return stream.read(MAX_FILE + 1)
+            return stream.read(MAX_FILE_BYTES + 1)
     finally:
         os.close(descriptor)
 

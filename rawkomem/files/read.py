@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..format.read_entries import read_entries
 from ..model.problem import ERROR, WARNING, Problem, error, warning
 from ..model.record import record, replace
-from .contents import MAX_FILE, read_bytes
+from .contents import MAX_FILE_BYTES, read_bytes
 from .layout import AREAS
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def decode(data: bytes) -> tuple[str, Problem | None, list[Problem]]:
 
 
 def _refused(data: bytes) -> Problem | None:
-    if len(data) > MAX_FILE:
+    if len(data) > MAX_FILE_BYTES:
         return error("large-file", "larger than 5 MiB: skipped", "split it, or keep it outside the repository")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return error("utf-16", "UTF-16, not UTF-8", "save the file as UTF-8")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import iso
 from ..model.errors import Refused
-from .append import FILE_SIZE, append_text
+from .append import FULL_FILE_BYTES, append_text
 from .contents import read_bytes
 from .read import decode, read_data
 from .replace import Replacing
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 LOG, ARCHIVED_LOG = "log", "archive/log"
 FILE = "memory_log.md"  # of the log, and of each month in the archive
-KEPT = 1_000  # entries of the log (LLMos); older ones are archived, never deleted
+MAX_LOG_ENTRIES = 1_000  # entries of the log (LLMos); older ones are archived, never deleted
 UNDATED = "undated"  # the month of an entry that tells no time
 NUMBER = re.compile(rb"experience_id\W{1,6}exp_(\d{1,12})\b|^id:[ \t]*\"?exp_(\d{1,12})\"?[ \t]*$", re.MULTILINE)
-OWN = re.compile(rb"^(?:experience_id|id):[ \t]*\"?exp_(\d{1,12})\"?[ \t]*\r?$", re.MULTILINE)
+OWN_NUMBER = re.compile(rb"^(?:experience_id|id):[ \t]*\"?exp_(\d{1,12})\"?[ \t]*\r?$", re.MULTILINE)
 SEPARATOR = re.compile(r"\n---[ \t]*\n\s*\Z")
 
 
@@ -37,15 +37,15 @@ def next_number(layout: Layout) -> int:
     return max((number for _, number in _numbers(layout, NUMBER, LOG, ARCHIVED_LOG)), default=0) + 1
 
 
-def rotate_log(layout: Layout, keep: int = KEPT) -> list[str]:
+def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
     """Move the oldest experiences above `keep` into the archive, by a caller that holds the lock; the ids that moved.
 
     Each is durable in the archive before it leaves the log: whoever is killed in between leaves it in both, and the
     next rotation takes it out of the log. Logs in an older form are left alone.
     """
-    known = sorted({(number, path) for path, number in _numbers(layout, OWN, LOG) if _is_ours(layout, path)})
+    known = sorted({(number, path) for path, number in _numbers(layout, OWN_NUMBER, LOG) if _is_ours(layout, path)})
     leaving = known[: max(0, len({number for number, _ in known}) - keep)]
-    archived = {number for _, number in _numbers(layout, OWN, ARCHIVED_LOG)} if leaving else set()
+    archived = {number for _, number in _numbers(layout, OWN_NUMBER, ARCHIVED_LOG)} if leaving else set()
     for path in dict.fromkeys(path for _, path in leaving):
         _take_out(layout, path, {f"exp_{number}" for number, place in leaving if place == path}, archived)
     return [f"exp_{number}" for number, _ in leaving]
@@ -77,7 +77,7 @@ def _by_month(leaving: Iterable[tuple[Entry, str]]) -> dict[str, list[str]]:
     for entry, piece in leaving:
         month = months.setdefault(entry.target, iso(entry.at)[:7] or UNDATED)
         known = texts.setdefault(month, [])
-        if known and len(known[-1].encode()) + len(piece.encode()) < FILE_SIZE // 2:
+        if known and len(known[-1].encode()) + len(piece.encode()) < FULL_FILE_BYTES // 2:
             known[-1] = _joined([known[-1], piece])
         else:
             known.append(piece)

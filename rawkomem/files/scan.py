@@ -13,7 +13,7 @@ from ..model.problem import Problem, warning
 from ..model.record import record
 from .layout import AREAS, Layout
 
-BETWEEN = "\0"  # between path and stamp and between files: the one character that no path holds
+SEPARATOR = "\0"  # between path and stamp and between files: the one character that no path holds
 
 
 @record
@@ -27,7 +27,7 @@ class Sweep:
     @property
     def files(self) -> int:
         """How many files were seen."""
-        return (self.listing.count(BETWEEN.encode()) + 1) // 2
+        return (self.listing.count(SEPARATOR.encode()) + 1) // 2
 
 
 def sweep(layout: Layout) -> Sweep:
@@ -49,7 +49,7 @@ def sweep(layout: Layout) -> Sweep:
             unreadable.append(relative)
             message = f"folder cannot be read: {failure.strerror}"
             problems.append(warning("unreadable-folder", message, "check its permissions", path=relative))
-    return Sweep(BETWEEN.join(lines).encode("utf-8", "surrogateescape"), tuple(problems), tuple(unreadable))
+    return Sweep(SEPARATOR.join(lines).encode("utf-8", "surrogateescape"), tuple(problems), tuple(unreadable))
 
 
 class Sweeping:
@@ -137,5 +137,5 @@ def changed_at(stamp: str) -> int:
 
 def stamps(listing: bytes) -> dict[str, str]:
     """path → stamp of each file in a listing."""
-    parts = listing.decode("utf-8", "surrogateescape").split(BETWEEN)
+    parts = listing.decode("utf-8", "surrogateescape").split(SEPARATOR)
     return dict(zip(parts[::2], parts[1::2], strict=True)) if len(parts) > 1 else {}

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from .layout import Layout
 
-QUIET = 0.03  # seconds without events before a reconcile: editors save in several steps
-PATIENCE = 0.3  # seconds at most, for storms that never get quiet
-SWEEP = 2.0  # seconds between sweeps without any event
+QUIET_S = 0.03  # without events before a reconcile: editors save in several steps
+MAX_QUIET_WAIT_S = 0.3  # for storms that never get quiet
+SWEEP_EVERY_S = 2.0  # without any event
 SWEEP_SHARE = 50  # … and never more than 1/50 of the time spent sweeping while nothing happens
-SWEEP_MOST = 30.0  # seconds, however many files there are
+MAX_SWEEP_EVERY_S = 30.0  # however many files there are
 
 
 class Watch:
@@ -57,16 +57,17 @@ class Watch:
             while not self.stopping.is_set():
                 self._keep_observing()
                 spent = self._reconcile()
-                idle = not self.hint.wait(min(SWEEP_MOST, max(SWEEP, SWEEP_SHARE * spent)) if idle else SWEEP)
+                pause_s = min(MAX_SWEEP_EVERY_S, max(SWEEP_EVERY_S, SWEEP_SHARE * spent)) if idle else SWEEP_EVERY_S
+                idle = not self.hint.wait(pause_s)
                 self._wait_for_quiet()
         finally:
             self._stop_observing()
 
     def _wait_for_quiet(self) -> None:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + MAX_QUIET_WAIT_S
         while self.hint.is_set() and not self.stopping.is_set() and time.monotonic() < deadline:
             self.hint.clear()
-            self.hint.wait(QUIET)
+            self.hint.wait(QUIET_S)
         self.hint.clear()
 
     def _reconcile(self) -> float:
@@ -101,7 +102,7 @@ class Watch:
         except OSError as failure:
             self._stop_observing()
             self.polling = True
-            self.say(f"no file events here ({failure.strerror or failure}): looking every {SWEEP:g} s instead")
+            self.say(f"no file events here ({failure.strerror or failure}): looking every {SWEEP_EVERY_S:g} s instead")
 
     def _stop_observing(self) -> None:
         if self.observer is not None and self.observer.is_alive():

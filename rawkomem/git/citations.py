@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from ..files.contents import MAX_FILE, read_bytes
+from ..files.contents import MAX_FILE_BYTES, read_bytes
 from ..format.citation import WRITTEN_BLOB_DIGITS, Citation, cited_in, read_citation, why_refused
 from ..model.errors import BadInput
 from ..model.record import record, replace
@@ -146,8 +146,8 @@ class Citations:
         except OSError as failure:
             raise _Unknown(f"cannot be read: {failure.strerror}") from None
         self.left -= len(data)
-        if len(data) > MAX_FILE:
-            raise _Unknown(f"larger than {MAX_FILE >> 20} MiB: not looked at")
+        if len(data) > MAX_FILE_BYTES:
+            raise _Unknown(f"larger than {MAX_FILE_BYTES >> 20} MiB: not looked at")
         return data
 
     def _file(self, path: str) -> str:

@@ -30,7 +30,7 @@ T = TypeVar("T")
 DRIVER = "merge.rawkomem"
 ATTRIBUTE = "*.md merge=rawkomem"
 IGNORED = "/local/"
-CONFIG_HOOKS = (2, 54)  # the first git that takes hooks from its settings, several for one event
+HOOK_CONFIG_VERSION = (2, 54)  # the first git that takes hooks from its settings, several for one event
 CHECK, MERGE, SYNC = "pre-commit", "pre-merge-commit", "post-merge"  # git checks a merge without conflicts by MERGE
 EVENTS = (CHECK, MERGE, SYNC)
 SHELL = re.compile(rb"\A#![^\n]*\b(?:ba|da|k|z)?sh\b[^\n]*\n")
@@ -137,7 +137,7 @@ class _Connecting:
         manager = find_manager(self.tree.top)
         if manager:
             return self._connection(self._attributes(), settings, (advice(manager, self._commands(wanted)),))
-        if self._git_version() >= CONFIG_HOOKS:
+        if self._git_version() >= HOOK_CONFIG_VERSION:
             settings += self._config_hooks(wanted)
             return self._connection((*self._attributes(), *self._without(self._hook_paths())), settings)
         hooks, to_do = self._hook_files(wanted)

@@ -14,7 +14,7 @@ import apsw
 from ..files.contents import hash_of
 from ..files.layout import AREAS, Layout
 from ..files.lock import lock_in
-from ..files.scan import BETWEEN, Sweep, Sweeping, changed_at, is_text, stamps, sweep
+from ..files.scan import SEPARATOR, Sweep, Sweeping, changed_at, is_text, stamps, sweep
 from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
 from ..model.record import record
 from ..text.chunk import CHUNKER
@@ -431,7 +431,7 @@ class _Reconcile:
         with self.db:
             for path in recent:
                 self.catalogue.set_stamp(path, "recent")
-            self.catalogue.set_meta("listing", seen.listing + BETWEEN.encode() if passing else seen.listing)
+            self.catalogue.set_meta("listing", seen.listing + SEPARATOR.encode() if passing else seen.listing)
 
     def _guard(self, gone: int, known: int, seen: Sweep) -> None:
         """Law of least loss: an unmounted or unreadable folder must not look like a mass deletion."""

@@ -1,45 +1,69 @@
-"""Our lines in a file of somebody else, between two marks: put in once, and taken out to the byte."""
+"""Our lines in a file of somebody else, between two comment lines: put in once, and taken out to the byte."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+from ..model.record import record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FILE, LINES, LINES_AND_BREAK = "this file", "these lines", "these lines and the line end above them"
+EMPTY_FILE = re.compile(rb"\A(?:#![^\n]*\n)?\s*\Z")  # nothing is left but the first line of a script
+
+
+@record
+class Block:
+    """A file with our block: what stands before, between and after the marks, and what goes with our lines."""
+
+    before: bytes
+    what: str
+    inside: bytes
+    after: bytes
 
 
 def put_block(data: bytes | None, name: str, text: str, head: str = "", below_first_line: bool = False) -> bytes:
-    """The file with our lines at its end, or below its first line; a new one starts with `head`.
+    """Return the file with our lines at its end, or below its first line; a new file starts with `head`.
 
-    Lines of the same name that are there already are replaced. The first mark tells what goes with the lines.
+    A block of the same name is replaced. The first mark says what goes with the lines when they are cut.
     """
-    known = _find(data or b"", name)
-    if data is not None and known:
-        return data[: known.start("lines")] + _block(name, known["what"].decode(), text) + data[known.end("lines") :]
     if data is None:
-        return head.encode() + _block(name, FILE, text)
+        return head.encode() + _block(name, FILE, text, b"\n")
+    newline = b"\r\n" if b"\r\n" in data else b"\n"
+    known = find_block(data, name)
+    if known:
+        return known.before + _block(name, known.what, text, newline) + known.after
     at = data.find(b"\n") + 1 if below_first_line else len(data)
     if not data or data[:at].endswith(b"\n"):
-        return data[:at] + _block(name, LINES, text) + data[at:]
-    return data + b"\n" + _block(name, LINES_AND_BREAK, text)
+        return data[:at] + _block(name, LINES, text, newline) + data[at:]
+    return data + newline + _block(name, LINES_AND_BREAK, text, newline)
 
 
-def cut_block(data: bytes, name: str) -> bytes | None:
-    """The file as it was before: without our lines, or None where all of it was ours. As it is, without any."""
-    known = _find(data, name)
-    if not known:
+def cut_block(data: bytes, name: str, keep: Callable[[bytes], bytes] | None = None) -> bytes | None:
+    """Return the file without our block, None if all of it was ours, or the file as it is if it has no block.
+
+    `keep` returns those lines between the marks that are not ours; with it, the second mark may be missing.
+    """
+    block = find_block(data, name, to_end=keep is not None)
+    if not block:
         return data
-    what = known["what"].decode()
-    left = data[: known.start("lines")] + data[known.end("lines") :]
-    if what == FILE and left.count(b"\n") <= 1 and (not left or left.startswith(b"#!")):
+    after = (keep(block.inside) if keep else b"") + block.after
+    if block.what == FILE and EMPTY_FILE.match(block.before + after):
         return None
-    return data[: known.start("lines") - 1] + data[known.end("lines") :] if what == LINES_AND_BREAK else left
+    if block.what == LINES_AND_BREAK and not after:
+        return block.before.removesuffix(b"\n").removesuffix(b"\r")
+    return block.before + after
 
 
-def _block(name: str, what: str, text: str) -> bytes:
-    return f"# >>> {name}: {what} >>>\n{text}# <<< {name} <<<\n".encode()
-
-
-def _find(data: bytes, name: str) -> re.Match[bytes] | None:
+def find_block(data: bytes, name: str, to_end: bool = False) -> Block | None:
+    """Return the block of a name; with `to_end`, one without a second mark ends with the file."""
     quoted = re.escape(name.encode())
-    lines = rb"(?P<lines>^# >>> %s: (?P<what>[a-z ]+) >>>\n.*?^# <<< %s <<<(?:\n|\Z))" % (quoted, quoted)
-    return re.search(lines, data, re.MULTILINE | re.DOTALL)
+    end = rb"(?:^# <<< %s <<<(?:\r?\n|\Z)%s)" % (quoted, rb"|\Z" if to_end else b"")
+    found = re.search(rb"^# >>> %s: ([a-z ]+) >>>\r?\n(.*?)%s" % (quoted, end), data, re.MULTILINE | re.DOTALL)
+    return Block(data[: found.start()], found[1].decode(), found[2], data[found.end() :]) if found else None
+
+
+def _block(name: str, what: str, text: str, newline: bytes) -> bytes:
+    return f"# >>> {name}: {what} >>>\n{text}# <<< {name} <<<\n".encode().replace(b"\n", newline)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rawkomem.files import append, replace
-from rawkomem.files.append import FILE_SIZE, write_plan
+from rawkomem.files.append import FULL_FILE_BYTES, write_plan
 from rawkomem.files.layout import Layout
 from rawkomem.files.read import read_data, read_file
 from rawkomem.files.replace import TEMPORARY
@@ -127,7 +127,7 @@ def test_each_kind_has_its_folder(write, kind, folder):
 
 
 def test_a_full_file_is_followed_by_a_sibling(write, memories):
-    write(entry("T", "x" * FILE_SIZE))
+    write(entry("T", "x" * FULL_FILE_BYTES))
     assert write(entry("T", "small", id="mem_2")) == "memories/t-2.md"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rawkomem.files.check import check_files
-from rawkomem.files.contents import MAX_FILE
+from rawkomem.files.contents import MAX_FILE_BYTES
 from rawkomem.files.read import QUARANTINE, decode, read_file
 from rawkomem.model.problem import STYLE
 from rawkomem.model.record import replace
@@ -188,9 +188,9 @@ def test_odd_file(name, tmp_path, monkeypatch):
 
 def test_exactly_five_mebibytes_are_read(tmp_path):
     file = tmp_path / "edge.md"
-    file.write_bytes(front().encode().ljust(MAX_FILE, b"x"))
+    file.write_bytes(front().encode().ljust(MAX_FILE_BYTES, b"x"))
     assert check_files([str(file)])[0].entries == 1
-    file.write_bytes(front().encode().ljust(MAX_FILE + 1, b"x"))
+    file.write_bytes(front().encode().ljust(MAX_FILE_BYTES + 1, b"x"))
     assert check_files([str(file)])[0].verdict == QUARANTINE
 
 

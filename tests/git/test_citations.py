@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from rawkomem.files.contents import MAX_FILE
+from rawkomem.files.contents import MAX_FILE_BYTES
 from rawkomem.files.layout import Layout
 from rawkomem.format.citation import read_citation
 from rawkomem.git.citations import FRESH, GONE, STALE, UNKNOWN, Citations, blob_id, place_from
@@ -182,7 +182,7 @@ def test_what_is_not_checked_out_is_not_gone(git, project, src, tmp_path_factory
 
 
 def test_large_and_odd_files(project, src):
-    (src / "large.py").write_bytes(b"x" * (MAX_FILE + 1))
+    (src / "large.py").write_bytes(b"x" * (MAX_FILE_BYTES + 1))
     os.mkfifo(src / "pipe")
     assert "larger than 5 MiB" in state(project, "src/large.py@1234567")[1]
     assert state(project, "src/pipe@1234567")[0] == UNKNOWN

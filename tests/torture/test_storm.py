@@ -280,7 +280,7 @@ def test_where_events_are_refused_the_watcher_looks_for_itself(layout, memories,
             raise OSError(28, "inotify watch limit reached")
 
     monkeypatch.setattr(watching, "Observer", Refused)
-    monkeypatch.setattr(watching, "SWEEP", 0.1)
+    monkeypatch.setattr(watching, "SWEEP_EVERY_S", 0.1)
     said: list[str] = []
     with watch_in_a_thread(layout, lambda: index_of(layout).refresh(), said):
         wait_for(lambda: said, QUIET, "nothing was said")
@@ -303,7 +303,7 @@ def test_a_folder_that_goes_away_at_the_wrong_moment_costs_no_events(layout, mon
             super().start()
 
     monkeypatch.setattr(watching, "Observer", Once)
-    monkeypatch.setattr(watching, "SWEEP", 0.05)
+    monkeypatch.setattr(watching, "SWEEP_EVERY_S", 0.05)
     said: list[str] = []
     with watch_in_a_thread(layout, lambda: None, said) as watch:
         wait_for(lambda: watch.observer and watch.observer.is_alive(), QUIET, "it does not watch")
@@ -312,7 +312,7 @@ def test_a_folder_that_goes_away_at_the_wrong_moment_costs_no_events(layout, mon
 
 def test_a_long_reconcile_does_not_put_the_next_sweep_far_off(layout, monkeypatch):
     """Events are dropped while a large burst is indexed: what they told must not wait fifty times as long."""
-    monkeypatch.setattr(watching, "SWEEP", 0.1)
+    monkeypatch.setattr(watching, "SWEEP_EVERY_S", 0.1)
     monkeypatch.setattr(watching._Hints, "on_any_event", lambda *_: None)
     times: list[float] = []
 
@@ -329,7 +329,7 @@ def test_a_long_reconcile_does_not_put_the_next_sweep_far_off(layout, monkeypatc
 def test_a_failure_is_told_once_and_the_watcher_goes_on(layout, monkeypatch):
     from rawkomem.model.errors import Unwritable
 
-    monkeypatch.setattr(watching, "SWEEP", 0.02)
+    monkeypatch.setattr(watching, "SWEEP_EVERY_S", 0.02)
     said, calls = [], []
 
     def reconcile():

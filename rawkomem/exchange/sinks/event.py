@@ -26,8 +26,8 @@ NAMES = {  # kind of an entry → name of its event; other kinds are no event
     "archive": "archive",
     "delete": "archive",
 }
-ID_LENGTH = 250  # characters: the longest id that the format allows
-TEXT_LENGTH = 10_000  # characters: more than a page is a document to open, not a message
+MAX_ID_CHARS = 250  # the longest id that the format allows
+MAX_TEXT_CHARS = 10_000  # more than a page is a document to open, not a message
 
 
 @record
@@ -81,10 +81,10 @@ def _event(layout: Layout, entry: Entry, name: str) -> Event:
         key=sha256("\n".join((layout.root, entry.id, name)).encode("utf-8", "surrogatepass")).hexdigest()[:32],
         at=iso(entry.at),
         repository=one_line(layout.project.replace("\\", "/").rpartition("/")[2]),
-        memory=one_line(entry.target, ID_LENGTH),
+        memory=one_line(entry.target, MAX_ID_CHARS),
         kind=entry.kind,
         title=one_line(entry.title),
-        text=text if len(text) <= TEXT_LENGTH else text[: TEXT_LENGTH - 1] + "…",
+        text=text if len(text) <= MAX_TEXT_CHARS else text[: MAX_TEXT_CHARS - 1] + "…",
         importance=entry.importance if entry.creates or "importance" in entry.given else "",
         tags=tuple(one_line(tag) for tag in entry.tags),
         by=one_line(redact(entry.by)),

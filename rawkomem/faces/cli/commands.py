@@ -118,9 +118,10 @@ HELP = {
     Git runs this once 'rawkomem connect git' has told it to. Exit code 3 where both sides changed the same entry.""",
     "hook": """Answer a hook of an agent's host: what 'connect' sets up.
 
-    HOST is claude, codex, opencode, cursor, copilot, gemini or vscode; EVENT is session-start, prompt, turn-end or
+    HOST is a name that 'rawkomem connect --help' lists, or vscode; EVENT is session-start, prompt, turn-end or
     session-end, or the host's own name for it. Reads the host's JSON on standard input and answers in its dialect.
-    Whatever goes wrong is no output, exit code 0 and a line in .rawko/local/hook.log. See 'rawkomem docs hosts'.""",
+    On any error the hook prints nothing and exits 0; the error is in .rawko/local/hook.log.
+    See 'rawkomem docs hosts'.""",
 }
 # What people type who know other tools.
 OTHER_WORDS = {

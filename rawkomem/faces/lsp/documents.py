@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 from pygls.uris import from_fs_path, to_fs_path
 
-from ...files.contents import MAX_FILE
+from ...files.contents import MAX_FILE_BYTES
 from ...files.layout import find_layout
 from ...files.read import read_data
 from ...model.errors import NotFound
@@ -133,7 +133,7 @@ class Documents:
             return str(held.source)
         try:
             with open(to_fs_path(uri) or "", encoding="utf-8", errors="replace", newline="") as stream:
-                return stream.read(MAX_FILE)
+                return stream.read(MAX_FILE_BYTES)
         except OSError:
             return ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 
-from ...files.contents import MAX_FILE
+from ...files.contents import MAX_FILE_BYTES
 from ...files.whole import replace_whole
 from ...model.errors import Refused, Unwritable
 from .entries import MARKER_LENGTH, Merged, merge
@@ -57,6 +57,6 @@ def _read(file: str) -> bytes:
     """Return a whole file, but no more than the reader takes: it refuses what is longer."""
     try:
         with open(file, "rb") as stream:
-            return stream.read(MAX_FILE + 1)
+            return stream.read(MAX_FILE_BYTES + 1)
     except OSError as failure:
         raise Unwritable(f"cannot read {file}: {failure.strerror}", "git gives three files to a merge driver") from None

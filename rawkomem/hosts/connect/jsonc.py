@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 BLANKS = " \t\r\n\ufeff"
 CLOSING = {"{": "}", "[": "]"}
-DEEPEST = 100  # of nested values: no settings file comes near
+MAX_DEPTH = 100  # of nested values: no settings file comes near
 
 
 @record
@@ -54,7 +54,7 @@ def member(node: Node, key: str) -> Item | None:
 
 
 def _value(text: str, at: int, depth: int) -> Node:
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         raise _wrong(text, at, "nested too deeply")
     sign = text[at : at + 1]
     if sign in ("{", "["):

@@ -68,15 +68,9 @@ def _settings(name: str, project: str, connect: bool) -> list[Change]:
     if not beside:
         return [_edited(file, (lambda text: merge.merged(text, wanted, host.version)) if connect else merge.without)]
     apart = os.path.exists(beside)  # hooks go there then: Codex warns about hooks in both
-    return [
-        _edited(file, (lambda text: toml_block.merged(text, handlers(name))) if connect and not apart else _no_block),
-        _edited(beside, (lambda text: merge.merged(text, wanted)) if connect and apart else merge.without),
-    ]
-
-
-def _no_block(text: str | None) -> str | None:
-    """A file that has nothing of ours needs no look: it may be broken, and that is not our affair."""
-    return toml_block.without(text) if text and toml_block.BEGIN in text else text
+    block = toml_block.without if apart or not connect else lambda text: toml_block.merged(text, handlers(name))
+    hooks = (lambda text: merge.merged(text, wanted)) if connect and apart else merge.without
+    return [_edited(file, block), _edited(beside, hooks)]
 
 
 def _skill(name: str, project: str, connect: bool) -> list[Change]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 
-LENGTH = 16  # hexadecimal digits: against edits, not against forgers
-LINE = re.compile(rb"^[^\n]*rawkomem connect[^\n]*?(?P<seal> \(checksum (?P<sum>[0-9a-f]{%d})\))?$" % LENGTH, re.M)
+CHECKSUM_CHARS = 16  # hexadecimal digits: against edits, not against forgers
+SEAL = rb"(?P<seal> \(checksum (?P<sum>[0-9a-f]{%d})\))?" % CHECKSUM_CHARS
+LINE = re.compile(rb"^[^\n]*rawkomem connect[^\n]*?%s$" % SEAL, re.M)
 
 
 def sealed(text: bytes) -> bytes:
@@ -30,4 +31,4 @@ def is_as_written(data: bytes, shipped: bytes) -> bool:
 
 
 def _sum(text: bytes) -> bytes:
-    return sha256(text).hexdigest()[:LENGTH].encode()
+    return sha256(text).hexdigest()[:CHECKSUM_CHARS].encode()

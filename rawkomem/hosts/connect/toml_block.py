@@ -1,7 +1,6 @@
-"""Our block in a TOML file: between two comment lines at the end, so that the rest stays as it is.
+"""Our hooks in a TOML file, in a marked block at its end.
 
-A block is taken out with the line break before it, and with the one after it where the file ended in one before. Hosts
-put tables of their own in front of the last comment, so what stands between the marks and does not call us is theirs.
+Hosts put tables of their own in front of the last mark, so tables between the marks that do not call us are theirs.
 """
 
 from __future__ import annotations
@@ -10,90 +9,59 @@ import json
 import tomllib
 from typing import TYPE_CHECKING
 
-from ...model.record import record
+from ...text.marked import cut_block, find_block, put_block
 from .ours import calls_us
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-BEGIN = "# rawkomem: begin (written by 'rawkomem connect'; add --remove to take it out)"
-END = "# rawkomem: end"
-
-
-@record
-class Block:
-    """A file with our block: what stands before and after it, and whose lines are in it."""
-
-    before: str
-    ours: tuple[str, ...]
-    theirs: str
-    after: str
+NAME = "rawkomem connect"  # of the block
 
 
 def merged(text: str | None, wanted: Mapping[str, Mapping[str, object]]) -> str:
-    """The file with our block, `[[hooks.Event]]` with one handler each; a file that was not there is made."""
+    """Return the file with our block, `[[hooks.Event]]` with one handler each; create a file that was not there.
+
+    Raises ValueError if the file cannot be parsed or extended.
+    """
     lines = [line for event, handler in wanted.items() for line in _hook(event, handler)]
-    known = _block(text) if text else None
-    if text is not None and known and [line.rstrip("\r") for line in known.ours] == lines:
+    known = find_block((text or "").encode(), NAME, to_end=True)
+    if text is not None and known and [line.rstrip("\r") for line in _parted(known.inside)[0]] == lines:
         return text
     bare = without(text)
-    block = "\n".join([BEGIN, *lines, END])
-    if bare is None:
-        return block + "\n"
-    tomllib.loads(bare)
-    newline = "\r\n" if "\r\n" in bare else "\n"
-    block = block.replace("\n", newline)
-    text = f"{bare}{newline}{block}{newline if bare.endswith(newline) else ''}"
+    tomllib.loads(bare or "")
+    block = "".join(f"{line}\n" for line in lines)
+    made = put_block(None if bare is None else bare.encode(), NAME, block).decode()
     try:
-        tomllib.loads(text)
+        tomllib.loads(made)
     except tomllib.TOMLDecodeError:
         raise ValueError("its hooks are written in a form that nothing can be added to") from None
-    return text
+    return made
 
 
 def without(text: str | None) -> str | None:
-    """The file without our block; None where nothing else was ever in it."""
-    if text is None:
-        return None
-    block = _block(text)
-    if block is None:
-        left: str | None = text
-    elif block.theirs.strip():
-        left = block.before + block.theirs + _next_line(block.after)
-    elif not block.before and not block.after.strip():
-        left = None
-    else:
-        newline = "\r\n" if block.before.endswith("\r\n") else "\n"
-        before, after = block.before.removesuffix(newline), block.after.removeprefix(newline)
-        gap = newline if after and before and not before.endswith("\n") else ""  # somebody went on below the last line
-        left = before + gap + after
-    tomllib.loads(left or "")
-    return left
+    """Return the file without our block; None if nothing else was ever in it. Raises ValueError for broken TOML."""
+    data = (text or "").encode()
+    if text is None or not find_block(data, NAME, to_end=True):
+        return text  # nothing of ours: it may be broken, and that is not our affair
+    left = cut_block(data, NAME, lambda inside: "\n".join(_parted(inside)[1]).encode())
+    tomllib.loads((left or b"").decode())
+    return None if left is None else left.decode()
 
 
-def _block(text: str) -> Block | None:
-    """What is between the marks; to the end of the file where the second one is gone."""
-    before, begin, rest = text.partition(BEGIN)
-    if not begin:
-        return None
-    inside, _, after = rest.partition(END)
-    tables = _tables(_next_line(inside).split("\n"))
+def _parted(inside: bytes) -> tuple[list[str], list[str]]:
+    """Return our lines between the marks, and those of others."""
+    tables = _tables(inside.decode().split("\n"))
     ours: list[str] = []
     theirs: list[str] = []
     for at, table in enumerate(tables):
         end = _end(table) if _is_ours(tables, at) else 0
         ours += table[:end]
         theirs += table[end:]
-    return Block(before, tuple(ours), "\n".join(theirs), after)
-
-
-def _next_line(text: str) -> str:
-    """What follows the end of a line."""
-    return text.removeprefix("\r").removeprefix("\n")
+    return ours, theirs
 
 
 def _tables(lines: Sequence[str]) -> list[list[str]]:
-    """Lines, parted before each header."""
+    """Split lines before each header."""
     tables: list[list[str]] = [[]]
     for line in lines:
         if line.startswith("["):
@@ -103,12 +71,12 @@ def _tables(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _end(table: Sequence[str]) -> int:
-    """Where a table ends: blank lines and comments below it belong to what follows."""
+    """Return where a table ends: blank lines and comments below it belong to what follows."""
     return max((at for at, line in enumerate(table, 1) if line.strip() and not line.startswith("#")), default=0)
 
 
 def _is_ours(tables: Sequence[Sequence[str]], at: int) -> bool:
-    """Whether a table is a handler that calls us, or the group of one that holds no other."""
+    """Return whether a table is a handler that calls us, or the group of one that holds no other."""
     header, *inner = (_header(tables, at + step) for step in range(3))
     if header.endswith(".hooks]]"):
         return _is_handler(tables[at])

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..host import Call
 
 FORM = "xml"  # the one that says where it ends: what a person says below it is theirs
-HEAD, TAIL = 4_000, 2_000  # characters of a long prompt that are looked at: people ask before or after what they paste
+HEAD_CHARS, TAIL_CHARS = 4_000, 2_000  # of a long prompt that are looked at: people ask before or after what they paste
 
 
 def recalled(repository: Repository, call: Call, room: int) -> Injection:
@@ -25,4 +25,4 @@ def recalled(repository: Repository, call: Call, room: int) -> Injection:
 
 
 def _asked(prompt: str) -> str:
-    return prompt if len(prompt) <= HEAD + TAIL else f"{prompt[:HEAD]}\n{prompt[-TAIL:]}"
+    return prompt if len(prompt) <= HEAD_CHARS + TAIL_CHARS else f"{prompt[:HEAD_CHARS]}\n{prompt[-TAIL_CHARS:]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from ...files.rotate import KEPT, next_number, rotate_log
+from ...files.rotate import MAX_LOG_ENTRIES, next_number, rotate_log
 from ...index.lists import memory_of
 from ...learn.traces.record import Experienced, Told, plan_experience, plan_trace
 from ...model.errors import BadInput
@@ -44,7 +44,9 @@ class Traces(Wing):
 
         return self._core.writer.write_decided(lambda: plan_trace(whole, taken), via)[0]
 
-    def log(self, goal: str | Experienced, by: str = "", via: str = "", keep: int = KEPT, **told: Any) -> Written:
+    def log(
+        self, goal: str | Experienced, by: str = "", via: str = "", keep: int = MAX_LOG_ENTRIES, **told: Any
+    ) -> Written:
         """Add an entry to the experience log; what is older than the last `keep` entries is archived."""
         whole = Experienced(goal, **told) if isinstance(goal, str) else goal
 

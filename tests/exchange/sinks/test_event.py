@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from rawkomem.exchange.sinks.event import TEXT_LENGTH, Event, event_name, events_of
+from rawkomem.exchange.sinks.event import MAX_TEXT_CHARS, Event, event_name, events_of
 from rawkomem.files.layout import Layout
 from rawkomem.model.entry import DECAY, Entry
 from rawkomem.model.kinds import CREATES
@@ -65,9 +65,9 @@ def test_the_key_is_the_same_every_time_and_different_for_every_entry():
 
 
 def test_nothing_invisible_no_address_and_no_endless_text():
-    entry = Entry(id="m", title="a\u202eb\nc", body="x\u200b" * TEXT_LENGTH * 2, by="alice <alice@example.com>")
+    entry = Entry(id="m", title="a\u202eb\nc", body="x\u200b" * MAX_TEXT_CHARS * 2, by="alice <alice@example.com>")
     (event,) = events_of(LAYOUT, "", [entry])
-    assert event.title == "ab c" and len(event.text) == TEXT_LENGTH and event.text.endswith("x…")
+    assert event.title == "ab c" and len(event.text) == MAX_TEXT_CHARS and event.text.endswith("x…")
     assert "alice@example.com" not in event.to_json()
 
 

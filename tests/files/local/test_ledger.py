@@ -16,7 +16,7 @@ import pytest
 
 from rawkomem import Entry, Task
 from rawkomem.files.layout import Layout
-from rawkomem.files.local.ledger.chain import FILE_SIZE, GENESIS, rows
+from rawkomem.files.local.ledger.chain import GENESIS, MAX_FILE_BYTES, rows
 from rawkomem.files.local.ledger.forget import forget
 from rawkomem.files.local.ledger.latest import latest
 from rawkomem.files.local.ledger.recalled import MAX_SPOOL_BYTES, note_recalls, recall_line
@@ -254,7 +254,7 @@ def test_a_deleted_ledger_is_one_that_begins_today(layout, repository):
 
 
 def test_files_are_rotated_and_the_chain_goes_on(layout, monkeypatch):
-    monkeypatch.setattr("rawkomem.files.local.ledger.chain.FILE_SIZE", 3_000)
+    monkeypatch.setattr("rawkomem.files.local.ledger.chain.MAX_FILE_BYTES", 3_000)
     for start in range(0, 30, 3):
         append_lines(layout, [recall(start + number) for number in range(3)])
         seal(layout)
@@ -263,7 +263,7 @@ def test_files_are_rotated_and_the_chain_goes_on(layout, monkeypatch):
     assert verify(layout).blocks == 30 and not verify(layout).problems
     files[2].unlink()
     assert verify(layout).problems
-    assert FILE_SIZE > 3_000
+    assert MAX_FILE_BYTES > 3_000
 
 
 def test_torn_lines_are_skipped(layout):
@@ -276,7 +276,7 @@ def test_torn_lines_are_skipped(layout):
 
 def test_the_latest_are_found_without_sealing(layout, monkeypatch):
     assert latest(layout, "recall", 5) == []
-    monkeypatch.setattr("rawkomem.files.local.ledger.chain.FILE_SIZE", 3_000)
+    monkeypatch.setattr("rawkomem.files.local.ledger.chain.MAX_FILE_BYTES", 3_000)
     for number in range(30):
         append_lines(layout, [recall(number)])
         seal(layout)

@@ -177,6 +177,7 @@ def test_toml_too(name):
     assert tomllib.loads(later) == {**tomllib.loads(text), "later": {"y": 2}}
 
 
+END = f"# <<< {toml_block.NAME} <<<"
 STATE = '\n[hooks.state."x"]\ntrusted_hash = "abc"\n'
 
 
@@ -186,7 +187,7 @@ def test_toml_that_a_host_put_before_our_last_mark_stays(text, newline):
     """Codex keeps its own tables before the comment that ends a file."""
     state = STATE.replace("\n", newline)
     connected = toml_block.merged(text, handlers("codex")).replace("\r\n", "\n").replace("\n", newline)
-    added = connected.replace(toml_block.END, state + toml_block.END)
+    added = connected.replace(END, state + END)
     assert toml_block.merged(added, handlers("codex")) == added
     older = added.replace("timeout = 5", "timeout = 6")
     for changed in (toml_block.merged(older, handlers("codex")), toml_block.without(added)):
@@ -204,10 +205,8 @@ def test_toml_handlers_of_others_in_our_group_stay():
 
 
 def test_toml_without_the_last_mark():
-    text = toml_block.merged('model = "o3"\n', handlers("codex")).replace(f"{toml_block.END}\n", "")
-    assert (
-        toml_block.without(text) == 'model = "o3"\n' and toml_block.without(text + STATE) == 'model = "o3"\n\n' + STATE
-    )
+    text = toml_block.merged('model = "o3"\n', handlers("codex")).replace(f"{END}\n", "")
+    assert toml_block.without(text) == 'model = "o3"\n' and toml_block.without(text + STATE) == 'model = "o3"\n' + STATE
 
 
 def test_toml_that_was_not_there():

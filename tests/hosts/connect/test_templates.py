@@ -10,7 +10,8 @@ import tomllib
 import pytest
 
 from rawkomem.format.frontmatter import read_frontmatter
-from rawkomem.hosts.connect.settings import items
+from rawkomem.hosts.connect.settings import connectable, items
+from rawkomem.hosts.records import HOSTS
 from tests.conftest import ROOT
 
 AGENTS = ROOT / "templates" / "agents"
@@ -119,3 +120,10 @@ def test_the_opencode_plugin_asks_again_and_tells_what_is_left(tmp_path):
     assert said["told"] == [[], [], ["opening"], ["opening"]]
     start = ["session-start", f"startup {said['pid']}"]
     assert said["calls"] == [start, start, ["prompt", ""], ["turn-end", 1], ["prompt", ""], ["session-end", 1]]
+
+
+def test_the_page_about_hosts_agrees_with_the_records():
+    rows = [line for line in (ROOT / "docs" / "hosts.md").read_text().splitlines() if line.startswith("| ")]
+    for name in connectable():
+        (row,) = [row for row in rows if row.startswith(f"| {name} |")]
+        assert f"`{HOSTS[name].project}`" in row and all(f"`{event}`" in row for event, _ in HOSTS[name].events)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...layout import Layout
 
 GENESIS = "0" * 64  # what the first block follows
-FILE_SIZE = 4 * 2**20  # bytes: some four thousand blocks; then the next file begins
+MAX_FILE_BYTES = 4 * 2**20  # some four thousand blocks; then the next file begins
 START, HASH_END, REST = b'{"block_hash": "', 80, 83  # a line: START, 64 digits, `", `, and what is hashed
 FIELDS = ("id", "operation_type", "yamo_text")  # without which a row says nothing
 HEAD = "head.json"
@@ -78,7 +78,7 @@ def chain(head: Head, rows: Iterable[Row]) -> tuple[Head, dict[int, list[bytes]]
     """Rows as the lines that follow a head, by the number of the file they belong in, and the head after them."""
     files: dict[int, list[bytes]] = {}
     for row in rows:
-        if head.size >= FILE_SIZE:
+        if head.size >= MAX_FILE_BYTES:
             head = replace(head, file=head.file + 1, size=0)
         line = _line(replace(row, prev_hash=head.last))
         files.setdefault(head.file, []).append(line)

@@ -1,0 +1,59 @@
+"""A job in the background: detached, one at a time, with its errors in a log beside its lock."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from rawkomem.files.layout import Layout
+from rawkomem.files.local import background
+from rawkomem.files.local.background import start
+from rawkomem.files.lock import lock
+
+WORK = "import os, sys; print('errors', file=sys.stderr); open(sys.argv[-1], 'w').write(f'{os.getsid(0)} {sys.stdin.read()}')"
+
+
+@pytest.fixture
+def layout(project, monkeypatch) -> Layout:
+    monkeypatch.setattr(background, "WORK", WORK)
+    return Layout(str(project / ".rawko"))
+
+
+def until_written(file: Path) -> str:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (file.exists() and file.read_text()):
+        time.sleep(0.02)
+    return file.read_text()
+
+
+@pytest.mark.parametrize("way", ["_spawn", "_popen"])
+def test_a_job_runs_apart_and_leaves_a_log(way, layout, tmp_path, monkeypatch):
+    monkeypatch.setattr(background, "_spawn", getattr(background, way))
+    job, given, out = lock(layout, "sender"), tmp_path / "given", tmp_path / "out"
+    given.write_text("said")
+    with open(given, "rb") as stream:
+        assert start(layout, job, "sinks", str(out), stdin=stream.fileno())
+    session, said = until_written(out).split()
+    assert said == "said" and int(session) != os.getsid(0)
+    log = Path(layout.local, "sinks", "sender.log")
+    assert f"start: sinks {out}\nerrors\n" in log.read_text() and log.stat().st_mode & 0o777 == 0o600
+
+
+def test_one_at_a_time(layout, tmp_path):
+    job, out = lock(layout, "sender"), tmp_path / "out"
+    with lock(layout, "sender"):
+        assert not start(layout, job, str(out))
+        assert start(layout, job, str(out), queue=True)
+    assert until_written(out)
+    assert start(layout, job, str(tmp_path / "again")) and until_written(tmp_path / "again")
+
+
+def test_ended_jobs_are_no_zombies(layout, tmp_path):
+    for number in range(3):
+        out = tmp_path / str(number)
+        assert start(layout, lock(layout, "sender"), str(out)) and until_written(out)
+        time.sleep(0.2)
+    assert len(background._children) <= 2
