@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from rawkomem.text.stem import STOP_WORDS, stem, words
-from tests.conftest import ROOT, shared
+from tests.conftest import ROOT, evaluation_sets, shared
 
 
 def fts5_stems(given: list[str]) -> list[str]:
@@ -35,7 +35,7 @@ def test_agrees_with_fts5_on_this_project():
 
 
 def test_agrees_with_fts5_on_the_shared_requests():
-    files = [shared(f"data/eval/{name}.json") for name in ("metatool", "clinc")]
+    files = [shared(f"data/eval/{name}.json") for name in evaluation_sets("metatool", "clinc", "requests")]
     total, wrong = disagreement([path.read_text(encoding="utf-8") for path in files])
     print(f"\n{total} words, {len(wrong)} stems differ from FTS5")
     assert len(wrong) <= 0.005 * total, wrong[:20]

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from rawkomem.model.problem import ERROR, WARNING
 from rawkomem.text import condition, when
 from rawkomem.text.when import fires, match, pack, problems_of, read_condition, unpack
-from tests.conftest import SHARED, shared
+from tests.conftest import evaluation_sets, shared
+from tests.seeds import by_case
 
 SLOWEST = 0.025  # seconds one pattern may take on one task
 
@@ -114,16 +115,7 @@ DECIDED = {  # cases of the seed that must not be copied: what we do instead
 }
 
 
-def seed_cases():
-    path = SHARED / "data/seed_cases.json"
-    if not path.exists():
-        return [pytest.param(None, marks=pytest.mark.skip(reason="for want of data: ../shared/data/seed_cases.json"))]
-    cases = json.loads(path.read_text(encoding="utf-8"))["cases"]
-    ours = [c for c in cases if c["system"] == "rawko-sdk" and c["function"] in ("matchPattern", "matchWhenToUse")]
-    return [pytest.param(case, id=case["id"]) for case in ours]
-
-
-@pytest.mark.parametrize("case", seed_cases())
+@by_case("rawko-sdk", "matchPattern", "matchWhenToUse")
 def test_case_of_the_seed(case):
     given, expected = case["input"], case["expected"]
     if case["function"] == "matchWhenToUse":
@@ -238,9 +230,14 @@ def test_no_pattern_of_the_redos_corpus_is_slow():
     print(f"\n{len(rows)} hostile patterns, the slowest took {slowest * 1000:.1f} ms")
 
 
-@pytest.mark.parametrize(("name", "precision", "recall"), [("metatool", 0.6, 0.1), ("clinc", 0.37, 0.35)])
-def test_sentences_fire_with_care(name, precision, recall):
-    """Over thousands of requests: how often a sentence that fires is right, and how many of the right ones fire."""
+SENTENCES = {"metatool": (0.6, 0.1), "clinc": (0.37, 0.35), "requests": (0.5, 0.4)}  # precision, recall
+
+
+@pytest.mark.parametrize("name", evaluation_sets(*SENTENCES))
+@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_sentences_fire_with_care(name, step):
+    """Over many requests: how often a sentence that fires is right, and how many of the right ones fire."""
+    precision, recall = SENTENCES[name] if step == 1 else (0.85 * figure for figure in SENTENCES[name])
     data = json.loads(shared(f"data/eval/{name}.json").read_text(encoding="utf-8"))
     memories = {
         memory["id"]: [
@@ -249,7 +246,7 @@ def test_sentences_fire_with_care(name, precision, recall):
         for memory in data["memories"]
     }
     right = wrong = wanted = 0
-    for query in data["queries"]:
+    for query in data["queries"][:: step if len(data["queries"]) > 1_000 else 1]:
         fired = {
             id
             for id, conditions in memories.items()
