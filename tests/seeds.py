@@ -1,21 +1,26 @@
-"""The cases of the source designs, one test each; where the data is not at hand, the tests are skipped with a message."""
+"""The cases of the source designs, one test each."""
 
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.conftest import shared
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def by_case(system: str, *functions: str):
-    """Parametrise a test by the cases of some functions of one source design."""
-    try:
-        path = shared("data/seed_cases.json")
-    except pytest.skip.Exception:
-        return pytest.mark.skip(reason="for want of data: ../shared/data/seed_cases.json")
-    every = json.loads(path.read_text(encoding="utf-8"))["cases"]
-    found = [case for case in every if case["system"] == system and case["function"] in functions]
+
+def seed_cases() -> list[dict]:
+    """Return every recorded case: its system, function, input and expected output."""
+    return json.loads(shared("data/seed_cases.json").read_text(encoding="utf-8"))["cases"]
+
+
+def by_case(system: str, *functions: str, where: Callable[[dict], bool] = bool):
+    """Parametrize a test by the cases of some functions of one source design; `where` may leave out some."""
+    cases = [case for case in seed_cases() if case["system"] == system and case["function"] in functions]
+    found = list(filter(where, cases))
     assert found, functions
     return pytest.mark.parametrize("case", [pytest.param(case, id=case["id"]) for case in found])

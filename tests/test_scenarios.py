@@ -11,14 +11,14 @@ from rawkomem import Entry, Filter, Task
 from rawkomem.model.errors import RawkoError
 from rawkomem.model.kinds import IMPORTANCE
 from rawkomem.recall.render import NOTHING_FOUND
-from tests.conftest import shared
+from tests.seeds import seed_cases
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-ELSEWHERE = {  # scenario → where it is covered
-    "reinforced then idle 10 days is deleted by decay": "decay is a decision of its own",
-    "decay archives weak": "decay is a decision of its own",
-    "compress extractive": "tests/repository/wings/test_episodes.py",
-    "graph link/path/traverse/clusters": "tests/state/graph/test_graph.py",
+ELSEWHERE = {  # scenarios that other tests cover
+    "reinforced then idle 10 days is deleted by decay",  # tests/state/lifecycle: decay is a decision of its own
+    "decay archives weak",
+    "compress extractive",  # tests/text/test_summary.py
+    "graph link/path/traverse/clusters",  # tests/state/graph/test_graph.py
 }
 # What we expect instead, where a case carries advice; the rest of its expectation holds.
 ADVISED = {
@@ -58,15 +58,11 @@ ADVISED = {
 }
 
 
-def scenarios():
-    try:
-        path = shared("data/seed_cases.json")
-    except pytest.skip.Exception:
-        return [pytest.param(None, marks=pytest.mark.skip(reason="for want of data: ../shared/data/seed_cases.json"))]
-    cases = json.loads(path.read_text(encoding="utf-8"))["cases"]
-    found = [case for case in cases if case["function"].startswith("scenario:") and case["system"] == "neolata-mem"]
-    assert len(found) > 30
-    return [pytest.param(case, id=case["function"].partition(":")[2]) for case in found]
+def scenarios() -> list:
+    cases = {case["function"]: case for case in seed_cases() if case["system"] == "neolata-mem"}
+    titled = {name.removeprefix("scenario:"): case for name, case in cases.items() if name.startswith("scenario:")}
+    assert len(titled) > 30 and titled.keys() >= ELSEWHERE
+    return [pytest.param(case, id=title) for title, case in titled.items() if title not in ELSEWHERE]
 
 
 class Play:
@@ -215,8 +211,6 @@ def same(wanted: object, found: object) -> bool:
 @pytest.mark.parametrize("case", scenarios())
 def test_scenario(case, project, repository, monkeypatch):
     title = case["function"].partition(":")[2]
-    if title in ELSEWHERE:
-        pytest.skip(f"covered elsewhere: {ELSEWHERE[title]}")
     assert ("advice" in case) == (title in ADVISED)
     expected = {**case["expected"], **ADVISED.get(title, {})}
     schemas = case["input"]["config"].get("predicateSchemas")

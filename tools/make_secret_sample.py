@@ -1,4 +1,4 @@
-"""Write tests/redaction/data/secrets.json: seeded fakes in the formats of providers, personal data, look-alikes.
+"""Write tests/data/secrets.json: seeded fakes in the formats of providers, personal data, harmless look-alikes.
 
 Nothing in it was ever a secret. Texts are base64, so that no scanner trips over them. Run it again after a change here:
 the same seed gives the same file.
@@ -12,7 +12,7 @@ import string
 from base64 import b64encode
 from pathlib import Path
 
-FILE = Path(__file__).resolve().parent.parent / "tests" / "redaction" / "data" / "secrets.json"
+FILE = Path(__file__).resolve().parent.parent / "tests" / "data" / "secrets.json"
 HEX = "0123456789abcdef"
 ALNUM = string.ascii_letters + string.digits
 LOWER = string.ascii_lowercase + string.digits

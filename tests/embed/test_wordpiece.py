@@ -14,12 +14,15 @@ from hypothesis import strategies as st
 from tokenizers import BertWordPieceTokenizer
 
 from rawkomem.embed import wordpiece
+from rawkomem.embed.minilm import FILE as WEIGHTS
+from rawkomem.embed.minilm_file import WeightsFile
 from rawkomem.embed.static import FILE, finder
 from rawkomem.embed.vectors import TokenVectors
 from rawkomem.embed.wordpiece import WordPiece, words
-from tests.conftest import shared
+from tests.conftest import ROOT, SHARED, shared
 
 SAMPLE = json.loads((Path(__file__).parent / "data" / "tokens.json").read_text("ascii"))
+TRAINING = "model/train-text.xz"
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 RECLASSIFIED = "\u166d\u1734\u1885\u1886"  # other categories in the library's Unicode tables than in Python's
 OLD = [  # assigned since Unicode 3.2: the library's tables and those of any Python agree on them, but for the above
@@ -48,23 +51,26 @@ def test_the_committed_sample():
 
 
 def test_the_committed_sample_by_the_id_of_bert():
-    vocabulary = read_vocabulary()
+    pairs = [pair for case in SAMPLE for pair in zip(case["tokens"], case["ids"], strict=True)]
+    vocabulary = {**dict(pairs), "[UNK]": 100}
     ours = WordPiece(finder(vocabulary), 18, (vocabulary["[UNK]"],))
     for case in SAMPLE:
         assert ours.rows(case["text"]) == case["ids"], case["text"]
 
 
 def test_real_texts():
-    texts = training_texts(6_000)
+    texts = training_texts(6_000) if (SHARED / TRAINING).exists() else []
     for path in sorted(shared("data/eval").glob("*.json")):
         texts += strings(json.loads(path.read_text("utf-8")))[::3]
+    files = [*(ROOT / "docs").glob("*.md"), *(ROOT / "rawkomem").rglob("*.py")]
+    texts += [line for file in files for line in file.read_text("utf-8").splitlines() if line.strip()][::2]
     assert len(texts) > 10_000
-    compare(texts, read_vocabulary())
+    compare([text for text in texts if not any(name in text for name in SPECIAL)], vocabulary())
 
 
 @pytest.mark.slow
 def test_all_training_texts():
-    compare(training_texts(None), read_vocabulary())
+    compare(training_texts(None), vocabulary())
 
 
 def test_every_character():
@@ -124,14 +130,14 @@ def compare(texts: list[str], vocabulary: dict[str, int]) -> None:
 
 
 def training_texts(limit: int | None) -> list[str]:
-    with lzma.open(shared("model/train-text.xz"), "rt", encoding="utf-8") as file:
+    with lzma.open(shared(TRAINING), "rt", encoding="utf-8") as file:
         lines = [line.rstrip("\n") for line in islice(file, limit)]
     return [line for line in lines if not any(name in line for name in SPECIAL)]
 
 
-def read_vocabulary() -> dict[str, int]:
-    names = shared("model/vocab.txt").read_text("utf-8").rstrip("\n").split("\n")
-    return {name: row for row, name in enumerate(names)}
+def vocabulary() -> dict[str, int]:
+    """Return the whole vocabulary of BERT, as the contextual embedder ships it: the order is another, the pieces are not."""
+    return WeightsFile(WEIGHTS).index()
 
 
 def strings(value: object) -> list[str]:

@@ -187,17 +187,23 @@ from rawkomem.repository.wings.experience import add_experience
 from rawkomem.learn.traces.record import Experienced
 from rawkomem.repository import Repository
 repository = Repository.open(sys.argv[1], warn=lambda message: None)
-for number in range(20):
-    add_experience(repository, Experienced(goal=f"{sys.argv[2]}-{number}"), keep=300)
+for number in range(int(sys.argv[3])):
+    add_experience(repository, Experienced(goal=f"{sys.argv[2]}-{number}"), keep=int(sys.argv[4]))
 """
 
 
-def test_sixteen_processes_number_without_gap_or_double(project, repository):
-    run = [sys.executable, "-c", ADD, str(project)]
-    children = [subprocess.Popen([*run, str(n)], stderr=subprocess.PIPE, text=True) for n in range(16)]
+@pytest.mark.parametrize(("processes", "each"), [(6, 8), pytest.param(16, 20, marks=pytest.mark.slow)])
+def test_processes_number_without_gap_or_double(processes, each, project, repository):
+    count = processes * each
+    keep = count - 20
+    words = [sys.executable, "-c", ADD, str(project)]
+    children = [
+        subprocess.Popen([*words, str(n), str(each), str(keep)], stderr=subprocess.PIPE, text=True)
+        for n in range(processes)
+    ]
     for child in children:
         assert child.communicate(timeout=300)[1] == "" and child.returncode == 0
     rows = [row for row in repository.list(include_all()) if row.kind == "experience"]
-    assert sorted(int(row.id.removeprefix("exp_")) for row in rows) == list(range(1, 321))
-    assert len({row.title for row in rows}) == 320
-    assert sum(row.path.startswith("log/") for row in rows) == 300
+    assert sorted(int(row.id.removeprefix("exp_")) for row in rows) == list(range(1, count + 1))
+    assert len({row.title for row in rows}) == count
+    assert sum(row.path.startswith("log/") for row in rows) == keep

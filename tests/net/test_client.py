@@ -22,6 +22,7 @@ from tests.net.outside import CERTIFICATE, Outside
 
 QUICK = Bounds(seconds=5.0, pauses=(0.01, 0.01, 0.01))
 OK = Answer({})
+PATIENCE_S = 15  # wall time: a server below takes 30 s, a deadline is 0.3 s, and the machine may be busy
 
 
 def local(server: Server, bounds: Bounds = QUICK) -> Client:
@@ -114,21 +115,21 @@ def test_an_endless_body_is_cut_and_the_connection_dropped():
 
 
 @pytest.mark.parametrize(
-    "answer", [Answer({}, delay=2.0), Answer({"long": "x" * 500}, drip=True)], ids=["silent", "drop by drop"]
+    "answer", [Answer({}, delay=30.0), Answer({"long": "x" * 500}, drip=True)], ids=["silent", "drop by drop"]
 )
 def test_a_server_that_hangs_ends_at_the_deadline(answer):
     with Server(answer) as server:
         start = time.monotonic()
         with pytest.raises(RequestFailed, match=r"did not answer within 0.3 s"):
             local(server, replace(QUICK, seconds=0.3)).post(b"{}", {})
-        assert time.monotonic() - start < 1.0
+        assert time.monotonic() - start < PATIENCE_S
 
 
 def drip_headers(listener: socket.socket) -> None:
     connection, _ = listener.accept()
     connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
     try:
-        for _ in range(100):
+        for _ in range(600):
             connection.sendall(b"x")
             time.sleep(0.05)
     except OSError:
@@ -143,7 +144,7 @@ def test_headers_drop_by_drop_get_no_more_time():
         start = time.monotonic()
         with pytest.raises(RequestFailed, match="did not answer within"):
             Client(url, user_named(url), "", replace(QUICK, seconds=0.3)).post(b"{}", {})
-        assert time.monotonic() - start < 1.0
+        assert time.monotonic() - start < PATIENCE_S
 
 
 def test_a_server_that_accepts_no_tls_in_time():
@@ -155,11 +156,11 @@ def test_a_server_that_accepts_no_tls_in_time():
 
 def test_a_resolver_that_hangs_ends_at_the_deadline():
     done = threading.Event()
-    wires = Wires(look_up=lambda host, port: [str(done.wait(5))])
+    wires = Wires(look_up=lambda host, port: [str(done.wait(30))])
     start = time.monotonic()
     with pytest.raises(NotListening, match=r"cannot reach example.com:443: TimeoutError"):
         Client("https://example.com/", PUBLIC_ONLY, "", replace(QUICK, seconds=0.2), wires).post(b"", {})
-    assert time.monotonic() - start < 1.0
+    assert time.monotonic() - start < PATIENCE_S
     done.set()
 
 

@@ -11,29 +11,21 @@ from rawkomem.net.client import Bounds, Client
 from rawkomem.net.failure import Blocked, NotListening
 from rawkomem.net.guard import PUBLIC_ONLY, Policy, check_addresses, check_target, user_named
 from rawkomem.net.url import read_url
-from tests.conftest import SHARED, shared
+from tests.conftest import shared
 from tests.embed.server import Answer, Server
 from tests.net.outside import CERTIFICATE, Outside
+from tests.seeds import seed_cases
 
 BOTH_SCHEMES = Policy(https_only=False)  # so that a row is judged by its address, not by its http
 AT_ONCE = Bounds(seconds=5.0, pauses=(0.0,))
 OK = Answer({})
 
 
-def corpus(file: str) -> list[dict]:
-    """Rows for parametrize, which runs before any fixture; without the data one test says so."""
-    path = SHARED / "data" / file
-    data = json.loads(path.read_text()) if path.exists() else []
-    return data["cases"] if isinstance(data, dict) else data
+ROWS = json.loads(shared("data/ssrf.json").read_text())
+SEED = [case for case in seed_cases() if case["function"] == "validateBaseUrl"]
 
 
-ROWS = corpus("ssrf.json")
-SEED = [case for case in corpus("seed_cases.json") if case["function"] == "validateBaseUrl"]
-
-
-def test_the_corpora_are_at_hand():
-    shared("data/ssrf.json")
-    shared("data/seed_cases.json")
+def test_the_corpora_are_whole():
     assert (len(ROWS), len(SEED)) == (117, 19)
 
 

@@ -16,9 +16,9 @@ from rawkomem.model.record import replace
 from rawkomem.recall.inject import Task
 from rawkomem.redaction.anonymize import user_id
 from rawkomem.redaction.rules import RULES
-from tests.conftest import ROOT
+from tests.conftest import ROOT, SAMPLES
 
-SAMPLE = Path(__file__).parent / "data" / "secrets.json"
+SAMPLE = SAMPLES / "secrets.json"
 
 
 def secrets() -> list[str]:

@@ -105,7 +105,7 @@ ANYTHING = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
 @pytest.mark.parametrize("half", [1, 2])  # for two workers
-@settings(max_examples=160, **ANYTHING)
+@settings(max_examples=60, **ANYTHING)
 @given(st.lists(OPERATIONS, min_size=1, max_size=6))
 def test_any_history_of_decisions(half, operations):
     check_laws(operations)

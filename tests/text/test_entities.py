@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 
@@ -12,7 +11,7 @@ from rawkomem.model.entry import Memory
 from rawkomem.model.ids import slug
 from rawkomem.text.entities import entities_in, entities_in_path, entities_of, matching_entities, resolve_entity
 from rawkomem.text.topics import Vocabulary, telling_words, topic
-from tests.conftest import SHARED
+from tests.seeds import seed_cases
 
 REPLAY = {
     "EntityResolver.extractFromText": lambda given: list(entities_in(given["text"])),
@@ -23,15 +22,7 @@ REPLAY = {
 }
 
 
-def seed_cases():
-    path = SHARED / "data/seed_cases.json"
-    if not path.exists():
-        return [pytest.param(None, marks=pytest.mark.skip(reason="for want of data: ../shared/data/seed_cases.json"))]
-    cases = json.loads(path.read_text())["cases"]
-    return [pytest.param(case, id=case["id"]) for case in cases if case["function"] in REPLAY]
-
-
-@pytest.mark.parametrize("case", seed_cases())
+@pytest.mark.parametrize("case", [pytest.param(c, id=c["id"]) for c in seed_cases() if c["function"] in REPLAY])
 def test_as_the_seeds_do(case):
     got = REPLAY[case["function"]](case["input"])
     if case["function"] == "slugify" and "advice" in case and got != case["expected"]:

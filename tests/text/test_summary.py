@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rawkomem.text.prose import sentences
 from rawkomem.text.summary import MAX_SENTENCE_WORDS, extract, join, summarize
-from tests.conftest import shared
+from tests.seeds import seed_cases
 
 
 def test_what_only_repeats_the_others_is_left_out():
@@ -17,10 +17,7 @@ def test_what_only_repeats_the_others_is_left_out():
 
 
 def test_as_the_seed_compresses():
-    import json
-
-    cases = json.loads(shared("data/seed_cases.json").read_text())["cases"]
-    case = next(case for case in cases if case["function"] == "scenario:compress extractive")
+    case = next(case for case in seed_cases() if case["function"] == "scenario:compress extractive")
     stored = [step for step in case["input"]["steps"] if step["op"] == "store"]
     texts = [(step["text"], step["opts"]["importance"]) for step in stored]
     assert summarize(texts, 100) == case["expected"]["results"]["r"]["summary"]

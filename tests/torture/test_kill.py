@@ -103,7 +103,7 @@ def torture_in_many(folder, kills: int, seed: int) -> None:
 
 
 def test_kills(tmp_path):
-    torture_in_many(tmp_path, int(os.environ.get("RAWKOMEM_KILLS", "25")), seed=1)
+    torture_in_many(tmp_path, int(os.environ.get("RAWKOMEM_KILLS", "20")), seed=1)
 
 
 @pytest.mark.slow

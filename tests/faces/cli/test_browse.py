@@ -9,8 +9,6 @@ import subprocess
 import sys
 import urllib.request
 
-import pytest
-
 from rawkomem.model.entry import Entry
 from tests.conftest import ROOT
 
@@ -55,13 +53,8 @@ def test_at_a_terminal_a_person_decides(project, repository):
     os.close(theirs)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"), [(["--port", "70000"], "70000"), (["--port", "1"], "cannot listen on port 1")]
-)
-def test_a_port_that_cannot_be(rawkomem, words, said):
-    if words[-1] == "1" and os.geteuid() == 0:
-        pytest.skip("root may listen anywhere")
-    assert said in rawkomem("browse", "--no-open", *words, check=2).stderr
+def test_a_port_that_cannot_be(rawkomem):
+    assert "70000" in rawkomem("browse", "--no-open", "--port", "70000", check=2).stderr
 
 
 def test_a_taken_port_is_named(project, rawkomem):

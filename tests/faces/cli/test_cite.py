@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -48,6 +49,7 @@ def test_the_commands(rawkomem, project, memories, src):
 
 
 def imported_by_inject(rawkomem, folder) -> set[str]:
+    time.sleep(0.05)  # a file that changed a moment ago is read again
     rawkomem("sync")
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "rawkomem", "inject", "fix the login page"],

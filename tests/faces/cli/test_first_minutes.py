@@ -43,16 +43,11 @@ def test_the_demo_shows_every_step_and_cleans_up(rawkomem, tmp_path):
     assert set(os.listdir(tmp_path)) == before
 
 
-def test_the_demo_can_stay(rawkomem, tmp_path):
+def test_a_demo_that_stays_holds_what_a_person_typed(rawkomem, tmp_path):
+    """The demo shows what a person types: although no terminal is involved, none of it may count as an agent's word."""
     told = rawkomem("demo", "--keep", env={"TMPDIR": str(tmp_path)})
     folder = told.stderr.strip().rpartition("look around in ")[2]
     assert "Payments" in rawkomem("list", cwd=folder).stdout
-
-
-def test_the_person_of_the_demo_is_a_person(rawkomem, tmp_path):
-    """It shows what a person types: without a terminal in between, nothing of it may pass for an agent's word."""
-    told = rawkomem("demo", "--keep", env={"TMPDIR": str(tmp_path)})
-    folder = told.stderr.strip().rpartition("look around in ")[2]
     with open(os.path.join(folder, ".rawko", "local", "arrivals.tsv"), encoding="utf-8") as stream:
         ways = {line.rstrip().partition("\t")[2] for line in stream.readlines()[1:]}
     assert ways == {"person"}

@@ -42,7 +42,7 @@ def test_many_at_once_take_a_skill_in_once(rawkomem, memories):
     with ThreadPoolExecutor(4) as pool:
         taken = [
             said(result)
-            for result in pool.map(lambda _: rawkomem("skill", "add", "-", "--json", input=SKILL), range(4))
+            for result in pool.map(lambda _: rawkomem.process("skill", "add", "-", "--json", input=SKILL), range(4))
         ]
     assert sorted(item["outcome"] for item in taken) == ["added", "known", "known", "known"]
     assert len({item["id"] for item in taken}) == 1

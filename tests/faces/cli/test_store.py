@@ -29,7 +29,7 @@ def test_an_engine_that_is_not_installed_is_one_clear_line(rawkomem, tmp_path):
         "PYTHONPATH": f"{tmp_path / 'hidden'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
         "PYTHONSAFEPATH": "",
     }
-    said = rawkomem("store", "use", "lancedb", env=hidden, check=2, cwd=tmp_path).stderr
+    said = rawkomem.process("store", "use", "lancedb", env=hidden, check=2, cwd=tmp_path).stderr
     assert "pip install 'rawkomem[lancedb]'" in said and len(said.splitlines()) <= 2
 
 

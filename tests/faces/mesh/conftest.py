@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 
 import pytest
 
 from rawkomem.faces.mesh import SyncMemoryMesh
+from rawkomem.faces.mesh.cli import main
 from rawkomem.files.layout import user_config
-from tests.conftest import ROOT
+from tests.commands import Command
 
 
 @pytest.fixture
@@ -21,25 +21,9 @@ def mesh(project):
 
 
 @pytest.fixture
-def memory_mesh(project):
-    """Run the real command in a process of its own, in `project`."""
-
-    def run(*words: str, check: int = 0):
-        result = subprocess.run(
-            [sys.executable, "-c", "from rawkomem.faces.mesh.cli import main; main()", *words],
-            cwd=project,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            timeout=120,
-            check=False,
-        )
-        assert result.returncode == check, f"exit {result.returncode}: {result.stdout}\n{result.stderr}"
-        assert "Traceback" not in result.stderr, result.stderr
-        return result
-
-    return run
+def memory_mesh(project) -> Command:
+    """Run `memory-mesh` in `project`: called, in this process; `memory_mesh.process` starts a new one."""
+    return Command(project, main, [sys.executable, "-c", "from rawkomem.faces.mesh.cli import main; main()"])
 
 
 def write_user_config(text: str) -> None:

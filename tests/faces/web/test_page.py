@@ -15,7 +15,7 @@ from rawkomem.files.start import plan_start, write_start
 from rawkomem.model.clock import DAY, now
 from rawkomem.model.entry import Entry
 from rawkomem.repository import Repository
-from tests.conftest import ROOT, SHARED
+from tests.conftest import ROOT, shared
 from tests.faces.web.conftest import serve, stop
 from tests.faces.web.hostile import HOSTILE
 from tests.faces.web.sample import make_sample
@@ -568,7 +568,7 @@ def hostile_project(folder):
         fields = f'title: "{one_line}"\nwhenToUse: ["{one_line}"]\ntags: ["{one_line[:60]}"]\ndiscoveredBy: "{one_line[:60]}"\n'
         dated = f"{fields}discoveredAt: 2026-01-{number % 28 + 1:02d}\nrelatedMemories: [hostile-{(number + 1) % len(HOSTILE)}]\n"
         (memories / f"hostile-{number}.md").write_text(f"---\n{dated}---\n\n{text}\n", encoding="utf-8")
-    for odd in sorted((SHARED / "data" / "odd_md").glob("*.md")):
+    for odd in sorted(shared("data/odd_md").glob("*.md")):
         shutil.copy(odd, memories / odd.name)
     return folder
 

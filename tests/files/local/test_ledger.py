@@ -24,6 +24,7 @@ from rawkomem.files.local.ledger.seal import seal
 from rawkomem.files.local.ledger.spool import append_lines, ledger_path
 from rawkomem.files.local.ledger.verify import verify
 from rawkomem.format.yamo import read_block
+from tests.cpu import cpu_seconds, start_seconds
 from tests.torture.helpers import ENVIRONMENT
 
 AT = 1_769_164_200_000
@@ -128,6 +129,7 @@ def test_plain_questions_load_no_rules(project, rawkomem):
         "import sys; from rawkomem.repository import Repository; r = Repository.open(sys.argv[1]);"
         "r.search('how do we deploy, then?'); print([m for m in ('re2', 'hashlib', 'json') if m in sys.modules])"
     )
+    time.sleep(0.05)  # a file that changed a moment ago is read again
     rawkomem("sync")
     done = subprocess.run(
         [sys.executable, "-c", code, str(project)], capture_output=True, text=True, env=ENVIRONMENT, check=True
@@ -174,11 +176,20 @@ def test_nothing_is_written_through_links(name, repository, layout, tmp_path_fac
 
 
 def test_every_flipped_byte_is_found(layout):
-    fill(layout, 4)
+    flip_every_byte(layout, 2, masks=(0x01,))
+
+
+@pytest.mark.slow
+def test_every_flipped_byte_of_several_blocks_is_found(layout):
+    flip_every_byte(layout, 4, masks=(0x01, 0x20))
+
+
+def flip_every_byte(layout: Layout, blocks: int, masks: tuple[int, ...]) -> None:
+    fill(layout, blocks)
     for path in chain_files(layout):
         whole = path.read_bytes()
         for place in range(len(whole)):
-            for mask in (0x01, 0x20):
+            for mask in masks:
                 path.write_bytes(whole[:place] + bytes([whole[place] ^ mask]) + whole[place + 1 :])
                 assert verify(layout).problems, (path.name, place, mask)
         path.write_bytes(whole)
@@ -186,10 +197,10 @@ def test_every_flipped_byte_is_found(layout):
 
 
 def test_random_flips_in_a_large_one_are_located(layout):
-    fill(layout, 2_000)
+    fill(layout, 1_000)
     (path,) = folder(layout).glob("blocks-*.jsonl")
     whole, source = path.read_bytes(), random.Random(5)
-    for _ in range(40):
+    for _ in range(25):
         place = source.randrange(len(whole))
         flipped = whole[place] ^ (1 << source.randrange(8))
         path.write_bytes(whole[:place] + bytes([flipped]) + whole[place + 1 :])
@@ -434,16 +445,8 @@ def test_no_ledger_yet(rawkomem):
 def test_ten_thousand_blocks_verify_in_time(layout, rawkomem, capsys):
     fill(layout, 10_000)
 
-    def seconds(run) -> float:
-        times = []
-        for _ in range(5):
-            begin = time.perf_counter()
-            run()
-            times.append(time.perf_counter() - begin)
-        return statistics.median(times)
-
-    start = seconds(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True))
-    took = seconds(lambda: rawkomem("ledger", "verify"))
+    start = start_seconds()
+    took = statistics.median(cpu_seconds(lambda: rawkomem.process("ledger", "verify")) for _ in range(5))
     with capsys.disabled():
         print(f"\n10,000 blocks verify in {took:.2f} s: {took / start:.0f} starts of {start * 1000:.0f} ms")
     assert took / start <= VERIFY_STARTS

@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from tests.conftest import ROOT
+from rawkomem.faces.cli import run
+from tests.commands import ROOT, run_here
 from tests.hosts.hooks.payloads import FOLDER, TRANSCRIPT
 
 MEMORY = """\
@@ -45,14 +46,25 @@ def remembered(memories, repository):
 
 
 class Hook:
-    """The hook as a host starts it, from some other folder. Whatever happens: exit code 0, nothing on stderr."""
+    """The hook as a host starts it, from some other folder. Whatever happens: exit code 0, nothing on stderr.
+
+    Call it to run the hook in this process; `process` starts a new one, as a host does.
+    """
 
     def __init__(self, project, elsewhere):
         self.project, self.elsewhere = str(project), elsewhere
 
     def __call__(self, host: str, event: str, told: object, transcript: str = "/nowhere/t.jsonl", **given) -> str:
-        data = told if isinstance(told, bytes) else filled(told, self.project, transcript)
-        return self.finish(self.start(host, event, **given), data)
+        given = {"cwd": self.elsewhere, "env": {}, **given}
+        done = run_here(run, ("hook", host, event), input=self._data(told, transcript), **given)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    def process(self, host: str, event: str, told: object, transcript: str = "/nowhere/t.jsonl", **given) -> str:
+        return self.finish(self.start(host, event, **given), self._data(told, transcript))
+
+    def _data(self, told: object, transcript: str) -> bytes:
+        return told if isinstance(told, bytes) else filled(told, self.project, transcript)
 
     def start(self, *words: str, cwd=None, env=None) -> subprocess.Popen:
         environment = {**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}

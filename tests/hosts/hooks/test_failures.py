@@ -14,6 +14,8 @@ import pytest
 from rawkomem.hosts.hooks import log as log_module
 from rawkomem.hosts.hooks.log import note
 from tests.conftest import ROOT
+from tests.files.plain_user import run_plain
+from tests.hosts.hooks.conftest import filled
 from tests.hosts.hooks.payloads import ASK, CALLS, claude
 
 HOSTS = ("claude", "codex", "opencode", "cursor", "copilot", "gemini", "vscode")
@@ -94,14 +96,20 @@ def test_stdout_that_takes_nothing(remembered, project, log):
     assert (done.returncode, done.stderr) == (0, b"") and "No space left" in log()[-1]
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root writes everywhere")
-def test_a_local_folder_that_cannot_be_written(hook, remembered, project):
+def test_a_local_folder_that_cannot_be_written(remembered, project, tmp_path_factory):
+    told = tmp_path_factory.mktemp("told") / "prompt.json"
+    told.write_bytes(filled(CALLS["claude", "prompt"][0], str(project), "/nowhere/t.jsonl"))
+    code = (
+        "import os, sys; from rawkomem.faces.cli import run\n"
+        "os.dup2(os.open(sys.argv[1], os.O_RDONLY), 0); sys.exit(run(['hook', 'claude', 'prompt']))"
+    )
     local = project / ".rawko" / "local"
     local.chmod(stat.S_IRUSR | stat.S_IXUSR)
     try:
-        hook("claude", "prompt", CALLS["claude", "prompt"][0])
+        done = run_plain(code, told)
     finally:
         local.chmod(0o755)
+    assert (done.returncode, done.stderr) == (0, "") and "Use pnpm" in done.stdout
 
 
 def test_below_a_model_that_we_asked_nothing_is_said(hook, remembered, log):

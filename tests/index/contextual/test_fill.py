@@ -190,7 +190,7 @@ def test_files_and_indexes_may_change_meanwhile(auto, memories):
 def test_a_recall_leaves_a_worker_behind_and_does_not_wait_for_it(auto, rawkomem, project):
     auto.sync()
     env = {"RAWKOMEM_EMBEDDER": "auto"}
-    rawkomem("inject", "take a backup of the database", env=env)
+    rawkomem.process("inject", "take a backup of the database", env=env)
     deadline = time.monotonic() + 60
     while auto.store.status().deep < 4 and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -202,7 +202,7 @@ def test_a_worker_takes_no_module_from_the_project(auto, rawkomem, project):
     for name in ("numpy.py", "rawkomem.py"):
         (project / name).write_text("open('taken', 'w').close()\n")
     auto.sync()
-    rawkomem("sync", env={"RAWKOMEM_EMBEDDER": "auto", "PYTHONSAFEPATH": "1"})
+    rawkomem.process("sync", env={"RAWKOMEM_EMBEDDER": "auto", "PYTHONSAFEPATH": "1"})
     assert auto.core.deepen_in_background()
     deadline = time.monotonic() + 60
     while auto.store.status().deep < 4 and time.monotonic() < deadline:

@@ -253,7 +253,7 @@ WRITER = """
 import os, signal, sys
 from rawkomem.index.stores.lance.store import LanceStore
 from rawkomem.index.stores.lance.tables import Tables
-from tests.index.store_contract import DIMS, document
+from tests.index.stores.store_contract import DIMS, document
 store = LanceStore(sys.argv[1], DIMS)
 if sys.argv[2] == "erase":
     store.erase()

@@ -162,7 +162,8 @@ def test_limits(fields, message):
 
 @pytest.mark.parametrize("by", ["Mark O'Brien", "josé", "dependabot[bot]", "a.b_c-d", "me@example.org", "李雷"])
 def test_names_of_people_and_bots_are_fine(by):
-    plan_claim(Entry(title="T", by=by), (), {}, trust)
+    (planned,) = plan_claim(Entry(title="T", by=by), (), {}, trust).entries
+    assert planned.by == by
 
 
 A, B = Claim("s", "p", "a"), Claim("s", "p", "b")

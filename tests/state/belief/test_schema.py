@@ -16,7 +16,7 @@ from rawkomem.format.split import split
 from rawkomem.model.kinds import CHANGES, CREATES, IMPORTANCE
 from rawkomem.model.problem import ERROR
 from rawkomem.state.belief.schema import frontmatter_keys, frontmatter_schema
-from tests.conftest import ROOT, SHARED
+from tests.conftest import ROOT, shared
 
 VALIDATOR = Draft202012Validator(frontmatter_schema())
 
@@ -78,8 +78,7 @@ def test_what_the_reader_warns_about_is_not_valid_either(given):
 
 def test_real_entries_are_valid():
     """Every frontmatter of this project's memories, of the templates, and of the good ones among the odd files."""
-    files = [*ROOT.glob(".rawko/memories/**/*.md"), *(ROOT / "tests/files/data/odd").glob("*.md")]
-    files += [*(SHARED / "data" / "odd_md").glob("**/*.md")] if SHARED.exists() else []
+    files = [*ROOT.glob(".rawko/memories/**/*.md"), *shared("data/odd_md").glob("*.md")]
     looked = 0
     for file in files:
         text, refused, _ = decode(read_bytes(str(file)))
