@@ -35,7 +35,7 @@ class Cluster:
     label: str
 
 
-def neighbours(graph: Graph, id: str, types: Collection[str] = ()) -> Iterator[tuple[Edge, str]]:
+def neighbors(graph: Graph, id: str, types: Collection[str] = ()) -> Iterator[tuple[Edge, str]]:
     """Return the edges at a memory, of these types or of any, with who is at the other end; declared ones first."""
     return ((edge, edge.other(id)) for edge in graph.around[id] if not types or edge.type in types)
 
@@ -47,7 +47,7 @@ def traverse(graph: Graph, start: str, hops: int, types: Collection[str] = ()) -
     for step in steps:
         if step.hop == hops:
             break
-        for edge, other in neighbours(graph, step.id, types):
+        for edge, other in neighbors(graph, step.id, types):
             if other not in seen:
                 seen.add(other)
                 steps.append(Step(other, step.hop + 1, edge))
@@ -94,7 +94,7 @@ def _parts(graph: Graph) -> Iterator[list[str]]:
         seen.add(start)
         part = [start]
         for id in part:
-            for _, other in neighbours(graph, id):
+            for _, other in neighbors(graph, id):
                 if other not in seen and graph.memories[other].kind not in GROUPS:
                     seen.add(other)
                     part.append(other)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...model.entry import Entry, Memory
     from .census import Census
 
-    # (ids, least cosine) → pairs that are among each other's closest; see neighbours.py
+    # (ids, least cosine) → pairs that are among each other's closest; see index/views/neighbors.py
     Pairs = Callable[[Collection[str], float], list[tuple[str, str, float]]]
 
 SOURCE = "compress"  # of the digests made here

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...model.entry import Entry, Memory
     from .census import Census
 
-    # (ids in order, least cosine, ids to pass over, how many at most) → id, [(later id, cosine)]; see neighbours.py
+    # (ids in order, least cosine, ids to skip, how many at most) → id, [(later id, cosine)]; see index/views/
     Later = Callable[[Sequence[str], float, Collection[str], int], Iterator[tuple[str, list[tuple[str, float]]]]]
 
 MAX_CORROBORATIONS = 4  # corroborations; more do not raise trust (neolata: 0.05 each, 0.2 at most)
