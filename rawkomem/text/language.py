@@ -114,9 +114,10 @@ def language() -> Language:
 
 def use_language(chosen: str | Language) -> None:
     """Use a language, given as a record or by its code. An unknown code raises BadInput and changes nothing."""
-    _in_use[:] = [read_language(chosen) if isinstance(chosen, str) else chosen]
-    for cache in _caches:
+    spoken = read_language(chosen) if isinstance(chosen, str) else chosen
+    for cache in _caches if _in_use and _in_use[0] is not spoken else ():
         cache.clear()
+    _in_use[:] = [spoken]
 
 
 def language_cache() -> dict[str, T]:
