@@ -1,4 +1,4 @@
-"""A made-up repository of a given size: English words by Zipf's law, headings, tags, conditions."""
+"""Makes a repository of a given size: English words by Zipf's law, headings, tags, conditions."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     from ..model.entry import Value
 
-VOCABULARY = 8_000  # distinct words; a team's notes hold about that many
-BYTES = 4_000  # of each memory
+VOCABULARY_WORDS = 8_000  # distinct words; a team's notes hold about that many
+MEMORY_BYTES = 4_000
 SUBJECTS, SUBJECT_WORDS = 2_000, 300  # what short texts are about, and the words of each
 # Kinds of changes and how many of a hundred: votes are frequent, changes of state are rare.
 CHANGES = {"feedback": 40, "reinforce": 20, "amend": 15, "corroborate": 10, "dispute": 5, "link": 5, "supersede": 3}
 CHANGES |= {"archive": 2}
-LATER = 1_790_000_000_000  # when changes begin: after all memories
+CHANGES_AT_MS = 1_790_000_000_000  # when changes begin: after all memories
 
 
 def make_repository(project: str, files: int, seed: int = 7, changes: int = 0) -> None:
@@ -46,7 +46,7 @@ def make_repository(project: str, files: int, seed: int = 7, changes: int = 0) -
 
 
 def _spread(chance: random.Random, files: int, changes: int) -> list[int]:
-    """How many changes each file gets: by chance, so that some have none and a few have many."""
+    """Return how many changes each file gets: by chance, so that some have none and a few have many."""
     counts = [0] * files
     for number in chance.choices(range(files), k=changes):
         counts[number] += 1
@@ -54,25 +54,24 @@ def _spread(chance: random.Random, files: int, changes: int) -> list[int]:
 
 
 def change_text(chance: random.Random, words: list[str], number: int, files: int, nth: int) -> str:
-    """One entry about a memory, later than those before it."""
+    """Return one entry about a memory, later than those before it."""
     kind = chance.choices(list(CHANGES), list(CHANGES.values()))[0]
     other = f"memory-{chance.randrange(files):06d}"
     says: dict[str, Value] = {"signal": chance.choice(("helpful", "helpful", "harmful"))} if kind == "feedback" else {}
     says |= {"supersededBy": other} if kind == "supersede" else {"to": [other]} if kind == "link" else {}
     by = chance.choice(("planner", "developer", "tester", "reviewer"))
-    entry = Entry(kind, f"{kind}_{number:06d}_{nth}", f"memory-{number:06d}", at=LATER + nth, by=by, extra=says)
+    entry = Entry(kind, f"{kind}_{number:06d}_{nth}", f"memory-{number:06d}", at=CHANGES_AT_MS + nth, by=by, extra=says)
     return emit_entry(replace(entry, body=" ".join(chance.choices(words, k=60))) if kind == "amend" else entry)
 
 
 def vocabulary(seed: int = 7) -> list[str]:
-    """English words in a made-up order of frequency, the most frequent first."""
+    """Return English words in a made-up order of frequency, the most frequent first."""
     known = sorted(word for word in TokenVectors(FILE).index() if word.isascii() and word.isalpha() and len(word) > 2)
-    return random.Random(seed).sample(known, VOCABULARY)
+    return random.Random(seed).sample(known, VOCABULARY_WORDS)
 
 
 def short_texts(count: int, seed: int = 7) -> Iterator[str]:
-    """Texts of about 30 words, each on one of many subjects that have words of their own: as in what people write, some
-    are about the same, and most are not."""
+    """Return texts of about 30 words on many subjects, each with words of its own: a few are about the same one."""
     chance = random.Random(seed)
     words = vocabulary(seed)
     weights = list(accumulate(1 / (rank + 3) for rank in range(len(words))))
@@ -84,7 +83,7 @@ def short_texts(count: int, seed: int = 7) -> Iterator[str]:
 
 
 def memory_text(chance: random.Random, words: list[str], weights: list[float], number: int) -> str:
-    """One memory of about BYTES bytes."""
+    """Return one memory of about MEMORY_BYTES bytes."""
 
     def some(count: int) -> str:
         return " ".join(chance.choices(words, cum_weights=weights, k=count))
@@ -100,7 +99,7 @@ def memory_text(chance: random.Random, words: list[str], weights: list[float], n
         }
     )
     parts = [f"---\n{front}---\n"]
-    while sum(map(len, parts)) < BYTES:
+    while sum(map(len, parts)) < MEMORY_BYTES:
         parts.append(
             f"## {some(3).capitalize()}\n\n{some(chance.randint(40, 90)).capitalize()}.\n\n- {some(8)}\n- {some(8)}\n"
         )

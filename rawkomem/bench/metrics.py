@@ -15,7 +15,7 @@ RESAMPLES = 500  # of the bootstrap: enough for two digits
 
 
 def metrics_of(found: Sequence[str], relevant: Sequence[str]) -> dict[str, float]:
-    """All metrics of one answered question."""
+    """Return all metrics of one answered question."""
     wanted = set(relevant)
     row: dict[str, float] = {}
     for cut in CUTS:
@@ -33,7 +33,7 @@ def metrics_of(found: Sequence[str], relevant: Sequence[str]) -> dict[str, float
 
 
 def summary(rows: Sequence[dict[str, float]], seed: int = 7) -> dict[str, dict[str, float]]:
-    """Mean and 95 % bootstrap interval of every metric."""
+    """Return mean and 95 % bootstrap interval of every metric."""
     if not rows:
         return {}
     chance = random.Random(seed)
@@ -48,7 +48,7 @@ def summary(rows: Sequence[dict[str, float]], seed: int = 7) -> dict[str, dict[s
 
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """How often an answerable question's best relevance is above an unanswerable one's."""
+    """Return how often an answerable question's best relevance is above an unanswerable one's."""
     ranked = sorted([(value, 1) for value in positive] + [(value, 0) for value in negative])
     total, at = 0.0, 0
     while at < len(ranked):

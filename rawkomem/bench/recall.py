@@ -24,13 +24,13 @@ from .metrics import auroc, metrics_of, summary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-BUDGET = 2_000  # tokens, for the figures "within a budget"
+BUDGET_TOKENS = 2_000  # for the figures "within a budget"
 
 
 def measure_recall(
-    file: str, profile: str, say: Callable[[str], None], deep: bool = False, budget: int = BUDGET
+    file: str, profile: str, say: Callable[[str], None], deep: bool = False, budget: int = BUDGET_TOKENS
 ) -> dict[str, Any]:
-    """All figures of one file; with `deep`, contextual vectors are filled in before anything is asked."""
+    """Return all figures of one file; with `deep`, contextual vectors are filled in before anything is asked."""
     rows: list[dict[str, Any]] = []
     for part in _sets(file):
         with tempfile.TemporaryDirectory(prefix="rawkomem-recall-") as project:
@@ -59,7 +59,7 @@ def _sets(file: str) -> Iterable[dict[str, Any]]:
 
 
 def write_repository(project: str, memories: list[dict[str, Any]]) -> dict[str, str]:
-    """Write the memories, those of one session into one file; returns id → the set's own id."""
+    """Write the memories, those of one session into one file; return id → the set's own id."""
     write_start(plan_start(project))
     folder = os.path.join(project, ".rawko", "memories")
     files: dict[str, list[str]] = {}
@@ -90,7 +90,7 @@ def _entry(id: str, memory: dict[str, Any]) -> Entry:
 
 
 def _title(memory: dict[str, Any], text: str) -> str:
-    """What a person would write: who and when, a name, or the first line."""
+    """Return the title that a person would write: who and when, a name, or the first line."""
     if memory.get("title"):
         return str(memory["title"])
     if memory.get("speaker"):
@@ -138,7 +138,7 @@ def _report(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _injected(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Of answerable questions: the right memory is first, or among what is injected within the budget."""
+    """Return how often, for answerable questions, the right memory is first, or among those injected."""
     first = [float(row["injected"][:1] != [] and row["injected"][0] in row["relevant"]) for row in rows]
     among = [float(bool(set(row["injected"]) & set(row["relevant"]))) for row in rows]
     share = [len(set(row["injected"]) & set(row["relevant"])) / len(row["relevant"]) for row in rows]

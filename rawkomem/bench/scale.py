@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-WARM_UP = 5  # searches before the clock counts: caches fill
+WARM_UP_SEARCHES = 5  # searches before the clock counts: caches fill
 SEARCHES = 60
-NEAREST = 100  # as many as a search asks for
-TRUTH = 10  # of which so many are compared with an exact scan
-BATCH = 4_999  # vectors put in one go; the last batch is a smaller one, as that of a sync is
+MAX_NEAREST = 100  # as many as a search asks for
+EXACT_TOP = 10  # results that are compared with an exact scan
+BATCH_VECTORS = 4_999  # vectors put in one go; the last batch is a smaller one, as that of a sync is
 
 
 @record
@@ -56,7 +56,7 @@ class Scale:
 
 
 def measure_stores(memories: int, stores: Sequence[str], say: Callable[[str], None]) -> list[Scale]:
-    """All stores on one made-up repository."""
+    """Measure all stores on one made-up repository."""
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
         say(f"writing {memories} memories of 4 kB")
         make_repository(project, memories)
@@ -83,19 +83,19 @@ def _measure(project: str, memories: int, name: str, say: Callable[[str], None])
 
 
 def _times(ask: Callable[[int], T]) -> tuple[float, float, list[T]]:
-    """Median and 95th percentile in milliseconds of many calls, and what they gave."""
+    """Return median and 95th percentile in milliseconds of many calls, and the results."""
     times: list[float] = []
     given: list[T] = []
-    for number in range(WARM_UP + SEARCHES):
+    for number in range(WARM_UP_SEARCHES + SEARCHES):
         began = time.perf_counter()
         given.append(ask(number))
         times.append((time.perf_counter() - began) * 1000)
-    times = sorted(times[WARM_UP:])
+    times = sorted(times[WARM_UP_SEARCHES:])
     return times[len(times) // 2], times[len(times) * 95 // 100], given
 
 
 def measure_vectors(count: int, name: str, say: Callable[[str], None]) -> Scale:
-    """So many vectors of short texts in one store, asked for those nearest to further texts."""
+    """Fill one store with vectors of short texts, and ask it for those nearest to further texts."""
     if name in (SQLITE, MEMORY):
         raise BadInput(
             "--vectors fills stores outside of the index's database", f"--store {' or '.join(plugin_names())}"
@@ -103,14 +103,14 @@ def measure_vectors(count: int, name: str, say: Callable[[str], None]) -> Scale:
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
         layout = Layout(os.path.join(project, FOLDER))
         say(f"embedding {count} texts")
-        vectors = _embedded(WARM_UP + SEARCHES + count)
-        asked, vectors = vectors[: WARM_UP + SEARCHES], vectors[WARM_UP + SEARCHES :]
+        vectors = _embedded(WARM_UP_SEARCHES + SEARCHES + count)
+        asked, vectors = vectors[: WARM_UP_SEARCHES + SEARCHES], vectors[WARM_UP_SEARCHES + SEARCHES :]
         store = open_store(layout, StoreSettings(name), vectors.shape[1])
         try:
             began = time.monotonic()
             _fill(store, vectors, say)
             seconds = time.monotonic() - began
-            p50, p95, given = _times(lambda n: store.nearest(asked[n].tobytes(), NEAREST, Filter()))
+            p50, p95, given = _times(lambda n: store.nearest(asked[n].tobytes(), MAX_NEAREST, Filter()))
             recall = _recall(vectors, asked, given)
             megabytes = _megabytes(layout, name, store)
             _leave_nothing(store)
@@ -123,7 +123,7 @@ def measure_vectors(count: int, name: str, say: Callable[[str], None]) -> Scale:
 def _embedded(count: int) -> NDArray[np.float32]:
     embedder = StaticEmbedder()
     texts = short_texts(count)
-    batches = iter(lambda: embedder.embed([*islice(texts, BATCH)]), [])
+    batches = iter(lambda: embedder.embed([*islice(texts, BATCH_VECTORS)]), [])
     return np.concatenate([np.frombuffer(b"".join(batch), dtype="<f4").reshape(len(batch), -1) for batch in batches])
 
 
@@ -132,16 +132,16 @@ def _megabytes(layout: Layout, name: str, store: OutsideStore | None) -> float:
 
 
 def _leave_nothing(store: OutsideStore) -> None:
-    """A server keeps what it was given; the rest goes with the temporary folder."""
+    """Erase what a server keeps; the rest goes with the temporary folder."""
     store.erase()
     store.commit()
 
 
 def _fill(store: OutsideStore, vectors: NDArray[np.float32], say: Callable[[str], None]) -> None:
-    for start in range(0, len(vectors), BATCH):
-        store.put([_document(n, vectors[n]) for n in range(start, min(start + BATCH, len(vectors)))])
+    for start in range(0, len(vectors), BATCH_VECTORS):
+        store.put([_document(n, vectors[n]) for n in range(start, min(start + BATCH_VECTORS, len(vectors)))])
         store.commit()
-        if start % (20 * BATCH) == 0:
+        if start % (20 * BATCH_VECTORS) == 0:
             say(f"{start} vectors")
 
 
@@ -151,16 +151,16 @@ def _document(number: int, vector: NDArray[np.float32]) -> Document:
 
 
 def _recall(vectors: NDArray[np.float32], asked: NDArray[np.float32], given: list[list[Hit]]) -> float:
-    """How much was found of the top 10 of an exact scan, which compares vectors as all stores pack them."""
+    """Return how much was found of the top 10 of an exact scan, which compares vectors as all stores pack them."""
     best: list[list[tuple[float, int]]] = [[] for _ in asked]
     questions = _packed(asked)
-    for start in range(0, len(vectors), BATCH):
-        batch = _packed(vectors[start : start + BATCH])
+    for start in range(0, len(vectors), BATCH_VECTORS):
+        batch = _packed(vectors[start : start + BATCH_VECTORS])
         closeness = 2 * batch @ questions.T - (batch * batch).sum(axis=1, keepdims=True)
         for own, column in zip(best, closeness.T, strict=True):
-            own += [(float(column[n]), start + int(n)) for n in np.argsort(-column)[:TRUTH]]
-    exact = [{f"v{n}" for _, n in sorted(own, reverse=True)[:TRUTH]} for own in best]
-    found = sum(len(right & {hit.id for hit in hits[:TRUTH]}) for right, hits in zip(exact, given, strict=True))
+            own += [(float(column[n]), start + int(n)) for n in np.argsort(-column)[:EXACT_TOP]]
+    exact = [{f"v{n}" for _, n in sorted(own, reverse=True)[:EXACT_TOP]} for own in best]
+    found = sum(len(right & {hit.id for hit in hits[:EXACT_TOP]}) for right, hits in zip(exact, given, strict=True))
     return found / sum(map(len, exact))
 
 

@@ -1,4 +1,4 @@
-"""How well redaction finds what it should and leaves alone what it should, on a labelled corpus.
+"""Measures on a labeled corpus how well redaction finds secrets and leaves other text alone.
 
 A corpus is JSON: a list of rows with `kind` (`secret:…`, `pii:…`, `benign:…`), `expected_redacted`, `text_b64`, and
 optionally `span_b64` (the very secret), `scope` and `contested`. Only rows of scope `core` that nobody contests count.
@@ -20,14 +20,14 @@ from ..redaction.find import find_secrets, redact
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-USUAL = os.path.join("..", "shared", "data", "secrets.json")  # beside a checkout of this project
-PAGE = 4_096  # characters of the texts that are timed
+DEFAULT_CORPUS = os.path.join("..", "shared", "data", "secrets.json")  # beside a checkout of this project
+PAGE_CHARS = 4_096  # of the texts that are timed
 ROUNDS = 5  # the best counts: a busy machine doubles single ones
 
 
 @record
 class Row:
-    """One labelled text."""
+    """One labeled text."""
 
     kind: str
     wanted: bool
@@ -44,7 +44,7 @@ class Row:
 
 @record
 class Figures:
-    """What is promised of redaction, as measured."""
+    """The figures that the docs promise of redaction, as measured."""
 
     secrets: int
     secret_recall: float
@@ -62,7 +62,7 @@ class Figures:
 
 
 def read_corpus(file: str) -> list[Row]:
-    """The rows of a corpus that count."""
+    """Return the rows of a corpus that count. Raises BadInput for a file that is no corpus."""
     try:
         with open(file, encoding="utf-8") as stream:
             rows = json.load(stream)
@@ -116,11 +116,11 @@ def _by_kind(wanted: Sequence[Row]) -> tuple[tuple[str, int, float], ...]:
 
 
 def _milliseconds(text: str) -> float:
-    pages = [text[at : at + PAGE] for at in range(0, len(text), PAGE)] or [""]
+    pages = [text[at : at + PAGE_CHARS] for at in range(0, len(text), PAGE_CHARS)] or [""]
     rounds = []
     for _ in range(ROUNDS):
         began = time.thread_time()
         for page in pages:
             redact(page)
-        rounds.append((time.thread_time() - began) * 1_000 / max(1.0, len(text) / PAGE))
+        rounds.append((time.thread_time() - began) * 1_000 / max(1.0, len(text) / PAGE_CHARS))
     return min(rounds)

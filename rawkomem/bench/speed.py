@@ -28,8 +28,8 @@ from .corpus import make_repository, vocabulary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-WARM = 60  # calls of a process that stays open
-RUNS = 15  # of each command: the median of fewer jumps about
+WARM_CALLS = 60  # of a process that stays open
+RUNS_PER_COMMAND = 15  # the median of fewer jumps about
 # Words of a query, by their rank in frequency. In English the first hundred or so are stop words, which a search drops.
 QUERY_RANKS = ((200, 500, 900), (150, 400, 2000, 4000), (600, 1200), (250, 500, 800, 1500, 3000))
 
@@ -45,13 +45,13 @@ class Measure:
 
 
 def command(*words: str) -> list[str]:
-    """The installed console script where there is one, else the module."""
+    """Return the command line of the installed console script where there is one, else of the module."""
     script = os.path.join(os.path.dirname(sys.executable), "rawkomem")
     return [script, *words] if os.path.exists(script) else [sys.executable, "-m", "rawkomem", *words]
 
 
 def measure_speed(files: int, say: Callable[[str], None], changes: int = 0) -> list[Measure]:
-    """All figures for a repository of this many files, with so many changes in them, in a temporary folder."""
+    """Return all figures for a repository of this many files, with so many changes in them, in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
         say(f"writing {files} files of 4 kB, with {changes} changes")
         compileall.compile_dir(os.path.dirname(os.path.dirname(__file__)), quiet=2)  # as pip does when it installs
@@ -94,7 +94,7 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
 
 @contextmanager
 def embedder(name: str) -> Iterator[None]:
-    """Have all processes use this one."""
+    """Set the embedder of all processes for a while."""
     before = os.environ.get("RAWKOMEM_EMBEDDER")
     os.environ["RAWKOMEM_EMBEDDER"] = name
     try:
@@ -107,7 +107,7 @@ def embedder(name: str) -> Iterator[None]:
 
 
 def _fill_second_tier(project: str) -> None:
-    """Copies of the first tier's vectors: as many and as long as real ones, which would take an hour to make."""
+    """Copy the first tier's vectors: as many and as long as real ones, which would take an hour to make."""
     database = open_database(index_path(Layout(os.path.join(project, FOLDER))))
     with database:
         database.execute("INSERT INTO deep_fine SELECT * FROM fine; INSERT INTO deep_coarse SELECT * FROM coarse")
@@ -117,8 +117,8 @@ def _fill_second_tier(project: str) -> None:
 
 
 def _warm(project: str, start: float, name: str) -> list[Measure]:
-    """Times of a process that keeps the repository open, and its peak memory."""
-    words = [sys.executable, "-m", "rawkomem.bench.warm", project, str(WARM), *queries()]
+    """Return the times of a process that keeps the repository open, and its peak memory."""
+    words = [sys.executable, "-m", "rawkomem.bench.warm", project, str(WARM_CALLS), *queries()]
     process = subprocess.Popen(words, stdout=subprocess.PIPE)
     assert process.stdout is not None
     times = json.load(process.stdout)
@@ -129,7 +129,7 @@ def _warm(project: str, start: float, name: str) -> list[Measure]:
 
 
 def queries() -> list[str]:
-    """Some questions, of words as frequent as those of real ones."""
+    """Return some questions, of words as frequent as those of real ones."""
     words = vocabulary()
     return [" ".join(words[rank] for rank in ranks) for ranks in QUERY_RANKS]
 
@@ -143,11 +143,11 @@ def _settle(project: str) -> None:
 
 def _median(commands: list[str] | list[list[str]], project: str) -> float:
     many = commands if isinstance(commands[0], list) else [commands]
-    return statistics.median(_time(many[run % len(many)], project) for run in range(RUNS))
+    return statistics.median(_time(many[run % len(many)], project) for run in range(RUNS_PER_COMMAND))
 
 
 def _time(words: list[str], project: str) -> float:
-    """Milliseconds of one process."""
+    """Return the milliseconds that one process takes."""
     begun = time.perf_counter()
     process = subprocess.Popen(words, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     output = process.communicate()
@@ -158,7 +158,7 @@ def _time(words: list[str], project: str) -> float:
 
 
 def _peak(words: list[str], project: str) -> float:
-    """Peak resident memory of one more run; the kernel tells it to whoever waits for the process."""
+    """Return the peak resident memory of one more run, which the kernel tells the waiting process."""
     if not hasattr(os, "wait4"):
         return 0.0
     process = subprocess.Popen(words, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -168,7 +168,7 @@ def _peak(words: list[str], project: str) -> float:
 
 
 def _megabytes(peak: int) -> float:
-    """ru_maxrss is in kilobytes, on macOS in bytes."""
+    """Return ru_maxrss in megabytes: it is in kilobytes, on macOS in bytes."""
     return peak / (1024 if sys.platform != "darwin" else 1024 * 1024)
 
 
@@ -181,7 +181,7 @@ def _resident(pid: int) -> float:
 
 
 def _saved(project: str, number: int) -> float:
-    """Milliseconds from saving a file to the moment a reader of the index, without a sweep of its own, sees it."""
+    """Return the milliseconds from saving a file until a reader of the index, without a sweep of its own, sees it."""
     layout = Layout(os.path.join(project, FOLDER))
     database = open_database(index_path(layout), readonly=True)
     stem = f"saved-while-watching-{number}"

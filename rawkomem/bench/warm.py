@@ -9,18 +9,18 @@ import time
 from ..recall.inject import Task
 from ..repository import Repository
 
-WARM_UP = 5  # calls before the clock counts: caches fill
+WARM_UP_CALLS = 5  # calls before the clock counts: caches fill
 
 
 def main(project: str, tasks: list[str], rounds: int) -> None:
     """Ask every task in turn, each a little different, so that no cache of answers helps."""
     repository = Repository.open(project)
     times: list[float] = []
-    for number in range(WARM_UP + rounds):
+    for number in range(WARM_UP_CALLS + rounds):
         begun = time.perf_counter()
         repository.inject(Task(f"{tasks[number % len(tasks)]} {number}"))
         times.append((time.perf_counter() - begun) * 1000)
-    times = sorted(times[WARM_UP:])
+    times = sorted(times[WARM_UP_CALLS:])
     print(json.dumps({"p50": times[len(times) // 2], "p95": times[len(times) * 95 // 100]}))
 
 

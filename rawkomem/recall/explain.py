@@ -6,7 +6,7 @@ from .gate import MIN_RELEVANCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .score import Reason, Scored
+    from .score import Scored
 
 WHY_NOT = {  # code of a Reason → its sentence
     "withdrawn": "voted harmful: {} votes, against {} for it",
@@ -26,11 +26,6 @@ WHY_NOT = {  # code of a Reason → its sentence
     "over-budget": "needs {} tokens, {} are left",
     "not-in-use": "{}",
 }
-
-
-def why_not(reason: Reason | None) -> str:
-    """Return the sentence of a reason; empty for a memory that is injected."""
-    return WHY_NOT[reason.code].format(*reason.values) if reason else ""
 
 
 def why_fired(item: Scored) -> str:

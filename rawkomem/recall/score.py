@@ -37,6 +37,13 @@ class Scored:
     out: Reason | None = None
     is_named: bool = False  # the task holds the words of its title
 
+    @property
+    def why_not(self) -> str:
+        """Why it is not injected, in a sentence; empty when it is."""
+        from .explain import WHY_NOT  # only where somebody asks
+
+        return WHY_NOT[self.out.code].format(*self.out.values) if self.out else ""
+
 
 def score(candidates: Iterable[tuple[Memory, Signals]], profile: Profile, question: Question) -> list[Scored]:
     """Return every candidate with its score, the best first; ties keep a stable order."""

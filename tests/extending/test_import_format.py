@@ -15,7 +15,6 @@ from rawkomem.exchange.entry import entry_from
 from rawkomem.exchange.formats import Format
 from rawkomem.exchange.source import Source
 from rawkomem.faces.cli.learning import exchange as cli
-from rawkomem.repository.wings import exchange, review
 
 
 def is_toy(source: Source) -> bool:
@@ -43,12 +42,12 @@ def toy(monkeypatch):
 
 def test_a_toy_format_is_recognized_imported_and_exported(toy, repository, project, tmp_path):
     (project / "notes.toy").write_text("Package manager = We use pnpm for every package.\n")
-    assert (str(project / "notes.toy"), "toy") in exchange.sources_here(repository)
-    done = exchange.take_in(repository, str(project / "notes.toy"))
+    assert (str(project / "notes.toy"), "toy") in repository.exchange.sources()
+    done = repository.exchange.import_from(str(project / "notes.toy"))
     assert done.kind == "toy" and [item.entry.title for item in done.news] == ["Package manager"]
-    assert exchange.take_in(repository, str(project / "notes.toy")).news == ()
-    review.review_all(repository, "toy", "activate")
-    exchange.export_folder(repository, str(tmp_path / "out"), "toy")
+    assert repository.exchange.import_from(str(project / "notes.toy")).news == ()
+    repository.beliefs.review_all("toy", "activate")
+    repository.exchange.export_folder(str(tmp_path / "out"), "toy")
     written = (tmp_path / "out" / f"{project.name}.toy").read_text()
     assert written == "Package manager = We use pnpm for every package.\n"
 
@@ -67,4 +66,4 @@ def test_the_command_line_knows_it_from_the_row(toy):
 def test_without_the_row_nobody_knows_it(repository, project):
     (project / "notes.toy").write_text("Package manager = We use pnpm.\n")
     with pytest.raises(Exception, match="in no format that can be imported"):
-        exchange.take_in(repository, str(project / "notes.toy"))
+        repository.exchange.import_from(str(project / "notes.toy"))

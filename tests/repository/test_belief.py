@@ -9,7 +9,6 @@ from rawkomem.format.emit import emit_entry
 from rawkomem.model.clock import DAY, iso, read_time
 from rawkomem.model.errors import BadInput, NotFound, Refused
 from rawkomem.model.record import replace
-from rawkomem.recall.explain import why_not
 from rawkomem.recall.filters import filter_of
 from rawkomem.state.belief.claims import plan_claims
 from tests.cpu import cpu_seconds
@@ -79,7 +78,7 @@ def test_disputes_hide_a_memory_until_it_is_reinforced(repository, keys, on_day)
     repository.beliefs.dispute(keys, "not since May")
     assert repository.get(keys).status == "disputed"
     item, inside = repository.explain(keys, TASK)
-    assert not inside and why_not(item.out) == "disputed 3 times (not since May)"
+    assert not inside and item.why_not == "disputed 3 times (not since May)"
     assert injected(repository) == [] and found(repository) == []
     assert found(repository, include=["disputed"]) == [keys]
     on_day(5)
@@ -101,7 +100,7 @@ def test_a_supersession_can_be_taken_back(repository, keys, on_day):
     at = on_day(2)
     repository.beliefs.supersede(keys, newer, "new policy")
     item, inside = repository.explain(keys, TASK)
-    assert not inside and why_not(item.out) == f"superseded by {newer} (new policy)"
+    assert not inside and item.why_not == f"superseded by {newer} (new policy)"
     assert keys not in found(repository) and keys in found(repository, include=["superseded"])
     assert keys in found(repository, at - 1) and keys not in found(repository, at)
     (replaced,) = repository.beliefs.explain_supersession(keys)
@@ -142,7 +141,7 @@ def test_the_end_of_a_validity_can_be_taken_back(repository, keys, on_day):
     at = on_day(3)
     repository.beliefs.validity(keys, end="2026-01-02")
     item, inside = repository.explain(keys, TASK)
-    assert not inside and why_not(item.out) == "its validity ended 2026-01-02T00:00:00Z"
+    assert not inside and item.why_not == "its validity ended 2026-01-02T00:00:00Z"
     assert injected(repository) == [] and found(repository, include=["expired"]) == [keys]
     assert injected(repository, at - 1) == [keys]
     on_day(4)
@@ -150,7 +149,7 @@ def test_the_end_of_a_validity_can_be_taken_back(repository, keys, on_day):
     assert injected(repository) == [keys] and repository.get(keys).valid_until == 0
     on_day(5)
     repository.beliefs.validity(keys, start="2026-03-01")
-    assert why_not(repository.explain(keys, TASK)[0].out) == "valid from 2026-03-01T00:00:00Z"
+    assert repository.explain(keys, TASK)[0].why_not == "valid from 2026-03-01T00:00:00Z"
     with pytest.raises(BadInput, match="ends after"):
         repository.beliefs.validity(keys, end="2026-02-01")
     with pytest.raises(BadInput, match="no time"):
@@ -162,7 +161,7 @@ def test_the_end_of_a_validity_can_be_taken_back(repository, keys, on_day):
 def test_archive_and_restore(repository, keys, on_day):
     on_day(2)
     repository.beliefs.archive(keys, "done")
-    assert why_not(repository.explain(keys, TASK)[0].out) == "archived (done)" and injected(repository) == []
+    assert repository.explain(keys, TASK)[0].why_not == "archived (done)" and injected(repository) == []
     with pytest.raises(Refused, match="already"):
         repository.beliefs.archive(keys)
     repository.beliefs.restore(keys)

@@ -13,7 +13,7 @@ from ...model.errors import BadInput, NotFound
 from ...model.filters import ALL, EXPIRED, FILTER_FIELDS, READABLE, Filter
 from ...model.kinds import CREATES, IMPORTANCE, STATUSES
 from ...model.record import replace
-from ...recall.explain import why_fired, why_not
+from ...recall.explain import why_fired
 from ...recall.filters import filter_of
 from ...recall.inject import Task
 from ...state.belief.claims import claim_of
@@ -144,7 +144,7 @@ def why(repository: Repository, name: str, task: str) -> Facts:
         return {"injected": False, "why_not": failure.message, "score": 0.0, "fired": "", "factors": []}
     return {
         "injected": inside,
-        "why_not": one_line(why_not(item.out), 300),
+        "why_not": one_line(item.why_not, 300),
         "score": round(item.score, 4),
         "fired": one_line(why_fired(item), 200),
         "factors": _factors(item),

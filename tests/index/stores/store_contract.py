@@ -191,7 +191,7 @@ FILTERS = [
     (Filter(ids=("a", "d", "none such")), "ad"),
     (Filter(ids=("a",), kinds=("skill",)), ""),
     (Filter(kinds=("memory", "skill")), "acd"),
-    (Filter(kinds=("none such",)), ""),
+    (Filter(kinds=("experience",)), ""),
     (Filter(statuses=("active", "draft")), "abd"),
     (Filter(tags=("red",)), "ab"),
     (Filter(tags=("RED", "Blue")), "a"),

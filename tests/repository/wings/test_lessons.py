@@ -19,7 +19,6 @@ from rawkomem.learn.lessons.lesson import BETTER, HELD, KNOWN, STORED, TAG, less
 from rawkomem.model.clock import DAY, iso, now
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.record import replace
-from rawkomem.recall.explain import why_not
 from rawkomem.state.fold import created
 from tests.torture.helpers import ENVIRONMENT
 from tests.torture.helpers import memory as memory_file
@@ -165,7 +164,7 @@ def test_unsure_and_old_lessons_are_not_injected_and_why_says_so(repository, mem
     (memories / "old.md").write_text(old)
     injection = repository.inject(TASK)
     assert not injection.items
-    reasons = {item.memory.id: why_not(item.out) for item in injection.left_out}
+    reasons = {item.memory.id: item.why_not for item in injection.left_out}
     assert "confidence 0.6: 0.7 is needed" in reasons[unsure.id] and "400 days ago" in reasons["old"]
     scored, injected = repository.explain(unsure.id, TASK)
     assert not injected and scored.out.code == "unsure-lesson"

@@ -54,11 +54,11 @@ def run(
 
 def tell(injection: Injection) -> None:
     """Why each memory is in or out, on stderr: stdout is for the prompt."""
-    from ....recall.explain import explain, why_not  # only where somebody asks for it
+    from ....recall.explain import explain  # only where somebody asks for it
 
     sys.stderr.write(f"profile {injection.profile}: {len(injection.items)} injected, {injection.tokens} tokens\n")
     for item in injection.items:
         sys.stderr.write(f"\nin   {item.score:.3f}  {one_line(item.memory.title)}  {item.memory.id}\n")
         sys.stderr.writelines(f"       {line}\n" for line in explain(item))
     for item in injection.left_out[:20]:
-        sys.stderr.write(f"out  {item.score:.3f}  {one_line(item.memory.title, 60)}: {why_not(item.out)}\n")
+        sys.stderr.write(f"out  {item.score:.3f}  {one_line(item.memory.title, 60)}: {item.why_not}\n")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ....files.local.usage import uses
-from ....recall.explain import explain, why_fired, why_not
+from ....recall.explain import explain, why_fired
 from ....recall.filters import filter_of
 from ....recall.gate import votes_against
 from ....recall.inject import Task
@@ -45,7 +45,7 @@ def why_command(
     if as_json:
         factors = [{"name": f.name, "value": f.value, "weight": f.weight, "why": f.why} for f in item.factors]
         say_json({"id": item.memory.id, "injected": inside, "score": item.score,
-                  "why_not": why_not(item.out), "why_not_code": item.out.code if item.out else "",
+                  "why_not": item.why_not, "why_not_code": item.out.code if item.out else "",
                   "relevance": item.signals.relevance, "fired": why_fired(item), "factors": factors,
                   "trust": trust_json(trust)})  # fmt: skip
         return 0 if inside else 1
@@ -53,7 +53,7 @@ def why_command(
     for line in explain(item):
         say(f"  {line}")
     say(f"  {'trust':16} {trust.value:7.3f}       {trust_line(trust)}")
-    say(paint("injected", "green") if inside else f"{paint('not injected', 'yellow')}: {why_not(item.out)}")
+    say(paint("injected", "green") if inside else f"{paint('not injected', 'yellow')}: {item.why_not}")
     _tell_next_step(item, inside)
     return 0 if inside else 1
 
@@ -69,7 +69,7 @@ def why_not_command(folder: str, /, id: str, task: tuple[str, ...], profile: str
     """Tell why a memory is not injected for a task."""
     only = filter_of(as_of=as_of)
     item, inside = open_repository(folder).explain(id, Task(" ".join(task), agent), profile, only)
-    say("it is injected" if inside else why_not(item.out))
+    say("it is injected" if inside else item.why_not)
     _tell_next_step(item, inside)
 
 

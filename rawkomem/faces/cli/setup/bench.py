@@ -85,9 +85,9 @@ def secrets_command(file: str, kinds: bool, as_json: bool) -> None:
 
     A corpus is JSON with base64 texts; see 'rawkomem docs redaction'.
     """
-    from ....bench.secrets import USUAL, measure_secrets, read_corpus
+    from ....bench.secrets import DEFAULT_CORPUS, measure_secrets, read_corpus
 
-    figures = measure_secrets(read_corpus(file or USUAL))
+    figures = measure_secrets(read_corpus(file or DEFAULT_CORPUS))
     if as_json:
         say_json(as_dict(figures))
         return
