@@ -154,7 +154,7 @@ def test_a_prompt_hook_loads_nothing_slow(remembered, project, rawkomem):
     rawkomem("sync")
     path = [str(ROOT), *(one for one in sys.path if one.endswith("site-packages"))]
     code = (
-        f"import sys; sys.path[:0] = {path!r}\nfrom rawkomem.cli import run\nrun(['hook', 'claude', 'prompt'])\n"
+        f"import sys; sys.path[:0] = {path!r}\nfrom rawkomem.faces.cli import run\nrun(['hook', 'claude', 'prompt'])\n"
         f"sys.stderr.write(' '.join(sorted(set({SLOW!r}) & set(sys.modules))))"
     )
     told = json.dumps({**CALLS["claude", "prompt"][0], "cwd": str(project)}).encode()
