@@ -18,6 +18,7 @@ from .lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from os import PathLike
     from typing import Self, TypedDict, Unpack
 
     from ..files.append import Written
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from .wings.store import Store
     from .wings.traces import Traces
     from .writing import Stored, Writing
+
+    StrPath = str | PathLike[str]
 
     class Changes(TypedDict, total=False):
         """The keyword arguments of `amend`; fields.py knows what each becomes."""
@@ -112,21 +115,26 @@ class Repository:
     # Open and close
 
     @classmethod
-    def open(cls, path: str = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "", store: str = "") -> Self:
+    def open(
+        cls, path: StrPath = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "", store: str = ""
+    ) -> Self:
         """Open the repository of a folder or of one of its parents; raise NotFound where there is none.
 
         `via` says how what you write arrives (person, agent, import, distilled, or a source class such as
         tool_output); `store` names another search store than the settings do.
         """
-        return cls(find_layout(path), warn, via, store=store)
+        return cls(find_layout(str(path)), warn, via, store=store)
 
     @classmethod
-    def init(cls, path: str = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "", store: str = "") -> Self:
+    def init(
+        cls, path: StrPath = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "", store: str = ""
+    ) -> Self:
         """Start a repository in a folder, as `rawkomem init` does, and open it; open one that is there already."""
         from ..files.start import plan_start, write_start
 
-        write_start(plan_start(path or "."))
-        return cls.open(path or ".", warn, via, store)
+        folder = str(path) or "."
+        write_start(plan_start(folder))
+        return cls.open(folder, warn, via, store)
 
     def close(self) -> None:
         """Close the index."""
@@ -272,9 +280,7 @@ class Repository:
         self, name: str, task: str | Task, profile: str = "", only: Filter | None = None, **words: Words
     ) -> tuple[Scored, bool]:
         """Return how a memory scores for a task, and whether it would be injected."""
-        only = _filter(only, words)
-        memory = self.get(name, only.as_of if only else 0)
-        return self._recalling.explain(memory, _task(task), profile, only)
+        return self._recalling.explain(name, _task(task), profile, _filter(only, words))
 
     # Keep
 

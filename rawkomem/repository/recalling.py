@@ -14,7 +14,6 @@ from ..recall.inject import inject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..model.entry import Memory
     from ..model.filters import Filter
     from ..recall.inject import Injection, Task
     from ..recall.limits import Limits
@@ -62,17 +61,19 @@ class Recalling:
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True)
         return self._core.read(lambda: inject(self._sources(only, strict), task, profile, limits, form), believing=True)
 
-    def explain(self, memory: Memory, task: Task, profile: str, only: Filter | None) -> tuple[Scored, bool]:
+    def explain(self, name: str, task: Task, profile: str, only: Filter | None) -> tuple[Scored, bool]:
         """Return how a memory scores for a task, and whether it would be injected."""
         from ..recall.score import Reason, Scored
         from ..recall.signals import Signals
         from ..state.belief.explained import standing
 
         injection = self._inject(task, profile, "rawko", self._core.settings.limits(task.agent), only)
+        at = (only or DEFAULT).as_of
+        memory = self._core.reading.get(name, at)
         for item in (*injection.items, *injection.left_out):
             if item.memory.id == memory.id:
                 return item, not item.out
-        why_not = standing(memory, (only or DEFAULT).as_of or now())
+        why_not = standing(memory, at or now())
         if why_not:
             return Scored(memory, Signals(memory.id), 0.0, (), Reason("not-in-use", (why_not,))), False
         raise NotFound(

@@ -84,7 +84,7 @@ def test_init_starts_a_repository_and_opens_one_that_is_there(tmp_path):
         id = repo.add("Deploy on Mondays.").id
     config = tmp_path / ".rawko" / "config.yaml"
     config.write_text("embedder: static\n")
-    with Repository.init(str(tmp_path)) as repo:
+    with Repository.init(tmp_path) as repo:  # a Path, too
         assert repo.get(id).title == "Deploy on Mondays."
     assert config.read_text() == "embedder: static\n"
 

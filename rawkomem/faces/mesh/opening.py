@@ -11,6 +11,7 @@ from ...learn.llm.config import LlmSettings
 from ...model.errors import BadInput, NotFound, Refused
 from ...model.record import replace
 from ...repository import Repository
+from ...repository.writer import Writer
 from .named_files import naming, read_text
 from .records import name_of
 
@@ -31,8 +32,8 @@ PROVIDERS = {
 SKILL_FILES = (".yamo", ".md")
 
 
-class Unwritten(Repository):
-    """A repository that keeps nothing: for a mesh with `enable_memory` off, before every write."""
+class Unwritten(Writer):
+    """Refuses every write: for a mesh with `enable_memory` off."""
 
     def write_decided(self, decide: Callable[[], Plan], via: str = "") -> Sequence[Written]:
         """Refuse, whatever was decided."""
@@ -51,10 +52,10 @@ def checked(options: MemoryMeshOptions) -> MemoryMeshOptions:
 def open_repository(options: MemoryMeshOptions) -> Repository:
     """The repository with what the options want done first; where that fails, nothing stays open."""
     folders = _skill_folders(options)
-    kind = Repository if options.enable_memory else Unwritten
-    repository = kind(_found_or_made(options), via="agent", adjust=lambda settings: _adjusted(settings, options))
+    repository = Repository(_found_or_made(options), via="agent", adjust=lambda settings: _adjusted(settings, options))
     repository.core.agent = name_of(options.agent_id)
     if not options.enable_memory:
+        repository.core.writer = Unwritten(repository.core)
         return repository
     try:
         for folder in folders:

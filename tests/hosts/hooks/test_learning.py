@@ -126,7 +126,7 @@ def test_what_may_pass_is_tried_again(failure, heard, repository, tmp_path, monk
         raise failure
 
     with monkeypatch.context() as patch:
-        patch.setattr(behind.learning, "learn", fail)
+        patch.setattr(repository.learning, "learn", fail)
         patch.setattr(behind, "SETTLE_S", 0)
         with pytest.raises(type(failure)):
             behind.learn_behind(repository, "claude", str(transcript), io.BytesIO())
