@@ -123,7 +123,7 @@ KILLED = """
 import os, signal, sys
 from datetime import UTC, datetime
 import lancedb
-from rawkomem.index.lance.migration import migrate, rollback
+from rawkomem.index.stores.lance.migration import migrate, rollback
 def at_step(step):
     if step == sys.argv[3]:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -251,8 +251,8 @@ def test_rows_that_others_add_between_our_commits_stay(shared_place):
 
 WRITER = """
 import os, signal, sys
-from rawkomem.index.lance.store import LanceStore
-from rawkomem.index.lance.tables import Tables
+from rawkomem.index.stores.lance.store import LanceStore
+from rawkomem.index.stores.lance.tables import Tables
 from tests.index.store_contract import DIMS, document
 store = LanceStore(sys.argv[1], DIMS)
 if sys.argv[2] == "erase":

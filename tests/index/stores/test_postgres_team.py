@@ -38,7 +38,7 @@ SYNC = """
 import sys
 from pathlib import Path
 from rawkomem.model.errors import RawkoError
-from tests.index.test_postgres_team import opened
+from tests.index.stores.test_postgres_team import opened
 repository = opened(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
 print("ready", flush=True)
 sys.stdin.readline()
