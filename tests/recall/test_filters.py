@@ -98,6 +98,17 @@ def test_a_filter_of_the_library_means_any_where_it_is_empty(filled):
     assert {row.id for row in filled.list(Filter())} == CURRENT | {"expired"}
 
 
+def test_a_word_alone_is_a_list_of_one(filled):
+    assert filter_of(kind="lesson", tag="db") == filter_of(kind=["lesson"], tag=["db"])
+    assert [row.id for row in filled.list(filter_of(kind="lesson"))] == ["slow"]
+
+
+def test_a_filter_that_does_not_exist_is_named():
+    with pytest.raises(BadInput, match="unknown filter 'colour'") as caught:
+        filter_of(colour="red")
+    assert "as_of, by, category" in caught.value.hint
+
+
 def test_the_commands_take_them(rawkomem, filled, monkeypatch):
     def ids(*words: str) -> set[str]:
         return {row["id"] for row in json.loads(rawkomem(*words, "--json").stdout)}

@@ -156,7 +156,7 @@ def test_search_imports_nothing_heavy(rawkomem, memories):
     )  # fmt: skip
     imported = {line.rsplit("|", 1)[-1].strip() for line in result.stderr.splitlines() if "|" in line}
     for heavy in ("numpy", "torch", "http.client", "urllib.request", "watchdog", "asyncio", "yaml", "click", "re2",
-                  "ssl", "socket", "rawkomem.net", "rawkomem.exchange.sinks.tell"):  # fmt: skip
+                  "ssl", "socket", "importlib.metadata", "rawkomem.net", "rawkomem.exchange.sinks.tell"):  # fmt: skip
         assert heavy not in imported, heavy
     assert {"apsw", "rawkomem.repository"} <= imported
 
