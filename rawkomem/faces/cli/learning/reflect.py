@@ -49,7 +49,9 @@ def synthesize_command(folder: str, /, topic: str, llm: bool, dry_run: bool, as_
 
 @click.command("reflect")
 @TOPIC
-@click.option("--lookback", default=LOOKBACK_MEMORIES, show_default=True, type=int, help="Memories to look at.")
+@click.option(
+    "--lookback", default=LOOKBACK_MEMORIES, show_default=True, type=int, help="How many memories to look at."
+)
 @LLM
 @NO_WRITE
 @JSON
