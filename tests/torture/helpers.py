@@ -15,6 +15,7 @@ from rawkomem.index.conditions import fired_by
 from rawkomem.index.digest import parts
 from rawkomem.index.index import Index
 from rawkomem.model.filters import Filter
+from rawkomem.text.when import situation_of
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def answers(index: Index) -> list[object]:
     for query, vector in zip(QUERIES, index.embedder.embed(QUERIES), strict=True):
         found.append(store.nearest(vector, 20, Filter()))
         found += [store.matching(query.split(), 20, Filter(), around=around) for around in (False, True)]
-    fired = [fired_by(index.reading(), query) for query in QUERIES]
+    fired = [fired_by(index.reading(), situation_of(query)) for query in QUERIES]
     return [found, fired, index.catalogue.all(), index.catalogue.counts()]
 
 

@@ -9,6 +9,7 @@ import pytest
 from rawkomem.index.stores import sqlite as sqlite_store
 from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
+from rawkomem.text.when import situation_of
 
 WORDS = [f"word{number}" for number in range(60)]
 
@@ -76,7 +77,7 @@ def test_triggers_fire_by_their_first_letters_as_they_do_without(large, monkeypa
     large.sync()
     tasks = ["ab", "b", "a bridge", "ÜBER die Straße", "deploy to prod", "x and y", "", "Deploying it", "n" * 9000]
     db = large.core.index.reading()
-    quick = [conditions.fired_by(db, task) for task in tasks]
-    monkeypatch.setattr(conditions, "MOST_STARTS", 0)
-    assert [conditions.fired_by(db, task) for task in tasks] == quick
+    quick = [conditions.fired_by(db, situation_of(task)) for task in tasks]
+    monkeypatch.setattr(conditions, "MAX_STARTS", 0)
+    assert [conditions.fired_by(db, situation_of(task)) for task in tasks] == quick
     assert sum(map(len, quick)) > 5
