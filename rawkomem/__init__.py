@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from .model.entry import Entry, Memory
     from .model.errors import BadInput, Busy, IndexBroken, NotFound, RawkoError, Refused, Unwritable
     from .model.filters import Filter
+    from .model.task import Task
     from .recall.filters import filter_of
-    from .recall.inject import Injection, Task
+    from .recall.inject import Injection
     from .recall.patterns import PatternMatch
     from .recall.prompt import Prompt
     from .recall.search import Answer, Found, contributions
@@ -61,7 +62,8 @@ _HOMES = {
     "model.errors": ("BadInput", "Busy", "IndexBroken", "NotFound", "RawkoError", "Refused", "Unwritable"),
     "model.filters": ("Filter",),
     "recall.filters": ("filter_of",),
-    "recall.inject": ("Injection", "Task"),
+    "model.task": ("Task",),
+    "recall.inject": ("Injection",),
     "recall.patterns": ("PatternMatch",),
     "recall.prompt": ("Prompt",),
     "recall.search": ("Answer", "Found", "contributions"),

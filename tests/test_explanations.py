@@ -12,7 +12,7 @@ import pytest
 from rawkomem.files.check import NOT_IDEAL
 from rawkomem.files.read import CUT_OFF
 from rawkomem.format.read_entries import NO_TITLE
-from rawkomem.recall.explain import WHY_NOT
+from rawkomem.recall.reasons import WHY_NOT
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "rawkomem"

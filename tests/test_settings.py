@@ -14,8 +14,8 @@ import pytest
 from rawkomem.exchange.sinks.config import EVENTS
 from rawkomem.files.layout import Layout, user_cache, user_config, user_repository_config
 from rawkomem.model.errors import BadInput
-from rawkomem.settings import Settings, load_settings
-from rawkomem.settings.table import BOTH, REMOVED, ROWS, rows_by_key
+from rawkomem.repository.settings import Settings, load_settings
+from rawkomem.repository.settings.table import BOTH, REMOVED, ROWS, rows_by_key
 from tests.conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -98,7 +98,7 @@ store: {name: postgres, url: 'postgres://evil', repository: x}
 
 
 def test_what_could_do_harm_is_the_users_alone(project, monkeypatch):
-    monkeypatch.setattr("rawkomem.settings.read.MAX_WARNINGS", 100)
+    monkeypatch.setattr("rawkomem.repository.settings.read.MAX_WARNINGS", 100)
     settings, warnings = load(project, USERS_OWN)
     own = {row.key for row in ROWS if row.who != BOTH}
     assert settings == Settings() and all("may be set in your own config only" in text for text in warnings)
@@ -231,7 +231,7 @@ def test_settings_are_read_once_and_again_when_a_file_changes(project, monkeypat
     def no_yaml(*args):
         raise AssertionError("the cache was not used")
 
-    monkeypatch.setattr("rawkomem.settings._read", no_yaml)
+    monkeypatch.setattr("rawkomem.repository.settings._read", no_yaml)
     assert load_settings(layout, print).embedder.provider == "minilm"
     monkeypatch.undo()
     (project / ".rawko" / "config.yaml").write_text("embedder: static\n")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rawkomem.settings import table
+from rawkomem.repository.settings import table
 from rawkomem.state.belief.claims import RULES
 
 if TYPE_CHECKING:
-    from rawkomem.settings.table import Row
+    from rawkomem.repository.settings.table import Row
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
 

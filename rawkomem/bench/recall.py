@@ -17,7 +17,7 @@ from ..format.split import SEPARATOR
 from ..model.entry import Entry
 from ..model.errors import BadInput
 from ..model.ids import slug
-from ..recall.inject import Task
+from ..model.task import Task
 from ..repository import Repository
 from .metrics import auroc, metrics_of, summary
 

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 
-from ..recall.inject import Task
+from ..model.task import Task
 from ..repository import Repository
 
 WARM_UP_CALLS = 5  # calls before the clock counts: caches fill

@@ -6,9 +6,9 @@ from ..model.clock import DAY
 from ..model.record import replace
 from ..text.condition import PHRASE, WORDS
 from ..text.language import language
-from .limits import MAX_INJECTED
+from .limits import MAX_INJECTED, MIN_RELEVANCE
 from .profiles import FIRED
-from .score import Reason
+from .reasons import Reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .score import Scored
     from .signals import Signals
 
-MIN_RELEVANCE = 0.43  # of the best memory to inject anything: 15 % of requests that nothing fits pass it
 MIN_SHARE_OF_BEST = 0.5  # of the best one's relevance that the others need
 MIN_WORDS_RELEVANCE = 0.41  # where words of a sentence fired: such conditions are right four times in ten
 MIN_PHRASE_RELEVANCE = 0.38  # … where a lone phrase occurs in a short task; alternatives, patterns and globs need none

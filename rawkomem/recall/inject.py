@@ -5,7 +5,6 @@ One straight line: question → gather → score → gate → pack → render.
 
 from __future__ import annotations
 
-from ..model.checked import checked_text
 from ..model.record import record, replace
 from ..text.tokens import count_tokens
 from .gate import gate
@@ -18,31 +17,10 @@ from .score import score
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..model.task import Task
     from .gather import Sources
     from .limits import Limits
     from .score import Scored
-
-
-@record
-class Task:
-    """What is about to be done, and by whom."""
-
-    __check__ = dict.fromkeys(("text", "agent", "plan", "session"), checked_text)
-
-    text: str
-    agent: str = ""
-    plan: str = ""
-    session: str = ""
-
-    @property
-    def matched(self) -> str:
-        """What conditions are matched against: SPEC-0009 adds the agent's name and the plan."""
-        return " ".join(part for part in (self.text, self.agent, self.plan) if part)
-
-    @property
-    def asked(self) -> str:
-        """What words and meaning are compared with."""
-        return " ".join(part for part in (self.text, self.plan) if part)
 
 
 @record

@@ -8,6 +8,7 @@ from ..model.record import record
 MAX_INJECTED = 5  # SPEC-0009
 MAX_UNVERIFIED = 1  # memories that no person vouches for, where people vouch for any
 SIMILAR = 3  # LLMos: earlier tasks a query gives
+MIN_RELEVANCE = 0.43  # of the best memory to inject anything: 15 % of requests that nothing fits pass it
 LEAST_SIMILAR = 0.3  # … and how similar they are at least
 LESSON_CONFIDENCE = 0.7  # RFC-0011: least confidence of a lesson that is injected
 LESSON_DAYS = 365  # … and how long it is kept

@@ -7,7 +7,8 @@ from ..model.record import record, replace
 from ..text.same import is_copy
 from ..text.when import LINK, Fired
 from .gate import held_back, withdrawn
-from .score import Reason, Scored
+from .reasons import Reason
+from .score import Scored
 from .signals import Signals
 
 TYPE_CHECKING = False

@@ -11,8 +11,8 @@ from ..text.language import language
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..model.task import Task
     from ..text.when import Situation
-    from .inject import Task
 
 MAX_QUESTION_CHARS = 10_000  # a task may be a page, not a book
 MAX_QUERY_WORDS = 64  # distinct words given to FTS5: the rest of a long task repeats them

@@ -15,15 +15,8 @@ if TYPE_CHECKING:
     from ..model.entry import Memory
     from .factors import Factor
     from .question import Question
+    from .reasons import Reason
     from .signals import Signals
-
-
-@record
-class Reason:
-    """Why a memory is not injected: a code to decide by, and the values of its sentence (see explain.py)."""
-
-    code: str
-    values: tuple[object, ...] = ()
 
 
 @record
@@ -39,10 +32,8 @@ class Scored:
 
     @property
     def why_not(self) -> str:
-        """Why it is not injected, in a sentence; empty when it is."""
-        from .explain import WHY_NOT  # only where somebody asks
-
-        return WHY_NOT[self.out.code].format(*self.out.values) if self.out else ""
+        """Return why it is not injected, in a sentence; empty when it is."""
+        return self.out.sentence if self.out else ""
 
 
 def score(candidates: Iterable[tuple[Memory, Signals]], profile: Profile, question: Question) -> list[Scored]:

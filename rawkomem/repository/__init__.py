@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from ..index.views.stats import Stats
     from ..model.entry import Entry, Memory, Value
     from ..model.filters import Filter, Words
-    from ..recall.inject import Injection, Task
+    from ..model.task import Task
+    from ..recall.inject import Injection
     from ..recall.prompt import Prompt
     from ..recall.score import Scored
     from ..recall.search import Answer, Found
-    from ..settings import Settings
     from ..state.history import Step
     from .recalling import Recalling
+    from .settings import Settings
     from .wings.beliefs import Beliefs
     from .wings.citations import Citations
     from .wings.episodes import Episodes
@@ -312,6 +313,6 @@ def _task(task: str | Task, agent: str = "", session: str = "") -> Task:
         if agent or session:
             raise BadInput("agent= and session= beside a Task", "put them into the Task")
         return task
-    from ..recall.inject import Task
+    from ..model.task import Task
 
     return Task(task, agent, session=session)

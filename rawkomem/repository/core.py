@@ -16,8 +16,8 @@ from ..model.filters import DEFAULT, as_text
 from ..model.record import replace
 from ..recall.search import DEFAULT_RESULTS, search
 from ..recall.signals import Spaces
-from ..settings import Settings, load_settings
 from .lazy import lazy
+from .settings import Settings, load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

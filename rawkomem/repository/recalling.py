@@ -15,7 +15,8 @@ from ..recall.inject import inject
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.filters import Filter
-    from ..recall.inject import Injection, Task
+    from ..model.task import Task
+    from ..recall.inject import Injection
     from ..recall.limits import Limits
     from ..recall.score import Scored
     from ..text.when import Fired, Situation
@@ -63,7 +64,8 @@ class Recalling:
 
     def explain(self, name: str, task: Task, profile: str, only: Filter | None) -> tuple[Scored, bool]:
         """Return how a memory scores for a task, and whether it would be injected."""
-        from ..recall.score import Reason, Scored
+        from ..recall.reasons import Reason
+        from ..recall.score import Scored
         from ..recall.signals import Signals
         from ..state.belief.explained import standing
 

@@ -14,9 +14,9 @@ import pytest
 
 from rawkomem.files.layout import user_config
 from rawkomem.repository import Repository
-from rawkomem.settings import table
-from rawkomem.settings.table import BOTH, USER, Row
-from rawkomem.settings.values import TEXTS, whole
+from rawkomem.repository.settings import table
+from rawkomem.repository.settings.table import BOTH, USER, Row
+from rawkomem.repository.settings.values import TEXTS, whole
 from tests.conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -29,7 +29,7 @@ OWN = Row("toy.owners", TEXTS, USER, (), "Who may play with it.")
 @pytest.fixture(autouse=True)
 def rows(monkeypatch):
     monkeypatch.setattr(table, "ROWS", (*table.ROWS, TOY, OWN))
-    monkeypatch.setattr("rawkomem.settings.read.ROWS", table.ROWS)
+    monkeypatch.setattr("rawkomem.repository.settings.read.ROWS", table.ROWS)
 
 
 def opened(project: Path, repository: str = "", user: str = "") -> tuple[Repository, list[str]]:

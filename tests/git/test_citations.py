@@ -11,7 +11,7 @@ from rawkomem.files.layout import Layout
 from rawkomem.format.citation import read_citation
 from rawkomem.git.citations import FRESH, GONE, STALE, UNKNOWN, Citations, blob_id, place_from
 from rawkomem.model.errors import BadInput
-from rawkomem.recall.inject import Task
+from rawkomem.model.task import Task
 from tests.git.gitting import Git
 
 CODE = "import os\n\n\ndef first():\n    return 1\n\n\ndef second():\n    return 2\n"

@@ -6,7 +6,8 @@ from rawkomem.model.entry import Memory
 from rawkomem.recall.factors import factor
 from rawkomem.recall.profiles import profile_of
 from rawkomem.recall.question import Question
-from rawkomem.recall.score import Reason, Scored, combine
+from rawkomem.recall.reasons import Reason
+from rawkomem.recall.score import Scored, combine
 from rawkomem.recall.signals import Signals
 from rawkomem.text.when import Fired
 

@@ -20,7 +20,7 @@ from rawkomem.bench.recall import write_repository
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.format.emit import emit_entry
 from rawkomem.model.entry import Entry
-from rawkomem.recall.inject import Task
+from rawkomem.model.task import Task
 from rawkomem.repository import Repository
 from rawkomem.text.language import language
 from tests.git.gitting import AGENT as BOT

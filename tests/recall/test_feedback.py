@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rawkomem.model.entry import Entry
+from rawkomem.model.task import Task
 from rawkomem.recall.gate import gate
-from rawkomem.recall.inject import Task
 from rawkomem.recall.limits import Limits
 from rawkomem.recall.profiles import profile_of
 from rawkomem.recall.question import question_of_task

@@ -9,10 +9,10 @@ import sys
 import pytest
 
 from rawkomem.model.errors import BadInput, NotFound
-from rawkomem.recall.inject import Task
+from rawkomem.model.task import Task
 from rawkomem.recall.limits import Limits
 from rawkomem.recall.pack import pack
-from rawkomem.recall.score import Reason
+from rawkomem.recall.reasons import Reason
 from rawkomem.text.when import ALTERNATIVE, Fired
 from tests.recall.helpers import item, memory
 

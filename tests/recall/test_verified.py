@@ -12,8 +12,8 @@ import time
 import pytest
 
 from rawkomem.model.entry import Entry, Plan
-from rawkomem.recall.inject import Task
-from rawkomem.recall.score import Reason
+from rawkomem.model.task import Task
+from rawkomem.recall.reasons import Reason
 from rawkomem.state.decide import plan_about
 from rawkomem.text.when import LINK
 from tests.conftest import ROOT
@@ -256,7 +256,7 @@ def test_a_cold_injection_in_a_committed_repository_loads_nothing_heavy(git, mem
     time.sleep(0.05)  # a file that changed a moment ago is read again
     assert len(injected(repository)) == 3
     code = (
-        "import sys; from rawkomem.repository import Repository; from rawkomem.recall.inject import Task\n"
+        "import sys; from rawkomem.repository import Repository; from rawkomem.model.task import Task\n"
         "found = Repository.open(sys.argv[1]).inject(Task('fix the login page'))\n"
         "print(len(found.items), *sys.modules, sep='\\n')"
     )

@@ -9,8 +9,8 @@ import pytest
 from rawkomem.files.local.usage import note_use
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import BadInput
+from rawkomem.model.task import Task
 from rawkomem.recall.filters import filter_of
-from rawkomem.recall.inject import Task
 
 
 @pytest.fixture

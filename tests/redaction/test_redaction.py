@@ -13,7 +13,7 @@ from rawkomem.bench.secrets import measure_secrets, read_corpus
 from rawkomem.files.layout import user_config
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.model.record import replace
-from rawkomem.recall.inject import Task
+from rawkomem.model.task import Task
 from rawkomem.redaction.anonymize import user_id
 from rawkomem.redaction.rules import RULES
 from tests.conftest import ROOT, SAMPLES

@@ -13,7 +13,7 @@ from ...files.given_text import read_stdin
 from ...model.errors import NotFound
 from ...repository import Repository
 from .hot import HOT, run_of
-from .options import Option, together
+from .options import together
 from .terminal import note
 
 # command → (module, what it does): in the order a newcomer meets them
@@ -133,12 +133,6 @@ OTHER_WORDS = {
     "edit": "amend",
     "help": "--help",
 }
-CLICK_SHAPES: dict[str, dict[str, Any]] = {
-    "flag": {"is_flag": True},
-    "number": {"show_default": True},
-    "many": {"multiple": True},
-    "text": {},
-}
 
 
 class LazyGroup(click.Group):
@@ -221,32 +215,6 @@ watched = False  # set by the demo in its own processes: they have no terminal, 
 def arrival() -> str:
     """How what this command writes arrives. Only a person types: a pipe on either side means a program."""
     return "person" if watched or (sys.stdin.isatty() and sys.stdout.isatty()) else "agent"
-
-
-class AliasedOption(click.Option):
-    """An option with further names that work and are not shown in help."""
-
-    def __init__(self, *arguments: Any, aliases: tuple[str, ...] = (), **named: Any):
-        super().__init__(*arguments, **named)
-        self.aliases = aliases
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        shown = self.opts
-        self.opts = [*shown, *self.aliases]
-        super().add_to_parser(parser, ctx)
-        self.opts = shown
-
-
-def declare(option: Option, function: Any) -> Any:
-    """Declare an option that is data (see options.py) on a click command."""
-    shape: dict[str, Any] = {**CLICK_SHAPES[option.kind], "help": option.help}
-    if option.kind != "many":
-        shape["default"] = option.default
-    if option.kind == "number":
-        shape["type"] = click.IntRange(min=option.least)
-    if option.aliases:
-        shape |= {"cls": AliasedOption, "aliases": option.aliases}
-    return click.option(*option.names, option.key, **shape)(function)
 
 
 def _click_of(name: str) -> click.Command:

@@ -37,7 +37,7 @@ class Option:
 
     def __call__(self, function: Any) -> Any:
         """Declare the option on a click command."""
-        from .commands import declare  # click
+        from .declare import declare  # click
 
         return declare(self, function)
 

@@ -13,8 +13,8 @@ from ...model.entry import Entry
 from ...model.filters import FILTER_FIELDS
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
+from ...model.task import Task
 from ...recall.filters import filter_of
-from ...recall.inject import Task
 from ...state.changes.feedback import SIGNALS
 from .answers import found_list, what_was_amended, what_was_learned, what_was_stored, whole_memory
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ...files.append import Written
     from ...model.entry import Plan
-    from ...settings import Settings
+    from ...repository.settings import Settings
     from .options import MemoryMeshOptions
 
 # OpenAI-compatible addresses of the providers that the RFC names.

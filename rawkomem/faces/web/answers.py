@@ -13,9 +13,9 @@ from ...model.errors import BadInput, NotFound
 from ...model.filters import ALL, EXPIRED, FILTER_FIELDS, READABLE, Filter
 from ...model.kinds import CREATES, IMPORTANCE, STATUSES
 from ...model.record import replace
+from ...model.task import Task
 from ...recall.explain import why_fired
 from ...recall.filters import filter_of
-from ...recall.inject import Task
 from ...state.belief.claims import claim_of
 from ...state.facets import type_of
 from ...state.references import Names

@@ -28,7 +28,7 @@ from .markdown import open_renderer
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ...settings import Settings
+    from ...repository.settings import Settings
 
 PAGE = os.path.join(os.path.dirname(__file__), "page")
 TYPES = {

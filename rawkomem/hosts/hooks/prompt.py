@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...model.record import replace
-from ...recall.inject import Injection, Task
+from ...model.task import Task
+from ...recall.inject import Injection
 from ...recall.render import render
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("pygls", reason="for want of the extra: pip install 'rawkomem[lsp]'")
 
 from rawkomem.model.entry import Entry
-from rawkomem.recall.inject import Task
+from rawkomem.model.task import Task
 from rawkomem.repository import Repository
 from tests.faces.lsp.editor import edit, place
 from tests.faces.lsp.sample import LIMITS, RETRY

@@ -13,7 +13,7 @@ from rawkomem.index.contextual.worker import working
 from rawkomem.index.digest import digest
 from rawkomem.index.stores.documents import DEEP, REST
 from rawkomem.model.filters import Filter
-from rawkomem.recall.inject import Task
+from rawkomem.model.task import Task
 from rawkomem.repository import Repository
 
 SUBJECTS = {

@@ -7,7 +7,7 @@ import pytest
 from rawkomem.model.entry import Entry, Memory
 from rawkomem.model.errors import BadInput, NotFound, Refused
 from rawkomem.model.filters import Filter
-from rawkomem.recall.inject import Task
+from rawkomem.model.task import Task
 from rawkomem.state.graph.episode import MAX_MEMBERS, plan_digest, plan_episode
 
 DAY = 86_400_000

@@ -16,7 +16,7 @@ from rawkomem.files.layout import Layout, user_config
 from rawkomem.learn.session.remember import Run
 from rawkomem.model.entry import Entry
 from rawkomem.model.record import replace
-from rawkomem.recall.inject import Task
+from rawkomem.model.task import Task
 from rawkomem.recall.render import FORMS
 from rawkomem.redaction.find import redact
 from rawkomem.repository import Repository

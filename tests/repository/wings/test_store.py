@@ -12,8 +12,8 @@ from rawkomem.git.identity import clone_id, repository_id
 from rawkomem.index.open_store import catalogue_path
 from rawkomem.model.errors import BadInput, RawkoError, Refused
 from rawkomem.repository import Repository
+from rawkomem.repository.settings import load_settings
 from rawkomem.repository.wings import store
-from rawkomem.settings import load_settings
 
 
 def settings_of(project, repository: str = "", user: str = "", own: str = ""):

@@ -10,7 +10,7 @@ from ....embed.chain import open_embedder
 from ....files.given_text import read_stdin
 from ....files.layout import find_layout
 from ....model.errors import BadInput, NotFound
-from ....settings import Settings, load_settings
+from ....repository.settings import Settings, load_settings
 from ....text.when import match, problems_of
 from ..options import JSON
 from ..terminal import note, paint, say, say_json

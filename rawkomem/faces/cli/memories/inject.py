@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from ....model.task import Task
 from ....recall.filters import filter_of
-from ....recall.inject import Injection, Task
+from ....recall.inject import Injection
 from ....repository import Repository
 from ....text.clean import one_line
 from ..terminal import tell_nothing

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ....files.local.usage import uses
+from ....model.task import Task
 from ....recall.explain import explain, why_fired
 from ....recall.filters import filter_of
 from ....recall.gate import votes_against
-from ....recall.inject import Task
 from ....recall.render import FORMS, GROUPED, NOTHING_FOUND
 from ....text.clean import one_line
 from ..commands import open_repository

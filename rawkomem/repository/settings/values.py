@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model.record import record
+from ...model.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import marshal
 import os
 
-from ..embed.chain import EmbedderSettings
-from ..exchange.sinks.config import SinkSettings
-from ..files.layout import Layout, user_cache, user_config, user_repository_config
-from ..index.open_store import StoreSettings
-from ..learn.llm.config import LlmSettings
-from ..model.errors import BadInput
-from ..model.record import record, replace
-from ..recall.limits import LESSON_CONFIDENCE, LESSON_DAYS, MAX_UNVERIFIED, SPECIALTIES, Limits
+from ...embed.chain import EmbedderSettings
+from ...exchange.sinks.config import SinkSettings
+from ...files.layout import Layout, user_cache, user_config, user_repository_config
+from ...index.open_store import StoreSettings
+from ...learn.llm.config import LlmSettings
+from ...model.errors import BadInput
+from ...model.record import record, replace
+from ...recall.limits import LESSON_CONFIDENCE, LESSON_DAYS, MAX_UNVERIFIED, SPECIALTIES, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

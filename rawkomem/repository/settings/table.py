@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..embed.chain import AUTO, BUNDLED, PROVIDERS
-from ..exchange.sinks.config import EVENTS
-from ..index.open_store import SQLITE, plugin_names
-from ..model.kinds import IMPORTANCE
-from ..model.record import record
-from ..recall.limits import BUDGET, LESSON_CONFIDENCE, LESSON_DAYS, MAX_INJECTED, MAX_UNVERIFIED
+from ...embed.chain import AUTO, BUNDLED, PROVIDERS
+from ...exchange.sinks.config import EVENTS
+from ...index.open_store import SQLITE, plugin_names
+from ...model.kinds import IMPORTANCE
+from ...model.record import record
+from ...recall.limits import BUDGET, LESSON_CONFIDENCE, LESSON_DAYS, MAX_INJECTED, MAX_UNVERIFIED
 from .values import TEXT, TEXTS, YES_NO, Type, choice, group, named, number, some_of, text_like, texts_or, whole
 
 TYPE_CHECKING = False
@@ -88,7 +88,7 @@ def _url_fields(value: str) -> Mapping[str, Any]:
 
 
 def _limit_fields(value: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    from ..recall.limits import Limits
+    from ...recall.limits import Limits
 
     known = ((name, {AGENT_FIELDS[key]: said for key, said in given.items()}) for name, given in sorted(value.items()))
     return {"agents": tuple((name, Limits(**given)) for name, given in known)}

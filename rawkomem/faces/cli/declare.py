@@ -1,0 +1,43 @@
+"""Declare options that are data (options.py) on click commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from .options import Option
+
+CLICK_SHAPES: dict[str, dict[str, Any]] = {
+    "flag": {"is_flag": True},
+    "number": {"show_default": True},
+    "many": {"multiple": True},
+    "text": {},
+}
+
+
+class AliasedOption(click.Option):
+    """An option with further names that work and are not shown in help."""
+
+    def __init__(self, *arguments: Any, aliases: tuple[str, ...] = (), **named: Any):
+        super().__init__(*arguments, **named)
+        self.aliases = aliases
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        shown = self.opts
+        self.opts = [*shown, *self.aliases]
+        super().add_to_parser(parser, ctx)
+        self.opts = shown
+
+
+def declare(option: Option, function: Any) -> Any:
+    """Declare an option that is data (see options.py) on a click command."""
+    shape: dict[str, Any] = {**CLICK_SHAPES[option.kind], "help": option.help}
+    if option.kind != "many":
+        shape["default"] = option.default
+    if option.kind == "number":
+        shape["type"] = click.IntRange(min=option.least)
+    if option.aliases:
+        shape |= {"cls": AliasedOption, "aliases": option.aliases}
+    return click.option(*option.names, option.key, **shape)(function)

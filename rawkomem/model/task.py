@@ -1,0 +1,28 @@
+"""Task: what an agent is about to do; the input of an injection."""
+
+from __future__ import annotations
+
+from .checked import checked_text
+from .record import record
+
+
+@record
+class Task:
+    """What is about to be done, and by whom."""
+
+    __check__ = dict.fromkeys(("text", "agent", "plan", "session"), checked_text)
+
+    text: str
+    agent: str = ""
+    plan: str = ""
+    session: str = ""
+
+    @property
+    def matched(self) -> str:
+        """What conditions are matched against: SPEC-0009 adds the agent's name and the plan."""
+        return " ".join(part for part in (self.text, self.agent, self.plan) if part)
+
+    @property
+    def asked(self) -> str:
+        """What words and meaning are compared with."""
+        return " ".join(part for part in (self.text, self.plan) if part)

@@ -1,0 +1,37 @@
+"""Reasons why a memory is not injected: codes to decide by, and the sentence of each."""
+
+from __future__ import annotations
+
+from ..model.record import record
+
+WHY_NOT = {  # code of a Reason → its sentence
+    "withdrawn": "voted harmful: {} votes, against {} for it",
+    "voted-harmful": "voted harmful: similarity alone does not bring it",
+    "nothing-fired": "no whenToUse condition fired",
+    "not-similar": "similarity {:.2f} is below the profile's {:g}",
+    "nothing-relevant": "not relevant enough: nothing reaches the floor of {:g} (the closest has {:.2f})",
+    "unverified-irrelevant": "relevance {:.2f} is below the floor of {:g}, and it is unverified",
+    "far-from-best": "relevance {:.2f} is below half of the best one's {:.2f}",
+    "unsure-lesson": "a lesson of confidence {}: {:g} is needed",
+    "old-lesson": "a lesson of {} days ago: they are kept for {} days unless somebody confirms them",
+    "full": "only {} are injected",
+    "unimportant": "importance {} is below {}",
+    "twin": "says the same as {}",
+    "vouched-twin": "says the same as {}, for which a person vouches",
+    "unverified": "unverified ({}): commit it or run 'rawkomem review {} --activate'",
+    "over-budget": "needs {} tokens, {} are left",
+    "not-in-use": "{}",
+}
+
+
+@record
+class Reason:
+    """Why a memory is not injected: a code, and the values of its sentence."""
+
+    code: str
+    values: tuple[object, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """Return the reason for people."""
+        return WHY_NOT[self.code].format(*self.values)
