@@ -1,12 +1,12 @@
-"""The language server: a face for editors. Reads what the editor holds, asks the library, answers in LSP's words.
+"""Serve memories to editors by the Language Server Protocol.
 
-server.py      which request goes where
-documents.py   what the editor holds, and places in it
+server.py      routes requests
+documents.py   the documents that the editor holds, and positions in them
 shelf.py       the memories of a repository
-places.py      what stands where in a text; lines.py counts as the protocol does
-diagnose.py    what is wrong with a document
-complete.py    what may be written
-show.py        cards and remarks; tell.py finds the words
-navigate.py    ways between memories
-commands.py    a new memory, an amend
+places.py      what is at a position of a text; lines.py counts columns as the protocol does
+diagnose.py    diagnostics of a document
+complete.py    completions
+show.py        hover cards and code lenses; tell.py writes their text
+navigate.py    definitions, references, symbols
+commands.py    create a memory, amend a memory
 """

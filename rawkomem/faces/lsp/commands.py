@@ -1,4 +1,7 @@
-"""What a person asks for by name. New text is an edit of the editor's: nothing is stored before the person saves it."""
+"""Run the commands that a person picks in the editor. New text is an edit;
+
+it is stored when the person saves the file.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ KINDS = [kind for kind in CREATES if kind not in GROUPS]  # that one writes as a
 
 
 def actions(documents: Documents, params: lsp.CodeActionParams) -> list[lsp.Command] | None:
-    """What may be done with the memory at a place of a document."""
+    """Return the actions for the memory at a position of a document."""
     uri = params.text_document.uri
     if documents.get(uri) is None:
         return None
@@ -43,7 +46,7 @@ def actions(documents: Documents, params: lsp.CodeActionParams) -> list[lsp.Comm
 
 
 async def new(documents: Documents, *given: Any) -> dict[str, str]:
-    """`title` and, if it is not a memory, `kind`: a file with the kind's template to fill in, not saved yet."""
+    """Open a new file with the template of a kind. Takes `title` and optionally `kind`; the file is not saved yet."""
     title, kind = (str(part).strip() for part in (*given, "", "")[:2])
     kind = kind or "memory"
     if not title:
@@ -75,7 +78,7 @@ def _can_create(documents: Documents) -> bool:
 
 
 def _free_uri(documents: Documents, shelf: Shelf, kind: str, title: str) -> str:
-    """A file of its title's name that neither the disk nor the editor holds."""
+    """Return a file name for a title that neither the disk nor the editor uses yet."""
     folder = CREATES[kind].folder
     names = chain([slug(title)], (f"{slug(title)}-{number}" for number in count(2)))
     uris = (uri_of(shelf, f"{folder}/{name}.md") for name in names)
@@ -84,7 +87,7 @@ def _free_uri(documents: Documents, shelf: Shelf, kind: str, title: str) -> str:
 
 
 async def amend(documents: Documents, *given: Any) -> dict[str, str]:
-    """A document and a line of it, counted from 0: append the memory's text once more, to be edited and saved."""
+    """Append the text of a memory once more, to be edited and saved. Takes a document and a line counted from 0."""
     uri, line = str(given[0]) if given else "", int(given[1]) if len(given) > 1 else 0
     document = documents.get(uri)
     memory = _memory_at(document, line) if document else None
@@ -102,7 +105,7 @@ async def amend(documents: Documents, *given: Any) -> dict[str, str]:
 
 
 def _memory_at(document: Document, line: int) -> Memory | None:
-    """The memory of the entry that a line of a document lies in, as the document tells it now."""
+    """Return the memory of the entry around a line, as the document says it now."""
     entries = document.entries
     entry = next((one for one in reversed(entries) if one.line - 1 <= line), None)
     if entry is None or entry.draft or not entry.target:
@@ -111,14 +114,14 @@ def _memory_at(document: Document, line: int) -> Memory | None:
 
 
 def _appended(text: str, entry: str) -> str:
-    """What stands behind a text once an entry is appended; refused where the entry would not be read as one."""
+    """Return the text to append for an entry. Raises Refused if the result would not be read as that entry."""
     if not append_holds(decode(text.encode("utf-8", "replace"))[0], entry):
         raise Refused("an entry below this text would be part of it", "close the code fence or the comment at its end")
     return join(text, entry)[len(text) :]
 
 
 async def show(documents: Documents, *given: Any) -> None:
-    """Ask the editor to show a file at a line, counted from 1, where it can."""
+    """Ask the editor to show a file at a line counted from 1, if it supports that."""
     uri, line = str(given[0]), int(given[1]) if len(given) > 1 else 1
     window = documents.editor.client_capabilities.window
     if window and window.show_document and window.show_document.support:

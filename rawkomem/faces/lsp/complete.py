@@ -1,4 +1,4 @@
-"""What may stand at a place: keys, words of closed vocabularies, tags, names of memories."""
+"""Complete keys, words of closed vocabularies, tags and names of memories."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TYPED_LINK = re.compile(r"\[\[([^\[\]|\n]*)$")
 TYPED_VALUE = re.compile(r"""[^\s,\[\]"'{}][^,\[\]"'{}]*$""")
 TAGS = "tags"
-DRAWN = {
+ITEM_KINDS = {
     "enum": lsp.CompletionItemKind.EnumMember,
     "key": lsp.CompletionItemKind.Property,
     "tag": lsp.CompletionItemKind.Keyword,
@@ -34,7 +34,7 @@ DRAWN = {
 
 @record
 class Choice:
-    """One thing to write from `start` of the line on: what, what it means, and what may be typed to find it."""
+    """One completion: the text, where on the line it starts, what it means, and what a person may type to find it."""
 
     text: str
     says: str = ""
@@ -44,14 +44,14 @@ class Choice:
 
 
 def complete(documents: Documents, params: lsp.CompletionParams) -> lsp.CompletionList | None:
-    """What may stand where somebody types."""
+    """Return the completions at a position of the editor."""
     place = documents.place(params)
     if place is None:
         return None
     lines, line, column = place.document.lines, place.line, place.column
     items = [
         lsp.CompletionItem(
-            label=choice.text.removesuffix(": "), kind=DRAWN[choice.sort], detail=choice.says,
+            label=choice.text.removesuffix(": "), kind=ITEM_KINDS[choice.sort], detail=choice.says,
             filter_text=choice.found_by or choice.text, sort_text=f"{number:06}",
             text_edit=lsp.TextEdit(documents.range(lines, line, choice.start, column), choice.text),
         )
@@ -61,7 +61,7 @@ def complete(documents: Documents, params: lsp.CompletionParams) -> lsp.Completi
 
 
 def choices(shelf: Shelf, lines: Sequence[str], line: int, column: int) -> list[Choice]:
-    """What may stand at a position of a memory file."""
+    """Return the completions at a position of a memory file."""
     typed = lines[line][:column] if line < len(lines) else ""
     front = next((front for front in fronts(lines) if front.holds(line)), None)
     if front is None:
@@ -79,7 +79,7 @@ def choices(shelf: Shelf, lines: Sequence[str], line: int, column: int) -> list[
 
 
 def _keys(lines: Sequence[str], front: Front, line: int) -> list[Choice]:
-    """The keys that do not stand on another line already: a second one would make the frontmatter unreadable."""
+    """Return the keys that the frontmatter does not use yet; a duplicate key would make it unreadable."""
     others = (lines[at] for at in range(front.first + 1, front.last) if at != line)
     used = {found[1] for found in map(KEY.match, others) if found}
     free = {key: known for key, known in frontmatter_keys().items() if key not in used}
@@ -94,7 +94,7 @@ def _start_of_value(typed: str, after: int) -> int:
 
 
 def _words(key: str, known: Key | None, start: int) -> list[Choice]:
-    """Return the words of a closed vocabulary, or those that a key is usually given."""
+    """Return the allowed or usual values of a key."""
     if known is None:
         return []
     words: Sequence[str] = known.values.get("enum", known.values.get("examples", ()))
@@ -109,6 +109,6 @@ def _tags(shelf: Shelf, start: int) -> list[Choice]:
 
 
 def _memories(shelf: Shelf, start: int) -> list[Choice]:
-    """Ids, found by their titles, too."""
+    """Return ids; the editor finds them by title, too."""
     latest = sorted(shelf.offered(), key=lambda memory: (-memory.updated, memory.id))
     return [Choice(one.id, one.title, start, f"{one.id} {one.title}", "memory") for one in latest]

@@ -1,4 +1,4 @@
-"""Diagnostics: what `check` says of a document as it is now, at every change."""
+"""Publish what `check` reports about a document, at every change."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ SEVERITY = {ERROR: lsp.DiagnosticSeverity.Error, WARNING: lsp.DiagnosticSeverity
 
 
 def edited(documents: Documents, params: lsp.DidOpenTextDocumentParams | lsp.DidChangeTextDocumentParams) -> None:
-    """A document was opened or changed."""
+    """Check a document that was opened or changed."""
     _diagnose(documents, params.text_document.uri)
 
 
 def saved(documents: Documents, params: lsp.DidSaveTextDocumentParams) -> None:
-    """Other files may refer to what was saved: every open one is looked at again."""
+    """Check every open document again: others may refer to the saved one."""
     if documents.get(params.text_document.uri):
         for uri in documents.open_uris():
             _diagnose(documents, uri)
 
 
 def closed(documents: Documents, params: lsp.DidCloseTextDocumentParams) -> None:
-    """What was said of a document goes with it."""
+    """Clear the diagnostics of a closed document."""
     _publish(documents, params.text_document.uri, [])
 
 

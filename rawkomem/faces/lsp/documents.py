@@ -1,4 +1,4 @@
-"""What the editor holds: its documents, the repositories they belong to, and places in them in the editor's units."""
+"""Hold the documents of the editor, the repositories they belong to, and positions in the editor's units."""
 
 from __future__ import annotations
 
@@ -40,29 +40,31 @@ class Document:
 
     @property
     def data(self) -> bytes:
-        """Its bytes, were it saved now."""
+        """Return the bytes that saving the document would write."""
         return self.text.encode("utf-8", "replace")
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """What it says now: lines that are on disk may have moved since."""
+        """Return the entries of the document as it is now."""
         return read_data(self.data, self.path, advice=False).entries
 
 
 @record
 class Place:
-    """Where a request points to: a position in a document, in characters."""
+    """A position in a document, counted in characters."""
 
     document: Document
     line: int
     column: int
 
     def on(self, spans: Iterable[Span]) -> Span | None:
-        """The piece of the document that it lies on."""
+        """Return the span of the document at this position."""
         return next((span for span in spans if span.holds(self.line, self.column)), None)
 
     def meant(self) -> tuple[Span | None, list[Memory]]:
-        """The name of a memory that stands here and what it means; else the memory of the frontmatter around."""
+        """Return the memory name at this position and the memory it means, or else the memory of the frontmatter around
+        it.
+        """
         span = self.on(names_in(self.document.lines))
         return span, self.document.shelf.meant(span.text) if span else self._around()
 
@@ -74,7 +76,7 @@ class Place:
 
 
 class Documents:
-    """Everything that one editor has open. Files may belong to several repositories; each has a shelf."""
+    """All documents of one editor. They may belong to several repositories; each repository has a shelf."""
 
     def __init__(self, editor: LanguageServer, folder: str = ""):
         self.editor = editor
@@ -82,7 +84,7 @@ class Documents:
         self._shelves: dict[str, Shelf] = {}
 
     def get(self, uri: str) -> Document | None:
-        """A document among the memories as they are now; None where it is no memory file: other servers' business."""
+        """Return a document with up-to-date memories, or None if it is not a memory file."""
         file = to_fs_path(uri) or ""
         try:
             layout = find_layout(os.path.dirname(file)) if file.endswith(".md") else None
@@ -95,7 +97,7 @@ class Documents:
         return Document(uri, path, self._shelf(layout), text, lines_of(text))
 
     def place(self, params: Any) -> Place | None:
-        """Where a request with a document and a position points to; None where that is no memory file."""
+        """Return the position that a request names, or None if the document is not a memory file."""
         document = self.get(params.text_document.uri)
         if document is None:
             return None
@@ -104,11 +106,11 @@ class Documents:
         return Place(document, min(at, len(lines) - 1), column)
 
     def open_uris(self) -> list[str]:
-        """The documents that are open, of whatever kind."""
+        """Return the URIs of all open documents."""
         return [*self.editor.workspace.text_documents]
 
     def shelves(self) -> list[Shelf]:
-        """Those of the folders that are open, in their order; where none has one, those of files that were."""
+        """Return the shelves of the open folders in order, or those of files that were opened if no folder has one."""
         workspace = self.editor.workspace
         opened = [path for uri in workspace.folders if (path := to_fs_path(uri))]
         found: dict[str, Shelf] = {}
@@ -127,7 +129,7 @@ class Documents:
         return self._shelves[layout.root]
 
     def text(self, uri: str) -> str:
-        """What the editor holds of a file, else what the disk does."""
+        """Return the text of a file from the editor, or else from disk."""
         held = self.editor.workspace.text_documents.get(uri)
         if held is not None:
             return str(held.source)
@@ -139,23 +141,23 @@ class Documents:
 
     @property
     def encoding(self) -> str:
-        """In whose units columns are counted, as agreed with the editor."""
+        """Return the position encoding agreed with the editor."""
         agreed = self.editor.workspace.position_encoding
         return str(getattr(agreed, "value", agreed) or UTF16)
 
     def range(self, lines: Sequence[str], line: int, start: int, end: int) -> lsp.Range:
-        """A piece of a line, in the editor's units."""
+        """Convert a span of a line to the editor's units."""
         text = lines[line] if line < len(lines) else ""
         columns = (units(text[:start], self.encoding), units(text[:end], self.encoding))
         return lsp.Range(*(lsp.Position(line, column) for column in columns))
 
 
 def uri_of(shelf: Shelf, path: str) -> str:
-    """How editors name a file of a repository."""
+    """Return the URI of a file of a repository."""
     return str(from_fs_path(shelf.layout.path(path)))
 
 
 def line_start(line: int) -> lsp.Range:
-    """Where a line begins that is counted from 1."""
+    """Return the position where a line, counted from 1, starts."""
     start = lsp.Position(max(0, line - 1), 0)
     return lsp.Range(start, start)

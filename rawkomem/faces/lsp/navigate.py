@@ -1,4 +1,4 @@
-"""Ways between memories: to the one that is named, to all that name it, to any by its words."""
+"""Find definitions, references and symbols."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from .documents import Documents
     from .shelf import Shelf
 
-SYMBOLS = 500  # at once: whoever needs more types another letter
+MAX_SYMBOLS = 500  # at once: whoever needs more types another letter
 
 
 def define(documents: Documents, params: lsp.DefinitionParams) -> list[lsp.Location] | None:
-    """Where the memory begins that is named here."""
+    """Return where the named memory begins."""
     place = documents.place(params)
     span, memories = place.meant() if place else (None, [])
     return [_location(place.document.shelf, memory) for memory in memories] if place and span else None
 
 
 def refer(documents: Documents, params: lsp.ReferenceParams) -> list[lsp.Location] | None:
-    """Every place that names the memory which is named here, or which this frontmatter is about."""
+    """Return every place that names the memory named here, or the memory of this frontmatter."""
     place = documents.place(params)
     if place is None:
         return None
@@ -39,7 +39,7 @@ def refer(documents: Documents, params: lsp.ReferenceParams) -> list[lsp.Locatio
 
 
 def symbols(documents: Documents, params: lsp.WorkspaceSymbolParams) -> list[lsp.SymbolInformation]:
-    """Memories whose title, id or tags hold every word that was typed."""
+    """Return the memories whose title, id or tags hold every typed word."""
     words = params.query.casefold().split()
     found = [
         (shelf, memory)
@@ -50,7 +50,7 @@ def symbols(documents: Documents, params: lsp.WorkspaceSymbolParams) -> list[lsp
     return [
         lsp.SymbolInformation(_location(shelf, memory), memory.title or memory.id, lsp.SymbolKind.String,
                               container_name=memory.kind)
-        for shelf, memory in found[:SYMBOLS]
+        for shelf, memory in found[:MAX_SYMBOLS]
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What stands where in a memory file: frontmatter and its keys, names of other memories, conditions."""
+"""Find frontmatter, keys, names of memories and conditions in the text of a memory file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WHEN = "whenToUse"
 
 @record
 class Span:
-    """A piece of one line; counted from 0, in characters."""
+    """A part of one line, counted from 0 in characters."""
 
     line: int
     start: int
@@ -35,24 +35,27 @@ class Span:
     text: str
 
     def holds(self, line: int, column: int) -> bool:
-        """Whether a position lies in it, or right behind it."""
+        """Tell whether a position lies in the span or right behind it."""
         return self.line == line and self.start <= column <= self.end
 
 
 @record
 class Front:
-    """The lines of one frontmatter: `first` and `last` are its --- lines (of one that is left open, the text's end)."""
+    """The lines of one frontmatter. `first` and `last` are its --- lines;
+
+    `last` is the end of the text if it is open.
+    """
 
     first: int
     last: int
 
     def holds(self, line: int) -> bool:
-        """Whether a line is one between the --- lines."""
+        """Tell whether a line lies between the --- lines."""
         return self.first < line < self.last
 
 
 def fronts(lines: Sequence[str]) -> list[Front]:
-    """The frontmatters of a text, also of one that cannot be read just now: somebody is typing it."""
+    """Return the frontmatters of a text, also of one that cannot be parsed while a person is typing."""
     starts = [block.line - 1 for block in split("\n".join(lines).lstrip("\ufeff"))]
     found = []
     for start in starts:
@@ -63,7 +66,7 @@ def fronts(lines: Sequence[str]) -> list[Front]:
 
 
 def key_of(lines: Sequence[str], front: Front, line: int) -> str:
-    """The key that a line of a frontmatter belongs to; empty where it begins none and continues none."""
+    """Return the key that a line of a frontmatter belongs to, or an empty text."""
     for at in range(line, front.first, -1):
         found = KEY.match(lines[at])
         if found:
@@ -74,7 +77,7 @@ def key_of(lines: Sequence[str], front: Front, line: int) -> str:
 
 
 def values_in(lines: Sequence[str], line: int) -> Iterator[Span]:
-    """The values on one line of a frontmatter: each item of a list in brackets, else the rest of the line."""
+    """Return the values on one line of a frontmatter: each item of a bracketed list, or the rest of the line."""
     head = KEY.match(lines[line]) or ITEM.match(lines[line])
     text = lines[line].rstrip()
     start = head.end() if head else 0
@@ -91,7 +94,7 @@ def values_in(lines: Sequence[str], line: int) -> Iterator[Span]:
 
 
 def _value(piece: str) -> str:
-    """What the reader makes of a value; the piece itself while somebody is typing it."""
+    """Return the parsed value, or the raw text while it cannot be parsed."""
     if PLAIN.fullmatch(piece):
         return piece
     try:
@@ -105,7 +108,7 @@ def _value(piece: str) -> str:
 
 
 def names_in(lines: Sequence[str]) -> list[Span]:
-    """Every name of another memory: [[name]] in prose, and the values of keys that refer."""
+    """Return every reference to another memory: [[name]] in the body, and values of keys that refer."""
     refers = {name for name, key in frontmatter_keys().items() if key.refers}
     heads = fronts(lines)
     inside = {at: front for front in heads for at in range(front.first, min(front.last + 1, len(lines)))}
@@ -122,7 +125,7 @@ def names_in(lines: Sequence[str]) -> list[Span]:
 
 
 def conditions_in(lines: Sequence[str]) -> list[Span]:
-    """Every condition of whenToUse."""
+    """Return every condition of whenToUse."""
     return [
         span
         for front in fronts(lines)

@@ -1,4 +1,4 @@
-"""The server itself: which request of an editor goes where, and how failures are told."""
+"""Route the requests of an editor and report failures."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class EditorServer:
             self.editor.command(name)(self._obeying(command))
 
     def serve(self) -> None:
-        """Answer on standard input and output until the editor hangs up."""
+        """Answer on standard input and output until the editor disconnects."""
         self.editor.start_io()
 
     def _answering(self, handler: Callable[[Documents, Any], Any]) -> Callable[[Any], Any]:
-        """A handler whose failures are told to the person, in one line, instead of failing the request."""
+        """Wrap a handler so that a failure becomes a one-line message to the person instead of a failed request."""
 
         def answer(params: Any) -> Any:
             try:
@@ -57,7 +57,7 @@ class EditorServer:
         return answer
 
     def _obeying(self, command: Callable[..., Any]) -> Callable[..., Any]:
-        """The same for a command, which may wait for the editor."""
+        """Wrap a command handler in the same way; it may wait for the editor."""
 
         async def obey(*given: Any) -> Any:
             try:

@@ -1,4 +1,4 @@
-"""The memories of one repository, as an editor's requests need them at hand: loaded once, again when files changed."""
+"""Cache the memories of one repository for an editor; reload them when files change."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
     from ...model.entry import Entry, Memory
 
-RECALLS = 200  # questions that count as lately
+MAX_RECENT_RECALLS = 200  # questions that count as lately
 DELETED = "deleted"
 
 
 def path_in(layout: Layout, file: str) -> str:
-    """How a repository names a file; empty where it is no memory file of its. Opens nothing."""
+    """Return the path of a file inside a repository, or an empty text if it is not a memory file. Opens nothing."""
     file = os.path.abspath(file)
     path = layout.relative(file) if file.startswith(layout.root + os.sep) else ""
     return path if path.endswith(".md") and path.partition("/")[0] in AREAS else ""
 
 
 class Shelf:
-    """One repository, for an editor."""
+    """The memories of one repository."""
 
     def __init__(self, layout: Layout, warn: Callable[[str], None]):
         self.layout = layout
@@ -40,7 +40,7 @@ class Shelf:
         self._seen: object = None
 
     def refresh(self) -> None:
-        """Look at the files, and load the memories again where one changed."""
+        """Check the files, and reload the memories if a file changed."""
         index = self.repository.core.index
 
         def look() -> tuple[object, list[Memory] | None]:
@@ -54,15 +54,15 @@ class Shelf:
             self.names = Names(memories)
 
     def offered(self) -> list[Memory]:
-        """What may be written or looked for: all but the deleted ones."""
+        """Return all memories that are not deleted."""
         return [memory for memory in self.memories.values() if memory.status != DELETED]
 
     def meant(self, name: str) -> list[Memory]:
-        """The memories that a name in a file may mean."""
+        """Return the memories that a name in a file may mean."""
         return [self.memories[id] for id in self.names.find(name)]
 
     def files_naming(self, id: str) -> Iterator[str]:
-        """The paths of files that may refer to a memory."""
+        """Return the paths of files that may refer to a memory."""
         naming = (memory.path for memory in self.memories.values() if self._refers(memory, id))
         yield from sorted({*self._files_about(id), *naming})
 
@@ -73,11 +73,11 @@ class Shelf:
         return self.repository.core.read(lambda: self.repository.core.index.catalogue.paths_about(id))
 
     def as_edited(self, id: str, path: str, entries: Iterable[Entry]) -> Memory | None:
-        """A memory with one file's entries as an editor holds them, and the other files as they lie on disk."""
+        """Return a memory with one file's entries as the editor holds them, and all other files as on disk."""
         others = (file for file in self._files_about(id) if file != path)
         saved = (entry for file in others for entry in read_file(self.layout.path(file), file).entries)
         return fold(entry for entry in (*entries, *saved) if entry.target == id)
 
     def fired_lately(self, condition: str) -> list[tuple[int, str]]:
-        """When and on which tasks a condition fired lately, as far as the ledger tells; the latest first."""
-        return [(at, task) for at, task in self.repository.ledger.asked(RECALLS) if match(condition, task)]
+        """Return when, and on which tasks, a condition fired according to the ledger, latest first."""
+        return [(at, task) for at, task in self.repository.ledger.asked(MAX_RECENT_RECALLS) if match(condition, task)]

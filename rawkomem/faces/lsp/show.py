@@ -1,4 +1,4 @@
-"""What is shown beside a text: cards where the pointer rests, remarks above entries."""
+"""Show hover cards and code lenses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
-    """On a condition, the tasks it fired on; else a card of the memory that is named here, or of this entry's."""
+    """Return the tasks that a condition fired on, or a card of the memory at this position."""
     place = documents.place(params)
     if place is None:
         return None
@@ -40,7 +40,7 @@ def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
 
 
 def lenses(documents: Documents, params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
-    """Remarks above each memory that a document begins."""
+    """Return the remarks above each memory that a document begins."""
     document = documents.get(params.text_document.uri)
     if document is None:
         return None
@@ -55,7 +55,7 @@ def lenses(documents: Documents, params: lsp.CodeLensParams) -> list[lsp.CodeLen
 
 
 def _leading_on(shelf: Shelf, memory: Memory, remark: str) -> lsp.Command:
-    """A remark that leads to what replaced a memory; any other is just text."""
+    """Return a lens that opens the replacing memory, or a plain text lens."""
     newer = shelf.memories.get(memory.superseded_by)
     if newer and remark.startswith(SUPERSEDED):
         return lsp.Command(remark, SHOW, arguments=[uri_of(shelf, newer.path), newer.line])

@@ -1,7 +1,7 @@
-"""The words about memories: a card for when the pointer rests on a name, remarks for above an entry.
+"""Write the text of hover cards and code lenses.
 
-A card is Markdown that an editor renders, and a memory may come from anybody: nothing invisible, no images to fetch,
-and no text of what waits for a person's decision.
+A card is Markdown that the editor renders, and a memory may come from anybody: cards hold no invisible characters, no
+images to fetch, and no text of memories that wait for a review.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from .shelf import Shelf
 
-PREVIEW = 600  # characters of a body in a card
-TASKS = 5  # that are named for a condition
-STALE_PLACES = 3  # that are named in a remark
-UNSEEN = ("quarantined", "deleted")  # statuses whose text is not shown
+PREVIEW_CHARS = 600  # characters of a body in a card
+MAX_TASKS_SHOWN = 5  # that are named for a condition
+MAX_STALE_PLACES = 3  # that are named in a remark
+HIDDEN_STATUSES = ("quarantined", "deleted")  # statuses whose text is not shown
 SUPERSEDED = "superseded by "
 
 
 class Teller:
-    """Tells about the memories of one request: uses are counted once, and each cited file is looked at once."""
+    """Describes the memories of one request. Counts uses once and looks at each cited file once."""
 
     def __init__(self, shelf: Shelf):
         self.shelf = shelf
@@ -37,8 +37,8 @@ class Teller:
         self.citations = Citations(shelf.layout)
 
     def card(self, memory: Memory) -> str:
-        """A memory as Markdown: how it stands, how far it is believed, what it says."""
-        if memory.status in UNSEEN:
+        """Return a memory as Markdown: status, trust and text."""
+        if memory.status in HIDDEN_STATUSES:
             hint = "not shown: open its file, then decide with 'rawkomem review' or 'rawkomem restore'"
             return harmless(f"### {_code(memory.id)}\n\n**{memory.status}** · {memory.kind}\n\n({hint})")
         trust = self.shelf.repository.beliefs.trust(memory)
@@ -48,13 +48,13 @@ class Teller:
             memory.importance,
             f"trust {trust.value:.2f}" + ("" if trust.standing.verified else " (unverified)"),
         ]
-        body = memory.body if len(memory.body) <= PREVIEW else memory.body[:PREVIEW].rstrip() + " …"
+        body = memory.body if len(memory.body) <= PREVIEW_CHARS else memory.body[:PREVIEW_CHARS].rstrip() + " …"
         more = [*self.remarks(memory), _code(memory.id)]
         title = f"### {one_line(memory.title or memory.id, 200)}"
         return harmless("\n\n".join([title, " · ".join(facts), " · ".join(more), "---", body]))
 
     def remarks(self, memory: Memory) -> list[str]:
-        """What somebody who reads or edits a memory should know: what replaced it, what went stale, how it did."""
+        """Return what a reader or editor of a memory should know: its replacement, stale citations, votes."""
         said = []
         if memory.superseded_by:
             newer = self.shelf.memories.get(memory.superseded_by)
@@ -64,7 +64,7 @@ class Teller:
         stale = [item for item in self.citations.of(memory.extra) if item.state in (STALE, GONE)]
         if stale:
             places = (f"{item.citation.place} {'is gone' if item.state == GONE else 'changed'}" for item in stale)
-            said.append("stale: " + ", ".join([*places][:STALE_PLACES]))
+            said.append("stale: " + ", ".join([*places][:MAX_STALE_PLACES]))
         if memory.helpful or memory.harmful:
             said.append(f"{memory.helpful} helpful" + (f", {memory.harmful} harmful" if memory.harmful else ""))
         access = self.uses.get(memory.id, Access())
@@ -74,22 +74,24 @@ class Teller:
 
 
 def fired(condition: str, lately: Sequence[tuple[int, str]]) -> str:
-    """Which tasks a condition fired on lately, as Markdown."""
+    """Return the tasks that a condition fired on recently, as Markdown."""
     named = _code(one_line(condition, 200))
     if not lately:
         return harmless(f"{named} fired on none of the tasks that the ledger remembers.")
-    tasks = "\n".join(f"- {iso(at)[:16].replace('T', ' ')} {one_line(task, 120)}" for at, task in lately[:TASKS])
-    more = f"\n- … and {len(lately) - TASKS} more" if len(lately) > TASKS else ""
+    tasks = "\n".join(
+        f"- {iso(at)[:16].replace('T', ' ')} {one_line(task, 120)}" for at, task in lately[:MAX_TASKS_SHOWN]
+    )
+    more = f"\n- … and {len(lately) - MAX_TASKS_SHOWN} more" if len(lately) > MAX_TASKS_SHOWN else ""
     return harmless(f"{named} fired lately on:\n\n{tasks}{more}")
 
 
 def harmless(text: str) -> str:
-    """Markdown without what no reader can see, and without images: showing one asks a server for it."""
+    """Remove invisible characters and images from Markdown; showing an image would contact a server."""
     return clean(text).replace("![", "!\\[")
 
 
 def _code(text: str) -> str:
-    """A text as it stands, between more backticks than it holds in a row."""
+    """Quote a text with more backticks than it holds in a row."""
     ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     blank = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{ticks}{blank}{text}{blank}{ticks}"

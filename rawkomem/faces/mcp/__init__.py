@@ -1,1 +1,1 @@
-"""The MCP server: a face for agents. Verbs are parse → one library call → text; the SDK is loaded by server.py only."""
+"""Serve memories to agents by the Model Context Protocol. Verbs parse, make one library call and return text."""

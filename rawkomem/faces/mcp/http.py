@@ -1,7 +1,7 @@
-"""The server over streamable HTTP, for this machine only: loopback, a token, and no page of a browser gets in.
+"""Serve MCP over streamable HTTP on the loopback address, protected by a token.
 
-The token stops other users and programs of this machine; Host stops a name that was rebound to 127.0.0.1; Origin stops
-scripts of pages, which send one. All three are checked before the SDK sees a request.
+The token stops other users and programs of this machine. The Host check stops DNS rebinding. The Origin check stops
+scripts of web pages. All three run before the SDK sees a request.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from .server import MemoryServer
 
 LOOPBACK = "127.0.0.1"
-BACKLOG = 128  # connections that wait
+MAX_WAITING_CONNECTIONS = 128  # connections that wait
 PATH = "/mcp"
-PATIENCE = 3  # seconds for open streams when the server is stopped
+SHUTDOWN_WAIT_S = 3  # seconds for open streams when the server is stopped
 
 
 class Guard:
-    """An ASGI application in front of another: passes on only what comes from here and knows the token."""
+    """ASGI application that passes on only requests with the right Host, Origin and token."""
 
     def __init__(self, app: Any, port: int, token: str):
         self.app = app
@@ -37,7 +37,7 @@ class Guard:
         self.expected = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
-        """Answer 421, 403 or 401, or hand the request on."""
+        """Answer 421, 403 or 401, or pass the request on."""
         refusal = self._refusal(scope) if scope["type"] != "lifespan" else None
         if refusal:
             await _refuse(send, *refusal)
@@ -45,7 +45,7 @@ class Guard:
             await self.app(scope, receive, send)
 
     def _refusal(self, scope: Mapping[str, Any]) -> tuple[int, str] | None:
-        """Of a header that comes twice, every value must be right: proxies and servers differ in which they take."""
+        """Return why a request is refused. If a header occurs twice, every value must be right."""
         if scope["type"] != "http":
             return 403, "only HTTP"
         said: dict[bytes, list[bytes]] = {}
@@ -73,13 +73,13 @@ async def _refuse(send: Any, status: int, text: str) -> None:
 
 
 def listen(port: int) -> socket.socket:
-    """A socket on the loopback address; port 0 takes one that is free."""
+    """Open a socket on the loopback address; port 0 takes a free port."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     if os.name != "nt":  # there, it would let another program take the port over
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((LOOPBACK, port))
-        listening.listen(BACKLOG)  # now: whoever reads the address may come before the server runs
+        listening.listen(MAX_WAITING_CONNECTIONS)  # now: whoever reads the address may come before the server runs
     except OSError as failure:
         listening.close()
         raise BadInput(f"port {port} cannot be used: {failure.strerror}", "give another, or 0 for any") from None
@@ -87,18 +87,18 @@ def listen(port: int) -> socket.socket:
 
 
 def serve_http(server: MemoryServer, listening: socket.socket, token: str) -> None:
-    """Answer clients on a socket until the process is told to stop."""
+    """Answer clients on a socket until the process is stopped."""
     port = listening.getsockname()[1]
     app = server.protocol.streamable_http_app(streamable_http_path=PATH, transport_security=_security(port))
     guarded = Guard(app, port, token)
     config = uvicorn.Config(
         guarded, log_level="warning", access_log=False, server_header=False, ws="none",
-        timeout_graceful_shutdown=PATIENCE,
+        timeout_graceful_shutdown=SHUTDOWN_WAIT_S,
     )  # fmt: skip
     uvicorn.Server(config).run(sockets=[listening])
 
 
 def _security(port: int) -> TransportSecuritySettings:
-    """The SDK's own checks, as narrow as ours."""
+    """Return the SDK's own checks, as narrow as ours."""
     hosts = [f"{LOOPBACK}:{port}", f"localhost:{port}"]
     return TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts])

@@ -1,4 +1,4 @@
-"""Prompts that a person picks in the host: what is known about a task, a brief for a goal, the end of a session."""
+"""Define the prompts that a person picks in the host: memories for a task, a brief, the end of a session."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ call `feedback` for the recalled memories that helped or misled. If nothing is w
 
 @record
 class Prompt:
-    """One prompt: what a person sees of it, the argument it takes, and what it writes."""
+    """One prompt: its description, its argument and the text that it writes."""
 
     title: str
     says: str

@@ -1,7 +1,7 @@
-"""The server itself: verbs, resources and prompts on the MCP SDK, over one Repository.
+"""Serve verbs, resources and prompts on the MCP SDK, over one Repository.
 
-The low-level Server of the SDK, because the list of tools is then exactly what verbs.py says and every mistake of a
-caller comes back as our one line. The Repository is used by one call at a time, in a thread: the event loop stays free.
+Uses the SDK's low-level Server, so that the list of tools is exactly what verbs.py says and every mistake of a caller
+becomes one line. A thread runs one repository call at a time; the event loop stays free.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...text.clean import one_line
 from ...text.safe import safe_title
 from .answers import complaint
 from .prompts import PROMPTS
-from .verbs import BY, VERBS, Caller, get
+from .verbs import DEFAULT_AUTHOR, VERBS, Caller, get
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,9 +45,9 @@ Memories are notes of others, given between fences with date, source and trust: 
 SCHEME = "memory://"
 TEMPLATE = SCHEME + "{id}"
 MARKDOWN = "text/markdown"
-PAGE = 100  # resources of one page of the list
-COMPLETED = 100  # suggestions at once: what the protocol allows
-LONGEST_NAME = 64  # characters of a client's name
+RESOURCES_PER_PAGE = 100  # resources of one page of the list
+MAX_COMPLETIONS = 100  # suggestions at once: what the protocol allows
+MAX_CLIENT_NAME_CHARS = 64  # characters of a client's name
 
 
 class MemoryServer:
@@ -74,7 +74,7 @@ class MemoryServer:
         )
 
     async def serve_stdio(self) -> None:
-        """Answer one client on standard input and output until it hangs up."""
+        """Answer one client on standard input and output until it disconnects."""
         async with stdio_server() as (reading, writing):
             await self.protocol.run(reading, writing, self.protocol.create_initialization_options())
 
@@ -97,9 +97,9 @@ class MemoryServer:
             return _result(_bug(params.name, failure), wrong=True)
 
     def _caller(self, context: Any) -> Caller:
-        """The client by the name that it gave, if it gave one: newer clients need not."""
+        """Return the client by the name that it gave, if any."""
         client = getattr(context.session.client_params, "client_info", None)
-        return Caller(one_line(client.name, LONGEST_NAME) if client else BY, self.session)
+        return Caller(one_line(client.name, MAX_CLIENT_NAME_CHARS) if client else DEFAULT_AUTHOR, self.session)
 
     # Resources
 
@@ -113,9 +113,9 @@ class MemoryServer:
                 name=row.id, title=safe_title(row.title or row.id), uri=SCHEME + quote(row.id, safe=""),
                 mime_type=MARKDOWN,
             )
-            for row in rows[start : start + PAGE]
+            for row in rows[start : start + RESOURCES_PER_PAGE]
         ]  # fmt: skip
-        more = str(start + PAGE) if start + PAGE < len(rows) else None
+        more = str(start + RESOURCES_PER_PAGE) if start + RESOURCES_PER_PAGE < len(rows) else None
         return wire.ListResourcesResult(resources=found, next_cursor=more)
 
     async def _list_templates(self, context: Any, params: Any) -> wire.ListResourceTemplatesResult:
@@ -153,17 +153,17 @@ class MemoryServer:
         return wire.GetPromptResult(description=prompt.says, messages=[message])
 
     async def _complete(self, context: Any, params: wire.CompleteRequestParams) -> wire.CompleteResult:
-        """Ids for the template of memories; prompts take free text."""
+        """Complete ids for the memory template; prompts take free text."""
         ids: list[str] = []
         if isinstance(params.ref, wire.ResourceTemplateReference) and params.argument.name == "id":
             rows = await self._protocol_call(self.repository.list)
             typed = params.argument.value.casefold()
             ids = [row.id for row in rows if typed in f"{row.id} {row.title}".casefold()]
-        completion = wire.Completion(values=ids[:COMPLETED], total=len(ids), has_more=len(ids) > COMPLETED)
+        completion = wire.Completion(values=ids[:MAX_COMPLETIONS], total=len(ids), has_more=len(ids) > MAX_COMPLETIONS)
         return wire.CompleteResult(completion=completion)
 
     async def _protocol_call(self, call: Callable[[], T]) -> T:
-        """A library call whose failure is an error of the protocol: only tools have results that say so."""
+        """Run a library call and turn its failure into a protocol error; only tool results can hold errors."""
         try:
             return await self._off_loop(call)
         except (NotFound, BadInput) as failure:
@@ -173,9 +173,9 @@ class MemoryServer:
 
 
 def tools() -> list[wire.Tool]:
-    """The verbs as tools, always in the same order.
+    """Return the verbs as tools, always in the same order.
 
-    Hints are told where they differ from the protocol's defaults: all of them would cost every agent 90 tokens more.
+    Hints are set only where they differ from the protocol's defaults: all of them would cost every agent 90 tokens more.
     """
     return [
         wire.Tool(
@@ -194,7 +194,7 @@ def tools() -> list[wire.Tool]:
 
 
 def checked(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a verb, once it is sure that it can take them."""
+    """Validate and return the arguments of a verb."""
     verb = VERBS.get(name)
     if verb is None:
         raise BadInput(f"no tool {name[:80]!r}", "one of " + ", ".join(VERBS))
@@ -215,7 +215,7 @@ def _result(text: str, wrong: bool = False) -> wire.CallToolResult:
 
 
 def _bug(name: str, failure: Exception) -> str:
-    """A fault of ours: told in one line, to the client and on stderr; it must not end the server."""
+    """Report an internal error in one line to the client and on stderr, and keep the server running."""
     said = f"{name} failed: {type(failure).__name__}: {one_line(str(failure), 200)}"
     print(f"rawkomem: {said}", file=sys.stderr)
     return said

@@ -1,6 +1,6 @@
-"""The verbs of the server: what each is called, takes and does. Few, and briefly told: every agent pays for the list.
+"""Define the verbs of the server. They are few and short, because every agent pays tokens for the list.
 
-Each makes the same library call as the command of the same name; what is written arrives as an agent's word.
+Each verb makes the same library call as the command of the same name; what it writes counts as an agent's word.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...model.filters import Words
     from ...repository import Repository
 
-BY = "agent"  # who found it out, where the client does not say its name
+DEFAULT_AUTHOR = "agent"  # who found it out, where the client does not say its name
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
 MAX_RESULTS = 50  # of one search: a longer list is no answer
@@ -35,15 +35,15 @@ FILTERS = {  # the filters that agents are offered
 
 @record
 class Caller:
-    """Who asks: the client's name as far as it gives one, and the session that uses are counted under."""
+    """The client's name, if given, and the session that uses are counted under."""
 
-    name: str = BY
+    name: str = DEFAULT_AUTHOR
     session: str = ""
 
 
 @record
 class Verb:
-    """One tool: its words for the agent, its arguments as JSON Schema, and what it calls."""
+    """One tool: its description for the agent, its arguments as JSON Schema, and the function that it calls."""
 
     says: str
     takes: dict[str, Any]
@@ -54,12 +54,12 @@ class Verb:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The arguments as JSON Schema."""
+        """Return the arguments as JSON Schema."""
         return {"type": "object", "properties": self.takes, "required": [*self.needs]}
 
 
 def recall(repository: Repository, caller: Caller, task: str) -> str:
-    """`rawkomem inject`: counted as a use."""
+    """Run `rawkomem inject` and count a use."""
     injection = repository.inject(Task(task, session=caller.session), form="xml")
     repository.note_use(injection, caller.session)
     repository.core.deepen_in_background()
@@ -67,19 +67,19 @@ def recall(repository: Repository, caller: Caller, task: str) -> str:
 
 
 def search(repository: Repository, caller: Caller, query: str, limit: int = 5, **which: Words) -> str:
-    """`rawkomem search`."""
+    """Run `rawkomem search`."""
     found = repository.search(query, min(max(limit, 1), MAX_RESULTS), filter_of(**which))
     return found_list(found) if found else "Nothing found."
 
 
 def get(repository: Repository, caller: Caller, id: str) -> str:
-    """`rawkomem show`."""
+    """Run `rawkomem show`."""
     memory = repository.get(id)
     return whole_memory(memory, repository.beliefs.trust(memory))
 
 
 def remember(repository: Repository, caller: Caller, text: str, amends: str = "", **flags: Any) -> str:
-    """`rawkomem add`, or `rawkomem amend` where it names a memory. The text is a body: it brings no frontmatter."""
+    """Run `rawkomem add`, or `rawkomem amend` if a memory is named. The text is a body without frontmatter."""
     entry = compose(Entry(body=text.strip("\n")), "amend" if amends else "memory", caller.name, **flags)
     if amends:
         return what_was_amended(repository.amend(amends, entry))
@@ -87,12 +87,12 @@ def remember(repository: Repository, caller: Caller, text: str, amends: str = ""
 
 
 def feedback(repository: Repository, caller: Caller, id: str, signal: str, reason: str = "") -> str:
-    """`rawkomem feedback`."""
+    """Run `rawkomem feedback`."""
     return f"noted: {signal}, for {repository.feedback(id, signal, reason, caller.name).entry.about}"
 
 
 def learn(repository: Repository, caller: Caller, text: str, task: str = "") -> str:
-    """`rawkomem learn`, offline."""
+    """Run `rawkomem learn` offline."""
     if is_learning():
         return "this runs below a model that rawkomem itself asked: nothing is learned"
     return what_was_learned(repository.learning.learn(text, agent=caller.name, task=task))

@@ -1,9 +1,9 @@
-"""RFC-0011, as other programs know it: a thin adapter over Repository, without a store or a scorer of its own.
+"""Implement RFC-0011 as a thin adapter over Repository, without a store or a scorer of its own.
 
-options.py, types.py     what callers say, and what they get
+options.py, types.py     what callers pass, and what they get
 records.py, render.py    memories as records, and as text for a prompt
-opening.py, storing.py   from options to a repository; a memory, stored once
-memory_mesh.py           the API: awaitable.py has it to await, context.py for a conversation, cli.py as commands
+opening.py, storing.py   open a repository from options; store a memory once
+memory_mesh.py           the API; awaitable.py makes it awaitable, context.py serves conversations, cli.py commands
 """
 
 from .awaitable import MemoryMesh

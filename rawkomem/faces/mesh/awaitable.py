@@ -1,4 +1,4 @@
-"""MemoryMesh: SyncMemoryMesh with methods to await. They run one after the other, in a thread of their own."""
+"""Provide MemoryMesh: SyncMemoryMesh with awaitable methods, run one after the other in one thread."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 class MemoryMesh:
-    """A memory mesh over the repository of a project; see SyncMemoryMesh for what each method does."""
+    """A memory mesh over the repository of a project; see SyncMemoryMesh for each method."""
 
     def __init__(self, options: MemoryMeshOptions | Given | None = None, **named: Any):
         self.sync = SyncMemoryMesh(options, **named)
@@ -72,7 +72,7 @@ class MemoryMesh:
         await self._run(self.sync.init)
 
     async def close(self) -> None:
-        """As SyncMemoryMesh.close: once all that was asked before is done."""
+        """Close as SyncMemoryMesh.close does, after all earlier calls are done."""
         if self._thread is not None:
             await asyncio.shield(asyncio.wrap_future(self._close_behind()))
 
@@ -187,7 +187,10 @@ class MemoryMesh:
         return await self._run(self.sync.version)
 
     def clear_cache(self) -> None:
-        """As SyncMemoryMesh.clear_cache; like the next two, not to await (§4.1), and it waits for no other call."""
+        """Clear the cache as SyncMemoryMesh.clear_cache does. Not awaitable (§4.1), like the next two;
+
+        waits for no other call.
+        """
         self.sync.clear_cache()
 
     def get_cache_stats(self) -> CacheStats:

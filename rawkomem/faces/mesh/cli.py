@@ -1,4 +1,4 @@
-"""`memory-mesh`: the Zero-JSON command line of RFC-0011 §9, to the byte. Errors go to stderr, exit code 1."""
+"""Run `memory-mesh`: the Zero-JSON command line of RFC-0011 §9, to the byte. Errors go to stderr with exit code 1."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ...model.errors import BadInput, NotFound, RawkoError
 from ..cli.options import LIMIT
 from .memory_mesh import SyncMemoryMesh
 from .named_files import naming, read_text
-from .options import AGENT
+from .options import DEFAULT_AGENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TAG = "[MemoryMesh]"
 EXTENSION = ".md"
-EVENT = "event"  # the type of what says none
-SHOWN = 10  # a line of progress for so many files
+DEFAULT_TYPE = "event"  # the type of what says none
+FILES_PER_PROGRESS_LINE = 10  # a line of progress for so many files
 
 
 class Group(click.Group):
-    """Every mistake, click's own included, as the RFC writes errors (§9.3)."""
+    """Reports every error, click's own included, in the form of the RFC (§9.3)."""
 
     def main(self, *arguments: Any, **named: Any) -> Any:
-        """Run; one line on stderr and exit code 1 for whatever goes wrong."""
+        """Run a command; on any error print one line on stderr and exit with code 1."""
         try:
             return super().main(*arguments, **{**named, "standalone_mode": False})
         except click.Abort:
@@ -39,7 +39,7 @@ class Group(click.Group):
 
 
 def _said(failure: Exception) -> str:
-    """What went wrong, and what to do about it."""
+    """Return what went wrong and what to do about it."""
     if isinstance(failure, click.ClickException):
         return failure.format_message()
     if isinstance(failure, RawkoError):
@@ -60,13 +60,13 @@ def main(context: click.Context) -> None:
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         sys.exit(1)
-    mesh = context.obj = SyncMemoryMesh(agent_id=os.environ.get("MEMORY_MESH_AGENT", AGENT))
+    mesh = context.obj = SyncMemoryMesh(agent_id=os.environ.get("MEMORY_MESH_AGENT", DEFAULT_AGENT))
     context.call_on_close(mesh.close)
 
 
 @main.command()
 @click.option("--content", required=True, help="The text to remember.")
-@click.option("--type", "kind", default="", show_default=EVENT, help="What it is, in a word.")
+@click.option("--type", "kind", default="", show_default=DEFAULT_TYPE, help="What it is, in a word.")
 @click.option("--rationale", default="", help="Why it is kept.")
 @click.option("--hypothesis", default="", help="What it may be good for.")
 @click.option("--metadata", default="", help="Further metadata, as a JSON object.")
@@ -75,7 +75,7 @@ def store(mesh: SyncMemoryMesh, content: str, kind: str, rationale: str, hypothe
     """Store a memory."""
     named = {"type": kind, "rationale": rationale, "hypothesis": hypothesis}
     about = {**_metadata(metadata), **{key: value for key, value in named.items() if value}}
-    record = mesh.add(content, {**about, "type": about.get("type") or EVENT})
+    record = mesh.add(content, {**about, "type": about.get("type") or DEFAULT_TYPE})
     click.echo(f"{TAG} Ingested record {record.id}")
 
 
@@ -119,7 +119,7 @@ def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recur
             done += 1
         except BadInput as failure:
             _tell(failure.message)
-        if sys.stderr.isatty() and (number % SHOWN == 0 or number == len(files)):
+        if sys.stderr.isatty() and (number % FILES_PER_PROGRESS_LINE == 0 or number == len(files)):
             click.echo(f"\r{TAG} {number} of {len(files)} files", nl=number == len(files), err=True)
     click.echo(f"{TAG} Ingested {done} of {len(files)} files from {path}")
     if done < len(files):

@@ -1,4 +1,4 @@
-"""MemoryContextManager (RFC-0011 §4.3): memory for a conversation loop. Captures exchanges, recalls for the next."""
+"""Provide MemoryContextManager (RFC-0011 §4.3), which captures exchanges of a conversation and recalls for the next."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...text.clean import one_line
 from ...text.safe import safe_body
 from ...text.same import NEAR_DUPLICATE
 from .awaitable import MemoryMesh
-from .options import AGENT, FormatOptions, InteractionContext, RecallOptions, read_options
+from .options import DEFAULT_AGENT, FormatOptions, InteractionContext, RecallOptions, read_options
 from .types import CacheStats, HealthStatus, MemoryRecord
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     Given = Mapping[str, Any]
 
-RESPONSE = 500  # characters of an answer that are kept
-ENTRIES, SECONDS = 100, 120.0  # the cache of recalls
-LENGTH, LONG = 1000, 0.3  # characters that would count 1; the most that length counts
-TOLD = {"tools_used": 0.1, "files_involved": 0.1}  # what an exchange gains by having done something
+MAX_RESPONSE_CHARS = 500  # characters of an answer that are kept
+MAX_CACHED_RECALLS, CACHE_LIFE_S = 100, 120.0  # the cache of recalls
+FULL_LENGTH_CHARS, MAX_LENGTH_SHARE = 1000, 0.3  # characters that would count 1; the most that length counts
+ACTION_SHARES = {"tools_used": 0.1, "files_involved": 0.1}  # what an exchange gains by having done something
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,18 @@ class ContextManagerConfig:
 
     min_importance: float = 0.1  # exchanges below it are not kept
     mesh: MemoryMesh | None = None  # one to share; None: one of its own
-    agent_id: str = AGENT
+    agent_id: str = DEFAULT_AGENT
     db_dir: str = ""
 
 
 def importance_of(content: str, context: InteractionContext) -> float:
-    """How much an exchange is worth keeping, from 0 to 1: its length, and whether something was done."""
-    done = sum(amount for name, amount in TOLD.items() if getattr(context, name))
-    return round(min(LONG, len(content) / LENGTH) + done, 3)
+    """Return how much an exchange is worth keeping, from 0 to 1, by its length and by whether something was done."""
+    done = sum(amount for name, amount in ACTION_SHARES.items() if getattr(context, name))
+    return round(min(MAX_LENGTH_SHARE, len(content) / FULL_LENGTH_CHARS) + done, 3)
 
 
 class MemoryContextManager:
-    """Captures what was said and recalls what matters."""
+    """Captures exchanges and recalls relevant memories."""
 
     def __init__(
         self,
@@ -56,12 +56,12 @@ class MemoryContextManager:
         self.config = read_options(ContextManagerConfig, config, named)
         own = {"agent_id": self.config.agent_id, "db_dir": self.config.db_dir}
         self._mesh = self.config.mesh or MemoryMesh(own)
-        self._kept = AnswerCache(clock, ENTRIES, SECONDS)
+        self._kept = AnswerCache(clock, MAX_CACHED_RECALLS, CACHE_LIFE_S)
         self._disposed = False
 
     @property
     def mesh(self) -> MemoryMesh:
-        """The mesh, unless this was disposed of."""
+        """Return the mesh; raises an error after dispose."""
         if self._disposed:
             raise Refused("the context manager is disposed of", "initialize() opens it again")
         return self._mesh
@@ -74,9 +74,9 @@ class MemoryContextManager:
     async def capture_interaction(
         self, prompt: str, response: str, context: InteractionContext | Given | None = None
     ) -> MemoryRecord | None:
-        """Keep an exchange; None where it is too slight, or nearly the same as one that is kept."""
+        """Store an exchange. Returns None if it is too slight, or nearly the same as a stored one."""
         known = read_options(InteractionContext, context)
-        content = f"[USER] {redact(prompt)}\n\n[ASSISTANT] {redact(response)[:RESPONSE]}"
+        content = f"[USER] {redact(prompt)}\n\n[ASSISTANT] {redact(response)[:MAX_RESPONSE_CHARS]}"
         if importance_of(content, known) < self.config.min_importance:
             return None
         if await self.mesh.likeness(content) >= NEAR_DUPLICATE.min_cosine:
@@ -87,7 +87,7 @@ class MemoryContextManager:
         return await self.mesh.add(content, {key: value for key, value in {**about, **told, **files}.items() if value})
 
     async def recall_memories(self, query: str, options: RecallOptions | Given | None = None) -> list[MemoryRecord]:
-        """The memories that matter to a question; lessons too, where they are asked for."""
+        """Return the memories that are relevant to a question, and lessons if asked for."""
         wanted = read_options(RecallOptions, options)
         key = query, wanted, await self.mesh.version()  # an answer is as old as the memories it was found among
         kept = self._kept.get(key)
@@ -108,7 +108,7 @@ class MemoryContextManager:
     def format_memories_for_prompt(
         self, memories: Sequence[MemoryRecord], options: FormatOptions | Given | None = None
     ) -> str:
-        """Memories as a list for a prompt: data, never instructions."""
+        """Return memories as a list for a prompt, marked as data."""
         longest = read_options(FormatOptions, options).max_length
         if not memories:
             return ""
@@ -119,8 +119,8 @@ class MemoryContextManager:
         return "[MEMORY CONTEXT]\n" + "\n".join(lines) + "\n"
 
     async def health_check(self) -> HealthStatus:
-        """Whether memories can be read. Opens nothing that was disposed of, and makes no repository."""
-        cache = CacheStats(len(self._kept), ENTRIES, int(SECONDS * 1000))
+        """Return whether memories can be read. Opens nothing after dispose, and creates no repository."""
+        cache = CacheStats(len(self._kept), MAX_CACHED_RECALLS, int(CACHE_LIFE_S * 1000))
         try:
             stats = await self.mesh.stats()
         except RawkoError as failure:
@@ -130,7 +130,7 @@ class MemoryContextManager:
         return HealthStatus("healthy", stats.count, cache)
 
     def dispose(self) -> None:
-        """Forget what was recalled. A mesh that was handed in stays open: it is somebody else's."""
+        """Clear recalled memories. A mesh that the caller passed in stays open."""
         self._kept.clear()
         self._disposed = True
         if self.config.mesh is None:

@@ -1,4 +1,4 @@
-"""The public API of RFC-0011 §4.1, without `await`: see awaitable.py for the same with it."""
+"""Provide the public API of RFC-0011 §4.1 without `await`; awaitable.py adds it."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ if TYPE_CHECKING:
 
     Given = Mapping[str, Any]
 
-WIDER = 2  # RFC-0011 §5.1: twice as many candidates as results
-GRAVEST = "severity desc"  # the order of lessons that the RFC asks for (§8.2)
+CANDIDATES_PER_RESULT = 2  # RFC-0011 §5.1: twice as many candidates as results
+LESSON_ORDER = "severity desc"  # the order of lessons that the RFC asks for (§8.2)
 
 
 class SyncMemoryMesh:
-    """A memory mesh over the repository of a project. Whatever takes options takes them in each form of options.py."""
+    """A memory mesh over the repository of a project. Every method takes options in each form of options.py."""
 
     def __init__(self, options: MemoryMeshOptions | Given | None = None, **named: Any):
         self.options = checked(read_options(MemoryMeshOptions, options, named))
@@ -78,19 +78,19 @@ class SyncMemoryMesh:
     # Lifecycle
 
     def init(self) -> None:
-        """Open the repository, or make one where there is none; models are loaded when they are first needed."""
+        """Open the repository, or create one if there is none. Models are loaded when first needed."""
         if self._repository is None:
             self._repository = open_repository(self.options)
 
     def close(self) -> None:
-        """Let go of everything; twice does no harm, and the next call opens it again."""
+        """Release everything. Closing again has no effect; the next call opens the repository again."""
         if self._repository is not None:
             self._repository.close()
             self._repository = None
 
     @property
     def repository(self) -> Repository:
-        """What this is a face of; opened on first use."""
+        """Return the repository, opened on first use."""
         self.init()
         assert self._repository is not None
         return self._repository
@@ -102,7 +102,7 @@ class SyncMemoryMesh:
     # Memories
 
     def add(self, content: str, metadata: Given | None = None) -> MemoryRecord:
-        """Store a memory; one that says the same already is returned instead."""
+        """Store a memory, or return the one that already says the same."""
         entry = entry_of(content, {} if metadata is None else metadata, self.options.agent_id)
         chain = self._chain_in(metadata or {})
         if chain:
@@ -116,33 +116,33 @@ class SyncMemoryMesh:
         return record_of(memory)
 
     def ingest(self, content: str, metadata: Given | None = None) -> MemoryRecord:
-        """The same as `add`."""
+        """Store a memory, as `add` does."""
         return self.add(content, metadata)
 
     def get(self, id: str) -> MemoryRecord | None:
-        """One memory; None where there is none of this id."""
+        """Return one memory, or None if the id is unknown."""
         memory = self._memory(id)
         return record_of(memory) if memory else None
 
     def get_all(self, options: GetAllOptions | Given | None = None, **named: Any) -> list[MemoryRecord]:
-        """All memories in use, the last changed first."""
+        """Return all active memories, last changed first."""
         limit = checked_limit(read_options(GetAllOptions, options, named).limit, least=0)
         rows = self.repository.list()
         return [record_of(memory) for memory in self.repository.get_many([row.id for row in rows[: limit or None]])]
 
     def delete(self, id: str) -> None:
-        """Delete a memory: a tombstone is appended, its text stays in the file."""
+        """Delete a memory by appending a tombstone; its text stays in the file."""
         memory = self._memory(id)
         if memory is None:
             raise NotFound(f"Record not found: {id}", "'memory-mesh search' finds ids")
         self.repository.delete(memory.id, by=self._by)
 
     def search(self, query: str, options: SearchOptions | Given | None = None, **named: Any) -> list[SearchResult]:
-        """The memories that fit a question best, by reciprocal ranks of words and of meaning (§5.1)."""
+        """Return the memories that fit a question best, by reciprocal rank fusion of words and meaning (§5.1)."""
         asked = read_options(SearchOptions, options, named)
         limit = checked_limit(asked.limit)
         only = filter_of(filter=asked.filter)
-        found = self.repository.core.look([query], WIDER * limit, only, cached=asked.use_cache)[0].found
+        found = self.repository.core.look([query], CANDIDATES_PER_RESULT * limit, only, cached=asked.use_cache)[0].found
         ranked = sorted(found, key=lambda item: (-item.signals.ranks, item.row.id))[:limit]
         best = (ranked[0].signals.ranks, ranked[0].relevance) if ranked else (0.0, 0.0)
         self.repository.core.note_recalls([(query, len(ranked), *best)], limit, asked.filter)
@@ -151,11 +151,11 @@ class SyncMemoryMesh:
         return self._results(ranked)
 
     def likeness(self, content: str) -> float:
-        """How close the closest memory comes to a text, from 0 to 1; asking counts as no recall."""
+        """Return how similar the closest memory is to a text, from 0 to 1. This is not counted as a recall."""
         return storing.likeness(self.repository, content)
 
     def _results(self, ranked: Sequence[Found]) -> list[SearchResult]:
-        """Scores are shares of the best one's."""
+        """Return results with scores as shares of the best score."""
         best = ranked[0].signals.ranks or 1.0 if ranked else 1.0
         memories = self.repository.get_many([item.row.id for item in ranked])
         return [
@@ -168,7 +168,7 @@ class SyncMemoryMesh:
         ]
 
     def _memory(self, id: str) -> Memory | None:
-        """The memory of exactly this id, unless it was deleted."""
+        """Return the memory of exactly this id, unless it is deleted."""
         try:
             memory = self.repository.get(id)
         except (NotFound, BadInput):
@@ -178,27 +178,27 @@ class SyncMemoryMesh:
     # Reflection and synthesis
 
     def reflect(self, options: ReflectOptions | Given | None = None, **named: Any) -> ReflectionResult:
-        """What memories say together (§3.4): with a model a reflection that is kept, else the prompt for one."""
+        """Reflect on memories (§3.4): with a model, store a reflection; without, return the prompt for one."""
         asked = read_options(ReflectOptions, options, named)
         llm = asked.generate and self.repository.settings.llm.any
         shape = self.repository.skills.reflect(asked.topic, asked.lookback, llm, self._dry, self._by)
         return reflection_of(shape)
 
     def synthesize(self, options: SynthesisOptions | Given | None = None, **named: Any) -> SynthesisResult:
-        """Propose a skill from what was learned; inert until reviewed."""
+        """Propose a skill from what was learned; it is inert until reviewed."""
         topic = read_options(SynthesisOptions, options, named).topic
         made = self.repository.skills.synthesize(topic, self.repository.settings.llm.any, self._dry, self._by)[0]
         return SynthesisResult(made.status, made.analysis, made.skill_id, made.skill_name, made.yamo_text)
 
     @property
     def _dry(self) -> bool:
-        """Whether what could be kept is only shown."""
+        """Tell whether results are shown only, not stored."""
         return not self.options.enable_memory
 
     # Lessons
 
     def distill_lesson(self, context: LessonContext | Given) -> LessonBlock:
-        """Store a lesson (§8.3); one of its pattern that is as sure is returned instead."""
+        """Store a lesson (§8.3), or return the lesson of its pattern that is at least as confident."""
         told = Lesson(**vars(read_options(LessonContext, context)))
         lesson, _ = self.repository.lessons.learn(told, self._by, via="agent")
         return block_of(lesson)
@@ -206,29 +206,29 @@ class SyncMemoryMesh:
     def query_lessons(
         self, query: str = "", options: QueryOptions | Given | None = None, **named: Any
     ) -> list[LessonBlock]:
-        """Lessons in use, the gravest first."""
+        """Return active lessons, most severe first."""
         asked = read_options(QueryOptions, options, named)
-        if " ".join(asked.order_by.lower().split()) != GRAVEST:
+        if " ".join(asked.order_by.lower().split()) != LESSON_ORDER:
             raise BadInput(f"unknown order {asked.order_by!r}", f"there is one: {QueryOptions.order_by}")
         return [block_of(lesson) for lesson in self.repository.lessons.search(query, checked_limit(asked.limit))]
 
     def insert_heritage(self, memory_id: str, heritage: HeritageChain | Given) -> None:
-        """Give a memory the chain of intents that led to it."""
+        """Record the chain of intents that led to a memory."""
         chain = self._chain(heritage)
         self.repository.lessons.inherit(memory_id, chain.intents, chain.hypotheses, chain.rationales, self._by)
 
     def get_memories_by_pattern(self, pattern_id: str) -> list[MemoryRecord]:
-        """The lessons of a pattern."""
+        """Return the lessons of a pattern."""
         ids = [lesson.id for lesson in self.repository.lessons.by_pattern(pattern_id)]
         return [record_of(memory) for memory in self.repository.get_many(ids)]
 
     def _chain_in(self, metadata: Given) -> Heritage | None:
-        """The chain that comes with a memory, where such are kept."""
+        """Return the chain that comes with a memory, if chains are stored."""
         chain = metadata.get("heritage_chain") if self.options.enable_heritage_tracking else None
         return self._chain(chain) if chain else None
 
     def _chain(self, heritage: HeritageChain | Given) -> Heritage:
-        """The last levels of a chain, as many as are kept."""
+        """Return the last levels of a chain, as many as are stored."""
         chain = read_options(HeritageChain, heritage)
         deepest = min(self.options.max_heritage_depth, MAX_LEVELS)
         parts = (chain.intent_chain, chain.hypotheses, chain.rationales)
@@ -239,35 +239,35 @@ class SyncMemoryMesh:
     # Skills
 
     def ingest_skill(self, yamo_text: str, metadata: Given | None = None, source_file_path: str = "") -> SkillRecord:
-        """Take in a skill; one that says exactly this already is returned as it is."""
+        """Add a skill, or return the identical one."""
         extra = extra_of(checked_metadata({} if metadata is None else metadata))
         made = self.repository.skills.ingest(yamo_text, source_file_path, self._by, "agent", extra)
         return skill_record_of(self.repository.skills.get(made.id))
 
     def search_skills(self, query: str, options: SkillOptions | Given | None = None, **named: Any) -> list[SkillResult]:
-        """The skills that fit a question best (§5.3)."""
+        """Return the skills that fit a question best (§5.3)."""
         limit = checked_limit(read_options(SkillOptions, options, named).limit)
         return [skill_result_of(match.skill, match.score) for match in self.repository.skills.search(query, limit)]
 
     def list_skills(self, options: SkillOptions | Given | None = None, **named: Any) -> list[SkillResult]:
-        """Skills, the most reliable first."""
+        """Return skills, most reliable first."""
         limit = checked_limit(read_options(SkillOptions, options, named).limit)
         return [skill_result_of(skill) for skill in self.repository.skills.list(limit)]
 
     def update_skill_reliability(self, id: str, success: bool) -> ReliabilityUpdate:
-        """Tell how a use of a skill went."""
+        """Record how a use of a skill went."""
         skill = self.repository.skills.feedback(id, success, by=self._by)
         return ReliabilityUpdate(skill.memory.id, skill.reliability, skill.uses)
 
     def prune_skills(self, threshold: float = 0.3) -> PruneResult:
-        """Put away the skills that proved unreliable."""
+        """Archive unreliable skills."""
         pruned = self.repository.skills.prune(threshold, self._dry, self._by)
         return PruneResult(len(pruned.skills), pruned.remaining)
 
     # Diagnostics
 
     def stats(self) -> MemoryStats:
-        """What there is. Where there is no repository, none is made: then the mesh is not connected."""
+        """Return counts. Without a repository it creates none and reports that the mesh is not connected."""
         layout, there = layout_of(self.options)
         if self._repository is None and not there:
             return MemoryStats(0, 0, layout.root, False)
@@ -276,20 +276,20 @@ class SyncMemoryMesh:
         return MemoryStats(len(rows) - skills, skills, self.repository.layout.root, True)
 
     def version(self) -> object:
-        """Differs after every change of the memories, whoever made it."""
+        """Return a value that differs after every change of the memories."""
         repository = self.repository
         return repository.core.read(lambda: repository.core.index.catalogue.meta().get("listing"))
 
     def clear_cache(self) -> None:
-        """Forget the answers of the last minutes."""
+        """Clear the cache of answers."""
         if self._repository is not None:
             self._repository.core.forget_answers()
 
     def get_cache_stats(self) -> CacheStats:
-        """How many answers are kept."""
+        """Return how many answers are cached."""
         kept = self._repository.core.kept_answers if self._repository is not None else 0
         return CacheStats(kept, MAX_ANSWERS, int(TIME_TO_LIVE_S * 1000))
 
     def format_results(self, results: Sequence[SearchResult]) -> str:
-        """Results for a prompt (§9.2)."""
+        """Return results as text for a prompt (§9.2)."""
         return format_results(results)

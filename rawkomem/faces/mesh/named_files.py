@@ -1,4 +1,4 @@
-"""Files that a user names: read as text, and named in whatever goes wrong with one."""
+"""Read files that a user names, and name the file in every error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def naming(file: str) -> Iterator[None]:
-    """Whatever goes wrong with a file is told with its name."""
+    """Add the file's name to any error."""
     try:
         yield
     except RawkoError as failure:
@@ -24,6 +24,6 @@ def naming(file: str) -> Iterator[None]:
 
 
 def read_text(file: str) -> str:
-    """Return a file's text, inside `naming`."""
+    """Return the whole text of a file."""
     with open(file, "rb") as stream:
         return decode_text(stream.read(), "the file")

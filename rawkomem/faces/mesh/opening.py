@@ -1,4 +1,4 @@
-"""From the options of a mesh to an open repository: where it lies, by whose settings, whether it may be written."""
+"""Open a repository from the options of a mesh: place, settings, and whether it may be written."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ SKILL_FILES = (".yamo", ".md")
 
 
 class Unwritten(Writer):
-    """Refuses every write: for a mesh with `enable_memory` off."""
+    """A repository that refuses every write, for a mesh with `enable_memory` off."""
 
     def write_decided(self, decide: Callable[[], Plan], via: str = "") -> Sequence[Written]:
-        """Refuse, whatever was decided."""
+        """Refuse the write."""
         raise Refused("memory is switched off", "enable_memory=True keeps what is written")
 
 
 def checked(options: MemoryMeshOptions) -> MemoryMeshOptions:
-    """The options, once it is sure that they can be followed."""
+    """Validate and return the options."""
     if options.llm_provider and options.llm_provider not in PROVIDERS:
         raise BadInput(f"unknown provider {options.llm_provider!r}", "one of " + ", ".join(PROVIDERS))
     if options.max_heritage_depth < 1:
@@ -50,7 +50,7 @@ def checked(options: MemoryMeshOptions) -> MemoryMeshOptions:
 
 
 def open_repository(options: MemoryMeshOptions) -> Repository:
-    """The repository with what the options want done first; where that fails, nothing stays open."""
+    """Open the repository and apply the options; on failure nothing stays open."""
     folders = _skill_folders(options)
     repository = Repository(_found_or_made(options), via="agent", adjust=lambda settings: _adjusted(settings, options))
     repository.core.agent = name_of(options.agent_id)
@@ -69,7 +69,7 @@ def open_repository(options: MemoryMeshOptions) -> Repository:
 
 
 def layout_of(options: MemoryMeshOptions) -> tuple[Layout, bool]:
-    """Where the repository lies, or would lie, and whether it is there."""
+    """Return where the repository is or would be, and whether it exists."""
     start = options.db_dir or os.getcwd()
     try:
         return find_layout(start), True
@@ -102,7 +102,7 @@ def _ingest_folder(repository: Repository, folder: str) -> None:
 
 
 def _adjusted(settings: Settings, options: MemoryMeshOptions) -> Settings:
-    """The user's settings with what the options say instead."""
+    """Return the user's settings, overridden by the options."""
     given = {"lesson_confidence": options.lesson_min_confidence, "lesson_days": options.lesson_retention_days}
     ledger = settings.ledger if options.enable_yamo else "off"
     settings = replace(settings, ledger=ledger, llm=_llm(settings.llm, options))

@@ -1,6 +1,6 @@
-"""What callers say: the options of RFC-0011 §4.2 and §4.3, as a dataclass, as a mapping or by keywords.
+"""Read the options of RFC-0011 §4.2 and §4.3, given as a dataclass, a mapping or keywords.
 
-Names are Python's; `NAMES` is the one table that tells what the RFC calls them.
+Names are Python's; `RFC_NAMES` is the one table of the RFC's names.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from ...model.errors import BadInput
 
 # The RFC's name → ours. Whatever takes options takes either.
-NAMES = {
+RFC_NAMES = {
     "enableYamo": "enable_yamo",
     "enableLLM": "enable_llm",
     "enableMemory": "enable_memory",
@@ -45,20 +45,20 @@ NAMES = {
     "filesInvolved": "files_involved",
     "interactionType": "interaction_type",
 }
-AGENT = "YAMO_AGENT"  # who does not say who they are
-LIMIT = 10  # results where nobody says how many
+DEFAULT_AGENT = "YAMO_AGENT"  # who does not say who they are
+DEFAULT_LIMIT = 10  # results where nobody says how many
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class MemoryMeshOptions:
-    """How a mesh behaves."""
+    """Options of a mesh."""
 
     enable_yamo: bool = True  # whether blocks are noted in the ledger
     enable_llm: bool = True  # whether reflect and synthesize ask a model, where one is set up
     enable_memory: bool = True  # whether anything is kept
-    agent_id: str = AGENT
+    agent_id: str = DEFAULT_AGENT
     llm_provider: str = ""  # openai, ollama or cohere; empty: as the user's config says
     llm_model: str = ""
     llm_api_key: str = field(default="", repr=False)
@@ -74,32 +74,32 @@ class MemoryMeshOptions:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How to search."""
+    """Options of a search."""
 
-    limit: int = LIMIT
+    limit: int = DEFAULT_LIMIT
     filter: str = ""  # a condition, see docs/recall.md
     use_cache: bool = True
 
 
 @dataclass(frozen=True)
 class GetAllOptions:
-    """How many memories to list; 0: all of them."""
+    """How many memories to list; 0 lists all."""
 
     limit: int = 0
 
 
 @dataclass(frozen=True)
 class SkillOptions:
-    """How many skills to list or to find."""
+    """How many skills to list or find."""
 
-    limit: int = LIMIT
+    limit: int = DEFAULT_LIMIT
 
 
 @dataclass(frozen=True)
 class QueryOptions:
-    """Which lessons to hand out."""
+    """Which lessons to return."""
 
-    limit: int = LIMIT
+    limit: int = DEFAULT_LIMIT
     order_by: str = "severity DESC"  # the one order there is
 
 
@@ -149,11 +149,11 @@ class FormatOptions:
 
 
 def read_options(kind: type[T], given: object = None, named: Mapping[str, Any] | None = None) -> T:
-    """Options by the RFC's names or ours; what is unknown or missing is a mistake worth naming. None says nothing."""
+    """Return options from the RFC's names or ours. Raises an error that names an unknown or missing option."""
     known = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     for key, value in {**_as_mapping(kind, given), **(named or {})}.items():
-        name = NAMES.get(key, key)
+        name = RFC_NAMES.get(key, key)
         if name not in known:
             raise BadInput(f"{kind.__name__}: unknown option {key!r}", "one of " + ", ".join(known))
         if value is not None:
@@ -175,7 +175,7 @@ def _as_mapping(kind: type, given: object) -> Mapping[str, Any]:
 
 
 def checked_limit(limit: object, least: int = 1) -> int:
-    """A number of results."""
+    """Validate and return a number of results."""
     if not isinstance(limit, int) or limit < least:
         raise BadInput(f"a limit of {limit!r}", f"give a whole number, at least {least}")
     return limit

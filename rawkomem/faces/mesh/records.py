@@ -1,4 +1,4 @@
-"""Between a memory and the RFC's records: content and metadata on one side, frontmatter and body on the other."""
+"""Convert between memories and the RFC's records: content and metadata on one side, frontmatter and body on the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...redaction.entry import redact_entry
 from ...state.facets import session_of, type_of
 from ...state.lifecycle.promoted import chain_of, memory_type
 from ...text.clean import one_line
-from .options import AGENT
+from .options import DEFAULT_AGENT
 from .types import LessonBlock, MemoryRecord, ReflectionResult, SkillRecord, SkillResult
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from ...learn.skills.skill import Skill
     from ...model.entry import Memory, Value
 
-LONGEST = 100_000  # characters
-TITLE = 80
-FORBIDDEN = ("__proto__", "constructor", "prototype")
+MAX_CONTENT_CHARS = 100_000  # characters
+MAX_TITLE_CHARS = 80
+FORBIDDEN_KEYS = ("__proto__", "constructor", "prototype")
 # Metadata that has a place in the frontmatter, read by people and by the rest of this program: the RFC's key → ours.
 PLACES = {
     "type": "type",
@@ -39,15 +39,17 @@ PLACES = {
     "error_pattern": "error_pattern",
     "source_skill_id": "source_skill_id",
 }
-REST = "metadata"  # the frontmatter key of all other metadata, as JSON: what went in comes out, numbers and all
-SAID_ELSEWHERE = ("tags", "source")  # keys of every entry
+OTHER_METADATA_KEY = (
+    "metadata"  # the frontmatter key of all other metadata, as JSON: what went in comes out, numbers and all
+)
+ENTRY_KEYS = ("tags", "source")  # keys of every entry
 
 
 # What is given
 
 
 def entry_of(content: object, metadata: object, agent: str) -> Entry:
-    """What storing this means, without secrets and personal data; content and metadata are checked."""
+    """Return the redacted entry for checked content and metadata."""
     body = checked_content(content)
     given = checked_metadata(metadata)
     tags = given.pop("tags", ())
@@ -56,35 +58,35 @@ def entry_of(content: object, metadata: object, agent: str) -> Entry:
     source = given.pop("source") if isinstance(given.get("source"), str) else ""
     entry = redact_entry(Entry(tags=tuple(tags), by=name_of(agent), source=source, extra=extra_of(given), body=body))
     first = next(line for line in entry.body.splitlines() if line.strip())
-    return replace(entry, title=one_line(first.lstrip("# ") or first, TITLE))
+    return replace(entry, title=one_line(first.lstrip("# ") or first, MAX_TITLE_CHARS))
 
 
 def name_of(agent: str) -> str:
-    """Who writes or asks; empty for who does not say."""
-    return "" if agent == AGENT else agent
+    """Return the name of the caller, or an empty text."""
+    return "" if agent == DEFAULT_AGENT else agent
 
 
 def extra_of(given: Mapping[str, Any]) -> dict[str, Value]:
-    """Checked metadata as frontmatter."""
+    """Return checked metadata as frontmatter."""
     texts = {key: value for key, value in given.items() if key in PLACES and isinstance(value, str)}
     rest = {key: value for key, value in given.items() if key not in texts}
     extra: dict[str, Value] = {PLACES[key]: text for key, text in texts.items() if text}
-    return {**extra, REST: json.dumps(rest, ensure_ascii=False, sort_keys=True)} if rest else extra
+    return {**extra, OTHER_METADATA_KEY: json.dumps(rest, ensure_ascii=False, sort_keys=True)} if rest else extra
 
 
 def checked_content(content: object) -> str:
-    """The text without space around it."""
+    """Validate and return the stripped text."""
     if not isinstance(content, str) or not content.strip():
         raise BadInput("content must be a text that is not empty", "give --content")
-    if len(content) > LONGEST:
-        raise BadInput(f"content of {len(content)} characters", f"give at most {LONGEST:,}: split it")
+    if len(content) > MAX_CONTENT_CHARS:
+        raise BadInput(f"content of {len(content)} characters", f"give at most {MAX_CONTENT_CHARS:,}: split it")
     return content.strip()
 
 
 def checked_metadata(metadata: object) -> dict[str, Any]:
-    """A copy of the metadata; keys that could change more than a record are refused, however deep they stand.
+    """Return a checked copy of the metadata. Raises an error on keys that could change more than a record, at any depth.
 
-    A key with a place of its own that is null says nothing.
+    A reserved key whose value is null is ignored.
     """
     if not isinstance(metadata, dict):
         raise BadInput("metadata must be an object", 'such as {"type": "event"}')
@@ -95,13 +97,13 @@ def checked_metadata(metadata: object) -> dict[str, Any]:
         raise BadInput("metadata must be what JSON can say", "texts, numbers, lists and objects") from None
     except RecursionError:
         raise BadInput("metadata is nested too deeply", "make it flatter") from None
-    return {key: value for key, value in metadata.items() if value is not None or key not in (*PLACES, *SAID_ELSEWHERE)}
+    return {key: value for key, value in metadata.items() if value is not None or key not in (*PLACES, *ENTRY_KEYS)}
 
 
 def _refuse(value: object) -> None:
     if isinstance(value, dict):
         for key, inner in value.items():
-            if key in FORBIDDEN:
+            if key in FORBIDDEN_KEYS:
                 raise BadInput(f"metadata must not hold the key {key!r}", "rename it")
             _refuse(inner)
     elif isinstance(value, (list, tuple)):
@@ -113,12 +115,12 @@ def _refuse(value: object) -> None:
 
 
 def record_of(memory: Memory) -> MemoryRecord:
-    """A memory as a record."""
+    """Return a memory as a record."""
     return MemoryRecord(memory.id, memory.body or memory.title, metadata_of(memory), iso(memory.created))
 
 
 def metadata_of(memory: Memory) -> dict[str, Any]:
-    """What the memory says of itself, by the RFC's keys; what it does not say is left out."""
+    """Return what a memory says, by the RFC's keys, without empty values."""
     known = {
         "type": type_of(memory) or memory.kind,
         "memory_type": memory_type(memory),
@@ -138,17 +140,17 @@ def _said(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _given(extra: Mapping[str, Value]) -> dict[str, Any]:
-    """The metadata that was given, by the RFC's keys."""
+    """Return the metadata that was stored, by the RFC's keys."""
     placed = {key: extra[place] for key, place in PLACES.items() if extra.get(place)}
     try:
-        rest = json.loads(str(extra.get(REST, "{}")))
+        rest = json.loads(str(extra.get(OTHER_METADATA_KEY, "{}")))
     except ValueError:
         rest = {}
     return {**placed, **(rest if isinstance(rest, dict) else {})}
 
 
 def block_of(lesson: Lesson) -> LessonBlock:
-    """A lesson as the RFC hands it out."""
+    """Return a lesson as a block of the RFC."""
     context = lesson.context
     return LessonBlock(
         lesson.id,
@@ -163,7 +165,7 @@ def block_of(lesson: Lesson) -> LessonBlock:
 
 
 def reflection_of(shape: Mapping[str, Any]) -> ReflectionResult:
-    """A reflection, or the question for one, from the shapes of learn/skills/reflect.py."""
+    """Return a reflection, or the prompt for one."""
     if "reflection" not in shape:
         return ReflectionResult(shape["topic"], shape["count"], shape["context"], shape["prompt"])
     return ReflectionResult(
@@ -178,12 +180,12 @@ def reflection_of(shape: Mapping[str, Any]) -> ReflectionResult:
 
 
 def skill_record_of(skill: Skill) -> SkillRecord:
-    """A skill that was taken in."""
+    """Return a skill that was added."""
     return SkillRecord(skill.memory.id, skill.memory.title, skill.field("intent"), _skill_metadata(skill))
 
 
 def skill_result_of(skill: Skill, score: float = 0.0) -> SkillResult:
-    """A skill that was listed or found."""
+    """Return a skill that was listed or found."""
     return SkillResult(**vars(skill_record_of(skill)), score=round(score, 2), reliability=skill.reliability)
 
 

@@ -1,6 +1,6 @@
-"""Storing a memory once: who says the same again, in the same session and as the same type, gets what is there.
+"""Store a memory once: saying the same again, in the same session and as the same type, returns the stored one.
 
-Whoever decides that holds one lock, so that two that say the same write it once.
+The decision holds one lock, so that two callers who say the same write it once.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from ...model.entry import Entry, Memory
     from ...repository import Repository
 
-CLOSE = 20  # memories that a new one is compared with
-ASKED = 2_000  # characters of a text that its neighbours are looked up by
+MAX_NEIGHBORS = 20  # memories that a new one is compared with
+MAX_QUERY_CHARS = 2_000  # characters of a text that its neighbours are looked up by
 
 
 def store(repository: Repository, entry: Entry) -> tuple[Memory, bool]:
-    """The memory of an entry without secrets, and whether it is new."""
+    """Return the memory of a redacted entry, and whether it is new."""
     with lock(repository.layout, "mesh"):
         repository.core.index.expect_changes()  # another process may have stored it a moment ago
         known = _same(repository, created(entry))
@@ -32,16 +32,16 @@ def store(repository: Repository, entry: Entry) -> tuple[Memory, bool]:
 
 
 def likeness(repository: Repository, text: str) -> float:
-    """How close the closest memory in use comes to a text, from 0 to 1. Nobody's recall: it is noted nowhere."""
+    """Return how similar the closest active memory is to a text, from 0 to 1. This is not counted as a recall."""
     found = repository.core.look([text], 1, replace(DEFAULT, kinds=("memory",)))[0].found
     return max((item.relevance for item in found), default=0.0)
 
 
 def _same(repository: Repository, new: Memory) -> Memory | None:
-    """A memory in use that says the same: word for word, or as close as duplicates are, with the same facts."""
+    """Return an active memory that says the same: identical or a near duplicate, with the same facts."""
     session = session_of(new)
     only = replace(DEFAULT, kinds=("memory",), sessions=(session,) if session else ())
-    found = repository.core.look([new.body[:ASKED]], CLOSE, only)[0].found
+    found = repository.core.look([new.body[:MAX_QUERY_CHARS]], MAX_NEIGHBORS, only)[0].found
     memories = repository.get_many([item.row.id for item in found])
     for item, known in zip(found, memories, strict=True):
         alike = known.body == new.body or (item.relevance >= DUPLICATE.min_cosine and same_facts(new, known))
@@ -51,6 +51,6 @@ def _same(repository: Repository, new: Memory) -> Memory | None:
 
 
 def _same_place(new: Memory, known: Memory) -> bool:
-    """Whether both belong to one session and one agent, and are of one type; who names none means any."""
+    """Tell whether both have the same session, agent and type; an empty value matches any."""
     same = session_of(new) == session_of(known) and new.by == known.by
     return same and type_of(new) in ("", type_of(known))

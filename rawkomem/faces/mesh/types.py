@@ -1,4 +1,4 @@
-"""The types of RFC-0011 §4.2: what callers get, and the two things besides options that they give."""
+"""Define the types of RFC-0011 §4.2 that callers get, and two that they pass."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class MemoryRecord:
 
 @dataclass(frozen=True)
 class SearchResult(MemoryRecord):
-    """One that was found. `score` ranks within this answer, the best has 1.0; `relevance` is absolute."""
+    """A search result. `score` ranks within one answer, the best has 1.0; `relevance` is absolute."""
 
     score: float = 0.0
     relevance: float = 0.0
@@ -26,7 +26,7 @@ class SearchResult(MemoryRecord):
 
 @dataclass(frozen=True)
 class LessonContext:
-    """What went wrong, and what to do about it from now on."""
+    """What went wrong, and what to do from now on."""
 
     situation: str
     error_pattern: str
@@ -41,7 +41,7 @@ class LessonContext:
 
 @dataclass(frozen=True)
 class LessonBlock:
-    """A lesson, and its block for other programs. It is its own memory: both ids are the same."""
+    """A lesson and its wire block. The lesson and its memory have the same id."""
 
     lesson_id: str
     pattern_id: str
@@ -55,7 +55,7 @@ class LessonBlock:
 
 @dataclass(frozen=True)
 class HeritageChain:
-    """Intents in order, the first cause first; hypotheses and reasons at each level."""
+    """Intents in order, the first cause first, with hypotheses and reasons at each level."""
 
     intent_chain: tuple[str, ...] = ()
     hypotheses: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class HeritageChain:
 
 @dataclass(frozen=True)
 class SkillRecord:
-    """A skill that was taken in."""
+    """A skill that was added."""
 
     id: str
     name: str
@@ -74,7 +74,7 @@ class SkillRecord:
 
 @dataclass(frozen=True)
 class SkillResult(SkillRecord):
-    """One that was listed or found."""
+    """A skill that was listed or found."""
 
     score: float = 0.0
     reliability: float = 0.5
@@ -82,7 +82,7 @@ class SkillResult(SkillRecord):
 
 @dataclass(frozen=True)
 class ReliabilityUpdate:
-    """What became of a skill's reliability."""
+    """The reliability of a skill before and after."""
 
     id: str
     reliability: float
@@ -91,7 +91,7 @@ class ReliabilityUpdate:
 
 @dataclass(frozen=True)
 class PruneResult:
-    """How many skills were put away, and how many stay."""
+    """How many skills were archived, and how many remain."""
 
     pruned_count: int
     total_remaining: int
@@ -99,7 +99,7 @@ class PruneResult:
 
 @dataclass(frozen=True)
 class ReflectionResult:
-    """What memories say together; without a model, the prompt that asks one: then there is no `id`."""
+    """A reflection; without a model, the prompt for one and no `id`."""
 
     topic: str
     source_memory_count: int
@@ -114,7 +114,7 @@ class ReflectionResult:
 
 @dataclass(frozen=True)
 class SynthesisResult:
-    """A skill that was proposed, or why there is none."""
+    """A proposed skill, or why there is none."""
 
     status: str
     analysis: str
@@ -125,7 +125,7 @@ class SynthesisResult:
 
 @dataclass(frozen=True)
 class MemoryStats:
-    """What there is."""
+    """Counts."""
 
     count: int
     total_skills: int
@@ -135,7 +135,7 @@ class MemoryStats:
 
 @dataclass(frozen=True)
 class CacheStats:
-    """The cache of answers."""
+    """Figures of the cache."""
 
     size: int
     max_size: int
@@ -144,7 +144,7 @@ class CacheStats:
 
 @dataclass(frozen=True)
 class HealthStatus:
-    """Whether a context manager can do its work."""
+    """Whether a context manager works."""
 
     status: str  # healthy or unhealthy
     memories: int

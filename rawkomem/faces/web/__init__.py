@@ -1,1 +1,1 @@
-"""The page: `rawkomem browse` shows a repository in a browser on this machine, and takes a person's decisions."""
+"""Serve the page of `rawkomem browse`: show a repository in a browser on this machine, and take decisions."""

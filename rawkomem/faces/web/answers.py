@@ -1,4 +1,4 @@
-"""What the page is told: each function asks the repository one question and gives the answer as JSON would hold it."""
+"""Answer the questions of the page: each function makes repository calls and returns values for JSON."""
 
 from __future__ import annotations
 
@@ -37,28 +37,30 @@ if TYPE_CHECKING:
 
     Render = Callable[[str, Meant], str]
 
-LISTED = 200  # memories in a list: who wants more says what they look for
-FOUND = 40  # results of a search
-FAINT = 0.2  # share of the best result's score below which a result is noise
-DRAWN = 250  # memories in the graph, the most connected: more is a ball of wool
-MOMENTS = 1_500  # memories that the timeline tells one by one, the newest: of older ones, how many on each day
-TAGS = 60  # tags in the filter, the most frequent
-SIMILAR = 0.5  # least cosine for a line in the graph, as for `rawkomem links`
-CARDS = 50  # of a review: the next ones come as these are decided
-LONGEST = 4_000  # characters of a question
-EXCERPT = 220  # characters of a memory in a list
+MAX_LISTED = 200  # memories in a list: who wants more says what they look for
+MAX_RESULTS = 40  # results of a search
+MIN_SCORE_SHARE = 0.2  # share of the best result's score below which a result is noise
+MAX_GRAPH_NODES = 250  # memories in the graph, the most connected: more is a ball of wool
+MAX_TIMELINE_ITEMS = (
+    1_500  # memories that the timeline tells one by one, the newest: of older ones, how many on each day
+)
+MAX_TAGS_OFFERED = 60  # tags in the filter, the most frequent
+MIN_SIMILARITY = 0.5  # least cosine for a line in the graph, as for `rawkomem links`
+MAX_REVIEW_CARDS = 50  # of a review: the next ones come as these are decided
+MAX_QUESTION_CHARS = 4_000  # characters of a question
+EXCERPT_CHARS = 220  # characters of a memory in a list
 EVERYTHING = "everything"  # beside statuses: also what is history
-HIDDEN = "deleted"  # a tombstone shows that something was there, never what
+HIDDEN_STATUS = "deleted"  # a tombstone shows that something was there, never what
 
 # What a list leaves out of Markdown: marks at the beginning of a line, emphasis, code marks, brackets of links.
-MARKS = re.compile(r"^\s*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+|\*\*|__|`+|\[\[|\]\]", re.MULTILINE)
+MARKDOWN_MARKS = re.compile(r"^\s*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+|\*\*|__|`+|\[\[|\]\]", re.MULTILINE)
 
 Facts = dict[str, Any]
 
 
 def overview(repository: Repository) -> Facts:
-    """What there is to see, for the filters and the first glance."""
-    memories = [memory for memory in _all(repository) if memory.status != HIDDEN]
+    """Return the counts and vocabularies for the filters."""
+    memories = [memory for memory in _all(repository) if memory.status != HIDDEN_STATUS]
     listed = {row.id for row in repository.list()}
     in_use = [memory for memory in memories if memory.id in listed]
     tags = Counter(tag for memory in memories for tag in {one_line(tag.lower(), 40) for tag in memory.tags})
@@ -72,7 +74,7 @@ def overview(repository: Repository) -> Facts:
             "type": _words(type_of(memory) for memory in memories if type_of(memory)),
             "importance": [*IMPORTANCE[1:]],
             "status": _words((memory.status for memory in memories), STATUSES),
-            "tag": sorted(tag for tag, _ in tags.most_common(TAGS)),
+            "tag": sorted(tag for tag, _ in tags.most_common(MAX_TAGS_OFFERED)),
         },
         "waiting": len(_waiting(repository)),
         "writes_as": repository.core.via,
@@ -80,23 +82,23 @@ def overview(repository: Repository) -> Facts:
 
 
 def _unlisted_as(memory: Memory) -> str:
-    """What keeps a memory out of the list: its status, or its validity window."""
+    """Return what keeps a memory out of the list: its status or its validity window."""
     return EXPIRED if memory.status in READABLE else memory.status
 
 
 def memories(repository: Repository, asked: Mapping[str, str]) -> Facts:
-    """The memories that pass the filters: those that fit a question, best first, or all, the last changed first."""
+    """Return the memories that pass the filters: search results, best first, or all, last changed first."""
     only, question = _filter(asked), _question(asked.get("q", ""))
     every = repository.list(only)
-    found = repository.search(question, FOUND, only) if question else ()
-    texts = {item.row.id: item.text for item in found if item.score >= FAINT * found[0].score}
+    found = repository.search(question, MAX_RESULTS, only) if question else ()
+    texts = {item.row.id: item.text for item in found if item.score >= MIN_SCORE_SHARE * found[0].score}
     rows = _found(every, list(texts), question) if question else every
-    shown = repository.get_many([row.id for row in rows[:LISTED]])
+    shown = repository.get_many([row.id for row in rows[:MAX_LISTED]])
     return {"total": len(rows), "items": [_item(memory, texts.get(memory.id, "")) for memory in shown]}
 
 
 def _found(every: Sequence[Row], ids: Sequence[str], question: str) -> list[Row]:
-    """Titles that hold what was typed so far, which may be half a word, then what words and meaning found."""
+    """Return memories whose title holds the typed text, then those found by words and meaning."""
     named = [row.id for row in every if question.lower() in row.title.lower()]
     known = {row.id: row for row in every}
     best_first = sorted(named, key=lambda id: ids.index(id) if id in ids else len(ids))
@@ -104,10 +106,10 @@ def _found(every: Sequence[Row], ids: Sequence[str], question: str) -> list[Row]
 
 
 def memory(repository: Repository, name: str, render: Render) -> Facts:
-    """One memory with everything that it is judged by."""
+    """Return one memory with everything that it is judged by."""
     explained = repository.beliefs.explain(_named(repository, name))
     known = explained.memory
-    hidden = known.status == HIDDEN
+    hidden = known.status == HIDDEN_STATUS
     claim = claim_of(known)
     return {
         **_item(known),
@@ -133,7 +135,7 @@ def memory(repository: Repository, name: str, render: Render) -> Facts:
 
 
 def why(repository: Repository, name: str, task: str) -> Facts:
-    """How a memory scores for a task, whether it would be injected, and if not, why."""
+    """Return how a memory scores for a task, whether it would be injected, and if not, why."""
     task = _question(task)
     if not task:
         raise BadInput("no task given", "type what somebody would ask an agent to do")
@@ -152,10 +154,10 @@ def why(repository: Repository, name: str, task: str) -> Facts:
 
 
 def graph(repository: Repository) -> Facts:
-    """Memories in use and what connects them; of very many, the most connected."""
-    known = repository.graph.load(similar=SIMILAR)
+    """Return active memories and their connections; if there are too many, the most connected ones."""
+    known = repository.graph.load(similar=MIN_SIMILARITY)
     by_degree = sorted(known.memories.values(), key=lambda memory: (-len(known.around[memory.id]), memory.id))
-    drawn = {memory.id: memory for memory in by_degree[:DRAWN]}
+    drawn = {memory.id: memory for memory in by_degree[:MAX_GRAPH_NODES]}
     return {
         "total": len(known.memories),
         "nodes": [_item(memory) for memory in drawn.values()],
@@ -164,28 +166,31 @@ def graph(repository: Repository) -> Facts:
 
 
 def timeline(repository: Repository) -> Facts:
-    """Memories that say when they were found, the newest first; of very many, older ones as a count for each day."""
-    rows = repository.list(Filter(statuses=tuple(status for status in STATUSES if status != HIDDEN)))
+    """Return dated memories, newest first; if there are too many, older ones as a count per day."""
+    rows = repository.list(Filter(statuses=tuple(status for status in STATUSES if status != HIDDEN_STATUS)))
     dated = sorted((row for row in rows if row.created), key=lambda row: (-row.created, row.id))
-    older = Counter(row.created - row.created % DAY for row in dated[MOMENTS:])
+    older = Counter(row.created - row.created % DAY for row in dated[MAX_TIMELINE_ITEMS:])
     return {
         "total": len(dated),
         "undated": len(rows) - len(dated),
-        "items": [_row(row) for row in dated[:MOMENTS]],
+        "items": [_row(row) for row in dated[:MAX_TIMELINE_ITEMS]],
         "older": sorted(older.items()),
     }
 
 
 def waiting(repository: Repository, render: Render) -> Facts:
-    """What waits for a review, and claims that contradict each other, with both sides."""
+    """Return what waits for a review, and contradicting claims with both sides."""
     meant = _meanings(repository)
     held = _waiting(repository)
-    items = [_held(repository, memory, others, lambda body: render(body, meant)) for memory, others in held[:CARDS]]
+    items = [
+        _held(repository, memory, others, lambda body: render(body, meant))
+        for memory, others in held[:MAX_REVIEW_CARDS]
+    ]
     return {"total": len(held), "items": items}
 
 
 def _waiting(repository: Repository) -> list[tuple[Memory, list[Memory]]]:
-    """What is in quarantine or contradicts something in use, each with what it contradicts."""
+    """Return memories that are quarantined or contradict an active one, each with what it contradicts."""
     held = repository.get_many([row.id for row in repository.list(Filter(statuses=("quarantined",)))])
     found: dict[str, tuple[Memory, list[Memory]]] = {memory.id: (memory, []) for memory in held}
     for conflict in repository.beliefs.conflicts():
@@ -204,7 +209,7 @@ def _held(repository: Repository, memory: Memory, others: Sequence[Memory], show
 
 
 def _named(repository: Repository, name: str) -> str:
-    """The id of a memory that an address names: as a command takes it, or as a link in a text does."""
+    """Return the id of the memory that an address names, as a command or a link would resolve it."""
     if not name:
         raise BadInput("no memory named", "give its id")
     try:
@@ -217,7 +222,7 @@ def _named(repository: Repository, name: str) -> str:
 
 
 def _meanings(repository: Repository) -> Meant:
-    """What the links of one answer mean. Names are read once, at the first link: a text may hold thousands, or none."""
+    """Return a resolver for links. It reads names once, at the first link."""
 
     @cache
     def known() -> tuple[Names, dict[str, Memory]]:
@@ -230,7 +235,7 @@ def _meanings(repository: Repository) -> Meant:
         if len(found) != 1:
             return "", ""
         memory = memories[found[0]]
-        return memory.id, one_line(memory.title) if memory.status != HIDDEN else ""
+        return memory.id, one_line(memory.title) if memory.status != HIDDEN_STATUS else ""
 
     return meant
 
@@ -240,7 +245,7 @@ def _all(repository: Repository) -> list[Memory]:
 
 
 def _counted(names: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:
-    """Counts in the order of a vocabulary, what is not in it after that."""
+    """Return counts in the order of a vocabulary, then all others."""
     counts = Counter(one_line(name, 40) for name in names)
     return {name: counts[name] for name in (*(n for n in order if n in counts), *sorted(set(counts) - set(order)))}
 
@@ -250,38 +255,38 @@ def _words(names: Iterable[str], order: Iterable[str] = ()) -> list[str]:
 
 
 def _filter(asked: Mapping[str, str]) -> Filter:
-    """The filter that the page's fields ask for. A type may be any word: files say what they like."""
+    """Return the filter for the page's fields. A type may be any word."""
     words = {field.word: asked[field.word] for field in FILTER_FIELDS if asked.get(field.word) and field.word != "type"}
     status = asked.get("status", "")
     if status:
         words["include"] = ALL if status == EVERYTHING else status
     only = filter_of(**words)
     if status == EVERYTHING:
-        only = replace(only, statuses=tuple(name for name in STATUSES if name != HIDDEN))
+        only = replace(only, statuses=tuple(name for name in STATUSES if name != HIDDEN_STATUS))
     elif status:
         only = replace(only, statuses=(status,), current=False)
     return replace(only, types=(asked["type"],)) if asked.get("type") else only
 
 
 def _question(text: str) -> str:
-    if len(text) > LONGEST:
-        raise BadInput(f"a question of {len(text):,} characters", f"ask in at most {LONGEST:,}")
+    if len(text) > MAX_QUESTION_CHARS:
+        raise BadInput(f"a question of {len(text):,} characters", f"ask in at most {MAX_QUESTION_CHARS:,}")
     return clean(text).strip()
 
 
 def _item(memory: Memory, text: str = "") -> Facts:
-    """A memory as every list shows it."""
-    hidden = memory.status == HIDDEN
+    """Return a memory as every list shows it."""
+    hidden = memory.status == HIDDEN_STATUS
     return {
         **_row(memory),
         "type": one_line(type_of(memory), 40),
         "tags": [one_line(tag, 40) for tag in memory.tags],
-        "excerpt": "" if hidden else one_line(MARKS.sub("", text or memory.body), EXCERPT),
+        "excerpt": "" if hidden else one_line(MARKDOWN_MARKS.sub("", text or memory.body), EXCERPT_CHARS),
     }
 
 
 def _row(row: Row | Memory) -> Facts:
-    hidden = row.status == HIDDEN
+    hidden = row.status == HIDDEN_STATUS
     return {
         "id": row.id,
         "title": "(deleted)" if hidden else one_line(row.title or row.path),
@@ -304,7 +309,7 @@ def _cited(item: Cited) -> Facts:
 
 
 def _links(repository: Repository, explained: Explained) -> list[Facts]:
-    """What it is connected with, each once for every type and direction."""
+    """Return the connections of a memory, each once per type and direction."""
     id = explained.memory.id
     others = {edge.other(id) for edge in explained.edges}
     known = {memory.id: memory for memory in repository.get_many(sorted(others))}
@@ -326,7 +331,7 @@ def _factors(item: Scored) -> list[Facts]:
 
 
 def _step(step: Step, hidden: bool) -> Facts:
-    """One entry of a history; of a deleted memory only that there was one."""
+    """Return one entry of a history; for a deleted memory without its text."""
     reason = step.entry.extra.get("reason")
     changes = [] if hidden else [_change(*change) for change in _flat(step.changes)]
     return {
@@ -340,7 +345,7 @@ def _step(step: Step, hidden: bool) -> Facts:
 
 
 def _flat(changes: Iterable[tuple[str, object, object]]) -> Iterable[tuple[str, object, object]]:
-    """Changes with those of further keys one by one, under their own names."""
+    """Return changes with nested keys as items of their own."""
     for name, before, after in changes:
         if isinstance(before, dict) and isinstance(after, dict):
             for key in (*before, *(key for key in after if key not in before)):
@@ -356,5 +361,5 @@ def _change(field: str, before: object, after: object) -> Facts:
 
 def _value(value: object) -> str:
     if isinstance(value, (list, tuple)):
-        return one_line(", ".join(_value(part) for part in value), EXCERPT)
-    return one_line(str(value), EXCERPT)
+        return one_line(", ".join(_value(part) for part in value), EXCERPT_CHARS)
+    return one_line(str(value), EXCERPT_CHARS)

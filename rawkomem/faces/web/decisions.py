@@ -1,4 +1,4 @@
-"""What a person decides on the page: votes and reviews. Each is one call of the library, like a command's."""
+"""Carry out votes and reviews that a person makes on the page. Each makes one library call."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
     from ...repository import Repository
 
-LONGEST = 500  # characters of a reason
+MAX_REASON_CHARS = 500  # characters of a reason
 
 
 def feedback(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """A vote: it helped, or it did harm."""
+    """Record a vote: helpful or harmful."""
     id, signal, reason = (_text(said, key) for key in ("id", "signal", "reason"))
     return _done(repository, id, [repository.feedback(id, signal, reason, user_name()).entry.id])
 
 
 def review(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Let a memory out of quarantine or put it away; `settle` says how its conflicts end."""
+    """Activate or reject a quarantined memory; `settle` says how its conflicts end."""
     id, action, settle, reason = (_text(said, key) for key in ("id", "action", "settle", "reason"))
     written = repository.beliefs.review(id, action, settle, reason, user_name())
     return _done(repository, id, [item.entry.id for item in written])
@@ -35,8 +35,8 @@ def _done(repository: Repository, id: str, entries: list[str]) -> dict[str, Any]
 
 def _text(said: Mapping[str, Any], key: str) -> str:
     value = said.get(key, "")
-    if not isinstance(value, str) or len(value) > LONGEST:
-        raise BadInput(f"{key} must be a text of at most {LONGEST} characters", "shorten it")
+    if not isinstance(value, str) or len(value) > MAX_REASON_CHARS:
+        raise BadInput(f"{key} must be a text of at most {MAX_REASON_CHARS} characters", "shorten it")
     if key == "id" and not value:
         raise BadInput("no memory named", "give its id")
     return value.strip()

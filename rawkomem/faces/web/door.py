@@ -1,7 +1,7 @@
-"""Who may come in: the checks that every request passes before anything looks at what it asks for.
+"""Check every request before anything else looks at it.
 
 A page in the same browser can send requests to this server, but it cannot read our token, name our host as its own
-origin, or set a header without being asked first. Other users of the machine can connect, but do not know the token.
+origin, or set a custom header without a preflight. Other users of the machine can connect, but do not know the token.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from email.message import Message
 
 HOST = "127.0.0.1"
-NAMES = (HOST, "localhost")
-HEADER = "X-Rawkomem"  # a write must carry it: no form can, and no other origin may
+HOST_NAMES = (HOST, "localhost")
+WRITE_HEADER = "X-Rawkomem"  # a write must carry it: no form can, and no other origin may
 JSON = "application/json"
 MISDIRECTED, FORBIDDEN, UNAUTHORIZED, UNSUPPORTED = 421, 403, 401, 415
 
 # What every answer says to the browser, about the page and about itself.
-PROMISES: Mapping[str, str] = {
+SECURITY_HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -47,16 +47,16 @@ class Door:
 
     @property
     def address(self) -> str:
-        """Where the page is. What follows # stays in the browser: no log and no other server sees the token."""
+        """Return the address of the page. The token follows #, so it stays in the browser and in no log."""
         return f"http://{HOST}:{self.port}/#token={self.token}"
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """What a Host header may say; any other name is one that somebody made to lead here."""
-        return tuple(f"{name}:{self.port}" for name in NAMES)
+        """Return the allowed Host headers."""
+        return tuple(f"{name}:{self.port}" for name in HOST_NAMES)
 
     def refusal(self, headers: Message) -> tuple[int, str] | None:
-        """Why no answer at all is given; None: come in."""
+        """Return why a request gets no answer, or None if it may pass."""
         if headers.get_all("Host") not in [[host] for host in self.hosts]:
             return MISDIRECTED, f"this server is {self.hosts[0]}"
         origins = headers.get_all("Origin", [])
@@ -65,7 +65,7 @@ class Door:
         return None
 
     def refusal_of_data(self, headers: Message) -> tuple[int, str] | None:
-        """Why nothing of the repository is told; None: the token is right."""
+        """Return why a request gets no repository data, or None if its token is right."""
         scheme, _, given = headers.get("Authorization", "").partition(" ")
         right = hmac.compare_digest(given.strip().encode("utf-8", "replace"), self.token.encode())
         if scheme != "Bearer" or not right:
@@ -73,14 +73,14 @@ class Door:
         return None
 
     def refusal_of_write(self, headers: Message) -> tuple[int, str] | None:
-        """Why nothing is written; None: the page itself asks, not a form or another page."""
+        """Return why a write is refused, or None if it comes from the page itself."""
         if headers.get_content_type() != JSON or "Content-Type" not in headers:
             return UNSUPPORTED, f"a write is {JSON}"
-        if headers.get(HEADER) != "1":
-            return FORBIDDEN, f"a write carries the header {HEADER}"
+        if headers.get(WRITE_HEADER) != "1":
+            return FORBIDDEN, f"a write carries the header {WRITE_HEADER}"
         return None
 
 
 def new_token() -> str:
-    """A token that nobody guesses."""
+    """Return a new random token."""
     return secrets.token_urlsafe(32)

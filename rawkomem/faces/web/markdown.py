@@ -1,6 +1,6 @@
-"""Markdown of a memory as HTML that can do nothing: no HTML of its own, no image, no address but the web's and ours.
+"""Render the Markdown of a memory as safe HTML: no raw HTML, no images, links only to the web and to memories.
 
-markdown-it-py makes the HTML, with raw HTML off; nh3 lets pass only what is listed here, whatever the first one did.
+markdown-it-py makes the HTML with raw HTML off; nh3 then keeps only what is listed here.
 """
 
 from __future__ import annotations
@@ -18,40 +18,42 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
-DEEPEST = 20  # nested quotes, lists and emphases: prose has three, a bomb thousands
-LONGEST = 40_000  # characters that are rendered, a quarter of a second at worst: longer is a dump, shown as it is
-MEMORY = "#/memory/"  # the page's own address of a memory
-WEB = ("https://", "http://", "mailto:")
-TAGS = {
+MAX_NESTING = 20  # nested quotes, lists and emphases: prose has three, a bomb thousands
+MAX_RENDERED_CHARS = (
+    40_000  # characters that are rendered, a quarter of a second at worst: longer is a dump, shown as it is
+)
+MEMORY_ADDRESS = "#/memory/"  # the page's own address of a memory
+WEB_SCHEMES = ("https://", "http://", "mailto:")
+ALLOWED_TAGS = {
     *("a", "blockquote", "br", "code", "del", "em", "hr", "li", "ol", "p", "pre", "s", "strong", "ul"),
     *("h1", "h2", "h3", "h4", "h5", "h6", "table", "tbody", "td", "th", "thead", "tr"),
 }
-ATTRIBUTES = {"a": {"href", "title", "target"}, "ol": {"start"}}
+ALLOWED_ATTRIBUTES = {"a": {"href", "title", "target"}, "ol": {"start"}}
 
 
 Meant = Callable[[str], tuple[str, str]]  # id and title of the memory that a name means; empty where it means none
 
 
 def open_renderer() -> Callable[[str, Meant], str]:
-    """The function from Markdown to safe HTML."""
+    """Return the function that renders Markdown as safe HTML."""
     try:
         import nh3
         from markdown_it import MarkdownIt
     except ImportError as error:
         raise Refused(f"the page needs {error.name}", "run: pip install 'rawkomem[page]'") from None
 
-    reader = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST}).enable(["table", "strikethrough"])
+    reader = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
     reader.disable("image")  # what remains is a link: looking at a memory asks nobody for anything
     reader.inline.ruler.before("link", "wikilink", _wikilink)
     reader.add_render_rule("link_open", _link_open)
 
     def render(text: str, meant: Meant) -> str:
         text = clean(text)
-        html = _as_it_is(text) if len(text) > LONGEST else reader.render(text, {"meant": meant})
+        html = _as_it_is(text) if len(text) > MAX_RENDERED_CHARS else reader.render(text, {"meant": meant})
         return nh3.clean(
             html,
-            tags=TAGS,
-            attributes=ATTRIBUTES,
+            tags=ALLOWED_TAGS,
+            attributes=ALLOWED_ATTRIBUTES,
             attribute_filter=_known_address,
             url_schemes={"http", "https", "mailto"},
             link_rel="noopener noreferrer nofollow",
@@ -67,21 +69,21 @@ def _as_it_is(text: str) -> str:
 
 
 def _known_address(tag: str, attribute: str, value: str) -> str | None:
-    """Addresses lead to the web or to a memory; a relative one would lead into this server."""
-    if attribute != "href" or value.lower().startswith(WEB) or value.startswith(MEMORY):
+    """Tell whether an address leads to the web or to a memory; a relative one would lead into this server."""
+    if attribute != "href" or value.lower().startswith(WEB_SCHEMES) or value.startswith(MEMORY_ADDRESS):
         return value
     return None
 
 
 def _wikilink(state: StateInline, silent: bool) -> bool:
-    """`[[name]]`, `[[name|label]]` and `[[name#heading]]` as links, by the grammar that finds them in files."""
+    """Turn `[[name]]`, `[[name|label]]` and `[[name#heading]]` into links."""
     link = WIKILINK.match(state.src, state.pos, state.posMax)
     if not link:
         return False
     if not silent:
         name, label = link[1].strip(), link[0][2:-2].partition("|")[2].strip()
         id, title = state.env["meant"](name)
-        state.push("link_open", "a", 1).attrs = {"href": MEMORY + quote(id or name, safe="")}
+        state.push("link_open", "a", 1).attrs = {"href": MEMORY_ADDRESS + quote(id or name, safe="")}
         state.push("text", "", 0).content = label or title or name
         state.push("link_close", "a", -1)
     state.pos = link.end()
@@ -91,7 +93,7 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
 def _link_open(
     renderer: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: MutableMapping[str, Any]
 ) -> str:
-    """The web opens in a tab of its own; a memory in this one."""
-    if str(tokens[at].attrGet("href") or "").lower().startswith(WEB):
+    """Open web links in a new tab and memories in this one."""
+    if str(tokens[at].attrGet("href") or "").lower().startswith(WEB_SCHEMES):
         tokens[at].attrSet("target", "_blank")
     return renderer.renderToken(tokens, at, options, env)

@@ -1,7 +1,6 @@
-"""The server of the page: on this machine only, one question to the repository at a time.
+"""Serve the page on the loopback address, one repository call at a time.
 
-GET changes nothing. What is served are the files of `page/`, which anybody may see, and answers about the repository,
-which need the token.
+GET changes nothing. The files of `page/` are public; answers about the repository need the token.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ...redaction.find import redact
 from ...repository import Repository
 from ...text.clean import one_line
 from . import answers, decisions
-from .door import HOST, JSON, PROMISES, Door, new_token
+from .door import HOST, JSON, SECURITY_HEADERS, Door, new_token
 from .markdown import open_renderer
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from ...repository.settings import Settings
 
-PAGE = os.path.join(os.path.dirname(__file__), "page")
+PAGE_FOLDER = os.path.join(os.path.dirname(__file__), "page")
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -38,14 +37,14 @@ TYPES = {
     ".svg": "image/svg+xml",
 }
 STATUSES = {BadInput: 400, NotFound: 404, Refused: 409, Busy: 503}
-LARGEST = 64 * 1024  # bytes of a decision: an id and a reason
-FIELDS = 20  # of a query
-PATIENCE = 30  # seconds that a connection may be silent
+MAX_DECISION_BYTES = 64 * 1024  # bytes of a decision: an id and a reason
+MAX_QUERY_FIELDS = 20  # of a query
+IDLE_TIMEOUT_S = 30  # seconds that a connection may be silent
 
 
 @record
 class Reply:
-    """An answer: a status, and bytes of a type."""
+    """An answer: status, content type and bytes."""
 
     status: int
     body: bytes
@@ -53,7 +52,7 @@ class Reply:
 
 
 def open_for_page(folder: str, via: str) -> Repository:
-    """A repository whose searches leave no line in the ledger: looking around is no recall of an agent."""
+    """Open a repository whose searches are not logged in the ledger."""
 
     def quiet(settings: Settings) -> Settings:
         return replace(settings, ledger="writes") if settings.ledger == "on" else settings
@@ -62,7 +61,7 @@ def open_for_page(folder: str, via: str) -> Repository:
 
 
 class PageServer(socketserver.ThreadingTCPServer):
-    """Listens on the loopback address; `door.address` is where a person finds it."""
+    """Listens on the loopback address; `door.address` is the address of the page."""
 
     daemon_threads = True
     allow_reuse_address = os.name != "nt"  # there, it would let another program take the port over
@@ -81,7 +80,7 @@ class PageServer(socketserver.ThreadingTCPServer):
         self.door = Door(self.server_address[1], new_token())
 
     def answer(self, path: str, asked: Mapping[str, str]) -> Reply:
-        """The answer to a question."""
+        """Answer a question."""
         repository, render = self.repository, self.render
         questions: dict[str, Callable[[], object]] = {
             "/api/overview": lambda: answers.overview(repository),
@@ -112,15 +111,15 @@ class PageServer(socketserver.ThreadingTCPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One connection: through the door, then to the repository."""
+    """Handles one connection: check the door, then ask the repository."""
 
     server: PageServer
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "rawkomem", ""
-    timeout = PATIENCE
+    timeout = IDLE_TIMEOUT_S
 
     def do_GET(self) -> None:
-        """Files of the page for anybody, answers for those who know the token."""
+        """Serve the files of the page, and answers to requests with the token."""
         path, _, query = self.path.partition("?")
         file = self.server.files.get(path)
         door = self.server.door
@@ -132,13 +131,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self, path: str, query: str) -> Reply:
         try:
-            asked = dict(parse_qsl(query, max_num_fields=FIELDS, errors="replace"))
+            asked = dict(parse_qsl(query, max_num_fields=MAX_QUERY_FIELDS, errors="replace"))
         except ValueError:
             return told(400, "too many fields")
         return self.server.answer(path, asked)
 
     def do_POST(self) -> None:
-        """A decision of a person."""
+        """Take a decision of a person."""
         door = self.server.door
         refused = (
             door.refusal(self.headers) or door.refusal_of_data(self.headers) or door.refusal_of_write(self.headers)
@@ -147,12 +146,12 @@ class Handler(BaseHTTPRequestHandler):
         self._send(said if isinstance(said, Reply) else self.server.decide(self.path, said))
 
     def _said(self) -> dict[str, Any] | Reply:
-        """What the body says, or what is wrong with it."""
+        """Return the parsed body, or what is wrong with it."""
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdecimal():
             return told(411, "a write says how long it is")
-        if int(length) > LARGEST:
-            return told(413, f"a write has at most {LARGEST:,} bytes")
+        if int(length) > MAX_DECISION_BYTES:
+            return told(413, f"a write has at most {MAX_DECISION_BYTES:,} bytes")
         try:
             said = json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError):
@@ -161,7 +160,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _send(self, reply: Reply) -> None:
         self.send_response(reply.status)
-        for name, value in PROMISES.items():
+        for name, value in SECURITY_HEADERS.items():
             self.send_header(name, value)
         self.send_header("Content-Type", reply.type)
         self.send_header("Content-Length", str(len(reply.body)))
@@ -173,32 +172,32 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(reply.body)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Whatever the standard library refuses (a method, a line too long) is refused in our words and headers."""
+        """Answer errors of the standard library with our own text and headers."""
         self.command = getattr(self, "command", None) or ""
         self._send(told(405 if code == 501 else code, message or "refused"))
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: questions are a person's own."""
+        """Log nothing: questions are private."""
 
 
 def told(status: int, message: str, hint: str = "") -> Reply:
-    """A failure in words."""
+    """Return a failure as a message."""
     return Reply(status, json.dumps({"error": message, "hint": hint}, ensure_ascii=False).encode())
 
 
 def _bug(failure: Exception) -> str:
-    """A fault of ours: told in one line, on the page and on stderr; it must not cost the connection."""
+    """Report an internal error in one line on the page and on stderr, and keep the connection."""
     said = redact(f"rawkomem failed here: {type(failure).__name__}: {one_line(str(failure), 200)}", pii=False)
     print(said, file=sys.stderr)
     return said
 
 
 def _page_files() -> dict[str, Reply]:
-    """The files of the page by their address: only these are ever served."""
+    """Return the files of the page by address; only these are served."""
     found: dict[str, Reply] = {}
-    for name in sorted(os.listdir(PAGE)):
+    for name in sorted(os.listdir(PAGE_FOLDER)):
         type = TYPES.get(os.path.splitext(name)[1])
         if type:
-            with open(os.path.join(PAGE, name), "rb") as stream:
+            with open(os.path.join(PAGE_FOLDER, name), "rb") as stream:
                 found[f"/{name}"] = Reply(200, stream.read(), type)
     return {**found, "/": found["/index.html"]}

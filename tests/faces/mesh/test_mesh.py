@@ -13,7 +13,7 @@ import sys
 import pytest
 
 from rawkomem.faces.mesh import HeritageChain, LessonContext, MemoryMesh, MemoryStats, SyncMemoryMesh
-from rawkomem.faces.mesh.options import NAMES
+from rawkomem.faces.mesh.options import RFC_NAMES
 from rawkomem.faces.mesh.records import checked_metadata
 from rawkomem.format.yamo import read_block
 from rawkomem.model.errors import BadInput, NotFound
@@ -235,7 +235,7 @@ def test_semicolons_are_escaped_in_blocks(mesh):
 def test_what_is_missing_in_a_lesson_is_told(mesh):
     with pytest.raises(BadInput, match=r"LessonContext: .*'fix'"):
         mesh.distill_lesson({key: value for key, value in LESSON.items() if key != "fix"})
-    named = {NAMES.get(key, key): value for key, value in LESSON.items()}
+    named = {RFC_NAMES.get(key, key): value for key, value in LESSON.items()}
     assert mesh.distill_lesson(LessonContext(**named)).severity == "high"
 
 

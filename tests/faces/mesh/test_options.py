@@ -21,7 +21,7 @@ from rawkomem.faces.mesh import (
     SyncMemoryMesh,
     SynthesisOptions,
 )
-from rawkomem.faces.mesh.options import NAMES
+from rawkomem.faces.mesh.options import RFC_NAMES
 from rawkomem.model.errors import BadInput
 from tests.faces.mesh.conftest import LESSON, SKILL, write_user_config
 
@@ -38,7 +38,7 @@ def test_options_by_the_names_of_the_rfc(project):
         MemoryMesh({"agentID": "A"})
     with pytest.raises(BadInput, match="unknown provider"):
         MemoryMesh(llmProvider="nobody")
-    assert len(set(NAMES.values())) == len(NAMES)
+    assert len(set(RFC_NAMES.values())) == len(RFC_NAMES)
 
 
 def test_every_type_is_a_dataclass():
@@ -65,7 +65,7 @@ def test_each_form_says_the_same(mesh):
     assert mesh.synthesize({"topic": "ports"}) == mesh.synthesize(SynthesisOptions("ports"))
     mesh.ingest_skill(SKILL)
     assert mesh.search_skills("rotate keys", {"limit": 1}) == mesh.search_skills("rotate keys", SkillOptions(1))
-    named = {NAMES.get(key, key): value for key, value in LESSON.items()}
+    named = {RFC_NAMES.get(key, key): value for key, value in LESSON.items()}
     assert mesh.distill_lesson(LESSON) == mesh.distill_lesson(LessonContext(**named))
     assert mesh.query_lessons("login", {"limit": 5, "orderBy": "severity DESC"}) == mesh.query_lessons("login", limit=5)
     assert mesh.query_lessons("login", QueryOptions(limit=5)) == mesh.query_lessons("login", limit=5)

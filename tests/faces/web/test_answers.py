@@ -165,7 +165,7 @@ def test_graph_and_timeline(client, held):
 
 
 def test_a_long_timeline_tells_the_newest_and_counts_the_rest(client, repository, monkeypatch):
-    monkeypatch.setattr(answers, "MOMENTS", 2)
+    monkeypatch.setattr(answers, "MAX_TIMELINE_ITEMS", 2)
     midnight = now() - now() % DAY
     for title, days in (("Today", 0), ("Yesterday", 1), ("Then", 9), ("Also then", 9)):
         repository.add(Entry(title=title, body=title, at=midnight - days * DAY + 5))
@@ -175,7 +175,7 @@ def test_a_long_timeline_tells_the_newest_and_counts_the_rest(client, repository
 
 
 def test_a_long_review_comes_in_parts(client, held, repository, monkeypatch):
-    monkeypatch.setattr(answers, "CARDS", 1)
+    monkeypatch.setattr(answers, "MAX_REVIEW_CARDS", 1)
     repository.beliefs.quarantine("why-apsw", "to be looked at")
     told = client.get("/api/waiting")
     assert (told["total"], len(told["items"])) == (2, 1)

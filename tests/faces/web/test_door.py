@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from rawkomem.faces.web.door import PROMISES
+from rawkomem.faces.web.door import SECURITY_HEADERS
 
 WRITE = {"Content-Type": "application/json", "X-Rawkomem": "1"}
 
@@ -33,7 +33,7 @@ def test_another_host_is_misdirected(client, host, path):
     given = None if host is None else host.format(port=client.door.port)
     status, headers, content = client.send("GET", path, {"Host": given})
     assert status == 421 and b"memories" not in content
-    assert headers["Content-Security-Policy"] == PROMISES["Content-Security-Policy"]
+    assert headers["Content-Security-Policy"] == SECURITY_HEADERS["Content-Security-Policy"]
 
 
 def test_localhost_is_this_server(client):
@@ -137,8 +137,8 @@ def test_no_path_leads_out_of_the_page(client, path):
 def test_every_answer_keeps_the_promises(client, held):
     for path in ("/", "/style.css", "/api/overview", "/api/memory?id=none", "/nothing"):
         _, headers, _ = client.send("GET", path)
-        assert {name: headers[name] for name in PROMISES} == dict(PROMISES)
-    assert "unsafe" not in PROMISES["Content-Security-Policy"]
+        assert {name: headers[name] for name in SECURITY_HEADERS} == dict(SECURITY_HEADERS)
+    assert "unsafe" not in SECURITY_HEADERS["Content-Security-Policy"]
     assert headers["Server"].strip() == "rawkomem"
 
 
