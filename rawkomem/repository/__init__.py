@@ -47,7 +47,7 @@ class Repository(Deciding):
 
         The index is made anew, not updated: freed pages of a database still hold what was in them.
         """
-        from ..exchange.sinks.tell import forget
+        from ..exchange.sinks.queue import Queue
         from ..files.local.ledger.forget import forget as forget_in_ledger
         from ..files.purge import purge
         from ..index.contextual.fill import forget_vectors
@@ -57,7 +57,7 @@ class Repository(Deciding):
         paths = sorted(self.index.catalogue.paths_about(memory.id))
         said = [f"{entry.title} {entry.body}" for entry in self._past().entries_about(memory.id)]
         changed = purge(self.layout, memory.id, paths)
-        forget(self.layout, memory.id)
+        Queue(self.layout).forget(memory.id)
         self.forget_answers()
         self.index.discard()
         forget_vectors(self.index)
