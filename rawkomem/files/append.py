@@ -157,11 +157,6 @@ def _append_to(files: Replacing, file: str, entry: str) -> bool:
     text, refused, _ = decode(data)
     if refused or len(data) + len(entry) > FULL_FILE_BYTES or not append_holds(text, entry):
         return False
-    whole = _newlines_of(data)
+    whole = data.decode("utf-8-sig")  # with its own line ends, for join() to follow
     files.put(file, data + join(whole, entry).encode()[len(whole.encode()) :])
     return True
-
-
-def _newlines_of(data: bytes) -> str:
-    """The file's text with its own line ends, for join() to follow."""
-    return data.decode("utf-8-sig")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..model.errors import Refused, Unwritable
 from ..model.ids import holds_id
-from .contents import MAX_FILE_BYTES, read_bytes
+from .contents import MAX_FILE_BYTES, is_plain_file, read_bytes
 from .move import remove_empty
 from .replace import Replacing, refuse_links, sync_folder
 
@@ -92,17 +92,14 @@ def holding(layout: Layout, id: str) -> str:
 def markdown_in(layout: Layout, folder: str) -> list[str]:
     """The names of the Markdown files that lie directly in a folder."""
     place = layout.path(folder)
-    return sorted(name for name in os.listdir(place) if name.endswith(".md") and _is_file(os.path.join(place, name)))
-
-
-def _is_file(file: str) -> bool:
-    return os.path.isfile(file) and not os.path.islink(file)
+    markdown = sorted(name for name in os.listdir(place) if name.endswith(".md"))
+    return [name for name in markdown if is_plain_file(os.path.join(place, name))]
 
 
 def read_bundle(layout: Layout, path: str) -> dict[str, bytes]:
     """name → bytes of what a bundle holds; only plain names and regular files, whatever else is in it."""
     file = layout.path(path)
-    if not _is_file(file):
+    if not is_plain_file(file):
         return {}
     held: dict[str, bytes] = {}
     room = MAX_BUNDLE_BYTES

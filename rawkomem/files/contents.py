@@ -8,6 +8,11 @@ import stat
 MAX_FILE_BYTES = 5 * 1024 * 1024  # a memory is a page, not an archive
 
 
+def is_plain_file(file: str) -> bool:
+    """Return whether this is a regular file and no link to one."""
+    return os.path.isfile(file) and not os.path.islink(file)
+
+
 def read_bytes(file: str) -> bytes:
     """The file's bytes, at most one more than the cap; only regular files are opened for reading."""
     descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))

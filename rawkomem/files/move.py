@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..model.errors import Unwritable
 from ..model.record import record, replace
+from .contents import is_plain_file
 from .replace import make_folder, refuse_links, sync_folder
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def move_files(layout: Layout, moves: Sequence[Move]) -> list[Move]:
 
 def _move(layout: Layout, move: Move) -> Move | None:
     source = layout.path(move.source)
-    if os.path.islink(source) or not os.path.isfile(source):
+    if not is_plain_file(source):
         return None
     target = _free(layout, move.target)
     folder = os.path.dirname(layout.path(target))

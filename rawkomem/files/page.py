@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ..model.errors import Refused, Unwritable
+from .whole import replace_whole
 
 PAGE = "MEMORY.md"  # lies beside the areas that the index follows, so it is never taken for a memory
 OURS = "<!-- rawkomem:"  # what every generated page begins with
@@ -22,11 +23,8 @@ def write_page(file: str, text: str) -> bool:
         return False
     if os.path.islink(file) or (known and not is_generated(known)):
         raise Refused(f"{file} was not written by rawkomem", "move it away, or name another file with --out")
-    temporary = os.path.join(os.path.dirname(file), f".{os.path.basename(file)}.{os.getpid()}")
     try:
-        with open(temporary, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        os.replace(temporary, file)
+        replace_whole(file, text.encode())
     except OSError as failure:
         raise Unwritable(f"cannot write {file}: {failure.strerror}", "check permissions and free space") from None
     return True

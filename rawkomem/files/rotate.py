@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ..model.clock import iso
 from ..model.errors import Refused
 from .append import FULL_FILE_BYTES, append_text
-from .contents import read_bytes
+from .contents import is_plain_file, read_bytes
 from .read import decode, read_data
 from .replace import Replacing
 
@@ -113,6 +113,6 @@ def _numbers(layout: Layout, pattern: re.Pattern[bytes], *folders: str) -> Itera
         for place, _, names in os.walk(layout.path(folder)):
             for name in sorted(names):
                 file = os.path.join(place, name)
-                if name.endswith(".md") and os.path.isfile(file) and not os.path.islink(file):
+                if name.endswith(".md") and is_plain_file(file):
                     for match in pattern.finditer(read_bytes(file)):
                         yield layout.relative(file), int(next(group for group in match.groups() if group))

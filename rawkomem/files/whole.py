@@ -1,11 +1,23 @@
-"""A file replaced as a whole: who is killed, or finds the disk full, leaves what was there and nothing beside it."""
+"""Reads and replaces files of other programs as a whole: a kill or a full disk leaves the old file and nothing else."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 
+from ..model.errors import BadInput
 from .replace import mode_of
+
+
+def read_whole(path: str) -> bytes | None:
+    """Return the bytes of a file; None if there is none."""
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return None
+    except OSError as failure:
+        raise BadInput(f"cannot read {path}: {failure.strerror}", "nothing was changed; check permissions") from None
 
 
 def replace_whole(path: str, data: bytes, executable: bool = False) -> None:

@@ -11,7 +11,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, TypeVar
 
-from ..files.whole import replace_whole
+from ..files.whole import read_whole, replace_whole
 from ..model.errors import NotFound, Unwritable
 from ..model.record import record
 from ..text.marked import cut_block, put_block
@@ -91,7 +91,10 @@ def carry_out(connection: Connection) -> None:
     """Write the files, then the settings."""
     for change in connection.files:
         try:
-            _write(change)
+            if change.after is None:
+                os.unlink(change.path)
+            else:
+                replace_whole(change.path, change.after, change.executable)
         except OSError as failure:
             raise Unwritable(f"cannot write {change.path}: {failure.strerror}", "check permissions") from None
     _asked(lambda: _set_all(connection))
@@ -112,13 +115,6 @@ def _set_all(connection: Connection) -> None:
             git.run("config", "--local", setting.key, setting.after)
         else:
             git.run("config", "--local", "--unset-all", setting.key)
-
-
-def _write(change: FileChange) -> None:
-    if change.after is None:
-        os.unlink(change.path)
-        return
-    replace_whole(change.path, change.after, change.executable)
 
 
 class _Connecting:
@@ -154,7 +150,7 @@ class _Connecting:
 
     def _without(self, paths: Iterable[str]) -> Iterator[FileChange]:
         for path in paths:
-            before = _read(path)
+            before = read_whole(path)
             after = None if before is None else cut_block(before, self.name)
             if before != after:
                 yield FileChange(path, before, after, "without our lines")
@@ -175,13 +171,13 @@ class _Connecting:
     def _attributes(self) -> Iterator[FileChange]:
         """The committed part: what a clone needs to know that memories are merged in their own way."""
         attributes, ignore = self._own(".gitattributes"), self._own(".gitignore")
-        known = _read(attributes)
+        known = read_whole(attributes)
         if ATTRIBUTE.encode() not in (known or b""):
             after = put_block(known, self.name, f"{ATTRIBUTE}\n")
             yield FileChange(attributes, known, after, "memories are merged entry by entry")
         probe = os.path.join(self.layout.local, "index.db")
         if not self.tree.git.run("check-ignore", "--", self.tree.path(probe), fine=(0, 1)):
-            known = _read(ignore)
+            known = read_whole(ignore)
             yield FileChange(ignore, known, put_block(known, self.name, f"{IGNORED}\n"), "the index is not committed")
 
     def _driver(self, wanted: Wanted) -> Iterator[SettingChange]:
@@ -215,7 +211,7 @@ class _Connecting:
         files, to_do = [], []
         for event, script in self._scripts(program, wanted).items():
             path = os.path.join(folder, event)
-            before = _read(path)
+            before = read_whole(path)
             if before is not None and not SHELL.match(before):
                 to_do.append(f"{path} is no shell script: have it run '{commands[event]}'")
                 continue
@@ -278,13 +274,3 @@ def _is_there(program: Sequence[str]) -> str:
 
 def _is_below(path: str, folder: str) -> bool:
     return os.path.realpath(path).startswith(os.path.realpath(folder).rstrip(os.sep) + os.sep)
-
-
-def _read(path: str) -> bytes | None:
-    try:
-        with open(path, "rb") as stream:
-            return stream.read()
-    except FileNotFoundError:
-        return None
-    except OSError as failure:
-        raise Unwritable(f"cannot read {path}: {failure.strerror}", "check permissions") from None

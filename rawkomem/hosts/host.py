@@ -42,22 +42,10 @@ def claude_handler(event: str, command: str, seconds: int) -> dict[str, object]:
     return {"type": "command", "command": command, "timeout": seconds, **status}
 
 
-def claude_answer(call: Call, context: str) -> object:
+def claude_answer(call: Call, context: str, prompt: str = "UserPromptSubmit") -> object:
     """Return an answer in Claude Code's envelope; Codex refuses any key beyond these."""
-    return hook_output("UserPromptSubmit" if call.event == PROMPT else "SessionStart", context)
-
-
-def hook_output(event: str, context: str) -> object:
-    """Return Claude Code's envelope with a name of the event."""
+    event = prompt if call.event == PROMPT else "SessionStart"
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
-
-
-def _always(_: Call) -> bool:
-    return True
-
-
-def _never(_: Call) -> bool:
-    return False
 
 
 @record
@@ -88,7 +76,7 @@ class Host:
     # Answers
     max_context_bytes: int = 9_500  # longer ones are put into a file or cut from about 10,000 on
     answer: Callable[[Call, str], object] = claude_answer  # call, context → JSON; a text is printed as it is
-    is_heard: Callable[[Call], bool] = _always  # whether it uses the answer to a call
-    is_apart: Callable[[Call], bool] = _never  # whether a call is answered although another host told the same
+    is_heard: Callable[[Call], bool] = lambda _: True  # whether it uses the answer to a call
+    is_apart: Callable[[Call], bool] = lambda _: False  # whether a call is answered although another host told the same
     # Transcripts
     transcript: str = ""  # the reader in learn/session/hosts.py; empty: its calls pass what was said

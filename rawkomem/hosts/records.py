@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from .host import END, PROMPT, START, TURN, Call, Host, claude_answer, hook_output
+from .host import END, PROMPT, START, TURN, Call, Host, claude_answer
 
 AGENTS_SKILLS = ".agents/skills"  # the folder that several hosts share
 REWRITTEN = "transformedPrompt"  # a prompt as Copilot sends it to the model: the one that a hook may change
 
 
-def _cursor_handler(_: str, command: str, seconds: int) -> dict[str, object]:
-    return {"command": command, "timeout": seconds}
-
-
 def _cursor_answer(call: Call, context: str) -> object:
     said = {"additional_context": context}
     return {"continue": True, **said} if call.event == PROMPT else said
-
-
-def _copilot_handler(_: str, command: str, seconds: int) -> dict[str, object]:
-    return {"type": "command", "bash": command, "powershell": command, "timeoutSec": seconds}
 
 
 def _copilot_answer(call: Call, context: str) -> object:
@@ -42,10 +34,6 @@ def _copilot_hears(call: Call) -> bool:
 def _gemini_handler(event: str, command: str, seconds: int) -> dict[str, object]:
     """Return a handler with a limit in milliseconds, as Gemini alone takes it."""
     return {"name": f"rawkomem-{event}", "type": "command", "command": command, "timeout": 1000 * seconds}
-
-
-def _gemini_answer(call: Call, context: str) -> object:
-    return hook_output("BeforeAgent" if call.event == PROMPT else "SessionStart", context)
 
 
 HOSTS = {
@@ -92,7 +80,7 @@ HOSTS = {
         home=("", "~/.cursor"),
         version=1,
         events=(("sessionStart", START), ("beforeSubmitPrompt", PROMPT), ("stop", TURN), ("sessionEnd", END)),
-        handler=_cursor_handler,
+        handler=lambda _, command, seconds: {"command": command, "timeout": seconds},
         grouped=False,
         mentions=(".cursor/mcp.json", "~/.cursor/mcp.json"),
         more_events=(("afterAgentResponse", TURN),),
@@ -110,7 +98,7 @@ HOSTS = {
         home=("COPILOT_HOME", "~/.copilot"),
         version=1,
         events=(("sessionStart", START), ("userPromptTransformed", PROMPT), ("agentStop", TURN), ("sessionEnd", END)),
-        handler=_copilot_handler,
+        handler=lambda _, line, seconds: {"type": "command", "bash": line, "powershell": line, "timeoutSec": seconds},
         grouped=False,
         mentions=(".github/hooks", "~/.copilot/mcp-config.json"),
         more_events=(("userPromptSubmitted", PROMPT),),
@@ -130,7 +118,7 @@ HOSTS = {
         skills=AGENTS_SKILLS,
         fields=(("prompt_response", "reply"),),
         project_variable="GEMINI_PROJECT_DIR",
-        answer=_gemini_answer,
+        answer=lambda call, context: claude_answer(call, context, "BeforeAgent"),
         transcript="gemini",
     ),
     "vscode": Host(mentions=(".vscode/mcp.json",), transcript="claude-code"),  # runs the hooks of claude

@@ -90,7 +90,7 @@ def test_no_more_is_read_than_the_cap_allows(tmp_path):
     file = tmp_path / "huge.md"
     with open(file, "wb") as stream:
         stream.truncate(50 * 1024 * 1024 * 1024)  # 50 GiB, all holes
-    assert len(read_bytes(str(file))) == read.MAX_FILE + 1
+    assert len(read_bytes(str(file))) == read.MAX_FILE_BYTES + 1
     assert "5 MiB" in read_file(str(file), "memories/huge.md").problems[0].message
 
 

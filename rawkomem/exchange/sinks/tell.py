@@ -62,11 +62,6 @@ def _queue(layout: Layout, settings: SinkSettings, events: list[Event]) -> None:
         wake_sender(layout)
 
 
-def forget(layout: Layout, memory: str) -> None:
-    """Remove a memory's events from the queue and the dead file."""
-    Queue(layout).forget(memory)
-
-
 def sink_statuses(layout: Layout, settings: SinkSettings) -> list[SinkStatus]:
     """How each sink that is set up stands."""
     found = []

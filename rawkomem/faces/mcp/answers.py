@@ -65,7 +65,8 @@ def whole_memory(memory: Memory, trust: Trust) -> str:
         return fenced([(facts, "(not shown: a person decides with 'rawkomem review' or 'rawkomem restore')")])
     text = safe_body(memory.body)
     if len(text) > MAX_MEMORY_CHARS:
-        text = f"{text[:MAX_MEMORY_CHARS]}\n(cut: {len(text) - MAX_MEMORY_CHARS} more characters in {one_line(memory.path, 200)})"
+        more = f"{len(text) - MAX_MEMORY_CHARS} more characters in {one_line(memory.path, 200)}"
+        text = f"{text[:MAX_MEMORY_CHARS]}\n(cut: {more})"
     return fenced([(_facts_of_memory(memory, trust), text)])
 
 

@@ -175,7 +175,7 @@ class MemoryServer:
 def tools() -> list[wire.Tool]:
     """Return the verbs as tools, always in the same order.
 
-    Hints are set only where they differ from the protocol's defaults: all of them would cost every agent 90 tokens more.
+    Hints are set only where they differ from the protocol's defaults: all of them would cost an agent 90 tokens more.
     """
     return [
         wire.Tool(

@@ -1,4 +1,4 @@
-"""Convert between memories and the RFC's records: content and metadata on one side, frontmatter and body on the other."""
+"""Convert between memories and the RFC's records: content and metadata here, frontmatter and body there."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def checked_content(content: object) -> str:
 
 
 def checked_metadata(metadata: object) -> dict[str, Any]:
-    """Return a checked copy of the metadata. Raises an error on keys that could change more than a record, at any depth.
+    """Return a checked copy of the metadata. Keys that could change more than a record are refused at any depth.
 
     A reserved key whose value is null is ignored.
     """

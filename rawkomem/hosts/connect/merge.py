@@ -43,7 +43,7 @@ def without(text: str | None) -> str | None:
     if text is None or _is_empty(text):
         return text
     root = parse(text)
-    while found := _last(root):
+    while found := next(_ours(root), None):
         rest = _taken(text, root, *found)
         if rest is None:
             return text[: root.start] if text[root.end :] == WAS_EMPTY else None
@@ -86,10 +86,6 @@ def _is_in(root: Node, wanted: Wanted) -> bool:
     """Whether what is wanted stands there already, and nothing else of ours."""
     ours = [(event.key, by_name(event.node.items[index].node.value)) for event, index in _ours(root)]
     return sorted(ours, key=repr) == sorted(wanted.items(), key=repr)
-
-
-def _last(root: Node) -> tuple[Item, int] | None:
-    return next(_ours(root), None)
 
 
 def _ours(root: Node) -> Iterator[tuple[Item, int]]:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ...files.templates import SHIPPED
-from ...files.whole import replace_whole
+from ...files.whole import read_whole, replace_whole
 from ...model.errors import BadInput, Refused, Unwritable
 from ...model.record import record
 from ..records import HOSTS
@@ -94,7 +94,7 @@ def _may_be_connected(name: str, project: str) -> bool:
 
 def _edited(file: str, edit: Callable[[str | None], str | None]) -> Change:
     """A settings file that others have a say in; one that cannot be read is left alone."""
-    before = _read(file)
+    before = read_whole(file)
     try:
         after = edit(None if before is None else before.decode("utf-8"))
     except ValueError as failure:
@@ -105,7 +105,7 @@ def _edited(file: str, edit: Callable[[str | None], str | None]) -> Change:
 
 def _owned(file: str, text: bytes, connect: bool) -> Change:
     """A file that is ours as a whole; one of this name that is not is left alone, as is what a person made of ours."""
-    before = _read(file)
+    before = read_whole(file)
     if before is None:
         return Change(file, None, sealed(text) if connect else None)
     if MARK.encode() not in before:
@@ -135,20 +135,10 @@ def _shipped(name: str) -> str:
     raise BadInput(f"no template {name}", "install rawkomem anew")
 
 
-def _read(file: str) -> bytes | None:
-    try:
-        with open(file, "rb") as stream:
-            return stream.read()
-    except FileNotFoundError:
-        return None
-    except OSError as failure:
-        raise BadInput(f"cannot read {file}: {failure.strerror}", "nothing was changed") from None
-
-
 def _write(change: Change) -> None:
     """A link is followed, and whoever saved meanwhile wins."""
     file = os.path.realpath(change.path)
-    if _read(file) != change.before:
+    if read_whole(file) != change.before:
         raise Refused(f"{change.path} was changed a moment ago", "run it again")
     try:
         if change.after is None:

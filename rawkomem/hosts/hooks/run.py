@@ -40,7 +40,8 @@ def run(folder: str, arguments: list[str]) -> None:
             _answer(layout, call)
     except Exception as failure:  # the host goes on, whatever it was
         if layout:
-            _note(layout, host, event, failure)
+            said = failure.message if isinstance(failure, RawkoError) else f"{type(failure).__name__}: {failure}"
+            _note(layout, host, event, said)
 
 
 def _layout(folder: str, call: Call | None) -> Layout | None:
@@ -110,13 +111,7 @@ def _learn(layout: Layout, host: str, transcript: str) -> None:
 def _open(layout: Layout, call: Call) -> Repository:
     from ...repository import Repository
 
-    return Repository(layout, lambda message: _warn(layout, call, message), via="agent")
-
-
-def _warn(layout: Layout, call: Call, message: str) -> None:
-    from .log import note
-
-    note(layout, call.host, call.event, message)
+    return Repository(layout, lambda message: _note(layout, call.host, call.event, message), via="agent")
 
 
 def _say(data: bytes) -> None:
@@ -139,11 +134,10 @@ def _state(transcript: str) -> str:
         return transcript
 
 
-def _note(layout: Layout, host: str, event: str, failure: Exception) -> None:
+def _note(layout: Layout, host: str, event: str, message: str) -> None:
     try:
         from .log import note
 
-        said = failure.message if isinstance(failure, RawkoError) else f"{type(failure).__name__}: {failure}"
-        note(layout, host, event, said)
+        note(layout, host, event, message)
     except Exception:  # the log itself cannot be loaded: there is nobody left to tell
         pass

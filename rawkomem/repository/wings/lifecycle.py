@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...exchange.sinks.tell import forget as forget_in_sinks
+from ...exchange.sinks.queue import Queue
 from ...files.local.ledger.forget import forget as forget_in_ledger
 from ...files.local.private import open_local, replace_local
 from ...files.local.usage import Access, accesses
@@ -147,7 +147,7 @@ class Lifecycle(Wing):
         paths = sorted(core.index.catalogue.paths_about(memory.id))
         said = [f"{entry.title} {entry.body}" for entry in core.reading.entries(memory.id)]
         changed = purge(core.layout, memory.id, paths)
-        forget_in_sinks(core.layout, memory.id)
+        Queue(core.layout).forget(memory.id)
         core.forget_answers()
         core.index.discard()
         forget_vectors(core.index)

@@ -48,7 +48,8 @@ def host_command(name: str) -> click.Command:
         if not dry_run:
             carry_out(changes, project)
         if as_json:
-            say_json({"host": name, "dry_run": dry_run, "changes": [_json(change) for change in changes]})
+            told = [{"path": change.path, "what": _what(change).strip()} for change in changes]
+            say_json({"host": name, "dry_run": dry_run, "changes": told})
         else:
             _tell(changes, dry_run)
         kept = [change for change in plan if change.kept]
@@ -100,10 +101,6 @@ def _difference(change: Change) -> list[str]:
 
 def _lines(data: bytes | None) -> list[str]:
     return (data or b"").decode("utf-8", "replace").splitlines(True)
-
-
-def _json(change: Change) -> dict[str, str]:
-    return {"path": change.path, "what": _what(change).strip()}
 
 
 def _warn(name: str, project: str, user: bool) -> None:

@@ -12,13 +12,12 @@ import click
 from ....files.layout import find_layout
 from ....git.connect import Wanted, carry_out, plan_connect, plan_remove
 from ....git.staged_check import CHECKS
+from ....hosts.connect.ours import NAMES
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 
 if TYPE_CHECKING:
     from ....git.connect import Connection
-
-NAMES = ("rawkomem", "rawko")
 
 
 @click.command("git")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from ....model.errors import RawkoError
 from ..private import LineFile
 from .chain import BATCH, BLOCKS, Row, names, row_of
 from .seal import waiting_row
-from .spool import ledger_path
+from .spool import FOLDER, ledger_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,21 +26,17 @@ def latest(layout: Layout, operation: str, most: int) -> list[Row]:
 
 
 def _backwards(layout: Layout) -> Iterator[Row]:
-    """Read what waits and the last blocks, latest first; nothing through a link, and nothing of a file that is gone."""
-    for name in ("spool.tsv", *reversed(_names(layout, BATCH))):
+    """Read what waits and the last blocks, latest first."""
+    if os.path.islink(os.path.join(layout.local, FOLDER)):  # it came with the repository
+        return
+    for name in ("spool.tsv", *reversed(names(layout, BATCH))):
         yield from (row for line in _lines(layout, name) if (row := waiting_row(line)))
-    for name in _names(layout, BLOCKS)[: -MAX_BLOCK_FILES - 1 : -1]:
+    for name in names(layout, BLOCKS)[: -MAX_BLOCK_FILES - 1 : -1]:
         yield from (row for line in _lines(layout, name) if (row := row_of(line.encode())))
 
 
-def _names(layout: Layout, start: str) -> list[str]:
-    try:
-        return names(layout, start)
-    except RawkoError:
-        return []
-
-
 def _lines(layout: Layout, name: str) -> list[str]:
+    """Return the lines of a file from its end; none of a file that cannot be opened."""
     try:
         return LineFile(ledger_path(layout, name)).lines()[::-1]
     except RawkoError:
