@@ -202,7 +202,7 @@ def test_a_lost_database_is_made_anew(server, database, tmp_path):
     repository.close()
     server.new_database(name)
     again = opened(tmp_path, database, "one")
-    assert len(again.search("zebras", 5)) == 5 and len(again.index.outside().held()) == 40
+    assert len(again.search("zebras", 5)) == 5 and len(again.core.index.outside().held()) == 40
     assert_as_in_sqlite(again, tmp_path)
     again.close()
 
