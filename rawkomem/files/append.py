@@ -8,28 +8,23 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from ..format.emit import emit_entry
 from ..format.split import append_holds, join
-from ..model.entry import Entry
+from ..model.entry import Entry, Plan
 from ..model.errors import BadInput, Refused
 from ..model.ids import slug
 from ..model.kinds import CREATES
 from ..model.problem import ERROR
 from ..model.record import record, replace
 from ..redaction.entry import redact_entry, was_redacted
+from .layout import Layout
 from .lock import lock
 from .read import QUARANTINE, decode, read_data
 from .replace import Replacing, refuse_links, remove_leftovers
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ..model.entry import Plan
-    from .layout import Layout
-
-    Step = tuple[list[Entry], str]  # entries, and their text as one piece
+Step = tuple[list[Entry], str]  # entries, and their text as one piece
 
 FULL_FILE_BYTES = 64 * 1024  # above it the next entry starts a sibling file: a change reads and folds a whole file
 MAX_SIBLINGS = 10_000  # names that are tried

@@ -10,18 +10,14 @@ import gzip
 import io
 import os
 import tarfile
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ..model.errors import Refused, Unwritable
 from ..model.ids import holds_id
 from .contents import MAX_FILE_BYTES, is_plain_file, read_bytes
+from .layout import Layout
 from .move import remove_empty
 from .replace import Replacing, refuse_links, sync_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from .layout import Layout
 
 ENDING = ".tar.gz"
 MAX_BUNDLE_BYTES = 512 * 1024 * 1024  # of all files in a bundle that we are willing to unpack

@@ -6,8 +6,9 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
+from ..model.entry import Entry, Memory
 from ..model.errors import RawkoError
 from ..model.ids import RESERVED
 from ..model.kinds import GROUPS, RECORDED
@@ -18,15 +19,10 @@ from ..state.derive import DERIVED
 from ..state.fold import fold
 from ..state.references import HERITAGE, SUPERSEDES, Names, references
 from ..text.count import count
+from .layout import Layout
 from .page import PAGE, is_generated, read_page
 from .read import Reading, read_data, read_file
 from .scan import is_text, stamps, sweep
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from ..model.entry import Entry, Memory
-    from .layout import Layout
 
 IDEAL_WORDS = (200, 500)  # SPEC-0009
 MAX_WORDS = 2_000

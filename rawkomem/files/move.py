@@ -7,17 +7,13 @@ killed leaves each file in its old or its new place.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ..model.errors import Unwritable
 from ..model.record import record, replace
 from .contents import is_plain_file
+from .layout import Layout
 from .replace import make_folder, refuse_links, sync_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .layout import Layout
 
 TRACES, ARCHIVE = "traces", "archive"
 

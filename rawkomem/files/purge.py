@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from ..model.entry import Entry
 from ..model.errors import Refused, Unwritable
+from .layout import Layout
 from .lock import lock
 from .read import implicit_id, read_data
 from .replace import Replacing
-
-if TYPE_CHECKING:
-    from ..model.entry import Entry
-    from .layout import Layout
 
 SEPARATOR_AT_END = re.compile(rb"\r?\n---[ \t]*(?:\r?\n)*\Z")
 

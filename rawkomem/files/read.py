@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import time
 import unicodedata
-from typing import TYPE_CHECKING
 
 from ..format.read_entries import read_entries
+from ..model.entry import Entry
 from ..model.problem import ERROR, WARNING, Problem, error, warning
 from ..model.record import record, replace
 from .contents import MAX_FILE_BYTES, read_bytes
 from .layout import AREAS
-
-if TYPE_CHECKING:
-    from ..model.entry import Entry
 
 RETRY_AFTER_S = 0.02  # a file that ends inside a character is probably being written
 CUT_OFF = "cut-off"  # the code of the Problem of such a file

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ..model.errors import Refused, Unwritable
 from .contents import read_bytes
+from .layout import Layout
 from .local.private import local_path, open_local, write_all
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .layout import Layout
-
-    Stamp = tuple[int, int, int]
+Stamp = tuple[int, int, int]
 
 WORKSHOP = "tmp"  # below .rawko/local
 TEMPORARY = ".writing"  # what our own temporary files end with; nothing else is ever cleaned away

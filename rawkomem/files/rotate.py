@@ -7,21 +7,17 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from ..model.clock import iso
+from ..model.entry import Entry
 from ..model.errors import Refused
 from .append import FULL_FILE_BYTES, append_text
 from .contents import is_plain_file, read_bytes
+from .layout import Layout
 from .read import decode, read_data
 from .replace import Replacing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ..model.entry import Entry
-    from .layout import Layout
 
 LOG, ARCHIVED_LOG = "log", "archive/log"
 FILE = "memory_log.md"  # of the log, and of each month in the archive

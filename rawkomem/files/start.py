@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ..model.errors import Unwritable
 from ..model.record import record
 from .layout import FOLDER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 CONFIG = """\
 # Settings of this repository; every line is optional. 'rawkomem docs settings' lists them all.

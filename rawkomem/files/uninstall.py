@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ..model.errors import Unwritable
 from ..model.record import record
-from .layout import user_cache, user_config
+from .layout import Layout, user_cache, user_config
 from .page import PAGE, is_generated
 from .start import plan_start
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .layout import Layout
 
 MAX_READ_BYTES = 2**20  # of a settings file
 NAMES = (b"rawkomem", b"rawko ")  # our commands, as settings name them

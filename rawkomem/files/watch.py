@@ -9,20 +9,14 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
 
 from ..model.errors import RawkoError
-from .layout import AREAS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from watchdog.observers.api import BaseObserver
-
-    from .layout import Layout
+from .layout import AREAS, Layout
 
 QUIET_S = 0.03  # without events before a reconcile: editors save in several steps
 MAX_QUIET_WAIT_S = 0.3  # for storms that never get quiet

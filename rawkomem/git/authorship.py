@@ -7,25 +7,19 @@ git knows changes only when HEAD moves, so that it is read then, once, and kept 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from ..files.contents import read_bytes
-from ..files.layout import AREAS
+from ..files.layout import AREAS, Layout
 from ..files.read import decode, read_data
 from ..files.scan import is_text, stamps, sweep
-from ..format.split import split
+from ..format.split import Block, split
 from ..model.record import record
 from ..state.belief.committer import AGENTS, HIDDEN, state_of
 from .citations import blob_ids
 from .head import cut_off_at, find_git, git_stamp
 from .run import Git, GitFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from ..files.layout import Layout
-    from ..format.split import Block
 
 NOTHING: Mapping[str, tuple[str, ...]] = {}  # shared, never changed
 BLOBS_PER_CALL = 500  # blobs asked of one git process: bounds the memory its answer takes

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
+from ..files.layout import Layout
 from ..files.whole import read_whole, replace_whole
 from ..model.errors import NotFound, Unwritable
 from ..model.record import record
@@ -19,11 +21,6 @@ from .hook_advice import advice, find_manager
 from .merge.driver import CONFLICT_EXIT_CODE
 from .run import GitFailed
 from .worktree import WorkTree, work_tree
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from ..files.layout import Layout
 
 T = TypeVar("T")
 

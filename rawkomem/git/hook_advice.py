@@ -8,14 +8,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from ..model.record import record
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    Commands = Mapping[str, str]  # event → command line
+Commands = Mapping[str, str]  # event → command line
 
 LEFTHOOK = tuple(
     f"{start}lefthook.{end}" for start in ("", ".", ".config/") for end in ("yml", "yaml", "toml", "json", "jsonc")

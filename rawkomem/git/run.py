@@ -6,10 +6,7 @@ import os
 import shutil
 import subprocess
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 NOTHING: Mapping[str, str] = {}  # shared, never changed
 TIMEOUT_S = 60.0  # for one reading of history; a project with more than that has no answer rather than a slow one

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from ..files.layout import AREAS, FOLDER, Layout
 from .authorship import read_blobs
 from .run import GitFailed
 from .worktree import work_tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 LITERAL = "--literal-pathspecs"  # a folder named `[x]` is that folder
 MERGED = "GITHEAD_"  # what git's names of merged commits start with, in the environment of hooks

@@ -5,16 +5,18 @@ Each check looks at what this commit changes, and each can be left out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from ..files.layout import Layout
 from ..files.read import read_data
 from ..format.citation import cited_in, read_citation
+from ..model.entry import Entry, Memory
 from ..model.errors import NotFound
 from ..model.kinds import ACTIVE
 from ..model.problem import ERROR, Problem, error
 from ..model.record import replace
 from ..redaction.find import find_secrets
-from ..state.belief.claims import KEEP_BOTH, UNREGISTERED, claim_of, read_claim, rivals_of
+from ..state.belief.claims import KEEP_BOTH, UNREGISTERED, Predicate, claim_of, read_claim, rivals_of
 from ..state.fold import fold
 from ..state.references import KEPT_BOTH
 from .authorship import digests_in
@@ -22,14 +24,7 @@ from .citations import GONE, STALE, Citations
 from .run import GitFailed
 from .staged import Staged, is_memory
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from ..files.layout import Layout
-    from ..model.entry import Entry, Memory
-    from ..state.belief.claims import Predicate
-
-    Registry = Mapping[str, Predicate]
+Registry = Mapping[str, Predicate]
 
 SKIP = "RAWKOMEM_SKIP"  # environment: checks to leave out for once, where a hook runs and nobody can give options
 APPEND = f"append an entry instead ('rawkomem amend'); after a purge: {SKIP}=history git commit …"

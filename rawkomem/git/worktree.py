@@ -7,14 +7,11 @@ whose files lie elsewhere. Names in the environment are relative to where the ho
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from ..model.record import record
 from .head import find_git
 from .run import Git
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
 LISTS = ("GIT_ALTERNATE_OBJECT_DIRECTORIES",)

@@ -6,10 +6,11 @@ No redirects, no proxies; limits of time and size; a few retries; a key that is 
 from __future__ import annotations
 
 import http.client
+import socket
 import ssl
 import time
+from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
 
 from ..model.record import record
 from .conceal import words_of
@@ -18,10 +19,6 @@ from .failure import NotListening, RequestFailed
 from .guard import Policy, check_addresses, check_key, check_target
 from .url import PORTS, Target, read_url
 from .wires import SYSTEM, Wires, look_up_within
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Mapping, Sequence
 
 DROPPED = 0  # the place of a status when the connection broke off
 RETRIED_STATUSES = (DROPPED, 429, 500, 502, 503, 504)  # a server that is busy or may recover

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote
 
 from ..redaction.find import redact
 from ..text.clean import one_line
 from .failure import RequestFailed
-
-if TYPE_CHECKING:
-    from .url import Target
+from .url import Target
 
 MAX_SHOWN_CHARACTERS = 200  # of a server's words
 MAX_READ_BYTES = 4 * MAX_SHOWN_CHARACTERS  # of its answer

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ..model.record import record
 from .address import LOOPBACK, PRIVATE, PUBLIC, classify
 from .failure import Blocked
 from .url import Target, read_url
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 WEB_PORTS = (80, 443, 8080, 8443)  # elsewhere listen mail, databases and the like, which a POST could upset
 

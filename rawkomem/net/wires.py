@@ -8,12 +8,9 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from ..model.record import record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 def look_up(host: str, port: int) -> list[str]:

@@ -7,22 +7,18 @@ not depend on which side is ours. Pure: bytes in, bytes out. What cannot be read
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ...files.read import decode, read_data
 from ...format.pieces import Piece, cut, glue
+from ...model.entry import Entry
 from ...model.record import record
 from .numbers import renumbered
 from .tags import unite_tags
-from .version import BOM, Version, below_root, read_version
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ...model.entry import Entry
-    from .version import Item, Rank
+from .version import BOM, Item, Rank, Version, below_root, read_version
 
 T = TypeVar("T", str, bool)
 

@@ -7,15 +7,11 @@ and is a conflict: who reads `exp_5` there must not be led to another task.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from ...model.ids import holds_id
 from ...model.record import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .version import Item, Version
+from .version import Item, Version
 
 NUMBERED = re.compile(r"exp_(\d{1,12})")
 OWN = r"^((?:experience_)?id:[ \t]*\"?){}(\"?[ \t]*)$"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ...format.emit import emit_fields
 from ...format.split import DELIMITER
 from ...model.record import record
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Tagged = tuple[str, Sequence[str]]  # an entry's lines, and the tags they hold
+Tagged = tuple[str, Sequence[str]]  # an entry's lines, and the tags they hold
 
 TAGS = re.compile(r"^tags[ \t]*:.*\n(?:(?:[ \t-].*)?\n)*?(?=[^ \t\n-]|---)", re.MULTILINE)
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from ...files.layout import AREAS, FOLDER
 from ...files.read import decode, read_data
 from ...format.pieces import Piece, cut
+from ...model.entry import Entry
 from ...model.ids import order_key
 from ...model.record import record
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ...model.entry import Entry
-
-    Rank = tuple[tuple[int, str, int], str]
+Rank = tuple[tuple[int, str, int], str]
 
 BOM = b"\xef\xbb\xbf"
 

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....format.yamo_blocks import OPERATIONS
 from ....model.problem import Problem, error
 from ....model.record import as_dict, record, replace
+from ...layout import Layout
 from ..private import open_local, replace_local
 from .spool import FOLDER, ledger_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ...layout import Layout
 
 GENESIS = "0" * 64  # what the first block follows
 MAX_FILE_BYTES = 4 * 2**20  # some four thousand blocks; then the next file begins

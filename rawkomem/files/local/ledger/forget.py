@@ -8,26 +8,20 @@ A chain that could be changed without a trace would be worth nothing: the head n
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from ....format.yamo import SECTIONS, emit_block, read_block
+from ....format.yamo import SECTIONS, Block, emit_block, read_block
 from ....model.clock import iso, now
 from ....model.errors import Unwritable
 from ....model.record import replace
 from ....text.language import language
+from ...layout import Layout
 from ...lock import lock
 from ..private import replace_local
-from .chain import BLOCKS, Head, blocks_name, chain, names, read_head, rows, write_head
+from .chain import BLOCKS, Head, Row, blocks_name, chain, names, read_head, rows, write_head
 from .seal import seal_locked
 from .spool import ledger_path
 from .verify import verify
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ....format.yamo import Block
-    from ...layout import Layout
-    from .chain import Row
 
 PURGED = "[PURGED]"
 STAYS = ("memory_id", "memory_type", "memory_stored", "memory_deleted", "lesson_id", "skill_id", "reflection_id",

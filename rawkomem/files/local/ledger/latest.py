@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from ....model.errors import RawkoError
+from ...layout import Layout
 from ..private import LineFile
 from .chain import BATCH, BLOCKS, Row, names, row_of
 from .seal import waiting_row
 from .spool import FOLDER, ledger_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ...layout import Layout
 
 MAX_BLOCK_FILES = 2  # that are looked at: some thousands of operations
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
 
 from ....format.yamo import emit_block
 from ....format.yamo_blocks import AGENT, build
 from ....model.clock import iso, now
 from ....model.errors import Unwritable
 from ....model.record import replace
+from ...layout import Layout
 from ...lock import lock
 from ..private import LineFile, local_path, open_local, write_all
 from .chain import (
@@ -33,9 +33,6 @@ from .chain import (
     write_head,
 )
 from .spool import SPOOL, ledger_path
-
-if TYPE_CHECKING:
-    from ...layout import Layout
 
 
 def seal(layout: Layout, wait: float = 0.0) -> int:

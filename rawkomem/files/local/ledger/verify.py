@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....model.problem import Problem, error
 from ....model.record import record, replace
-from .chain import BATCH, GENESIS, HEAD, fields_of, is_whole, lines, names, read_head, row_problems, stated_hash
+from ...layout import Layout
+from .chain import BATCH, GENESIS, HEAD, Head, fields_of, is_whole, lines, names, read_head, row_problems, stated_hash
 from .spool import ledger_path
-
-if TYPE_CHECKING:
-    from ...layout import Layout
-    from .chain import Head
 
 
 @record

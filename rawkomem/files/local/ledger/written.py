@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ....format.lesson import context_of, pattern_of, wire_values
 from ....format.yamo_blocks import PREVIEW_LENGTH
+from ....model.entry import Entry
 from ....model.errors import Unwritable
 from ....state.derive import sources_in
 from ....state.facets import type_of
 from ....state.fold import created
 from ....state.lifecycle.promoted import memory_type
+from ...layout import Layout
 from ..private import local_path
 from .seal import seal
 from .spool import SPOOL, append_lines, spool_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ....model.entry import Entry
-    from ...layout import Layout
 
 
 def note_written(layout: Layout, entries: Iterable[Entry]) -> None:
