@@ -51,10 +51,8 @@ def write_locked(layout: Layout, plan: Plan) -> list[Written]:
     clean = [redact_entry(entry) for entry in plan.entries]
     paths: dict[str, str] = {}
     _write_all(layout, _steps(clean), paths)
-    return [
-        Written(replace(entry, path=paths[entry.id]), redacted=was_redacted(given, entry))
-        for entry, given in zip(clean, plan.entries, strict=True)
-    ]
+    pairs = zip(plan.entries, clean, strict=True)
+    return [Written(replace(entry, path=paths[entry.id]), was_redacted(given, entry)) for given, entry in pairs]
 
 
 def _steps(entries: Sequence[Entry]) -> list[Step]:

@@ -32,9 +32,9 @@ def to_archive(path: str, why: str = "") -> Move:
     return Move(path, f"{ARCHIVE}/{path.partition('/')[2]}", why)
 
 
-def from_archive(path: str, why: str = "") -> Move:
+def from_archive(path: str) -> Move:
     """The way back."""
-    return Move(path, f"{TRACES}/{path.partition('/')[2]}", why)
+    return Move(path, f"{TRACES}/{path.partition('/')[2]}")
 
 
 def move_files(layout: Layout, moves: Sequence[Move]) -> list[Move]:
@@ -42,12 +42,8 @@ def move_files(layout: Layout, moves: Sequence[Move]) -> list[Move]:
 
     Where the target's name is taken, a number is added. Folders left empty are removed.
     """
-    done: list[Move] = []
     try:
-        for move in moves:
-            moved = _move(layout, move)
-            if moved:
-                done.append(moved)
+        done = [moved for move in moves if (moved := _move(layout, move))]
         for folder in sorted({os.path.dirname(path) for move in done for path in (move.target, move.source)}):
             if os.path.isdir(layout.path(folder)):
                 sync_folder(layout.path(folder))

@@ -46,8 +46,8 @@ def read_file(file: str, path: str) -> Reading:
             time.sleep(RETRY_AFTER_S)
             reading = read_data(read_bytes(file), path)
     except OSError as failure:
-        problem = error("unreadable", f"cannot be read: {failure.strerror}", "check its permissions")
-        return Reading(path, (), (replace(problem, path=path),), readable=False)
+        problem = error("unreadable", f"cannot be read: {failure.strerror}", "check its permissions", path=path)
+        return Reading(path, problems=(problem,), readable=False)
     return reading
 
 
@@ -79,9 +79,8 @@ def decode(data: bytes) -> tuple[str, Problem | None, list[Problem]]:
         text = text.replace("\r\n", "\n")
         if "\r" in text:
             text = text.replace("\r", "\n")
-            odd.append(
-                warning("carriage-returns", "lone carriage returns read as line ends", "save with \\n line ends")
-            )
+            message = "lone carriage returns read as line ends"
+            odd.append(warning("carriage-returns", message, "save with \\n line ends"))
     return text, None, odd
 
 

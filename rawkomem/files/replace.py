@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
 
 from ..model.errors import Refused, Unwritable
 from .contents import read_bytes
@@ -82,9 +81,16 @@ def refuse_links(layout: Layout, folder: str) -> None:
 def remove_leftovers(layout: Layout) -> None:
     """Temporary files, ours and those of writers that were killed: we hold the lock, so none of them is in use."""
     folder = os.path.join(layout.local, WORKSHOP)
-    for name in _names(folder):
-        if name.endswith(TEMPORARY):
-            _unlink(os.path.join(folder, name))
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        try:
+            if name.endswith(TEMPORARY):
+                os.unlink(os.path.join(folder, name))
+        except OSError:
+            pass
 
 
 def make_folder(folder: str) -> None:
@@ -128,17 +134,3 @@ def _stamp(file: str) -> Stamp | None:
     except FileNotFoundError:
         return None
     return (stat.st_size, stat.st_mtime_ns, stat.st_ino)
-
-
-def _names(folder: str) -> Iterable[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return ()
-
-
-def _unlink(file: str) -> None:
-    try:
-        os.unlink(file)
-    except OSError:
-        pass

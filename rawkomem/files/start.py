@@ -41,12 +41,7 @@ class Step:
 def plan_start(project: str) -> list[Step]:
     """What `init` will write into a project."""
     root = os.path.join(project, FOLDER)
-    files = {
-        "config.yaml": CONFIG,
-        ".gitignore": IGNORE,
-        ".gitattributes": ATTRIBUTES,
-        os.path.join("memories", ".gitkeep"): "",
-    }
+    files = {"config.yaml": CONFIG, ".gitignore": IGNORE, ".gitattributes": ATTRIBUTES, "memories/.gitkeep": ""}
     paths = {os.path.normpath(os.path.join(root, name)): text for name, text in files.items()}
     return [Step(path, text, os.path.lexists(path)) for path, text in paths.items()]
 

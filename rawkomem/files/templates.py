@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import frontmatter
 
 from ..format.frontmatter import Unreadable
 from ..format.handler import RawkoHandler
-from ..model.entry import Value
 from ..model.errors import BadInput
 from .given_text import read_text_file
-from .layout import Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..model.entry import Value
+    from .layout import Layout
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SHIPPED = (os.path.join(PACKAGE, "templates"), os.path.join(os.path.dirname(PACKAGE), "templates"))  # wheel, checkout

@@ -98,19 +98,14 @@ def _new_authors(git: Git, base: History, head: str, read: dict[str, tuple[str, 
     for start in range(0, len(changes), BLOBS_PER_CALL):
         part = changes[start : start + BLOBS_PER_CALL]
         contents = dict(read_blobs(git, dict.fromkeys(blob for blob, _ in part)))
-        if len(contents) < len({blob for blob, _ in part}):
-            return _all_hidden(git, head, read)
+        if len(contents) < len({blob for blob, _ in part}):  # a partial clone: who was first cannot be told
+            return {digest: HIDDEN for digests in _blobs_in_head(git, head, read).values() for digest in digests}
         read |= {blob: digests_in(data) for blob, data in contents.items() if blob not in read}
         for blob, author in part:
             for digest in read[blob]:
                 if digest not in base.authors:
                     found.setdefault(digest, author)
     return found
-
-
-def _all_hidden(git: Git, head: str, read: dict[str, tuple[str, ...]]) -> dict[str, str]:
-    """In a partial clone, blobs are missing: who was first cannot be told, only what is there now."""
-    return {digest: HIDDEN for digests in _blobs_in_head(git, head, read).values() for digest in digests}
 
 
 def _changes(git: Git, span: str) -> Iterator[tuple[str, str]]:

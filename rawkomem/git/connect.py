@@ -30,6 +30,7 @@ IGNORED = "/local/"
 HOOK_CONFIG_VERSION = (2, 54)  # the first git that takes hooks from its settings, several for one event
 CHECK, MERGE, SYNC = "pre-commit", "pre-merge-commit", "post-merge"  # git checks a merge without conflicts by MERGE
 EVENTS = (CHECK, MERGE, SYNC)
+HOOKS = ("--git-path", "hooks")  # what git is asked for the folder of its hooks
 SHELL = re.compile(rb"\A#![^\n]*\b(?:ba|da|k|z)?sh\b[^\n]*\n")
 START = "#!/bin/sh\n"
 
@@ -106,12 +107,9 @@ def _asked(ask: Callable[[], T]) -> T:
 
 
 def _set_all(connection: Connection) -> None:
-    git = connection.tree.git
     for setting in connection.settings:
-        if setting.after is not None:
-            git.run("config", "--local", setting.key, setting.after)
-        else:
-            git.run("config", "--local", "--unset-all", setting.key)
+        words = ("--unset-all", setting.key) if setting.after is None else (setting.key, setting.after)
+        connection.tree.git.run("config", "--local", *words)
 
 
 class _Connecting:
@@ -153,7 +151,7 @@ class _Connecting:
                 yield FileChange(path, before, after, "without our lines")
 
     def _hook_paths(self) -> list[str]:
-        return [os.path.join(self._hook_folder(), event) for event in EVENTS]
+        return [os.path.join(self._folder(*HOOKS), event) for event in EVENTS]
 
     def _hook_sections(self) -> list[str]:
         return [f"hook.{self._hook_name(event)}" for event in EVENTS]
@@ -184,12 +182,9 @@ class _Connecting:
         """
         ours = f"{shlex.join(wanted.program).replace('%', '%%')} merge-driver --marker-size %L %O %A %B %P"
         lines = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
-        values = {
-            "name": "rawkomem: memory files, entry by entry",
-            "driver": f"{ours}; case $? in 0) ;; {CONFLICT_EXIT_CODE}) exit 1 ;; *) {lines} ;; esac",
-        }
-        for key, value in values.items():
-            yield from self._set(f"{DRIVER}.{key}", value, "merges memory files")
+        driver = f"{ours}; case $? in 0) ;; {CONFLICT_EXIT_CODE}) exit 1 ;; *) {lines} ;; esac"
+        yield from self._set(f"{DRIVER}.name", "rawkomem: memory files, entry by entry", "merges memory files")
+        yield from self._set(f"{DRIVER}.driver", driver, "merges memory files")
 
     def _config_hooks(self, wanted: Wanted) -> Iterator[SettingChange]:
         for event, script in self._scripts(wanted.program, wanted).items():
@@ -198,10 +193,11 @@ class _Connecting:
             yield from self._set(f"hook.{self._hook_name(event)}.command", script, why)
 
     def _hook_files(self, wanted: Wanted) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
-        folder = self._hook_folder()
-        shared = _is_below(folder, self.tree.top) and not _is_below(folder, self._git_folder())
+        folder = self._folder(*HOOKS)
+        own = _is_below(folder, self._folder("--git-common-dir"))
+        shared = not own and _is_below(folder, self.tree.top)
         commands = self._commands(wanted)
-        if not shared and not _is_below(folder, self._git_folder()):
+        if not shared and not own:
             told = "; ".join(f"'{command}' in its {event}" for event, command in commands.items())
             return (), (f"core.hooksPath leads to {folder}, which other projects use: call {told}",)
         program = ["rawkomem"] if shared else wanted.program  # a committed hook runs on every machine
@@ -238,11 +234,8 @@ class _Connecting:
         sync = {SYNC: shlex.join([*program, *where, "sync"])} if wanted.sync else {}
         return {CHECK: check, MERGE: check, **sync}
 
-    def _hook_folder(self) -> str:
-        return os.path.normpath(os.path.join(self.tree.top, self.tree.ask("rev-parse", "--git-path", "hooks")))
-
-    def _git_folder(self) -> str:
-        return os.path.normpath(os.path.join(self.tree.top, self.tree.ask("rev-parse", "--git-common-dir")))
+    def _folder(self, *words: str) -> str:
+        return os.path.normpath(os.path.join(self.tree.top, self.tree.ask("rev-parse", *words)))
 
     def _git_version(self) -> tuple[int, ...]:
         numbers = re.search(r"(\d+)\.(\d+)", self.tree.ask("version"))

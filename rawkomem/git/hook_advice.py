@@ -108,8 +108,4 @@ def _husky(file: str, commands: Commands) -> str:
     return "\n".join(f"add a line to {file}/{event}:\n  {command}" for event, command in commands.items())
 
 
-ADVICE: dict[str, Callable[[str, Commands], str]] = {
-    "pre-commit": _pre_commit,
-    "lefthook": _lefthook,
-    "husky": _husky,
-}
+ADVICE: dict[str, Callable[[str, Commands], str]] = {"pre-commit": _pre_commit, "lefthook": _lefthook, "husky": _husky}

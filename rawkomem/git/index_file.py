@@ -23,7 +23,7 @@ TYPE = 0o170000
 
 @record
 class Tracked:
-    """One entry of the index; its path is relative to the work tree."""
+    """One entry of the index; its path is relative to the project."""
 
     path: str
     blob: str
@@ -41,11 +41,7 @@ class TrackedFiles:
         if git:
             inside = os.path.relpath(os.path.realpath(project), os.path.realpath(git.tree)).replace(os.sep, "/")
             prefix = "" if inside == "." else inside + "/"
-            self.entries = [
-                Tracked(entry.path[len(prefix) :], entry.blob, entry.mode, entry.skipped)
-                for entry in _read(os.path.join(git.own, "index"))
-                if entry.path.startswith(prefix)
-            ]
+            self.entries = _read(os.path.join(git.own, "index"), os.fsencode(prefix))
 
     def holding(self, blob: str) -> list[str]:
         """Return the paths whose blob starts like this."""
@@ -69,16 +65,16 @@ class TrackedFiles:
         return os.path.lexists(os.path.join(self.project, *submodule.split("/"), ".git"))
 
 
-def _read(file: str) -> list[Tracked]:
+def _read(file: str, prefix: bytes) -> list[Tracked]:
     try:
         with open(file, "rb") as stream:
             data = stream.read(MAX_INDEX_BYTES + 1)
-        return list(_entries(data)) if len(data) <= MAX_INDEX_BYTES and data[:4] == b"DIRC" else []
+        return list(_entries(data, prefix)) if len(data) <= MAX_INDEX_BYTES and data[:4] == b"DIRC" else []
     except (OSError, ValueError, IndexError):  # none yet, or of a repository with other hashes
         return []
 
 
-def _entries(data: bytes) -> Iterator[Tracked]:
+def _entries(data: bytes, prefix: bytes) -> Iterator[Tracked]:
     """The entries of an index of version 2, 3 or 4 (which writes of a path only what differs from the one before)."""
     version, count = int.from_bytes(data[4:8]), int.from_bytes(data[8:12])
     at, path = 12, b""
@@ -93,7 +89,8 @@ def _entries(data: bytes) -> Iterator[Tracked]:
         path = kept + data[start:end]
         skipped = bool(more and data[at + ENTRY_HEADER_BYTES] & SKIPPED)
         mode = int.from_bytes(data[at + 24 : at + 28])
-        yield Tracked(os.fsdecode(path), data[at + 40 : at + 60].hex(), mode, skipped)
+        if path.startswith(prefix):
+            yield Tracked(os.fsdecode(path[len(prefix) :]), data[at + 40 : at + 60].hex(), mode, skipped)
         at = end + 1 if version == 4 else at + ((end - at + 8) & ~7)
 
 

@@ -36,19 +36,16 @@ CONFIRM = "mend the memory, or confirm it with 'rawkomem cite', then git add"
 
 def check_staged(layout: Layout, registry: Registry, skip: Sequence[str] = ()) -> dict[str, list[Problem]]:
     """check → its Problems, with paths from the top of the work tree; checks in `skip` are left out."""
+    found: dict[str, list[Problem]] = {}
     try:
-        staged = Staged(layout)
-        commit = _Commit(layout, staged, registry)
-        found = {name: check(commit) for name, check in CHECKS.items() if name not in skip}
+        commit = _Commit(layout, Staged(layout), registry)
+        for name, check in CHECKS.items():
+            if name not in skip:
+                problems = (replace(problem, path=commit.staged.name(problem.path)) for problem in check(commit))
+                found[name] = sorted(problems, key=lambda problem: (problem.path, problem.line))
     except GitFailed as failure:
         raise NotFound(f"git cannot tell what is staged: {failure}", failure.hint) from None
-    return {
-        name: sorted(
-            (replace(problem, path=staged.name(problem.path)) for problem in problems),
-            key=lambda problem: (problem.path, problem.line),
-        )
-        for name, problems in found.items()
-    }
+    return found
 
 
 class _Commit:
@@ -100,11 +97,8 @@ def _frontmatter(commit: _Commit) -> list[Problem]:
     for path, data in commit.changed().items():
         reading = read_data(data, path, advice=False)
         found += [problem for problem in reading.problems if problem.level == ERROR]
-        found += [
-            error("conflict-markers", "merge conflict markers", MARKERS, entry.line, path=path)
-            for entry in reading.entries
-            if entry.conflicted
-        ]
+        marked = [entry.line for entry in reading.entries if entry.conflicted]
+        found += [error("conflict-markers", "merge conflict markers", MARKERS, line, path) for line in marked]
     return found
 
 
@@ -172,10 +166,9 @@ def _claiming(commit: _Commit, changed: Mapping[str, bytes]) -> list[Memory]:
     if not claims:
         return []
     words = {max(claim.subject.split(), key=len).encode() for claim in claims}  # a subject may be folded over lines
-    everything = commit.texts(filter(is_memory, commit.staged.now))
-    return commit.memories(
-        [path for path, data in everything.items() if b"claim" in data and any(word in data for word in words)]
-    )
+    everything = commit.texts(filter(is_memory, commit.staged.now)).items()
+    claiming = [path for path, data in everything if b"claim" in data and any(word in data for word in words)]
+    return commit.memories(claiming)
 
 
 def _citations(commit: _Commit) -> list[Problem]:
@@ -183,11 +176,8 @@ def _citations(commit: _Commit) -> list[Problem]:
     changed, code = commit.changed(), commit.staged.code
     names = [path.encode("utf-8", "surrogateescape") for path in code]
     everything = commit.texts(filter(is_memory, commit.staged.now))
-    citing = [
-        path
-        for path, data in everything.items()
-        if b"cites" in data and (path in changed or any(name in data for name in names))
-    ]
+    cites = {path: data for path, data in everything.items() if b"cites" in data}
+    citing = [path for path, data in cites.items() if path in changed or any(name in data for name in names)]
     looking = _StagedCitations(commit)
     found = []
     for memory in commit.memories(citing) if citing else ():

@@ -7,14 +7,13 @@ whose files lie elsewhere. Names in the environment are relative to where the ho
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 
 from ..model.record import record
 from .head import find_git
 from .run import Git
 
 PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
-LISTS = ("GIT_ALTERNATE_OBJECT_DIRECTORIES",)
+ALTERNATES = "GIT_ALTERNATE_OBJECT_DIRECTORIES"  # a list of places
 
 
 @record
@@ -35,7 +34,8 @@ class WorkTree:
 
 def work_tree(folder: str) -> WorkTree:
     """Return the work tree around a folder. Raises GitFailed where there is none."""
-    given = _given()
+    given = {name: os.path.abspath(os.environ[name]) for name in PLACES if os.environ.get(name)}
+    given |= {ALTERNATES: os.environ[ALTERNATES]} if os.environ.get(ALTERNATES) else {}
     if "GIT_DIR" in given:
         top = _top(Git(os.getcwd(), given=given))
         if _is_of(folder, top):
@@ -45,11 +45,6 @@ def work_tree(folder: str) -> WorkTree:
         given = {}
     top = _top(Git(folder, given=given))
     return WorkTree(top, Git(top, given=given))
-
-
-def _given() -> Mapping[str, str]:
-    found = {name: os.path.abspath(os.environ[name]) for name in PLACES if os.environ.get(name)}
-    return {**found, **{name: os.environ[name] for name in LISTS if os.environ.get(name)}}
 
 
 def _top(git: Git) -> str:

@@ -6,7 +6,7 @@ services of cloud providers. Of IPv6 addresses that carry an IPv4 address, none 
 
 from __future__ import annotations
 
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import ip_address, ip_network
 
 PUBLIC = "public"
 LOOPBACK = "loopback"
@@ -52,9 +52,7 @@ _ROWS = (  # the first row that fits counts
     ("2000::/3", PUBLIC, "public"),
     ("::/0", NEVER, "not assigned to anybody"),
 )
-TABLE: tuple[tuple[IPv4Network | IPv6Network, str, str], ...] = tuple(
-    (ip_network(network), reach, what) for network, reach, what in _ROWS
-)
+TABLE = [(ip_network(network), reach, what) for network, reach, what in _ROWS]
 
 
 def classify(address: str) -> tuple[str, str]:

@@ -14,11 +14,10 @@ from email.utils import parsedate_to_datetime
 
 from ..model.record import record
 from .conceal import words_of
-from .deadline import TimedSocket
 from .failure import NotListening, RequestFailed
 from .guard import Policy, check_addresses, check_key, check_target
 from .url import PORTS, Target, read_url
-from .wires import SYSTEM, Wires, look_up_within
+from .wires import SYSTEM, TimedSocket, Wires, look_up_within
 
 DROPPED = 0  # the place of a status when the connection broke off
 RETRIED_STATUSES = (DROPPED, 429, 500, 502, 503, 504)  # a server that is busy or may recover

@@ -26,10 +26,8 @@ def read_key(variable: str, setting: str) -> str:
     shown = variable if variable.isupper() and variable.isidentifier() else f"that {setting} names"
     key = os.environ.get(variable, "").strip()
     if not key:
-        raise RequestFailed(
-            f"the environment variable {shown} is not set",
-            f"Export it with the key as its value; {setting} holds its name only.",
-        )
+        hint = f"Export it with the key as its value; {setting} holds its name only."
+        raise RequestFailed(f"the environment variable {shown} is not set", hint)
     if not (key.isascii() and key.isprintable()):
         raise RequestFailed(f"the environment variable {shown} holds no usable key", "Copy the key again.")
     return key

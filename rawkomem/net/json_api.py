@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from ..model.record import record
-from .client import PAUSES, RETRIED_STATUSES, Answer, Bounds, Client
+from .client import PAUSES, RETRIED_STATUSES, Bounds, Client
 from .conceal import read_key
 from .failure import RequestFailed
 from .guard import user_named
@@ -42,15 +42,12 @@ class JsonApi:
         self, api: Api, url: str, key_env: str, timeout: float, pauses: tuple[float, ...] = PAUSES, key: str = ""
     ):
         self._api = api
-        self.client = Client(
-            url, user_named(url), key or read_key(key_env, api.key), Bounds(seconds=timeout, pauses=pauses)
-        )
+        bounds = Bounds(seconds=timeout, pauses=pauses)
+        self.client = Client(url, user_named(url), key or read_key(key_env, api.key), bounds)
 
     def __call__(self, body: dict[str, Any]) -> Any:
         """The answer's JSON."""
-        return self._read(self.client.post(json.dumps(body).encode(), HEADERS))
-
-    def _read(self, answer: Answer) -> Any:
+        answer = self.client.post(json.dumps(body).encode(), HEADERS)
         if answer.status != 200:
             raise StatusFailed(self.client.complaint(answer), hint(answer.status, self._api), answer.status)
         host = self.client.target.host

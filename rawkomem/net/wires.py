@@ -5,10 +5,13 @@ Proxy variables of the environment are ignored: a proxy would connect to an addr
 
 from __future__ import annotations
 
+import io
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..model.record import record
 
@@ -49,3 +52,48 @@ def look_up_within(wires: Wires, host: str, port: int, seconds: float) -> Sequen
     if isinstance(answers[0], Exception):
         raise answers[0]
     return answers[0]
+
+
+class TimedSocket:
+    """The part of a socket that http.client uses, with one deadline: its own time-out starts anew with every byte."""
+
+    def __init__(self, sock: socket.socket):
+        self.sock = sock
+        self.deadline = time.monotonic()
+
+    def arm(self) -> None:
+        """Let the next operation take what is left of the time."""
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self.sock.settimeout(left)
+
+    def sendall(self, data: bytes) -> None:
+        """Send everything before the deadline."""
+        self.arm()
+        self.sock.sendall(data)
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        """A reader that keeps the deadline, and the connection until it is closed itself."""
+        return io.BufferedReader(_TimedReader(self))
+
+    def close(self) -> None:
+        """Close the socket as soon as no reader needs it."""
+        self.sock.close()
+
+
+class _TimedReader(io.RawIOBase):
+    def __init__(self, owner: TimedSocket):
+        self._owner = owner
+        self._raw = owner.sock.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._owner.arm()
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()

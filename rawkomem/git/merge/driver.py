@@ -7,7 +7,7 @@ import subprocess
 from ...files.contents import MAX_FILE_BYTES
 from ...files.whole import replace_whole
 from ...model.errors import Refused, Unwritable
-from .entries import MARKER_LENGTH, Merged, merge
+from .entries import MARKER_LENGTH, merge
 
 CONFLICT_EXIT_CODE = 3  # exit code: unlike 1 and 127, none that a program gives which could not even start
 NAMES = ("ours", "base", "theirs")  # in the order in which `git merge-file` takes them
@@ -22,7 +22,11 @@ class Conflicting(Refused):
 def merge_files(base: str, ours: str, theirs: str, path: str = "", marker: int = MARKER_LENGTH) -> None:
     """Merge three files into `ours`; raises Conflicting where both sides changed the same, which is marked in it."""
     name = path or ours
-    merged = _merged((_read(base), _read(ours), _read(theirs)), name, marker)
+    versions = (_read(base), _read(ours), _read(theirs))
+    try:
+        merged = merge(*versions, name, marker)
+    except Exception:
+        merged = None  # for whatever reason: lines can always be merged
     if merged is None:
         return _merge_lines(base, ours, theirs, name, marker)
     try:
@@ -33,14 +37,6 @@ def merge_files(base: str, ours: str, theirs: str, path: str = "", marker: int =
         changed = ", ".join(merged.conflicts)
         raise Conflicting(f"{name}: both sides changed {changed}", "keep one side between the markers, then git add")
     return None
-
-
-def _merged(versions: tuple[bytes, bytes, bytes], name: str, marker: int) -> Merged | None:
-    """The merge entry by entry; None where that is not possible, for whatever reason: lines can always be merged."""
-    try:
-        return merge(*versions, name, marker)
-    except Exception:
-        return None
 
 
 def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> None:

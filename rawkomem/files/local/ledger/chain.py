@@ -26,7 +26,7 @@ MAX_FILE_BYTES = 4 * 2**20  # some four thousand blocks; then the next file begi
 START, HASH_END, REST = b'{"block_hash": "', 80, 83  # a line: START, 64 digits, `", `, and what is hashed
 FIELDS = ("id", "operation_type", "yamo_text")  # without which a row says nothing
 HEAD = "head.json"
-BLOCKS, BATCH = "blocks-", "batch-"  # what names of files begin with
+BLOCKS = "blocks-"  # what names of files of blocks begin with
 
 
 @record

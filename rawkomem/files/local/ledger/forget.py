@@ -36,40 +36,32 @@ def forget(layout: Layout, memory: str, texts: Iterable[str] = ()) -> int:
     try:
         with lock(layout, "ledger-seal"):
             seal_locked(layout)
-            return _forget(layout, memory, telling)
+            known = list(rows(layout))
+            kept = [_without(row, memory, telling) for row in known]
+            changed = sum(old != new for old, new in zip(known, kept, strict=True))
+            if changed:
+                _replace(layout, kept, f"{iso(now())}: {changed} blocks were purged, and the chain was made anew")
+            return changed
     except OSError as failure:
         raise Unwritable(f"cannot purge the ledger: {failure.strerror}", f"delete {ledger_path(layout)}") from None
-
-
-def _forget(layout: Layout, memory: str, telling: set[str]) -> int:
-    known = list(rows(layout))
-    kept = [_without(row, memory, telling) for row in known]
-    changed = sum(old != new for old, new in zip(known, kept, strict=True))
-    if changed:
-        _replace(layout, kept, f"{iso(now())}: {changed} blocks were purged, and the chain was made anew")
-    return changed
 
 
 def _without(row: Row, memory: str, telling: set[str]) -> Row:
     if row.operation_type != "recall" and memory not in row.yamo_text:
         return row
     block = read_block(row.yamo_text)[0]
-    return (
-        replace(row, yamo_text=emit_block(_purged(block, memory))) if block and _tells(block, memory, telling) else row
-    )
+    if block is None or not _tells(block, memory, telling):
+        return row
+    sections = {
+        name: tuple((key, value if key in STAYS else PURGED) for key, value in getattr(block, name))
+        for name in SECTIONS
+    }
+    return replace(row, yamo_text=emit_block(replace(block, **sections, log=(*block.log[:3], "purged", memory))))
 
 
 def _tells(block: Block, memory: str, telling: set[str]) -> bool:
     named = any(value == memory for name in SECTIONS for _, value in getattr(block, name))
     return named or not telling.isdisjoint(language().words(block.value("context", "query")))
-
-
-def _purged(block: Block, memory: str) -> Block:
-    sections = {
-        name: tuple((key, value if key in STAYS else PURGED) for key, value in getattr(block, name))
-        for name in SECTIONS
-    }
-    return replace(block, **sections, log=(*block.log[:3], "purged", memory))
 
 
 def _replace(layout: Layout, kept: list[Row], note: str) -> None:

@@ -9,9 +9,9 @@ from itertools import islice
 from ....model.errors import RawkoError
 from ...layout import Layout
 from ..private import LineFile
-from .chain import BATCH, BLOCKS, Row, names, row_of
+from .chain import BLOCKS, Row, names, row_of
 from .seal import waiting_row
-from .spool import FOLDER, ledger_path
+from .spool import BATCH, FOLDER, ledger_path
 
 MAX_BLOCK_FILES = 2  # that are looked at: some thousands of operations
 

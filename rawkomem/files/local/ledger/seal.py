@@ -17,22 +17,8 @@ from ....model.record import replace
 from ...layout import Layout
 from ...lock import lock
 from ..private import LineFile, local_path, open_local, write_all
-from .chain import (
-    BATCH,
-    BLOCKS,
-    GENESIS,
-    Head,
-    Row,
-    blocks_name,
-    chain,
-    lines,
-    names,
-    number_of,
-    read_head,
-    stated_hash,
-    write_head,
-)
-from .spool import SPOOL, ledger_path
+from .chain import BLOCKS, Head, Row, blocks_name, chain, lines, names, number_of, read_head, stated_hash, write_head
+from .spool import BATCH, SPOOL, ledger_path
 
 
 def seal(layout: Layout, wait: float = 0.0) -> int:
@@ -108,7 +94,7 @@ def _found(layout: Layout) -> Head:
     if known:
         file = number_of(names(layout, BLOCKS)[-1])
         note = f"{iso(now())}: the head was missing or damaged; {len(known)} blocks were there"
-        last = stated_hash(known[-1][1]) or GENESIS
+        last = stated_hash(known[-1][1]) or head.last
         head = Head(len(known), file, _end_line(layout, file), last, notes=(note,))
     write_head(layout, head)
     return head

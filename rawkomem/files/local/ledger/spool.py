@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FOLDER = "ledger"
 SPOOL = f"{FOLDER}/spool.tsv"
+BATCH = "batch-"  # what names of files begin with that were put aside to be sealed
 BLANKS = {9: " ", 10: " ", 13: " "}
 
 

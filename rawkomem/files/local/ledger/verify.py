@@ -8,8 +8,8 @@ from typing import Any
 from ....model.problem import Problem, error
 from ....model.record import record, replace
 from ...layout import Layout
-from .chain import BATCH, GENESIS, HEAD, Head, fields_of, is_whole, lines, names, read_head, row_problems, stated_hash
-from .spool import ledger_path
+from .chain import GENESIS, HEAD, Head, fields_of, is_whole, lines, names, read_head, row_problems, stated_hash
+from .spool import BATCH, ledger_path
 
 
 @record

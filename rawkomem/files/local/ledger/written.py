@@ -48,13 +48,8 @@ def _operation(entry: Entry) -> str:
 
 def _retained(entry: Entry) -> dict[str, str]:
     text = entry.body or entry.title
-    said = {
-        "id": entry.target,
-        "type": _type(entry),
-        "length": str(len(text.encode())),
-        "preview": text[: 4 * PREVIEW_LENGTH],
-    }
-    hypothesis = _text(entry, "hypothesis")
+    length, hypothesis = str(len(text.encode())), _text(entry, "hypothesis")
+    said = {"id": entry.target, "type": _type(entry), "length": length, "preview": text[: 4 * PREVIEW_LENGTH]}
     return {**said, "hypothesis": hypothesis} if hypothesis else said
 
 
