@@ -1,4 +1,4 @@
-"""Checks files: the reader's Problems, the content rules, names that clash, references to nothing."""
+"""Check files: the reader's Problems, content rules, clashing names, references to nothing."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def check_files(paths: Sequence[str]) -> list[Checked]:
 
 
 def check_repository(layout: Layout) -> list[Checked]:
-    """Check every file, and what only shows across files: clashing names, ids used twice, references to nothing."""
+    """Check every file, and what only shows across files: clashing names, duplicate ids, broken references."""
     seen = sweep(layout)
     readings = {path: _with_rules(read_file(layout.path(path), path)) for path in stamps(seen.listing)}
     entries = [entry for reading in readings.values() for entry in reading.entries]
@@ -64,7 +64,7 @@ def check_repository(layout: Layout) -> list[Checked]:
 
 
 def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
-    """Return a Problem for a generated page that is not up to date; nothing where there is no such page."""
+    """Return a Problem for a generated page that is out of date; nothing if there is no such page."""
     try:
         said = read_page(layout.path(PAGE))
     except RawkoError:
@@ -76,7 +76,7 @@ def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
 
 
 def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
-    """Check one file as an editor holds it, among the memories of the others. Runs at every change: reads no file."""
+    """Check one file as an editor holds it, among the memories of other files; reads no file."""
     reading = _with_rules(read_data(data, path))
     elsewhere = [memory for memory in others if memory.path != path]
     known = {memory.id for memory in elsewhere}
@@ -141,7 +141,7 @@ def _content_problems(entry: Entry) -> list[Problem]:
 
 
 def _clashes(paths: Iterable[str]) -> list[Problem]:
-    """Return names that are one name on macOS or Windows."""
+    """Return a Problem for each name that equals another one on macOS or Windows."""
     groups: dict[str, list[str]] = {}
     hint = "rename one of them"
     for path in paths:
@@ -175,7 +175,7 @@ def _dangling(entries: Sequence[Entry], elsewhere: Iterable[str] = ()) -> list[P
 
 
 def _broken_links(entries: Sequence[Entry], elsewhere: Sequence[Memory] = ()) -> list[Problem]:
-    """Return the links that lead nowhere, to several memories, or to a deleted one: worth fixing, but no harm."""
+    """Return a Problem for each link to nothing, to several memories, or to a deleted memory."""
     about: dict[str, list[Entry]] = {}
     for entry in entries:
         about.setdefault(entry.target, []).append(entry)

@@ -1,4 +1,4 @@
-"""Exclusive lock files, on every platform. By hand because loading a package for it would slow every command."""
+"""Lock files exclusively, on every platform, without a package that would slow down every command."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Lock:
             raise Unwritable(f"cannot write {self.path}: {failure.strerror}", hint) from None
 
     def _is_current(self, stream: FileIO) -> bool:
-        """Return whether this file still has its name, else close it: `local/` may be deleted at any time."""
+        """Tell whether this file still has its name, else close it: `local/` may be deleted at any time."""
         try:
             if os.path.samestat(os.fstat(stream.fileno()), os.stat(self.path)):
                 return True

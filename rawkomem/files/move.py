@@ -1,8 +1,4 @@
-"""Moves memory files between the short-term folders and the archive. A move never changes a byte.
-
-The other writer of files beside append.py, under the same lock: a rename is whole or has not happened, so whoever is
-killed leaves each file in its old or its new place.
-"""
+"""Move memory files between the short-term folders and the archive, under the write lock, by atomic renames."""
 
 from __future__ import annotations
 
@@ -20,7 +16,7 @@ TRACES, ARCHIVE = "traces", "archive"
 
 @record
 class Move:
-    """A file's way from one path to another, both below .rawko, and why."""
+    """A move of a file from one path to another, both below .rawko, and its reason."""
 
     source: str
     target: str
@@ -28,19 +24,19 @@ class Move:
 
 
 def to_archive(path: str, why: str = "") -> Move:
-    """The way of a trace into the archive: the same path below it, so that an id made of the path stays."""
+    """Return the move of a trace into the archive, where its path stays the same, and so an id made of the path."""
     return Move(path, f"{ARCHIVE}/{path.partition('/')[2]}", why)
 
 
 def from_archive(path: str) -> Move:
-    """The way back."""
+    """Return the move of an archived trace back to the traces."""
     return Move(path, f"{TRACES}/{path.partition('/')[2]}")
 
 
 def move_files(layout: Layout, moves: Sequence[Move]) -> list[Move]:
-    """Carry out moves, by a caller that holds the repository lock; what is no longer there is passed over.
+    """Move files for a caller that holds the repository lock, and return the moves; missing files are skipped.
 
-    Where the target's name is taken, a number is added. Folders left empty are removed.
+    If the target's name is taken, a number is added. Empty folders are removed.
     """
     try:
         done = [moved for move in moves if (moved := _move(layout, move))]

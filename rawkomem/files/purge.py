@@ -1,4 +1,4 @@
-"""The only rewriter: cuts every entry about one memory out of its files, for good. For leaked secrets."""
+"""Cut every entry about one memory out of its files: the only rewriter, for leaked secrets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEPARATOR_AT_END = re.compile(rb"\r?\n---[ \t]*(?:\r?\n)*\Z")
 
 
 def purge(layout: Layout, id: str, paths: list[str]) -> list[str]:
-    """Cut the entries about `id` out of these files, removing a file left empty. Returns what changed."""
+    """Cut the entries about `id` out of these files, remove files left empty, and return the changed paths."""
     changed = []
     with lock(layout, "write"):
         for path in paths:
@@ -54,7 +54,7 @@ def _rewrite(layout: Layout, path: str, id: str) -> bool:
 
 
 def _without(data: bytes, entries: tuple[Entry, ...], id: str) -> bytes:
-    """The file's bytes without the lines of these entries; the others keep theirs to the byte."""
+    """Return the file's bytes without the lines of the entries about `id`; other entries keep every byte."""
     lines = data.splitlines(keepends=True)
     starts = [entry.line - 1 for entry in entries] + [len(lines)]
     pieces = [b"".join(lines[a:b]) for a, b in pairwise(starts)]

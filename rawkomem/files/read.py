@@ -1,4 +1,4 @@
-"""Reads one memory file: bytes → text → entries with ids and places, and a verdict. Never raises on bad content."""
+"""Read one memory file: bytes → text → entries with ids and places, and a verdict; never raise on bad content."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Reading:
 
     @property
     def verdict(self) -> str:
-        """quarantine with any error, accept_warn with any warning; content rules do not count."""
+        """Return quarantine with any error, accept_warn with any warning, else accept; content rules do not count."""
         levels = {problem.level for problem in self.problems}
         return QUARANTINE if ERROR in levels else ACCEPT_WARN if WARNING in levels else ACCEPT
 
 
 def read_file(file: str, path: str) -> Reading:
-    """Read the file; `path` is the name its entries carry."""
+    """Read the file; `path` is the name that its entries get."""
     try:
         reading = read_data(read_bytes(file), path)
         if reading.problems and reading.problems[0].code == CUT_OFF:
@@ -52,7 +52,7 @@ def read_file(file: str, path: str) -> Reading:
 
 
 def read_data(data: bytes, path: str, advice: bool = True) -> Reading:
-    """Entries and Problems of a file's bytes; without `advice`, only Problems that matter to an index."""
+    """Return entries and Problems of a file's bytes; without `advice`, only Problems that matter to an index."""
     text, refused, odd = decode(data)
     if refused:
         return Reading(path, (), (replace(refused, path=path),))
@@ -63,7 +63,7 @@ def read_data(data: bytes, path: str, advice: bool = True) -> Reading:
 
 
 def decode(data: bytes) -> tuple[str, Problem | None, list[Problem]]:
-    """The text with \\n line ends, or why these bytes are no text, and what was odd about them."""
+    r"""Return the text with \n line ends, the Problem if the bytes are not text, and Problems of odd bytes."""
     refused = _refused(data)
     if refused:
         return "", refused, []
@@ -109,7 +109,7 @@ def _not_utf8(data: bytes, failure: UnicodeDecodeError) -> Problem:
 
 
 def _placed(entries: list[Entry], path: str) -> tuple[Entry, ...]:
-    """The entries with their path, and an id and time for those that name none: `stem`, then `stem#2`."""
+    """Return the entries with their path, and an id and time for those without: `stem`, then `stem#2`."""
     stem = implicit_id(path)
     placed: list[Entry] = []
     latest = 0
@@ -122,9 +122,9 @@ def _placed(entries: list[Entry], path: str) -> tuple[Entry, ...]:
 
 
 def implicit_id(path: str) -> str:
-    """The id of a file's first entry when it names none: its path below its area, without `.md`.
+    """Return the id of a file's first entry if it has none: its path below its area, without `.md`.
 
-    In normal form C: macOS may hand the same name out with its accents apart, and an id is the same everywhere.
+    Normal form C: macOS may list the same name with separate accents, and an id is the same everywhere.
     """
     area, _, rest = path.partition("/")
     name = rest if area in AREAS and rest else path

@@ -1,4 +1,4 @@
-"""The files of a new repository."""
+"""Write the files of a new repository."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Step:
 
 
 def plan_start(project: str) -> list[Step]:
-    """What `init` will write into a project."""
+    """Return the files that `init` would write into a project."""
     root = os.path.join(project, FOLDER)
     files = {"config.yaml": CONFIG, ".gitignore": IGNORE, ".gitattributes": ATTRIBUTES, "memories/.gitkeep": ""}
     paths = {os.path.normpath(os.path.join(root, name)): text for name, text in files.items()}
@@ -47,7 +47,7 @@ def plan_start(project: str) -> list[Step]:
 
 
 def write_start(steps: Iterable[Step]) -> None:
-    """Write what is not there yet."""
+    """Write the files that do not exist yet."""
     for step in steps:
         if step.exists:
             continue

@@ -1,4 +1,4 @@
-"""What rawkomem leaves on a machine besides a project's Markdown, and how to remove it."""
+"""List and remove what rawkomem leaves on a machine besides a project's Markdown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROJECT_FILES = (
 
 @record
 class Leaving:
-    """What goes, what stays, and which other programs still name us."""
+    """What is removed, what stays, and which files of other programs still name us."""
 
     gone: tuple[tuple[str, str], ...]  # (path, what it is)
     stays: tuple[tuple[str, str], ...]
@@ -48,7 +48,7 @@ def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
 
 
 def uninstall(leaving: Leaving) -> None:
-    """Remove what goes; folders only with what is in them, never what a link leads to."""
+    """Remove the planned paths; never follow a link."""
     for path, _ in leaving.gone:
         try:
             if os.path.isdir(path) and not os.path.islink(path):
@@ -62,7 +62,7 @@ def uninstall(leaving: Leaving) -> None:
 
 
 def _mentions(paths: Sequence[str]) -> list[str]:
-    """The files among these, or right below the folders among these, that name one of our commands."""
+    """Return the files among these paths, or directly in these folders, that name one of our commands."""
     found = []
     for path in paths:
         files = [os.path.join(path, inner) for inner in sorted(os.listdir(path))] if os.path.isdir(path) else [path]

@@ -1,7 +1,7 @@
-"""Watches the repository's folder. Events are hints: whatever they say, one reconcile finds out what changed.
+"""Watch the repository's folder and reconcile after every event, whatever the event says.
 
-A sweep runs anyway every few seconds, because event queues overflow, editors save by rename, folders are deleted and
-made again, and some file systems send no events at all.
+A sweep also runs every few seconds, because event queues overflow, editors save by rename, folders are deleted and
+recreated, and some file systems send no events.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Watch:
         return time.monotonic() - started
 
     def _keep_observing(self) -> None:
-        """Watch the folders that are there now: after a checkout they may be others under the same names."""
+        """Watch the folders that exist now: a checkout may replace a folder under the same name."""
         if self.polling:
             return
         folders = [self.layout.root, *(os.path.join(self.layout.root, area) for area in AREAS)]

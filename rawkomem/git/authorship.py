@@ -1,8 +1,7 @@
-"""Who committed an entry: a person, an agent, or nobody yet.
+"""Find out who committed an entry: a person, an agent, or nobody yet.
 
-Entries are told apart by what they say, not by where they stand: a file may be renamed, and more be appended to it. An
-entry counts as committed when HEAD holds it word for word; its author is that of the first commit that brought it. What
-git knows changes only when HEAD moves, so that it is read then, once, and kept under a stamp that needs no git process.
+Entries are identified by their content, because files are renamed and appended to. An entry is committed if HEAD holds
+it word for word; its author is that of the first commit with it. History is read once for each HEAD.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class History:
 
 
 def provenance_of(layout: Layout, agents: Sequence[str] = AGENTS) -> tuple[dict[str, str], str]:
-    """entry id → who committed it, for every entry of a repository, and the stamp for which this holds."""
+    """Return entry id → who committed it, for every entry of a repository, and the stamp for which this holds."""
     stamp = git_stamp(layout.root)
     history = read_history(layout) if stamp else History(why="no git")
     committed = {digest for digests in history.blobs.values() for digest in digests}
@@ -60,7 +59,7 @@ def _authors(digests: Sequence[str], path: str, history: History, committed: set
 
 
 def read_history(layout: Layout, known: History | None = None) -> History:
-    """Ask git. From what is `known`, only the commits since are read, unless HEAD left them behind (amend, rebase)."""
+    """Ask git; with `known` history, read only later commits, unless HEAD does not descend from it (amend)."""
     try:
         git = Git(layout.root)
         if git.run("rev-parse", "--is-inside-work-tree").strip() != b"true":
@@ -88,10 +87,7 @@ def _is_ancestor(git: Git, known: History, head: str) -> bool:
 
 
 def _new_authors(git: Git, base: History, head: str, read: dict[str, tuple[str, ...]]) -> dict[str, str]:
-    """digest → author of what commits after the base brought. Parents come first: who was first, counts.
-
-    `read` takes the digests of every blob on the way.
-    """
+    """Return digest → author of entries in commits after the base, parents first; add each blob's digests to `read`."""
     span = f"{base.head}..{head}" if base.head else head
     changes = list(_changes(git, span))
     found: dict[str, str] = {}
@@ -109,7 +105,7 @@ def _new_authors(git: Git, base: History, head: str, read: dict[str, tuple[str, 
 
 
 def _changes(git: Git, span: str) -> Iterator[tuple[str, str]]:
-    """(blob, author) for every version of a memory file, oldest first. Merges count for what no parent has."""
+    """Yield (blob, author) for every version of a memory file, oldest first; a merge counts for what no parent has."""
     own = find_git(git.folder)
     boundary = cut_off_at(own) if own else set()  # a shallow clone's first commits seem to bring all that was there
     words = ("log", "--reverse", "--topo-order", "--raw", "-c", "--no-abbrev", "--no-renames", "--no-mailmap")
@@ -153,7 +149,7 @@ def read_blobs(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
 
 
 def digests_in(data: bytes, known: Mapping[str, tuple[str, ...]] = NOTHING) -> tuple[str, ...]:
-    """A digest of what each entry of a file says, whatever its line ends and its place; `known`: of some blobs."""
+    """Return a digest of each entry's content in a file, whatever its line ends and place; `known`: those of blobs."""
     for blob in blob_ids(data) if known else ():
         if blob in known:
             return known[blob]

@@ -1,7 +1,7 @@
-"""Connects a repository's git with its memories: the merge driver, what git ignores, and a hook that checks commits.
+"""Connect a repository with git: the merge driver, ignored files, and a hook that checks commits.
 
-A plan first: every file and setting that would change, with what it was. Removing is a plan too, and takes out only
-what was put in. Hooks that another program manages are its own: then the plan says what to add there.
+Connecting and removing start with a plan that lists every changed file and setting. Hooks that another program manages
+are not changed: the plan says what to add there.
 """
 
 from __future__ import annotations
@@ -76,12 +76,12 @@ class Wanted:
 
 
 def plan_connect(layout: Layout, wanted: Wanted) -> Connection:
-    """What connecting changes; nothing where it is done already."""
+    """Return what connecting changes; nothing if it is connected already."""
     return _asked(lambda: _Connecting(layout).plan(wanted))
 
 
 def plan_remove(layout: Layout) -> Connection:
-    """What takes all of it out again."""
+    """Return what undoes the connection."""
     return _asked(lambda: _Connecting(layout).removal())
 
 
@@ -99,7 +99,7 @@ def carry_out(connection: Connection) -> None:
 
 
 def _asked(ask: Callable[[], T]) -> T:
-    """What git answers; where it cannot, that is the user's to know."""
+    """Return what `ask` returns; raise NotFound if git fails."""
     try:
         return ask()
     except GitFailed as failure:
@@ -123,7 +123,7 @@ class _Connecting:
         self.name = f"rawkomem {self.inside}".strip()
 
     def plan(self, wanted: Wanted) -> Connection:
-        """Hooks go to one place: where a newer git takes them from its settings, those of before leave the files."""
+        """Return the plan; if this git takes hooks from its settings, the lines in hook files are removed."""
         settings = [*self._driver(wanted)]
         manager = find_manager(self.tree.top)
         if manager:
@@ -164,7 +164,7 @@ class _Connecting:
                     yield SettingChange(f"{section}.{key}", before, None, "set by 'connect git'")
 
     def _attributes(self) -> Iterator[FileChange]:
-        """The committed part: what a clone needs to know that memories are merged in their own way."""
+        """Yield changes of committed files, which tell a clone that memories have a merge driver."""
         attributes, ignore = self._own(".gitattributes"), self._own(".gitignore")
         known = read_whole(attributes)
         if ATTRIBUTE.encode() not in (known or b""):
@@ -176,9 +176,9 @@ class _Connecting:
             yield FileChange(ignore, known, put_block(known, self.name, f"{IGNORED}\n"), "the index is not committed")
 
     def _driver(self, wanted: Wanted) -> Iterator[SettingChange]:
-        """Whatever keeps the program from merging (it is gone, it crashes), git merges by lines instead.
+        """Yield settings of the merge driver; if our program fails, git merges by lines instead.
 
-        Left as they are, our lines would pass for the result: the other side's memories would be lost without a word.
+        Without that, git would take our side as the result, and the other side's memories would be lost silently.
         """
         ours = f"{shlex.join(wanted.program).replace('%', '%%')} merge-driver --marker-size %L %O %A %B %P"
         lines = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
@@ -216,7 +216,7 @@ class _Connecting:
         return tuple(files), tuple(to_do)
 
     def _scripts(self, program: Sequence[str], wanted: Wanted) -> dict[str, str]:
-        """event → shell code, from the top of the work tree. A missing program, or no memories here, stops nobody."""
+        """Return event → shell code, run from the top of the work tree; a missing program does not stop a commit."""
         folder = shlex.quote(f"{self.inside}/.rawko".lstrip("/"))
         found = f"{_is_there(program)} >/dev/null 2>&1"
         absent = "echo 'rawkomem is not installed here: memories are not checked' >&2"
@@ -228,7 +228,7 @@ class _Connecting:
         return scripts
 
     def _commands(self, wanted: Wanted, program: Sequence[str] = ("rawkomem",)) -> dict[str, str]:
-        """event → the command line that runs on it."""
+        """Return event → the command line that runs on it."""
         where = ["-C", self.inside] if self.inside else []
         check = shlex.join([*program, *where, "check", "--staged", *(f"--no-{name}" for name in wanted.skip)])
         sync = {SYNC: shlex.join([*program, *where, "sync"])} if wanted.sync else {}
@@ -257,7 +257,7 @@ class _Connecting:
 
 
 def _is_there(program: Sequence[str]) -> str:
-    """Shell code that succeeds where a program is there: a Python may well be there without the module."""
+    """Return shell code that succeeds if the program is installed; for Python, if it has the module."""
     python, module = program[:-2], program[-1]
     return shlex.join([*python, "-c", f"import {module}"] if python else ["command", "-v", program[0]])
 

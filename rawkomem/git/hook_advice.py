@@ -1,6 +1,6 @@
-"""What to add where another program manages a project's hooks, in the language of its own settings file.
+"""Tell what to add if another program manages a project's hooks, in the language of its own settings file.
 
-What is advised gets committed, so it names the program, and passes on the machine of somebody who does not have it.
+The advised lines get committed, so they must succeed on machines without rawkomem.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Manager:
 
 
 def find_manager(top: str) -> Manager | None:
-    """Return who manages the hooks of a work tree."""
+    """Return the program that manages the hooks of a work tree; None if there is none."""
     for name, files in MANAGERS.items():
         for file in files:
             if os.path.exists(os.path.join(top, *file.split("/"))):
@@ -54,7 +54,7 @@ def _if_installed(command: str) -> str:
 
 
 def _pre_commit(file: str, commands: Commands) -> str:
-    """One hook for each command; its events are those that run it."""
+    """Return the advice for pre-commit and prek: one hook for each command, with all its events as stages."""
     events: dict[str, list[str]] = {}
     for event, command in commands.items():
         events.setdefault(command, []).append(event)

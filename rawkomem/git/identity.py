@@ -1,8 +1,7 @@
-"""What a repository and a clone of it are called in a store that many share.
+"""Name a repository and a clone of it in a shared store.
 
-A repository: its first commit and where in the project `.rawko` lies, which every full clone agrees on; without
-history, this clone's own name. A clone: a random name in its local folder, bound to the file's inode, so that a copied
-folder is another clone.
+A repository is named by its first commit and the place of `.rawko` in the project, without history by the clone's name.
+A clone has a random name in its local folder, bound to the file's inode, so that a copied folder is another clone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Reads git's index file: which paths are tracked, with which blobs, and which of them are not checked out.
-
-No git process: this runs while a prompt waits. Whoever follows a path from here makes sure of it by hashing the file.
-"""
+"""Read git's index file, without a process: tracked paths, their blobs, and which of them are not checked out."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ class TrackedFiles:
         return [entry.path for entry in self.entries if entry.path.rpartition("/")[2] == name]
 
     def why_absent(self, path: str) -> str:
-        """Return why a tracked file is not on disk although nobody removed it; empty where there is no such reason."""
+        """Return why a tracked file is not on disk although nobody removed it; empty if there is no such reason."""
         for entry in self.entries:
             around = path.startswith(entry.path.rstrip("/") + "/")
             if around and entry.mode & TYPE == SUBMODULE and not self._is_checked_out(entry.path):
@@ -75,7 +72,7 @@ def _read(file: str, prefix: bytes) -> list[Tracked]:
 
 
 def _entries(data: bytes, prefix: bytes) -> Iterator[Tracked]:
-    """The entries of an index of version 2, 3 or 4 (which writes of a path only what differs from the one before)."""
+    """Yield the entries below `prefix` of an index of version 2, 3 or 4 (which compresses paths)."""
     version, count = int.from_bytes(data[4:8]), int.from_bytes(data[8:12])
     at, path = 12, b""
     for _ in range(count):

@@ -1,6 +1,6 @@
-"""What must not be committed: secrets, what cannot be read, rewritten history, contradictions, stale citations.
+"""Find what must not be committed: secrets, unreadable files, rewritten history, contradictions, stale citations.
 
-Each check looks at what this commit changes, and each can be left out.
+Each check examines what this commit changes, and each can be skipped.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CONFIRM = "mend the memory, or confirm it with 'rawkomem cite', then git add"
 
 
 def check_staged(layout: Layout, registry: Registry, skip: Sequence[str] = ()) -> dict[str, list[Problem]]:
-    """check → its Problems, with paths from the top of the work tree; checks in `skip` are left out."""
+    """Return check → its Problems, with paths from the top of the work tree; checks in `skip` do not run."""
     found: dict[str, list[Problem]] = {}
     try:
         commit = _Commit(layout, Staged(layout), registry)
@@ -49,13 +49,13 @@ def check_staged(layout: Layout, registry: Registry, skip: Sequence[str] = ()) -
 
 
 class _Commit:
-    """A commit to be, as the checks look at it."""
+    """A future commit, as the checks see it."""
 
     def __init__(self, layout: Layout, staged: Staged, registry: Registry):
         self.layout, self.staged, self.registry = layout, staged, registry
 
     def texts(self, paths: Iterable[str], of: Mapping[str, str] | None = None) -> dict[str, bytes]:
-        """Path → bytes, staged or in another version."""
+        """Return path → bytes, staged or in another version."""
         blobs = {path: (self.staged.now if of is None else of)[path] for path in paths}
         contents = self.staged.read(blobs.values())
         return {path: contents[blob] for path, blob in blobs.items() if blob in contents}
@@ -65,11 +65,11 @@ class _Commit:
         return self.texts(filter(is_memory, self.staged.changed()))
 
     def digests(self, version: Mapping[str, str]) -> dict[str, Entry]:
-        """Return what each entry says in the files of a version that are no longer what they were."""
+        """Return digest → entry of the files of a version that changed or are gone."""
         return _digests(self.texts(filter(is_memory, self.staged.left(version)), version))
 
     def memories(self, files: Iterable[str]) -> list[Memory]:
-        """Return the memories that some staged files speak of, folded from all files that do."""
+        """Return the active memories that some staged files contain, folded from all files about them."""
         everything = self.texts(filter(is_memory, self.staged.now))
         entries = [entry for path in files for entry in _entries(everything[path], path)]
         ids = {entry.target for entry in entries}
@@ -92,7 +92,7 @@ def _secrets(commit: _Commit) -> list[Problem]:
 
 
 def _frontmatter(commit: _Commit) -> list[Problem]:
-    """Return what cannot be used as a memory, and what is still half merged."""
+    """Return Problems of files that cannot be used as memories or are still half merged."""
     found = [error("not-merged", "not merged yet", MARKERS, path=path) for path in commit.staged.unmerged]
     for path, data in commit.changed().items():
         reading = read_data(data, path, advice=False)
@@ -103,9 +103,9 @@ def _frontmatter(commit: _Commit) -> list[Problem]:
 
 
 def _history(commit: _Commit) -> list[Problem]:
-    """Entries that this commit changes or drops.
+    """Return a Problem for each entry that this commit changes or drops.
 
-    In a merge, what one side changed or cut out is no rewriting, nor is how people settled what both sides changed.
+    In a merge, neither a change of one side nor the resolution of a conflict is a rewrite.
     """
     staged = commit.staged
     base = commit.digests(staged.base)
@@ -134,7 +134,7 @@ def _ids_that_differ(ours: Mapping[str, Entry], theirs: Mapping[str, Entry]) -> 
 
 
 def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
-    """A digest of what each entry says → the entry. An older log counts as one: who rewrites it changes its form."""
+    """Return digest → entry of these files; an older log counts as one entry."""
     return {
         digest: entry
         for path, data in files.items()
@@ -143,7 +143,7 @@ def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
 
 
 def _contradictions(commit: _Commit) -> list[Problem]:
-    """Claims that this commit brings and that contradict another one which is in use."""
+    """Return a Problem for each claim of this commit that contradicts another one in use."""
     changed = commit.changed()
     memories = _claiming(commit, changed)
     told: dict[frozenset[str], Problem] = {}
@@ -160,7 +160,7 @@ def _contradictions(commit: _Commit) -> list[Problem]:
 
 
 def _claiming(commit: _Commit, changed: Mapping[str, bytes]) -> list[Memory]:
-    """Return the memories with claims about what claims in some files are about; only files that name it are read."""
+    """Return the memories with claims about the subjects of claims in some files; only files with them are parsed."""
     entries = [entry for path, data in changed.items() if b"claim" in data for entry in _entries(data, path)]
     claims = [claim for entry in entries if (claim := read_claim(entry.extra))]
     if not claims:
@@ -172,7 +172,7 @@ def _claiming(commit: _Commit, changed: Mapping[str, bytes]) -> list[Memory]:
 
 
 def _citations(commit: _Commit) -> list[Problem]:
-    """Citations that are stale in memories of this commit, or that the code of this commit makes stale."""
+    """Return a Problem for each stale citation in memories of this commit, or to code that this commit changes."""
     changed, code = commit.changed(), commit.staged.code
     names = [path.encode("utf-8", "surrogateescape") for path in code]
     everything = commit.texts(filter(is_memory, commit.staged.now))
@@ -192,7 +192,7 @@ def _citations(commit: _Commit) -> list[Problem]:
 
 
 class _StagedCitations(Citations):
-    """Looks at code as it is staged."""
+    """Checks citations against the staged code."""
 
     def __init__(self, commit: _Commit):
         super().__init__(commit.layout)

@@ -1,7 +1,7 @@
-"""Git as a hook hands it over: the work tree, the index and the objects that its environment names.
+"""Find the work tree, the index and the objects that a hook's environment names.
 
-A hook may run with another index (`git commit FILE`), in a linked work tree, in a submodule, or for a bare repository
-whose files lie elsewhere. Names in the environment are relative to where the hook was started, so they are made whole.
+A hook may run with another index (`git commit FILE`), in a linked work tree, in a submodule, or for a bare repository.
+Paths in the environment are relative to where the hook was started, so they are made absolute.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class WorkTree:
         return os.path.relpath(os.path.realpath(file), os.path.realpath(self.top)).replace(os.sep, "/")
 
     def ask(self, *words: str) -> str:
-        """Return the first line that git prints; empty where it has no answer."""
+        """Return the first line that git prints; empty if git has no answer."""
         return self.git.run(*words, fine=(0, 1, 128)).decode("utf-8", "surrogateescape").partition("\n")[0]
 
 
 def work_tree(folder: str) -> WorkTree:
-    """Return the work tree around a folder. Raises GitFailed where there is none."""
+    """Return the work tree around a folder; raise GitFailed if there is none."""
     given = {name: os.path.abspath(os.environ[name]) for name in PLACES if os.environ.get(name)}
     given |= {ALTERNATES: os.environ[ALTERNATES]} if os.environ.get(ALTERNATES) else {}
     if "GIT_DIR" in given:
@@ -52,7 +52,7 @@ def _top(git: Git) -> str:
 
 
 def _is_of(folder: str, top: str) -> bool:
-    """Return whether a folder lies in a work tree, and not in another one inside it: a submodule, say."""
+    """Tell whether a folder is in a work tree, and not in another one inside it, such as a submodule."""
     inside, around = os.path.realpath(folder), os.path.realpath(top)
     innermost = find_git(inside)
     below = around.rstrip(os.sep) + os.sep

@@ -1,4 +1,4 @@
-"""A server's own words for an error message: one short line, without the keys that it may repeat."""
+"""Show a server's error text as one short line, without keys that it may repeat."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MIN_VALUE_CHARACTERS = 4  # from which on a value of a query may be one
 
 
 def read_key(variable: str, setting: str) -> str:
-    """Return the key in an environment variable; RequestFailed, with the setting that names it, where there is none.
+    """Return the key in an environment variable; raise RequestFailed, naming the setting, if there is none.
 
     A name in lower case is not shown: it might be a key put in the wrong place.
     """
@@ -34,7 +34,7 @@ def read_key(variable: str, setting: str) -> str:
 
 
 def words_of(body: bytes, target: Target, key: str) -> str:
-    """What a server says about its refusal."""
+    """Return a server's error text, redacted."""
     text = body[:MAX_READ_BYTES].decode("utf-8", "replace")
     for secret in sorted(_secrets(target, key), key=len, reverse=True):
         text = text.replace(secret, "(key)")

@@ -1,6 +1,6 @@
-"""The way to the outside world: looking a name up, connecting, TLS. Handed to the client: a test can lay its own.
+"""Look names up, connect, and speak TLS; a test can replace these functions.
 
-Proxy variables of the environment are ignored: a proxy would connect to an address that nobody checked.
+Proxy variables of the environment are ignored: a proxy would connect to an unchecked address.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..model.record import record
 
 
 def look_up(host: str, port: int) -> list[str]:
-    """The addresses of a name as the system knows them."""
+    """Return the addresses of a name as the system knows them."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(place[0]) for *_, place in found))
 
@@ -35,7 +35,7 @@ SYSTEM = Wires()
 
 
 def look_up_within(wires: Wires, host: str, port: int, seconds: float) -> Sequence[str]:
-    """As wires.look_up, within a time: the system's own resolver knows no limit, so it is asked in a thread."""
+    """Call wires.look_up in a thread, with a time limit, which the system's resolver does not have."""
     answers: list[Sequence[str] | Exception] = []
 
     def ask() -> None:
@@ -55,14 +55,14 @@ def look_up_within(wires: Wires, host: str, port: int, seconds: float) -> Sequen
 
 
 class TimedSocket:
-    """The part of a socket that http.client uses, with one deadline: its own time-out starts anew with every byte."""
+    """The part of a socket that http.client uses, with one deadline for all operations, not one for each byte."""
 
     def __init__(self, sock: socket.socket):
         self.sock = sock
         self.deadline = time.monotonic()
 
     def arm(self) -> None:
-        """Let the next operation take what is left of the time."""
+        """Set the socket's timeout to the time that is left; raise TimeoutError if there is none."""
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError
@@ -74,7 +74,7 @@ class TimedSocket:
         self.sock.sendall(data)
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        """A reader that keeps the deadline, and the connection until it is closed itself."""
+        """Return a reader that keeps the deadline."""
         return io.BufferedReader(_TimedReader(self))
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""How entries arrived on this machine: one line per entry in `.rawko/local/arrivals.tsv`, kept by our own writer.
+"""Record how entries arrived on this machine: one line per entry in `.rawko/local/arrivals.tsv`.
 
-An entry can claim any source; this file cannot be written by an entry. Its first line holds its own inode, so that a
-file that came with a clone or an archive counts for nothing.
+An entry can claim any source, but it cannot write this file. The first line holds the file's inode, so that a file
+from a clone or an archive does not count.
 """
 
 from __future__ import annotations
@@ -22,10 +22,7 @@ MAX_HEAD_BYTES = 100  # of its first line
 
 
 def note_arrivals(layout: Layout, ids: Iterable[str], how: str) -> None:
-    """Append a line for each entry; the caller holds the write lock.
-
-    A failure is ignored: the entries are on disk, and without a note they are trusted less.
-    """
+    """Append a line for each entry; a failure is ignored, and entries without a line are trusted less."""
     try:
         if not _own_data(layout, MAX_HEAD_BYTES):
             _start(layout)
@@ -35,7 +32,7 @@ def note_arrivals(layout: Layout, ids: Iterable[str], how: str) -> None:
 
 
 class Arrivals:
-    """Looks entries up in the file as it is now. It is searched, not parsed: a question is about a few of many."""
+    """Looks entries up by searching the file, without parsing it: callers ask about a few of many."""
 
     def __init__(self, layout: Layout):
         self._data = _own_data(layout)

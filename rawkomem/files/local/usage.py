@@ -1,4 +1,4 @@
-"""What was injected, when and at what cost: one line per injection in `.rawko/local/usage.tsv`."""
+"""Record what was injected, when, and at what cost: one line per injection in `.rawko/local/usage.tsv`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What git runs to merge one memory file: entry by entry where that is possible, else git's own merge of lines."""
+"""Merge one memory file for git: entry by entry if possible, else by lines with `git merge-file`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ NAMES = ("ours", "base", "theirs")  # in the order in which `git merge-file` tak
 
 
 class Conflicting(Refused):
-    """Both sides changed the same, and the file has marks around it."""
+    """Both sides changed the same entry; the file contains conflict markers."""
 
     exit_code = CONFLICT_EXIT_CODE
 
 
 def merge_files(base: str, ours: str, theirs: str, path: str = "", marker: int = MARKER_LENGTH) -> None:
-    """Merge three files into `ours`; raises Conflicting where both sides changed the same, which is marked in it."""
+    """Merge three files into `ours`; raise Conflicting, with markers in the file, if both sides changed the same."""
     name = path or ours
     versions = (_read(base), _read(ours), _read(theirs))
     try:
@@ -50,7 +50,7 @@ def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> N
 
 
 def _read(file: str) -> bytes:
-    """Return a whole file, but no more than the reader takes: it refuses what is longer."""
+    """Return the bytes of a file, at most one more than the reader's limit."""
     try:
         with open(file, "rb") as stream:
             return stream.read(MAX_FILE_BYTES + 1)

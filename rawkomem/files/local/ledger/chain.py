@@ -44,7 +44,7 @@ class Row:
 
 @record
 class Head:
-    """Where the chain ends. `batch`: what was sealed last. `notes`: what happened to it that nobody should miss."""
+    """The end of the chain; `batch` was sealed last, `notes` record repairs and purges."""
 
     blocks: int = 0
     file: int = 1
@@ -60,7 +60,7 @@ def blocks_name(number: int) -> str:
 
 
 def number_of(name: str) -> int:
-    """Which file of blocks a name means."""
+    """Return the number in the name of a file of blocks; 0 if there is none."""
     digits = name.removeprefix(BLOCKS).removesuffix(".jsonl")
     return int(digits) if digits.isdecimal() else 0
 
@@ -72,7 +72,7 @@ def names(layout: Layout, start: str) -> list[str]:
 
 
 def chain(head: Head, rows: Iterable[Row]) -> tuple[Head, dict[int, list[bytes]]]:
-    """Rows as the lines that follow a head, by the number of the file they belong in, and the head after them."""
+    """Return the new head, and rows as the lines that follow the old head, by the number of their file."""
     files: dict[int, list[bytes]] = {}
     for row in rows:
         if head.size >= MAX_FILE_BYTES:
@@ -90,18 +90,18 @@ def _line(row: Row) -> bytes:
 
 
 def stated_hash(line: bytes) -> str:
-    """The hash that a line gives for itself."""
+    """Return the hash that a line states for itself."""
     return line[len(START) : HASH_END].decode("ascii", "replace")
 
 
 def is_whole(line: bytes) -> bool:
-    """Whether a line, without its end, has the hash that it states."""
+    """Tell whether a line, without its end, has the hash that it states."""
     framed = line.startswith(START) and line[HASH_END:REST] == b'", '
     return framed and sha256(line[REST:]).hexdigest().encode() == line[len(START) : HASH_END]
 
 
 def lines(layout: Layout) -> list[tuple[str, bytes]]:
-    """(file and line number, line without its end) of every block, in order."""
+    """Return (file and line number, line without its end) of every block, in order."""
     found: list[tuple[str, bytes]] = []
     for name in names(layout, BLOCKS):
         with open_local(layout, f"{FOLDER}/{name}", "r") as stream:
@@ -114,7 +114,7 @@ def lines(layout: Layout) -> list[tuple[str, bytes]]:
 
 
 def fields_of(line: bytes) -> dict[str, Any]:
-    """What a line says; nothing where it cannot be read."""
+    """Return the fields of a line; none if it cannot be parsed."""
     try:
         fields = json.loads(line)
     except ValueError:
@@ -123,7 +123,7 @@ def fields_of(line: bytes) -> dict[str, Any]:
 
 
 def row_problems(fields: dict[str, Any]) -> list[Problem]:
-    """What keeps fields from being a row of the ledger."""
+    """Return a Problem for each reason why fields are not a row of the ledger."""
     problems = [error("missing-field", f"Missing required field: {name}") for name in FIELDS if not fields.get(name)]
     operation = fields.get("operation_type")
     if operation and operation not in OPERATIONS:
@@ -133,12 +133,12 @@ def row_problems(fields: dict[str, Any]) -> list[Problem]:
 
 
 def rows(layout: Layout) -> Iterator[Row]:
-    """Every block in order, as far as it can be read; `verify` tells whether to believe it."""
+    """Yield every block that can be parsed, in order; `verify` checks whether they are intact."""
     return (row for _, line in lines(layout) if (row := row_of(line)))
 
 
 def row_of(line: bytes) -> Row | None:
-    """The block of a line; None where it cannot be read."""
+    """Return the block of a line; None if it cannot be parsed."""
     fields = fields_of(line)
     if row_problems(fields):
         return None
@@ -148,7 +148,7 @@ def row_of(line: bytes) -> Row | None:
 
 
 def read_head(layout: Layout) -> Head | None:
-    """The head; None where it is missing, or not as it was written."""
+    """Return the head; None if it is missing or damaged."""
     try:
         with open_local(layout, f"{FOLDER}/{HEAD}", "r") as stream:
             line, _, rest = stream.read().partition(b"\n")

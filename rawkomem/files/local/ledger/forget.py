@@ -1,8 +1,6 @@
-"""The part of `purge` in the ledger: what blocks tell of a memory is taken out, and the chain is made anew.
+"""Remove a purged memory's text from the ledger and rebuild the chain; the head records that this was done.
 
-Questions that share a telling word with it go, too: who looked for a secret may have named it.
-
-A chain that could be changed without a trace would be worth nothing: the head notes that it was, and when.
+Queries that share a content word with the memory are removed as well, since they may contain the secret.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ STAYS = ("memory_id", "memory_type", "memory_stored", "memory_deleted", "lesson_
 
 
 def forget(layout: Layout, memory: str, texts: Iterable[str] = ()) -> int:
-    """Take the words of a memory out of the blocks that name it or ask for what its texts say; how many those are."""
+    """Remove the text of a memory from blocks that name it or query for its texts; return how many blocks changed."""
     telling = {word for text in texts for word in language().content_words(text)}
     if not os.path.isdir(ledger_path(layout)):
         return 0

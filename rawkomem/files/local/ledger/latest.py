@@ -1,4 +1,4 @@
-"""The ledger's end, read backwards: for who wants the last few operations at once, and neither a lock nor a proof."""
+"""Read the last few operations of the ledger backwards, without a lock and without verifying the chain."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ MAX_BLOCK_FILES = 2  # that are looked at: some thousands of operations
 
 
 def latest(layout: Layout, operation: str, most: int) -> list[Row]:
-    """The last operations of a kind, the latest first: what waits to be sealed, then blocks."""
+    """Return the last operations of a kind, the latest first: those that wait to be sealed, then blocks."""
     return [*islice((row for row in _backwards(layout) if row.operation_type == operation), most)]
 
 
 def _backwards(layout: Layout) -> Iterator[Row]:
-    """Read what waits and the last blocks, latest first."""
+    """Yield operations that wait to be sealed and those of the last blocks, latest first."""
     if os.path.islink(os.path.join(layout.local, FOLDER)):  # it came with the repository
         return
     for name in ("spool.tsv", *reversed(names(layout, BATCH))):

@@ -1,4 +1,4 @@
-"""What a recall is in the ledger: a question and how well it was answered, without secrets."""
+"""Note a recall in the ledger: the query and how well it was answered, without secrets."""
 
 from __future__ import annotations
 

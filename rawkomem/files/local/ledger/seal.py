@@ -1,7 +1,7 @@
-"""Sealing: put the spool aside as a batch, append its blocks, fsync, write the head with its name, remove the batch.
+"""Seal the spool: rename it to a batch, append its blocks, fsync, write the head that names it, remove the batch.
 
-Whoever is killed between two steps is found out by the next: blocks behind the head's end are made anew from their
-batch, and a batch that the head names is done.
+After a kill the next run recovers: it rebuilds blocks behind the head's end from their batch, and only removes a batch
+that the head names.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def waiting_row(line: str) -> Row | None:
 
 
 def _mended(layout: Layout, head: Head) -> Head:
-    """The head to go on from, without the blocks behind it: those of a run that was killed.
+    """Remove blocks behind the head, which a killed run left, and return the head to continue from.
 
-    What is missing before it stays missing: the next block follows what the head knows, so that the gap shows for ever.
+    Missing blocks before it stay missing: the next block follows the head's last hash, so the gap remains visible.
     """
     for name in names(layout, BLOCKS):
         if number_of(name) > head.file:

@@ -1,4 +1,4 @@
-"""Whether the chain of the ledger holds, from the first block to the head; each break is told with its place."""
+"""Verify the chain of the ledger from the first block to the head, and locate each break."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Verdict:
 
 
 def verify(layout: Layout) -> Verdict:
-    """Follow the chain. Writes nothing: what is broken stays as it was found."""
+    """Follow the chain and return the Verdict; writes nothing."""
     head = read_head(layout)
     known = lines(layout)
     if head and names(layout, BATCH) and len(known) > head.blocks:

@@ -1,4 +1,4 @@
-"""What an entry that was written is in the ledger: a retain, a lesson, a reflection, a synthesis or a deletion."""
+"""Note a written entry in the ledger: as a retain, a lesson, a reflection, a synthesis or a deletion."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def note_written(layout: Layout, entries: Iterable[Entry]) -> None:
 
 
 def _line(entry: Entry) -> str:
-    """The entry as a line for the spool; empty for those that say nothing about what is remembered, like votes."""
+    """Return the entry as a line for the spool; empty for entries that change no content, such as votes."""
     operation = _operation(entry)
     return spool_line(operation, entry.at, entry.by, VALUES[operation](entry)) if operation else ""
 
@@ -54,7 +54,7 @@ def _retained(entry: Entry) -> dict[str, str]:
 
 
 def _type(entry: Entry) -> str:
-    """What was retained, in the RFC's words: the type that it says, else the one of five that follows."""
+    """Return the type of a retained memory in the RFC's terms: the stated type, else one of five derived ones."""
     if not entry.creates:
         return "amend"  # of a memory, whose type it need not repeat
     memory = created(entry)
