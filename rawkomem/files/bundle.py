@@ -19,13 +19,13 @@ from .layout import Layout
 from .move import remove_empty
 from .replace import Replacing, refuse_links, sync_folder
 
-ENDING = ".tar.gz"
+BUNDLE_SUFFIX = ".tar.gz"
 MAX_BUNDLE_BYTES = 512 * 1024 * 1024  # of all files in a bundle that we are willing to unpack
 
 
 def bundle_of(folder: str) -> str:
     """Return the path of a folder's bundle."""
-    return folder + ENDING
+    return folder + BUNDLE_SUFFIX
 
 
 def pack(layout: Layout, folder: str) -> int:
@@ -72,8 +72,8 @@ def bundles(layout: Layout) -> Iterator[str]:
     for place, folders, names in os.walk(layout.path("archive")):
         folders.sort()
         for name in sorted(names):
-            if name.endswith(ENDING):
-                yield layout.relative(os.path.join(place, name)).removesuffix(ENDING)
+            if name.endswith(BUNDLE_SUFFIX):
+                yield layout.relative(os.path.join(place, name)).removesuffix(BUNDLE_SUFFIX)
 
 
 def holding(layout: Layout, id: str) -> str:

@@ -15,9 +15,9 @@ from .layout import AREAS
 RETRY_AFTER_S = 0.02  # a file that ends inside a character is probably being written
 CUT_OFF = "cut-off"  # the code of the Problem of such a file
 MAGIC = (b"\x7fELF", b"\x1f\x8b", b"PK\x03\x04", b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"MZ\x90", b"SQLite")
-LOG = "log/"  # the area whose files may be in a form older than ours
+LOG_AREA = "log/"  # the area whose files may be in a form older than ours
 FIRST_LEAD, LAST_LEAD = 0xC2, 0xF4  # bytes that begin a character of several
-LFS = b"version https://git-lfs"
+LFS_START = b"version https://git-lfs"
 
 ACCEPT, ACCEPT_WARN, QUARANTINE = "accept", "accept_warn", "quarantine"
 
@@ -56,7 +56,7 @@ def read_data(data: bytes, path: str, advice: bool = True) -> Reading:
     text, refused, odd = decode(data)
     if refused:
         return Reading(path, (), (replace(refused, path=path),))
-    entries, problems = read_entries(text, advice, log=path.startswith(LOG))
+    entries, problems = read_entries(text, advice, log=path.startswith(LOG_AREA))
     if not entries:
         problems = [error("empty-file", "the file is empty", "add a memory or remove the file")]
     return Reading(path, _placed(entries, path), tuple(replace(p, path=path) for p in [*odd, *problems]))
@@ -94,7 +94,7 @@ def _refused(data: bytes) -> Problem | None:
     nul = data.find(b"\0")
     if nul >= 0:
         return error("nul", f"NUL byte at offset {nul}: binary or wrong encoding", "save the file as UTF-8 text")
-    if data.startswith(LFS):
+    if data.startswith(LFS_START):
         hint = "run 'git lfs pull', or keep memories out of LFS"
         return error("lfs-pointer", "a Git LFS pointer, not the file itself", hint)
     return None

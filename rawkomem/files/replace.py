@@ -15,8 +15,8 @@ from .local.private import local_path, open_local, write_all
 
 Stamp = tuple[int, int, int]
 
-WORKSHOP = "tmp"  # below .rawko/local
-TEMPORARY = ".writing"  # what our own temporary files end with; nothing else is ever cleaned away
+TEMPORARY_FOLDER = "tmp"  # below .rawko/local
+TEMPORARY_SUFFIX = ".writing"  # what our own temporary files end with; nothing else is ever cleaned away
 
 
 class Replacing:
@@ -65,7 +65,7 @@ class Replacing:
         make_folder(folder)
         if not os.access(folder, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))  # now, and not after the first rename
-        name = f"{WORKSHOP}/{os.getpid()}-{number}{TEMPORARY}"
+        name = f"{TEMPORARY_FOLDER}/{os.getpid()}-{number}{TEMPORARY_SUFFIX}"
         _write_durably(self._layout, name, data, mode_of(file))
         return local_path(self._layout, name)
 
@@ -79,14 +79,14 @@ def refuse_links(layout: Layout, folder: str) -> None:
 
 def remove_leftovers(layout: Layout) -> None:
     """Remove temporary files, also those of killed writers: the caller holds the lock, so none is in use."""
-    folder = os.path.join(layout.local, WORKSHOP)
+    folder = os.path.join(layout.local, TEMPORARY_FOLDER)
     try:
         names = os.listdir(folder)
     except OSError:
         return
     for name in names:
         try:
-            if name.endswith(TEMPORARY):
+            if name.endswith(TEMPORARY_SUFFIX):
                 os.unlink(os.path.join(folder, name))
         except OSError:
             pass

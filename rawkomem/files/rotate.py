@@ -20,7 +20,7 @@ from .read import decode, read_data
 from .replace import Replacing
 
 LOG, ARCHIVED_LOG = "log", "archive/log"
-FILE = "memory_log.md"  # of the log, and of each month in the archive
+FILE_NAME = "memory_log.md"  # of the log, and of each month in the archive
 MAX_LOG_ENTRIES = 1_000  # entries of the log (LLMos); older ones are archived, never deleted
 UNDATED = "undated"  # the month of an entry that tells no time
 NUMBER = re.compile(rb"experience_id\W{1,6}exp_(\d{1,12})\b|^id:[ \t]*\"?exp_(\d{1,12})\"?[ \t]*$", re.MULTILINE)
@@ -56,7 +56,7 @@ def _take_out(layout: Layout, path: str, ids: set[str], archived: set[int]) -> N
     new = [(entry, piece) for entry, piece in pieces if entry.target in ids and _number(entry) not in archived]
     for month, texts in _by_month(new).items():
         for text in texts:
-            append_text(layout, f"{ARCHIVED_LOG}/{month}/{FILE}", text)
+            append_text(layout, f"{ARCHIVED_LOG}/{month}/{FILE_NAME}", text)
     left = [piece for entry, piece in pieces if entry.target not in ids]
     if not left:
         os.unlink(file)

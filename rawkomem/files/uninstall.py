@@ -13,7 +13,7 @@ from .page import PAGE, is_generated
 from .start import plan_start
 
 MAX_READ_BYTES = 2**20  # of a settings file
-NAMES = (b"rawkomem", b"rawko ")  # our commands, as settings name them
+COMMAND_NAMES = (b"rawkomem", b"rawko ")  # our commands, as settings name them
 # Files of git and of other programs, below a project, that people put our commands into.
 PROJECT_FILES = (
     ".git/hooks", ".git/config", ".husky", "lefthook.yml", ".pre-commit-config.yaml", ".gitattributes", "AGENTS.md",
@@ -40,11 +40,8 @@ def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
     if is_generated(_bytes(page).decode(errors="replace")):
         gone.append((page, "generated"))
     mentions = _mentions([*(os.path.join(layout.project, *name.split("/")) for name in PROJECT_FILES), *of_hosts])
-    return Leaving(
-        tuple((path, what) for path, what in gone if os.path.lexists(path)),
-        tuple((path, what) for path, what in stays if os.path.lexists(path)),
-        tuple(dict.fromkeys(mentions)),
-    )
+    present = [tuple(item for item in items if os.path.lexists(item[0])) for items in (gone, stays)]
+    return Leaving(present[0], present[1], tuple(dict.fromkeys(mentions)))
 
 
 def uninstall(leaving: Leaving) -> None:
@@ -66,7 +63,7 @@ def _mentions(paths: Sequence[str]) -> list[str]:
     found = []
     for path in paths:
         files = [os.path.join(path, inner) for inner in sorted(os.listdir(path))] if os.path.isdir(path) else [path]
-        found += [file for file in files if any(ours in _bytes(file) for ours in NAMES)]
+        found += [file for file in files if any(ours in _bytes(file) for ours in COMMAND_NAMES)]
     return found
 
 

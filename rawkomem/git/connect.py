@@ -31,8 +31,8 @@ HOOK_CONFIG_VERSION = (2, 54)  # the first git that takes hooks from its setting
 CHECK, MERGE, SYNC = "pre-commit", "pre-merge-commit", "post-merge"  # git checks a merge without conflicts by MERGE
 EVENTS = (CHECK, MERGE, SYNC)
 HOOKS = ("--git-path", "hooks")  # what git is asked for the folder of its hooks
-SHELL = re.compile(rb"\A#![^\n]*\b(?:ba|da|k|z)?sh\b[^\n]*\n")
-START = "#!/bin/sh\n"
+SHELL_SCRIPT = re.compile(rb"\A#![^\n]*\b(?:ba|da|k|z)?sh\b[^\n]*\n")
+SCRIPT_START = "#!/bin/sh\n"
 
 
 @record
@@ -127,21 +127,19 @@ class _Connecting:
         settings = [*self._driver(wanted)]
         manager = find_manager(self.tree.top)
         if manager:
-            return self._connection(self._attributes(), settings, (advice(manager, self._commands(wanted)),))
+            to_add = advice(manager, self._commands(wanted))
+            return Connection(self.tree, tuple(self._attributes()), tuple(settings), (to_add,))
         if self._git_version() >= HOOK_CONFIG_VERSION:
             settings += self._config_hooks(wanted)
-            return self._connection((*self._attributes(), *self._without(self._hook_paths())), settings)
+            files = (*self._attributes(), *self._without(self._hook_paths()))
+            return Connection(self.tree, files, tuple(settings))
         hooks, to_do = self._hook_files(wanted)
-        return self._connection((*self._attributes(), *hooks), [*settings, *self._unset(self._hook_sections())], to_do)
+        settings += self._unset(self._hook_sections())
+        return Connection(self.tree, (*self._attributes(), *hooks), tuple(settings), to_do)
 
     def removal(self) -> Connection:
         files = self._without([self._own(".gitattributes"), self._own(".gitignore"), *self._hook_paths()])
-        return self._connection(files, self._unset([DRIVER, *self._hook_sections()]))
-
-    def _connection(
-        self, files: Iterable[FileChange], settings: Iterable[SettingChange], to_do: tuple[str, ...] = ()
-    ) -> Connection:
-        return Connection(self.tree, tuple(files), tuple(settings), to_do)
+        return Connection(self.tree, tuple(files), tuple(self._unset([DRIVER, *self._hook_sections()])))
 
     def _without(self, paths: Iterable[str]) -> Iterator[FileChange]:
         for path in paths:
@@ -205,10 +203,10 @@ class _Connecting:
         for event, script in self._scripts(program, wanted).items():
             path = os.path.join(folder, event)
             before = read_whole(path)
-            if before is not None and not SHELL.match(before):
+            if before is not None and not SHELL_SCRIPT.match(before):
                 to_do.append(f"{path} is no shell script: have it run '{commands[event]}'")
                 continue
-            after = put_block(before, self.name, f"{script}\n", START, below_first_line=True)
+            after = put_block(before, self.name, f"{script}\n", SCRIPT_START, below_first_line=True)
             if after != before:
                 files.append(FileChange(path, before, after, f"runs on {event}", executable=before is None))
             if before is not None and not os.access(path, os.X_OK):

@@ -7,7 +7,7 @@ import os
 from ..model.record import record
 
 MAX_LINKS = 5  # a name of a branch may lead to another; git itself stops at five
-MAX_BYTES = 4096  # bytes of HEAD, of a branch, of a `.git` file
+MAX_REF_BYTES = 4096  # bytes of HEAD, of a branch, of a `.git` file
 
 
 @record
@@ -74,7 +74,7 @@ def cut_off_at(git: GitDir) -> set[str]:
 def _small(path: str) -> str:
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read(MAX_BYTES).strip()
+            return stream.read(MAX_REF_BYTES).strip()
     except OSError:
         return ""
 

@@ -44,13 +44,11 @@ def find_manager(top: str) -> Manager | None:
 
 def advice(manager: Manager, commands: Commands) -> str:
     """Return what a person has to add."""
-    told = {event: _if_installed(command) for event, command in commands.items()}
+    told = {
+        event: f"if command -v {shlex.split(command)[0]} >/dev/null 2>&1; then {command} || exit $?; fi"
+        for event, command in commands.items()
+    }
     return f"{manager.name} runs this project's hooks: {ADVICE[manager.name](manager.file, told)}"
-
-
-def _if_installed(command: str) -> str:
-    program = shlex.split(command)[0]
-    return f"if command -v {program} >/dev/null 2>&1; then {command} || exit $?; fi"
 
 
 def _pre_commit(file: str, commands: Commands) -> str:
@@ -59,9 +57,10 @@ def _pre_commit(file: str, commands: Commands) -> str:
     for event, command in commands.items():
         events.setdefault(command, []).append(event)
     hooks = [_pre_commit_hook(command, stages) for command, stages in events.items()]
+    toml = file.endswith(".toml")
     types = " ".join(f"--hook-type {event}" for event in commands)
-    install = f"then run '{'prek' if file.endswith('.toml') else 'pre-commit'} install {types}'"
-    if file.endswith(".toml"):
+    install = f"then run '{'prek' if toml else 'pre-commit'} install {types}'"
+    if toml:
         tables = "\n".join(f"  {line}" for hook in hooks for line in ("[[repos.hooks]]", *_toml(hook)))
         return f'add to {file}:\n  [[repos]]\n  repo = "local"\n{tables}\n{install}'
     lines = [line for hook in hooks for line in _yaml_item(hook, "      ")]
@@ -70,15 +69,8 @@ def _pre_commit(file: str, commands: Commands) -> str:
 
 def _pre_commit_hook(command: str, stages: list[str]) -> dict[str, object]:
     what = "check" if "--staged" in command else "sync"
-    return {
-        "id": f"rawkomem-{what}",
-        "name": f"rawkomem {what}",
-        "entry": f"sh -c {shlex.quote(command)}",
-        "language": "system",
-        "pass_filenames": False,
-        "always_run": True,
-        "stages": stages,
-    }
+    ours = {"id": f"rawkomem-{what}", "name": f"rawkomem {what}", "entry": f"sh -c {shlex.quote(command)}"}
+    return {**ours, "language": "system", "pass_filenames": False, "always_run": True, "stages": stages}
 
 
 def _toml(values: Mapping[str, object]) -> list[str]:

@@ -14,7 +14,7 @@ from ..files.layout import Layout
 from ..files.local.private import local_path, open_local
 from .run import Git, GitFailed
 
-FILE = "clone"
+FILE_NAME = "clone"
 NAME_DIGITS = 16  # hexadecimal digits: enough that no two repositories of a team share a name
 
 
@@ -40,7 +40,7 @@ def clone_id(layout: Layout) -> str:
 
 def _known(layout: Layout) -> str:
     try:
-        with open_local(layout, FILE, "r") as stream:
+        with open_local(layout, FILE_NAME, "r") as stream:
             inode, _, name = stream.read(100).decode("ascii").strip().partition(" ")
             return name if inode == str(os.fstat(stream.fileno()).st_ino) else ""
     except (OSError, UnicodeDecodeError):
@@ -48,8 +48,8 @@ def _known(layout: Layout) -> str:
 
 
 def _named(layout: Layout) -> str:
-    path, name = local_path(layout, FILE), token_hex(NAME_DIGITS // 2)
-    with open_local(layout, f"{FILE}.{os.getpid()}", "w") as stream:
+    path, name = local_path(layout, FILE_NAME), token_hex(NAME_DIGITS // 2)
+    with open_local(layout, f"{FILE_NAME}.{os.getpid()}", "w") as stream:
         stream.write(f"{os.fstat(stream.fileno()).st_ino} {name}\n".encode())
     os.replace(f"{path}.{os.getpid()}", path)
     return name

@@ -15,7 +15,7 @@ MAX_INDEX_BYTES = 16 * 1024 * 1024  # about 150,000 files: reading a larger one 
 ENTRY_HEADER_BYTES = 62  # before the path: times, device, mode, owner, size (40), blob (20), flags (2)
 EXTENDED, SKIPPED = 0x4000, 0x40  # flag: two more bytes of flags; in the first of those: not checked out (sparse)
 FOLDER, SUBMODULE = 0o040000, 0o160000  # modes of entries that stand for more than a file
-TYPE = 0o170000
+TYPE_MASK = 0o170000
 
 
 @record
@@ -52,9 +52,9 @@ class TrackedFiles:
         """Return why a tracked file is not on disk although nobody removed it; empty if there is no such reason."""
         for entry in self.entries:
             around = path.startswith(entry.path.rstrip("/") + "/")
-            if around and entry.mode & TYPE == SUBMODULE and not self._is_checked_out(entry.path):
+            if around and entry.mode & TYPE_MASK == SUBMODULE and not self._is_checked_out(entry.path):
                 return f"the submodule {entry.path} is not checked out"
-            if (entry.path == path or (around and entry.mode & TYPE == FOLDER)) and entry.skipped:
+            if (entry.path == path or (around and entry.mode & TYPE_MASK == FOLDER)) and entry.skipped:
                 return "not checked out here (sparse checkout)"
         return ""
 

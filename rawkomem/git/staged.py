@@ -10,9 +10,9 @@ from .authorship import read_blobs
 from .run import GitFailed
 from .worktree import work_tree
 
-LITERAL = "--literal-pathspecs"  # a folder named `[x]` is that folder
-MERGED = "GITHEAD_"  # what git's names of merged commits start with, in the environment of hooks
-FILE = "100"  # what modes of regular files start with
+LITERAL_PATHS = "--literal-pathspecs"  # a folder named `[x]` is that folder
+MERGED_PREFIX = "GITHEAD_"  # what git's names of merged commits start with, in the environment of hooks
+FILE_MODE = "100"  # what modes of regular files start with
 
 
 class Staged:
@@ -55,28 +55,28 @@ class Staged:
     def code_file(self, path: str) -> bytes | None:
         """Return a staged file of the project, by its path below it; None if there is none."""
         name = path if self._project == "." else f"{self._project}/{path}"
-        listed = self._lines(LITERAL, "ls-files", "-s", "-z", "--", name)
-        exact = [line.split(" ")[1] for line in listed if line.endswith(f"\t{name}") and line.startswith(FILE)]
+        listed = self._lines(LITERAL_PATHS, "ls-files", "-s", "-z", "--", name)
+        exact = [line.split(" ")[1] for line in listed if line.endswith(f"\t{name}") and line.startswith(FILE_MODE)]
         return self.read(exact[:1]).get(exact[0]) if exact else None
 
     def _index(self) -> tuple[dict[str, str], list[str]]:
         found: dict[str, str] = {}
         unmerged: dict[str, None] = {}
-        for facts, path in self._listed(LITERAL, "ls-files", "-s", "-z", "--", self._root):
+        for facts, path in self._listed(LITERAL_PATHS, "ls-files", "-s", "-z", "--", self._root):
             mode, blob, stage = facts.split(" ")
             if stage != "0":
                 unmerged[path] = None
-            elif mode.startswith(FILE):
+            elif mode.startswith(FILE_MODE):
                 found[path] = blob
         return found, list(unmerged)
 
     def _commit(self, name: str) -> dict[str, str]:
         listed = self._listed("ls-tree", "-r", "-z", "--full-tree", name, "--", self._root)
-        return {path: facts.split(" ")[2] for facts, path in listed if facts.startswith(FILE)}
+        return {path: facts.split(" ")[2] for facts, path in listed if facts.startswith(FILE_MODE)}
 
     def _other_side(self) -> str:
         """Return the merged commit; during `pre-merge-commit` only the environment names it, as GITHEAD_<commit>."""
-        named = [name.removeprefix(MERGED) for name in os.environ if name.startswith(MERGED)]
+        named = [name.removeprefix(MERGED_PREFIX) for name in os.environ if name.startswith(MERGED_PREFIX)]
         return "MERGE_HEAD" if self._is_there("MERGE_HEAD") else named[0] if len(named) == 1 else ""
 
     def _merge_base(self) -> dict[str, str]:

@@ -27,11 +27,11 @@ from .staged import Staged, is_memory
 Registry = Mapping[str, Predicate]
 
 SKIP = "RAWKOMEM_SKIP"  # environment: checks to leave out for once, where a hook runs and nobody can give options
-APPEND = f"append an entry instead ('rawkomem amend'); after a purge: {SKIP}=history git commit …"
-MARKERS = "keep one side, then git add"
-LEAK = "remove the secret and change it; 'rawkomem scrub' shows the text without it"
-SETTLE = "settle it with 'rawkomem consolidate' or 'rawkomem supersede', then git add"
-CONFIRM = "mend the memory, or confirm it with 'rawkomem cite', then git add"
+APPEND_HINT = f"append an entry instead ('rawkomem amend'); after a purge: {SKIP}=history git commit …"
+MARKERS_HINT = "keep one side, then git add"
+LEAK_HINT = "remove the secret and change it; 'rawkomem scrub' shows the text without it"
+SETTLE_HINT = "settle it with 'rawkomem consolidate' or 'rawkomem supersede', then git add"
+CONFIRM_HINT = "mend the memory, or confirm it with 'rawkomem cite', then git add"
 
 
 def check_staged(layout: Layout, registry: Registry, skip: Sequence[str] = ()) -> dict[str, list[Problem]]:
@@ -85,7 +85,7 @@ class _Commit:
 def _secrets(commit: _Commit) -> list[Problem]:
     files = commit.texts(commit.staged.changed())
     return [
-        error("secret", f"a secret: {secret.rule}", LEAK, secret.line, path=path)
+        error("secret", f"a secret: {secret.rule}", LEAK_HINT, secret.line, path=path)
         for path, data in files.items()
         for secret in find_secrets(data.decode("utf-8", "replace"), pii=False)
     ]
@@ -93,12 +93,12 @@ def _secrets(commit: _Commit) -> list[Problem]:
 
 def _frontmatter(commit: _Commit) -> list[Problem]:
     """Return Problems of files that cannot be used as memories or are still half merged."""
-    found = [error("not-merged", "not merged yet", MARKERS, path=path) for path in commit.staged.unmerged]
+    found = [error("not-merged", "not merged yet", MARKERS_HINT, path=path) for path in commit.staged.unmerged]
     for path, data in commit.changed().items():
         reading = read_data(data, path, advice=False)
         found += [problem for problem in reading.problems if problem.level == ERROR]
         marked = [entry.line for entry in reading.entries if entry.conflicted]
-        found += [error("conflict-markers", "merge conflict markers", MARKERS, line, path) for line in marked]
+        found += [error("conflict-markers", "merge conflict markers", MARKERS_HINT, line, path) for line in marked]
     return found
 
 
@@ -124,8 +124,8 @@ def _history(commit: _Commit) -> list[Problem]:
 
 def _rewritten(entry: Entry, there: Entry | None) -> Problem:
     if there is None:
-        return error("entry-gone", f"{entry.id} is gone", APPEND, path=entry.path)
-    return error("entry-rewritten", f"{entry.id} was rewritten", APPEND, there.line, path=there.path)
+        return error("entry-gone", f"{entry.id} is gone", APPEND_HINT, path=entry.path)
+    return error("entry-rewritten", f"{entry.id} was rewritten", APPEND_HINT, there.line, path=there.path)
 
 
 def _ids_that_differ(ours: Mapping[str, Entry], theirs: Mapping[str, Entry]) -> set[str]:
@@ -135,11 +135,8 @@ def _ids_that_differ(ours: Mapping[str, Entry], theirs: Mapping[str, Entry]) -> 
 
 def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
     """Return digest → entry of these files; an older log counts as one entry."""
-    return {
-        digest: entry
-        for path, data in files.items()
-        for digest, entry in zip(digests_in(data), _entries(data, path), strict=False)
-    }
+    pairs = (zip(digests_in(data), _entries(data, path), strict=False) for path, data in files.items())
+    return {digest: entry for pair in pairs for digest, entry in pair}
 
 
 def _contradictions(commit: _Commit) -> list[Problem]:
@@ -154,7 +151,7 @@ def _contradictions(commit: _Commit) -> list[Problem]:
         for rival in rivals_of(memory, memories, commit.registry):
             if (KEPT_BOTH, rival.id) not in memory.links and (KEPT_BOTH, memory.id) not in rival.links:
                 what = f"{memory.id} contradicts {rival.id}: {claim.subject} {claim.predicate} {claim.value}"
-                place = error("contradiction", what, SETTLE, memory.line, path=memory.path)
+                place = error("contradiction", what, SETTLE_HINT, memory.line, path=memory.path)
                 told.setdefault(frozenset((memory.id, rival.id)), place)
     return list(told.values())
 
@@ -187,7 +184,7 @@ def _citations(commit: _Commit) -> list[Problem]:
                 cited = looking.check(citation)
                 if cited.state in (STALE, GONE):
                     what = f"{memory.id} cites {citation.place}: {cited.note or cited.state}"
-                    found.append(error("stale-citation", what, CONFIRM, memory.line, path=memory.path))
+                    found.append(error("stale-citation", what, CONFIRM_HINT, memory.line, path=memory.path))
     return found
 
 

@@ -36,7 +36,7 @@ class Bounds:
     pauses: tuple[float, ...] = PAUSES
 
 
-USUAL = Bounds()
+DEFAULT_BOUNDS = Bounds()
 
 
 @record
@@ -65,7 +65,7 @@ class Connection(http.client.HTTPConnection):
 class Client:
     """Posts to one address, over one connection that is kept open."""
 
-    def __init__(self, url: str, policy: Policy, key: str = "", bounds: Bounds = USUAL, wires: Wires = SYSTEM):
+    def __init__(self, url: str, policy: Policy, key: str = "", bounds: Bounds = DEFAULT_BOUNDS, wires: Wires = SYSTEM):
         self.target = read_url(url)
         check_target(self.target, policy)
         check_key(self.target, key)

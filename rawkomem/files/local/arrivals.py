@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..layout import Layout
 
-NAME = "arrivals.tsv"
+FILE_NAME = "arrivals.tsv"
 MAX_HEAD_BYTES = 100  # of its first line
 
 
@@ -26,7 +26,7 @@ def note_arrivals(layout: Layout, ids: Iterable[str], how: str) -> None:
     try:
         if not _own_data(layout, MAX_HEAD_BYTES):
             _start(layout)
-        LineFile(local_path(layout, NAME)).append(*(f"{id}\t{how}" for id in ids if id.isprintable()))
+        LineFile(local_path(layout, FILE_NAME)).append(*(f"{id}\t{how}" for id in ids if id.isprintable()))
     except (OSError, RawkoError):
         pass
 
@@ -48,7 +48,7 @@ class Arrivals:
 def _own_data(layout: Layout, max_bytes: int = -1) -> bytes:
     """Return the first bytes of the file, or all; none if its first line names another inode."""
     try:
-        with open_local(layout, NAME, "r") as stream:
+        with open_local(layout, FILE_NAME, "r") as stream:
             data = stream.read(max_bytes)
             return data if data.startswith(_head(os.fstat(stream.fileno()).st_ino)) else b""
     except OSError:
@@ -57,10 +57,10 @@ def _own_data(layout: Layout, max_bytes: int = -1) -> bytes:
 
 def _start(layout: Layout) -> None:
     """Create the file with its first line, in place of one that is not ours."""
-    path = local_path(layout, NAME)
+    path = local_path(layout, FILE_NAME)
     if os.path.lexists(path):
         os.unlink(path)
-    with open_local(layout, NAME, "x") as stream:
+    with open_local(layout, FILE_NAME, "x") as stream:
         stream.write(_head(os.fstat(stream.fileno()).st_ino))
 
 

@@ -10,7 +10,7 @@ from ...model.errors import Refused, Unwritable
 from .entries import MARKER_LENGTH, merge
 
 CONFLICT_EXIT_CODE = 3  # exit code: unlike 1 and 127, none that a program gives which could not even start
-NAMES = ("ours", "base", "theirs")  # in the order in which `git merge-file` takes them
+LABELS = ("ours", "base", "theirs")  # in the order in which `git merge-file` takes them
 
 
 class Conflicting(Refused):
@@ -40,7 +40,7 @@ def merge_files(base: str, ours: str, theirs: str, path: str = "", marker: int =
 
 
 def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> None:
-    labels = [word for label in NAMES for word in ("-L", label)]
+    labels = [word for label in LABELS for word in ("-L", label)]
     command = ["git", "merge-file", f"--marker-size={marker}", *labels, ours, base, theirs]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:

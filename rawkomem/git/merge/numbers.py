@@ -14,7 +14,7 @@ from ...model.record import replace
 from .version import Item, Version
 
 NUMBERED = re.compile(r"exp_(\d{1,12})")
-OWN = r"^((?:experience_)?id:[ \t]*\"?){}(\"?[ \t]*)$"
+OWN_NUMBER = r"^((?:experience_)?id:[ \t]*\"?){}(\"?[ \t]*)$"
 
 
 def renumbered(base: Version, ours: Version, theirs: Version) -> tuple[Version, Version]:
@@ -48,7 +48,7 @@ def _is_spoken_of(key: str, side: Version, base: Version) -> bool:
 
 def _with_number(item: Item, number: int) -> Item:
     id = f"exp_{number}"
-    own = re.compile(OWN.format(re.escape(item.entry.id)), re.MULTILINE)
+    own = re.compile(OWN_NUMBER.format(re.escape(item.entry.id)), re.MULTILINE)
     text = own.sub(lambda match: f"{match[1]}{id}{match[2]}", item.text, count=1)
     return replace(item, entry=replace(item.entry, id=id), piece=replace(item.piece, text=text))
 

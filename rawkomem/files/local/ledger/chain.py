@@ -23,7 +23,7 @@ from .spool import FOLDER, ledger_path
 
 GENESIS = "0" * 64  # what the first block follows
 MAX_FILE_BYTES = 4 * 2**20  # some four thousand blocks; then the next file begins
-START, HASH_END, REST = b'{"block_hash": "', 80, 83  # a line: START, 64 digits, `", `, and what is hashed
+LINE_START, HASH_END, REST_START = b'{"block_hash": "', 80, 83  # then 64 digits, `", `, and the hashed bytes
 FIELDS = ("id", "operation_type", "yamo_text")  # without which a row says nothing
 HEAD = "head.json"
 BLOCKS = "blocks-"  # what names of files of blocks begin with
@@ -86,18 +86,18 @@ def chain(head: Head, rows: Iterable[Row]) -> tuple[Head, dict[int, list[bytes]]
 def _line(row: Row) -> bytes:
     fields = {key: value for key, value in as_dict(row).items() if key != "block_hash"}
     rest = json.dumps(fields, ensure_ascii=False)[1:].encode("utf-8", "replace")
-    return START + sha256(rest).hexdigest().encode() + b'", ' + rest + b"\n"
+    return LINE_START + sha256(rest).hexdigest().encode() + b'", ' + rest + b"\n"
 
 
 def stated_hash(line: bytes) -> str:
     """Return the hash that a line states for itself."""
-    return line[len(START) : HASH_END].decode("ascii", "replace")
+    return line[len(LINE_START) : HASH_END].decode("ascii", "replace")
 
 
 def is_whole(line: bytes) -> bool:
     """Tell whether a line, without its end, has the hash that it states."""
-    framed = line.startswith(START) and line[HASH_END:REST] == b'", '
-    return framed and sha256(line[REST:]).hexdigest().encode() == line[len(START) : HASH_END]
+    framed = line.startswith(LINE_START) and line[HASH_END:REST_START] == b'", '
+    return framed and sha256(line[REST_START:]).hexdigest().encode() == line[len(LINE_START) : HASH_END]
 
 
 def lines(layout: Layout) -> list[tuple[str, bytes]]:

@@ -22,7 +22,7 @@ from .spool import ledger_path
 from .verify import verify
 
 PURGED = "[PURGED]"
-STAYS = ("memory_id", "memory_type", "memory_stored", "memory_deleted", "lesson_id", "skill_id", "reflection_id",
+KEPT_KEYS = ("memory_id", "memory_type", "memory_stored", "memory_deleted", "lesson_id", "skill_id", "reflection_id",
          "timestamp", "content_length", "severity", "error_pattern")  # fmt: skip  # ids and numbers: no words
 
 
@@ -51,7 +51,7 @@ def _without(row: Row, memory: str, telling: set[str]) -> Row:
     if block is None or not _tells(block, memory, telling):
         return row
     sections = {
-        name: tuple((key, value if key in STAYS else PURGED) for key, value in getattr(block, name))
+        name: tuple((key, value if key in KEPT_KEYS else PURGED) for key, value in getattr(block, name))
         for name in SECTIONS
     }
     return replace(row, yamo_text=emit_block(replace(block, **sections, log=(*block.log[:3], "purged", memory))))
