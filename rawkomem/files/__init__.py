@@ -1,1 +1,1 @@
-"""Layout, reading, the only writer, scanning, watching and checking."""
+"""Lay out, read, write, scan, watch and check the files of a repository."""

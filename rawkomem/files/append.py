@@ -1,35 +1,26 @@
-"""The only writer: carries out a Plan by appending its entries to files.
-
-Lock, re-read, prove the append law, replace the files (see replace.py). Not a byte that was there before changes, and
-whoever is killed at any moment leaves each file old or new.
-"""
+"""Append the entries of a Plan to files, atomically and under the lock; no byte that was there before changes."""
 
 from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from ..format.emit import emit_entry
 from ..format.split import append_holds, join
-from ..model.entry import Entry
+from ..model.entry import Entry, Plan
 from ..model.errors import BadInput, Refused
 from ..model.ids import slug
 from ..model.kinds import CREATES
 from ..model.problem import ERROR
 from ..model.record import record, replace
 from ..redaction.entry import redact_entry, was_redacted
+from .layout import Layout
 from .lock import lock
 from .read import QUARANTINE, decode, read_data
 from .replace import Replacing, refuse_links, remove_leftovers
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ..model.entry import Plan
-    from .layout import Layout
-
-    Step = tuple[list[Entry], str]  # entries, and their text as one piece
+Step = tuple[list[Entry], str]  # entries, and their text as one piece
 
 FULL_FILE_BYTES = 64 * 1024  # above it the next entry starts a sibling file: a change reads and folds a whole file
 MAX_SIBLINGS = 10_000  # names that are tried
@@ -45,28 +36,26 @@ class Written:
 
 
 def write_plan(layout: Layout, plan: Plan) -> list[Written]:
-    """Append the plan's entries; each is on disk when this returns. Secrets are redacted first."""
+    """Append the plan's entries, redacted; each is on disk when this returns."""
     with lock(layout, "write"):
         return write_locked(layout, plan)
 
 
 def write_locked(layout: Layout, plan: Plan) -> list[Written]:
-    """The same by a caller that holds the repository lock, so that nothing is written between deciding and writing."""
+    """Append the plan's entries for a caller that holds the repository lock."""
     remove_leftovers(layout)
     clean = [redact_entry(entry) for entry in plan.entries]
     paths: dict[str, str] = {}
     _write_all(layout, _steps(clean), paths)
-    return [
-        Written(replace(entry, path=paths[entry.id]), redacted=was_redacted(given, entry))
-        for entry, given in zip(clean, plan.entries, strict=True)
-    ]
+    pairs = zip(plan.entries, clean, strict=True)
+    return [Written(replace(entry, path=paths[entry.id]), was_redacted(given, entry)) for given, entry in pairs]
 
 
 def _steps(entries: Sequence[Entry]) -> list[Step]:
-    """Entries with their text, as they are written one after the other; every text is proven before the first is.
+    """Return entries with their text in the order of writing; every text is proven before the first is written.
 
-    A new memory and what the same plan says about it are one step: nobody who is killed between the two leaves a
-    memory in use that was to be quarantined. Where one file cannot hold both (an open fence), the memory comes last.
+    A new memory and what the plan says about it are one step: a kill must not leave a memory in use that was to be
+    quarantined. If one file cannot hold both (an open fence), the memory is written last.
     """
     steps: dict[str, Step] = {}
     before: list[Step] = []
@@ -83,7 +72,7 @@ def _steps(entries: Sequence[Entry]) -> list[Step]:
 
 
 def _write_all(layout: Layout, todo: list[Step], paths: dict[str, str]) -> None:
-    """Write these steps, noting where each entry went; what somebody else saves meanwhile is read again."""
+    """Write these steps and record each entry's path; retry files that another program saves meanwhile."""
     for _ in range(MAX_RETRIES):
         todo = _write_steps(layout, todo, paths)
         if not todo:
@@ -94,7 +83,7 @@ def _write_all(layout: Layout, todo: list[Step], paths: dict[str, str]) -> None:
 
 
 def _write_steps(layout: Layout, todo: Sequence[Step], paths: dict[str, str]) -> list[Step]:
-    """Write them all, noting where each entry went; returns those whose file somebody else saved meanwhile."""
+    """Write the steps once, record each entry's path, and return steps whose file another program saved meanwhile."""
     files = Replacing(layout)
     places = [_append(layout, files, entries[0], text) for entries, text in todo]
     for (entries, _), path in zip(todo, places, strict=True):
@@ -104,7 +93,7 @@ def _write_steps(layout: Layout, todo: Sequence[Step], paths: dict[str, str]) ->
 
 
 def append_text(layout: Layout, path: str, text: str) -> str:
-    """Append entries as they stand elsewhere, to the byte, by a caller that holds the lock; to a sibling if need be."""
+    """Append entries byte by byte for a caller that holds the lock; return the path, which may be a sibling's."""
     remove_leftovers(layout)
     paths: dict[str, str] = {}
     _write_all(layout, [([Entry(path=path, id=path)], text)], paths)
@@ -121,7 +110,7 @@ def _append(layout: Layout, files: Replacing, entry: Entry, text: str) -> str:
 
 
 def _readable(text: str) -> str:
-    """The text, once it is sure that it reads back as one entry: a NUL would take the whole file with it."""
+    """Return the text after checking that it reads back as one entry."""
     try:
         reading = read_data(text.encode(), "")
     except UnicodeEncodeError:
@@ -135,7 +124,7 @@ def _readable(text: str) -> str:
 
 
 def _candidates(entry: Entry) -> Iterable[str]:
-    """Where the entry may go: the file it is about, the file of its title, then siblings with a number."""
+    """Yield where the entry may go: the file it is about, the file of its title, then siblings with a number."""
     if entry.path:
         stem = entry.path.removesuffix(".md")
     else:
@@ -147,7 +136,7 @@ def _candidates(entry: Entry) -> Iterable[str]:
 
 
 def _append_to(files: Replacing, file: str, entry: str) -> bool:
-    """Append to this file; False where it is no place for the entry (another kind of file, an open fence, too long)."""
+    """Append to this file; return False if it cannot hold the entry (not a plain file, an open fence, too long)."""
     if os.path.islink(file) or (os.path.exists(file) and not os.path.isfile(file)):
         return False
     data = files.read(file)

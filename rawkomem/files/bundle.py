@@ -1,7 +1,7 @@
-"""A month of the archive as one compressed bundle, `archive/2025-03.tar.gz`, and back. Bundles are not indexed.
+"""Pack a month of the archive into one compressed bundle, `archive/2025-03.tar.gz`, and unpack it.
 
-A bundle is written whole and read back before a file leaves its folder: whoever is killed leaves a file in its folder,
-in the bundle, or in both, and the next run ends it. The same files give the same bytes on every machine.
+A bundle is written and read back before a file is removed: a kill leaves each file in its folder, in the bundle or in
+both, and the next run finishes. The same files give the same bytes on every machine. Bundles are not indexed.
 """
 
 from __future__ import annotations
@@ -10,30 +10,26 @@ import gzip
 import io
 import os
 import tarfile
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ..model.errors import Refused, Unwritable
 from ..model.ids import holds_id
 from .contents import MAX_FILE_BYTES, is_plain_file, read_bytes
+from .layout import Layout
 from .move import remove_empty
 from .replace import Replacing, refuse_links, sync_folder
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from .layout import Layout
-
-ENDING = ".tar.gz"
+BUNDLE_SUFFIX = ".tar.gz"
 MAX_BUNDLE_BYTES = 512 * 1024 * 1024  # of all files in a bundle that we are willing to unpack
 
 
 def bundle_of(folder: str) -> str:
-    """The path of a folder's bundle."""
-    return folder + ENDING
+    """Return the path of a folder's bundle."""
+    return folder + BUNDLE_SUFFIX
 
 
 def pack(layout: Layout, folder: str) -> int:
-    """Put the Markdown files of a folder into its bundle, by a caller that holds the lock; how many."""
+    """Move the Markdown files of a folder into its bundle and return how many; the caller holds the lock."""
     names = markdown_in(layout, folder)
     files = {name: read_bytes(layout.path(f"{folder}/{name}")) for name in names}
     held = read_bundle(layout, bundle_of(folder))
@@ -52,7 +48,7 @@ def pack(layout: Layout, folder: str) -> int:
 
 
 def unpack(layout: Layout, folder: str) -> int:
-    """Put a bundle's files back into their folder and remove it; files that lie there already stay. How many."""
+    """Move a bundle's files back into their folder, keep files that are there already, and return how many."""
     held = read_bundle(layout, bundle_of(folder))
     files = Replacing(layout)
     refuse_links(layout, layout.path(folder))
@@ -72,16 +68,16 @@ def unpack(layout: Layout, folder: str) -> int:
 
 
 def bundles(layout: Layout) -> Iterator[str]:
-    """The folders that have a bundle."""
+    """Yield the folders that have a bundle."""
     for place, folders, names in os.walk(layout.path("archive")):
         folders.sort()
         for name in sorted(names):
-            if name.endswith(ENDING):
-                yield layout.relative(os.path.join(place, name)).removesuffix(ENDING)
+            if name.endswith(BUNDLE_SUFFIX):
+                yield layout.relative(os.path.join(place, name)).removesuffix(BUNDLE_SUFFIX)
 
 
 def holding(layout: Layout, id: str) -> str:
-    """The folder whose bundle holds an entry of this id; empty where none does."""
+    """Return the folder whose bundle holds an entry of this id; empty if there is none."""
     for folder in bundles(layout):
         held = read_bundle(layout, bundle_of(folder)).values()
         if any(holds_id(data.decode("utf-8", "replace"), id) for data in held):
@@ -90,14 +86,14 @@ def holding(layout: Layout, id: str) -> str:
 
 
 def markdown_in(layout: Layout, folder: str) -> list[str]:
-    """The names of the Markdown files that lie directly in a folder."""
+    """Return the names of the Markdown files directly in a folder."""
     place = layout.path(folder)
     markdown = sorted(name for name in os.listdir(place) if name.endswith(".md"))
     return [name for name in markdown if is_plain_file(os.path.join(place, name))]
 
 
 def read_bundle(layout: Layout, path: str) -> dict[str, bytes]:
-    """name → bytes of what a bundle holds; only plain names and regular files, whatever else is in it."""
+    """Return name → bytes of the regular files with plain names in a bundle; raise Refused if it cannot be read."""
     file = layout.path(path)
     if not is_plain_file(file):
         return {}

@@ -1,4 +1,4 @@
-"""Checks files: the reader's Problems, the content rules, names that clash, references to nothing."""
+"""Check files: the reader's Problems, content rules, clashing names, references to nothing."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
+from ..model.entry import Entry, Memory
 from ..model.errors import RawkoError
 from ..model.ids import RESERVED
 from ..model.kinds import GROUPS, RECORDED
@@ -18,15 +19,10 @@ from ..state.derive import DERIVED
 from ..state.fold import fold
 from ..state.references import HERITAGE, SUPERSEDES, Names, references
 from ..text.count import count
+from .layout import Layout
 from .page import PAGE, is_generated, read_page
 from .read import Reading, read_data, read_file
 from .scan import is_text, stamps, sweep
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from ..model.entry import Entry, Memory
-    from .layout import Layout
 
 IDEAL_WORDS = (200, 500)  # SPEC-0009
 MAX_WORDS = 2_000
@@ -54,11 +50,11 @@ def check_files(paths: Sequence[str]) -> list[Checked]:
 
 
 def check_repository(layout: Layout) -> list[Checked]:
-    """Check every file, and what only shows across files: clashing names, ids used twice, references to nothing."""
+    """Check every file, and what only shows across files: clashing names, duplicate ids, broken references."""
     seen = sweep(layout)
     readings = {path: _with_rules(read_file(layout.path(path), path)) for path in stamps(seen.listing)}
-    across = [*seen.problems, *_clashes(readings), *_ids_twice(readings.values()), *_dangling(readings.values())]
-    across += _broken_links(readings.values())
+    entries = [entry for reading in readings.values() for entry in reading.entries]
+    across = [*seen.problems, *_clashes(readings), *_ids_twice(entries), *_dangling(entries), *_broken_links(entries)]
     extra: dict[str, list[Problem]] = {}
     for problem in across:
         extra.setdefault(problem.path, []).append(problem)
@@ -68,7 +64,7 @@ def check_repository(layout: Layout) -> list[Checked]:
 
 
 def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
-    """Return a Problem for a generated page that is not up to date; nothing where there is no such page."""
+    """Return a Problem for a generated page that is out of date; nothing if there is no such page."""
     try:
         said = read_page(layout.path(PAGE))
     except RawkoError:
@@ -80,18 +76,15 @@ def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
 
 
 def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
-    """Check one file as an editor holds it, among the memories of the others. Runs at every change: reads no file."""
+    """Check one file as an editor holds it, among the memories of other files; reads no file."""
     reading = _with_rules(read_data(data, path))
     elsewhere = [memory for memory in others if memory.path != path]
     known = {memory.id for memory in elsewhere}
-    hint = "give each entry its own id"
-    twice = [
-        error("duplicate-id", f"id {entry.id!r} is used in another file, too", hint, entry.line)
-        for entry in reading.entries
-        if entry.id in known
-    ]
-    across = [*twice, *_ids_twice([reading]), *_dangling([reading], known), *_broken_links([reading], elsewhere)]
-    return _checked(reading, [replace(problem, path=path) for problem in across])
+    entries = reading.entries
+    twice = [_id_twice(entry, "in another file, too") for entry in entries if entry.id in known]
+    return _checked(
+        reading, [*twice, *_ids_twice(entries), *_dangling(entries, known), *_broken_links(entries, elsewhere)]
+    )
 
 
 def _checked(reading: Reading, more: Iterable[Problem]) -> Checked:
@@ -121,16 +114,15 @@ def _with_rules(reading: Reading) -> Reading:
 
 
 def _name_problems(name: str) -> list[Problem]:
+    shown = repr(printable(name))
     if not is_text(name):
-        message = f"file name {printable(name)!r} is not UTF-8: the file is not indexed"
-        return [error("name-not-utf-8", message, "rename it")]
+        return [error("name-not-utf-8", f"file name {shown} is not UTF-8: the file is not indexed", "rename it")]
     if UNSAFE_NAME.search(name) or name.partition(".")[0].lower() in RESERVED:
-        message = f"file name {printable(name)!r} is not allowed on Windows"
-        return [warning("unsafe-name", message, "use a kebab-case name")]
+        return [warning("unsafe-name", f"file name {shown} is not allowed on Windows", "use a kebab-case name")]
     if len(os.fsencode(name)) > MAX_NAME_BYTES:
         return [warning("long-name", f"file name is longer than {MAX_NAME_BYTES} bytes", "shorten it")]
     if not KEBAB.fullmatch(name):
-        return [style("not-kebab-case", f"file name {printable(name)!r} is not kebab-case", "use-words-like-this.md")]
+        return [style("not-kebab-case", f"file name {shown} is not kebab-case", "use-words-like-this.md")]
     return []
 
 
@@ -149,7 +141,7 @@ def _content_problems(entry: Entry) -> list[Problem]:
 
 
 def _clashes(paths: Iterable[str]) -> list[Problem]:
-    """Return names that are one name on macOS or Windows."""
+    """Return a Problem for each name that equals another one on macOS or Windows."""
     groups: dict[str, list[str]] = {}
     hint = "rename one of them"
     for path in paths:
@@ -162,22 +154,17 @@ def _clashes(paths: Iterable[str]) -> list[Problem]:
     ]
 
 
-def _ids_twice(readings: Iterable[Reading]) -> list[Problem]:
-    entries = [entry for reading in readings for entry in reading.entries]
+def _ids_twice(entries: Sequence[Entry]) -> list[Problem]:
     counts = Counter(entry.id for entry in entries)
+    return [_id_twice(entry, f"{counts[entry.id]} times") for entry in entries if counts[entry.id] > 1]
+
+
+def _id_twice(entry: Entry, where: str) -> Problem:
     hint = "give each entry its own id"
-    return [
-        replace(
-            error("duplicate-id", f"id {entry.id!r} is used {counts[entry.id]} times", hint, entry.line),
-            path=entry.path,
-        )
-        for entry in entries
-        if counts[entry.id] > 1
-    ]
+    return error("duplicate-id", f"id {entry.id!r} is used {where}", hint, entry.line, entry.path)
 
 
-def _dangling(readings: Iterable[Reading], elsewhere: Iterable[str] = ()) -> list[Problem]:
-    entries = [entry for reading in readings for entry in reading.entries]
+def _dangling(entries: Sequence[Entry], elsewhere: Iterable[str] = ()) -> list[Problem]:
     known = {*elsewhere, *(entry.id for entry in entries if entry.creates)}
     hint = "correct the id"
     return [
@@ -187,38 +174,28 @@ def _dangling(readings: Iterable[Reading], elsewhere: Iterable[str] = ()) -> lis
     ]
 
 
-def _broken_links(readings: Iterable[Reading], elsewhere: Sequence[Memory] = ()) -> list[Problem]:
-    """Return the links that lead nowhere, to several memories, or to a deleted one: worth fixing, but no harm."""
+def _broken_links(entries: Sequence[Entry], elsewhere: Sequence[Memory] = ()) -> list[Problem]:
+    """Return a Problem for each link to nothing, to several memories, or to a deleted memory."""
     about: dict[str, list[Entry]] = {}
-    for reading in readings:
-        for entry in reading.entries:
-            about.setdefault(entry.target, []).append(entry)
+    for entry in entries:
+        about.setdefault(entry.target, []).append(entry)
     own = [memory for memory in map(fold, about.values()) if memory]
     deleted = {memory.id for memory in (*elsewhere, *own) if memory.status == "deleted"}
     names = Names([*elsewhere, *own])
     found: dict[Problem, None] = {}
     for memory in own:
         for type, name in references(memory) if memory.id not in deleted else ():
-            ids = names.find(name)
-            if len(ids) != 1:
-                found[_broken_link(memory, type, name, ids)] = None
+            ids, what = names.find(name), f"{type} link to {name[:80]!r}"
+            if not ids:
+                wrong = ("broken-link", f"{what}: no such memory", "correct the name, or take the link out")
+            elif len(ids) > 1:
+                wrong = ("ambiguous-link", f"{what} may mean {', '.join(ids[:5])}", "name the memory by its id")
             elif ids[0] in deleted and type not in HISTORY:
-                found[_to_deleted(memory, type, ids[0])] = None
+                wrong = ("link-to-deleted", f"{type} link to {ids[0]!r}, which is deleted", "take the link out")
+            else:
+                continue
+            found[style(*wrong, memory.line, memory.path)] = None
     return [*found]
-
-
-def _broken_link(memory: Memory, type: str, name: str, ids: Sequence[str]) -> Problem:
-    what = f"{type} link to {name[:80]!r}"
-    problem = style("broken-link", f"{what}: no such memory", "correct the name, or take the link out", memory.line)
-    if ids:
-        message = f"{what} may mean {', '.join(ids[:5])}"
-        problem = style("ambiguous-link", message, "name the memory by its id", memory.line)
-    return replace(problem, path=memory.path)
-
-
-def _to_deleted(memory: Memory, type: str, id: str) -> Problem:
-    message = f"{type} link to {id!r}, which is deleted"
-    return style("link-to-deleted", message, "take the link out", memory.line, path=memory.path)
 
 
 def printable(name: str) -> str:

@@ -1,4 +1,4 @@
-"""A file's bytes and their hash. Apart from the parser, which a sweep that finds files merely touched need not load."""
+"""Read a file's bytes and hash them; apart from the parser, which a sweep of unchanged files need not load."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ MAX_FILE_BYTES = 5 * 1024 * 1024  # a memory is a page, not an archive
 
 
 def is_plain_file(file: str) -> bool:
-    """Return whether this is a regular file and no link to one."""
+    """Tell whether this is a regular file and not a link."""
     return os.path.isfile(file) and not os.path.islink(file)
 
 
 def read_bytes(file: str) -> bytes:
-    """The file's bytes, at most one more than the cap; only regular files are opened for reading."""
+    """Return the file's bytes, at most one more than the limit; raise OSError unless it is a regular file."""
     descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -26,7 +26,7 @@ def read_bytes(file: str) -> bytes:
 
 
 def hash_of(file: str) -> str:
-    """The hash of what read_bytes reads; empty where it cannot be read."""
+    """Return the hash of the bytes that read_bytes returns; empty if the file cannot be read."""
     from hashlib import sha256
 
     try:

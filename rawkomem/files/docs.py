@@ -1,4 +1,4 @@
-"""The documentation that comes with rawkomem: pages of Markdown inside an installed package, or beside a checkout's."""
+"""Find the documentation pages: inside an installed package, or beside a checkout's."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ OVERVIEW = "README"  # the page that lists all others
 
 
 def list_pages() -> list[tuple[str, str]]:
-    """(name, what it tells) of every page, in the order of the overview."""
+    """Return (name, description) of every page, in the order of the overview."""
     rows = [line.strip("| ").split(" | ", 1) for line in read_page(OVERVIEW).split("\n") if line.startswith("| [")]
     return [(link.partition("](")[2].removesuffix(".md)"), told) for link, told in rows]
 
 
 def read_page(name: str) -> str:
-    """The text of a page; `hosts`, `hosts.md` and `docs/hosts.md` are one."""
+    """Return the text of a page; `hosts`, `hosts.md` and `docs/hosts.md` name the same page."""
     stem = os.path.basename(name).removesuffix(".md")
     for folder in SHIPPED:
         try:

@@ -1,4 +1,4 @@
-"""Text that a user hands over, in a file or on standard input: UTF-8, or an error that says what to do."""
+"""Read text from a user, in a file or on standard input; raise an error unless it is UTF-8."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ STDIN = "standard input"
 
 
 def read_text_file(file: str) -> str:
-    """Return a file's text; BadInput where it cannot be read or is not UTF-8."""
+    """Return a file's text; raise BadInput if it cannot be read or is not UTF-8."""
     try:
         with open(file, "rb") as stream:
             return decode_text(stream.read(), file)
@@ -19,13 +19,13 @@ def read_text_file(file: str) -> str:
 
 
 def read_stdin(strict: bool = True) -> str:
-    """Return what is piped in. Without `strict`, bytes that are no UTF-8 are replaced: for a question, not a memory."""
+    """Return what is piped in; without `strict`, bytes that are not UTF-8 are replaced."""
     stream = getattr(sys.stdin, "buffer", None)
     return decode_text(stream.read(), STDIN, strict) if stream else sys.stdin.read()
 
 
 def decode_text(data: bytes, name: str, strict: bool = True) -> str:
-    """Return the text of some bytes, with \\n line ends and without a byte order mark; BadInput names their source."""
+    r"""Decode bytes to text with \n line ends and no byte order mark; raise BadInput, naming their source."""
     try:
         text = data.decode("utf-8-sig", "strict" if strict else "replace")
     except UnicodeDecodeError as failure:

@@ -1,4 +1,4 @@
-"""Where things lie: the repository's folders, its local folder, the user's folders."""
+"""Name the paths of a repository, of its local folder, and of the user's folders."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ AREAS = ("memories", "traces", "log", "archive")  # what the index follows, in t
 
 @record
 class Layout:
-    """The paths of one repository. Plain strings: pathlib costs a cold command one start."""
+    """The paths of one repository, as plain strings: importing pathlib is too slow for a cold command."""
 
     root: str  # the .rawko folder itself
 
     @property
     def local(self) -> str:
-        """Git-ignored: index, usage, locks, caches."""
+        """Return the git-ignored folder of the index, usage counts, locks and caches."""
         return os.path.join(self.root, "local")
 
     @property
     def config(self) -> str:
-        """Committed settings."""
+        """Return the file of the committed settings."""
         return os.path.join(self.root, "config.yaml")
 
     @property
     def templates(self) -> str:
-        """The project's own templates, before the shipped ones."""
+        """Return the folder of the project's own templates, which precede the shipped ones."""
         return os.path.join(self.root, "templates")
 
     @property
     def project(self) -> str:
-        """The folder that holds .rawko."""
+        """Return the folder that holds .rawko."""
         return os.path.dirname(self.root)
 
     def path(self, relative: str) -> str:
-        """The file of a path as entries and the index name it."""
+        """Return the file of a path as entries and the index name it."""
         return os.path.join(self.root, *relative.split("/"))
 
     def relative(self, path: str) -> str:
-        """How entries and the index name a file: below .rawko, with forward slashes."""
+        """Return the path of a file as entries and the index name it: below .rawko, with forward slashes."""
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
     def from_file(self, file: str) -> str:
-        """What leads from a file's folder to .rawko, before a path below it; empty for a file that lies there."""
+        """Return the relative way from a file's folder to .rawko, as a prefix; empty for a file in .rawko itself."""
         way = os.path.relpath(self.root, os.path.dirname(os.path.abspath(file))).replace(os.sep, "/")
         return "" if way == "." else f"{way}/"
 
 
 def find_layout(start: str = "") -> Layout:
-    """The repository of a folder or one of its parents; RAWKOMEM_DIR names another start."""
+    """Return the repository of a folder or one of its parents; RAWKOMEM_DIR names another start."""
     start = os.path.abspath(start or os.environ.get("RAWKOMEM_DIR") or os.getcwd())
     folder = start
     while True:
@@ -69,19 +69,19 @@ def find_layout(start: str = "") -> Layout:
 
 
 def user_config() -> str:
-    """The user's own settings: endpoints, keys, commands. Never read from a repository."""
+    """Return the user's settings file (endpoints, keys, commands), which is never read from a repository."""
     base = os.environ.get("XDG_CONFIG_HOME") or _home("AppData/Roaming", "Library/Application Support", ".config")
     return os.path.join(base, "rawkomem", "config.yaml")
 
 
 def user_repository_config(layout: Layout) -> str:
-    """The user's settings for one repository, below its own path: what the repository itself must not say."""
+    """Return the user's settings file for one repository: settings that the repository itself must not make."""
     place = os.path.realpath(layout.root).replace(":", "").lstrip("/\\")
     return os.path.join(os.path.dirname(user_config()), "repositories", place, "config.yaml")
 
 
 def user_cache() -> str:
-    """The user's cache folder, for indexes that cannot stand beside their files."""
+    """Return the user's cache folder, for indexes that cannot be stored beside their files."""
     base = os.environ.get("XDG_CACHE_HOME") or _home("AppData/Local", "Library/Caches", ".cache")
     return os.path.join(base, "rawkomem")
 

@@ -1,4 +1,4 @@
-"""Exclusive lock files, on every platform. By hand because loading a package for it would slow every command."""
+"""Lock files exclusively, on every platform, without a package that would slow down every command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from .local.private import local_path, open_private
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from io import FileIO
-    from types import TracebackType
 
     from .layout import Layout
 
@@ -65,9 +64,7 @@ class Lock:
             raise Busy(f"another process holds {self.path}", "try again, or end the process that hangs")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         self.release()
 
     def acquire(self, wait_s: float | None = None) -> bool:
@@ -89,12 +86,11 @@ class Lock:
         try:
             return open_private(self.path, "a+")
         except OSError as failure:
-            raise Unwritable(
-                f"cannot write {self.path}: {failure.strerror}", "check permissions and free space"
-            ) from None
+            hint = "check permissions and free space"
+            raise Unwritable(f"cannot write {self.path}: {failure.strerror}", hint) from None
 
     def _is_current(self, stream: FileIO) -> bool:
-        """Return whether this file still has its name, else close it: `local/` may be deleted at any time."""
+        """Tell whether this file still has its name, else close it: `local/` may be deleted at any time."""
         try:
             if os.path.samestat(os.fstat(stream.fileno()), os.stat(self.path)):
                 return True
@@ -111,15 +107,19 @@ class Lock:
             self.stream = None
 
 
+def _try(descriptor: int) -> bool:
+    try:
+        _take(descriptor)
+        return True
+    except OSError:
+        return False
+
+
 if os.name == "nt":
     import msvcrt
 
-    def _try(descriptor: int) -> bool:
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-            return True
-        except OSError:
-            return False
+    def _take(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
 
     def _drop(descriptor: int) -> None:
         os.lseek(descriptor, 0, os.SEEK_SET)
@@ -128,12 +128,8 @@ if os.name == "nt":
 else:
     import fcntl
 
-    def _try(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        except OSError:
-            return False
+    def _take(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def _drop(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -1,30 +1,22 @@
-"""Moves memory files between the short-term folders and the archive. A move never changes a byte.
-
-The other writer of files beside append.py, under the same lock: a rename is whole or has not happened, so whoever is
-killed leaves each file in its old or its new place.
-"""
+"""Move memory files between the short-term folders and the archive, under the write lock, by atomic renames."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ..model.errors import Unwritable
 from ..model.record import record, replace
 from .contents import is_plain_file
+from .layout import Layout
 from .replace import make_folder, refuse_links, sync_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .layout import Layout
 
 TRACES, ARCHIVE = "traces", "archive"
 
 
 @record
 class Move:
-    """A file's way from one path to another, both below .rawko, and why."""
+    """A move of a file from one path to another, both below .rawko, and its reason."""
 
     source: str
     target: str
@@ -32,26 +24,22 @@ class Move:
 
 
 def to_archive(path: str, why: str = "") -> Move:
-    """The way of a trace into the archive: the same path below it, so that an id made of the path stays."""
+    """Return the move of a trace into the archive, where its path stays the same, and so an id made of the path."""
     return Move(path, f"{ARCHIVE}/{path.partition('/')[2]}", why)
 
 
-def from_archive(path: str, why: str = "") -> Move:
-    """The way back."""
-    return Move(path, f"{TRACES}/{path.partition('/')[2]}", why)
+def from_archive(path: str) -> Move:
+    """Return the move of an archived trace back to the traces."""
+    return Move(path, f"{TRACES}/{path.partition('/')[2]}")
 
 
 def move_files(layout: Layout, moves: Sequence[Move]) -> list[Move]:
-    """Carry out moves, by a caller that holds the repository lock; what is no longer there is passed over.
+    """Move files for a caller that holds the repository lock, and return the moves; missing files are skipped.
 
-    Where the target's name is taken, a number is added. Folders left empty are removed.
+    If the target's name is taken, a number is added. Empty folders are removed.
     """
-    done: list[Move] = []
     try:
-        for move in moves:
-            moved = _move(layout, move)
-            if moved:
-                done.append(moved)
+        done = [moved for move in moves if (moved := _move(layout, move))]
         for folder in sorted({os.path.dirname(path) for move in done for path in (move.target, move.source)}):
             if os.path.isdir(layout.path(folder)):
                 sync_folder(layout.path(folder))

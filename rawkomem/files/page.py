@@ -1,4 +1,4 @@
-"""Writes a generated page beside the memories: only where it changed, and never over a page that somebody wrote."""
+"""Write a generated page beside the memories, only if it changed, and never over a page that a person wrote."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ OURS = "<!-- rawkomem:"  # what every generated page begins with
 
 
 def is_generated(text: str) -> bool:
-    """Whether a text is a page of ours."""
+    """Tell whether a text is a generated page."""
     return text.startswith(OURS)
 
 
 def write_page(file: str, text: str) -> bool:
-    """Write a text that is_generated; whether that had to be done."""
+    """Write a generated text and return whether the file had to change."""
     known = read_page(file)
     if known == text:
         return False
@@ -31,7 +31,7 @@ def write_page(file: str, text: str) -> bool:
 
 
 def read_page(file: str) -> str:
-    """What a page says; empty where there is none. Git may have given it other line ends: those do not count."""
+    r"""Return the text of a page, with \n line ends whatever git made of them; empty if there is none."""
     try:
         with open(file, encoding="utf-8", errors="replace") as stream:
             return stream.read()

@@ -1,26 +1,23 @@
-"""Reads one memory file: bytes → text → entries with ids and places, and a verdict. Never raises on bad content."""
+"""Read one memory file: bytes → text → entries with ids and places, and a verdict; never raise on bad content."""
 
 from __future__ import annotations
 
 import time
 import unicodedata
-from typing import TYPE_CHECKING
 
 from ..format.read_entries import read_entries
+from ..model.entry import Entry
 from ..model.problem import ERROR, WARNING, Problem, error, warning
 from ..model.record import record, replace
 from .contents import MAX_FILE_BYTES, read_bytes
 from .layout import AREAS
 
-if TYPE_CHECKING:
-    from ..model.entry import Entry
-
 RETRY_AFTER_S = 0.02  # a file that ends inside a character is probably being written
 CUT_OFF = "cut-off"  # the code of the Problem of such a file
 MAGIC = (b"\x7fELF", b"\x1f\x8b", b"PK\x03\x04", b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"MZ\x90", b"SQLite")
-LOG = "log/"  # the area whose files may be in a form older than ours
+LOG_AREA = "log/"  # the area whose files may be in a form older than ours
 FIRST_LEAD, LAST_LEAD = 0xC2, 0xF4  # bytes that begin a character of several
-LFS = b"version https://git-lfs"
+LFS_START = b"version https://git-lfs"
 
 ACCEPT, ACCEPT_WARN, QUARANTINE = "accept", "accept_warn", "quarantine"
 
@@ -36,37 +33,37 @@ class Reading:
 
     @property
     def verdict(self) -> str:
-        """quarantine with any error, accept_warn with any warning; content rules do not count."""
+        """Return quarantine with any error, accept_warn with any warning, else accept; content rules do not count."""
         levels = {problem.level for problem in self.problems}
         return QUARANTINE if ERROR in levels else ACCEPT_WARN if WARNING in levels else ACCEPT
 
 
 def read_file(file: str, path: str) -> Reading:
-    """Read the file; `path` is the name its entries carry."""
+    """Read the file; `path` is the name that its entries get."""
     try:
         reading = read_data(read_bytes(file), path)
         if reading.problems and reading.problems[0].code == CUT_OFF:
             time.sleep(RETRY_AFTER_S)
             reading = read_data(read_bytes(file), path)
     except OSError as failure:
-        problem = error("unreadable", f"cannot be read: {failure.strerror}", "check its permissions")
-        return Reading(path, (), (replace(problem, path=path),), readable=False)
+        problem = error("unreadable", f"cannot be read: {failure.strerror}", "check its permissions", path=path)
+        return Reading(path, problems=(problem,), readable=False)
     return reading
 
 
 def read_data(data: bytes, path: str, advice: bool = True) -> Reading:
-    """Entries and Problems of a file's bytes; without `advice`, only Problems that matter to an index."""
+    """Return entries and Problems of a file's bytes; without `advice`, only Problems that matter to an index."""
     text, refused, odd = decode(data)
     if refused:
         return Reading(path, (), (replace(refused, path=path),))
-    entries, problems = read_entries(text, advice, log=path.startswith(LOG))
+    entries, problems = read_entries(text, advice, log=path.startswith(LOG_AREA))
     if not entries:
         problems = [error("empty-file", "the file is empty", "add a memory or remove the file")]
     return Reading(path, _placed(entries, path), tuple(replace(p, path=path) for p in [*odd, *problems]))
 
 
 def decode(data: bytes) -> tuple[str, Problem | None, list[Problem]]:
-    """The text with \\n line ends, or why these bytes are no text, and what was odd about them."""
+    r"""Return the text with \n line ends, the Problem if the bytes are not text, and Problems of odd bytes."""
     refused = _refused(data)
     if refused:
         return "", refused, []
@@ -82,9 +79,8 @@ def decode(data: bytes) -> tuple[str, Problem | None, list[Problem]]:
         text = text.replace("\r\n", "\n")
         if "\r" in text:
             text = text.replace("\r", "\n")
-            odd.append(
-                warning("carriage-returns", "lone carriage returns read as line ends", "save with \\n line ends")
-            )
+            message = "lone carriage returns read as line ends"
+            odd.append(warning("carriage-returns", message, "save with \\n line ends"))
     return text, None, odd
 
 
@@ -98,7 +94,7 @@ def _refused(data: bytes) -> Problem | None:
     nul = data.find(b"\0")
     if nul >= 0:
         return error("nul", f"NUL byte at offset {nul}: binary or wrong encoding", "save the file as UTF-8 text")
-    if data.startswith(LFS):
+    if data.startswith(LFS_START):
         hint = "run 'git lfs pull', or keep memories out of LFS"
         return error("lfs-pointer", "a Git LFS pointer, not the file itself", hint)
     return None
@@ -113,7 +109,7 @@ def _not_utf8(data: bytes, failure: UnicodeDecodeError) -> Problem:
 
 
 def _placed(entries: list[Entry], path: str) -> tuple[Entry, ...]:
-    """The entries with their path, and an id and time for those that name none: `stem`, then `stem#2`."""
+    """Return the entries with their path, and an id and time for those without: `stem`, then `stem#2`."""
     stem = implicit_id(path)
     placed: list[Entry] = []
     latest = 0
@@ -126,9 +122,9 @@ def _placed(entries: list[Entry], path: str) -> tuple[Entry, ...]:
 
 
 def implicit_id(path: str) -> str:
-    """The id of a file's first entry when it names none: its path below its area, without `.md`.
+    """Return the id of a file's first entry if it has none: its path below its area, without `.md`.
 
-    In normal form C: macOS may hand the same name out with its accents apart, and an id is the same everywhere.
+    Normal form C: macOS may list the same name with separate accents, and an id is the same everywhere.
     """
     area, _, rest = path.partition("/")
     name = rest if area in AREAS and rest else path

@@ -1,32 +1,26 @@
-"""Files replaced together: all written and synced beside their places first, then renamed, each folder synced once.
+"""Replace files together: write and sync all of them beside their places, rename them, then sync each folder once.
 
-Whoever is killed at any moment leaves every file old or new, and a full disk leaves all of them old. The syncs are what
-a write costs: a folder is synced once for all the files in it.
+A kill leaves every file old or new, and a full disk leaves all of them old.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING
 
 from ..model.errors import Refused, Unwritable
 from .contents import read_bytes
+from .layout import Layout
 from .local.private import local_path, open_local, write_all
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+Stamp = tuple[int, int, int]
 
-    from .layout import Layout
-
-    Stamp = tuple[int, int, int]
-
-WORKSHOP = "tmp"  # below .rawko/local
-TEMPORARY = ".writing"  # what our own temporary files end with; nothing else is ever cleaned away
+TEMPORARY_FOLDER = "tmp"  # below .rawko/local
+TEMPORARY_SUFFIX = ".writing"  # what our own temporary files end with; nothing else is ever cleaned away
 
 
 class Replacing:
-    """Files that are about to be replaced; for one that holds the repository lock."""
+    """Files that are about to be replaced, by a caller that holds the repository lock."""
 
     def __init__(self, layout: Layout):
         self._layout = layout
@@ -34,18 +28,18 @@ class Replacing:
         self._new: dict[str, bytes] = {}
 
     def read(self, file: str) -> bytes | None:
-        """What a file holds, or will hold; None where there is none."""
+        """Return the current or the new bytes of a file; None if there is no file."""
         if file in self._new:
             return self._new[file]
         self._before[file] = _stamp(file)
         return None if self._before[file] is None else read_bytes(file)
 
     def put(self, file: str, data: bytes) -> None:
-        """What a file, once read, will hold."""
+        """Set the new bytes of a file that was read."""
         self._new[file] = data
 
     def finish(self) -> set[str]:
-        """Replace them. Returns those that somebody else saved since they were read: these are left as they are."""
+        """Replace the files and return those that another program saved since they were read: they stay unchanged."""
         written: dict[str, str] = {}
         where = ""
         try:
@@ -71,28 +65,35 @@ class Replacing:
         make_folder(folder)
         if not os.access(folder, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))  # now, and not after the first rename
-        name = f"{WORKSHOP}/{os.getpid()}-{number}{TEMPORARY}"
+        name = f"{TEMPORARY_FOLDER}/{os.getpid()}-{number}{TEMPORARY_SUFFIX}"
         _write_durably(self._layout, name, data, mode_of(file))
         return local_path(self._layout, name)
 
 
 def refuse_links(layout: Layout, folder: str) -> None:
-    """A folder link that came with the repository must not lead the writer elsewhere; the sweep would not follow it."""
+    """Raise Refused for a folder link that leads out of the repository."""
     root = os.path.realpath(layout.root)
     if not os.path.realpath(folder).startswith(root + os.sep):
         raise Refused(f"{layout.relative(folder)} is a link out of the repository", "put a folder in its place")
 
 
 def remove_leftovers(layout: Layout) -> None:
-    """Temporary files, ours and those of writers that were killed: we hold the lock, so none of them is in use."""
-    folder = os.path.join(layout.local, WORKSHOP)
-    for name in _names(folder):
-        if name.endswith(TEMPORARY):
-            _unlink(os.path.join(folder, name))
+    """Remove temporary files, also those of killed writers: the caller holds the lock, so none is in use."""
+    folder = os.path.join(layout.local, TEMPORARY_FOLDER)
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        try:
+            if name.endswith(TEMPORARY_SUFFIX):
+                os.unlink(os.path.join(folder, name))
+        except OSError:
+            pass
 
 
 def make_folder(folder: str) -> None:
-    """Make the folder if need be, durably: a new folder is an entry of its parent."""
+    """Create the folder if it is missing, durably: sync its parent."""
     if not os.path.isdir(folder):
         make_folder(os.path.dirname(folder))
         os.makedirs(folder, exist_ok=True)
@@ -100,7 +101,7 @@ def make_folder(folder: str) -> None:
 
 
 def sync_folder(folder: str) -> None:
-    """Have the names in a folder on disk."""
+    """Sync the names in a folder to disk."""
     if os.name == "nt":
         return  # Windows has no folder handles to sync; NTFS journals the rename
     descriptor = os.open(folder, os.O_RDONLY)
@@ -117,7 +118,7 @@ def _write_durably(layout: Layout, name: str, data: bytes, mode: int) -> None:
 
 
 def mode_of(file: str) -> int:
-    """The permissions of a file, or those that a new one gets."""
+    """Return the permissions of a file, or those that a new one gets."""
     try:
         return os.stat(file).st_mode & 0o777
     except OSError:
@@ -132,17 +133,3 @@ def _stamp(file: str) -> Stamp | None:
     except FileNotFoundError:
         return None
     return (stat.st_size, stat.st_mtime_ns, stat.st_ino)
-
-
-def _names(folder: str) -> Iterable[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return ()
-
-
-def _unlink(file: str) -> None:
-    try:
-        os.unlink(file)
-    except OSError:
-        pass

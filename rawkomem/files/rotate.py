@@ -1,30 +1,26 @@
-"""The experience log as files: the next number, and older entries that leave for the archive.
+"""Number the entries of the experience log, and move older entries to the archive.
 
-Both look at bytes, not at the index: they run under the repository lock, where every millisecond keeps others waiting.
+Both search the bytes, not the index, because they run under the repository lock.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from ..model.clock import iso
+from ..model.entry import Entry
 from ..model.errors import Refused
 from .append import FULL_FILE_BYTES, append_text
 from .contents import is_plain_file, read_bytes
+from .layout import Layout
 from .read import decode, read_data
 from .replace import Replacing
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ..model.entry import Entry
-    from .layout import Layout
-
 LOG, ARCHIVED_LOG = "log", "archive/log"
-FILE = "memory_log.md"  # of the log, and of each month in the archive
+FILE_NAME = "memory_log.md"  # of the log, and of each month in the archive
 MAX_LOG_ENTRIES = 1_000  # entries of the log (LLMos); older ones are archived, never deleted
 UNDATED = "undated"  # the month of an entry that tells no time
 NUMBER = re.compile(rb"experience_id\W{1,6}exp_(\d{1,12})\b|^id:[ \t]*\"?exp_(\d{1,12})\"?[ \t]*$", re.MULTILINE)
@@ -33,15 +29,15 @@ SEPARATOR = re.compile(r"\n---[ \t]*\n\s*\Z")
 
 
 def next_number(layout: Layout) -> int:
-    """One more than the highest that the log or its archive holds."""
+    """Return one more than the highest number in the log or its archive."""
     return max((number for _, number in _numbers(layout, NUMBER, LOG, ARCHIVED_LOG)), default=0) + 1
 
 
 def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
-    """Move the oldest experiences above `keep` into the archive, by a caller that holds the lock; the ids that moved.
+    """Move the oldest experiences above `keep` to the archive and return their ids; the caller holds the lock.
 
-    Each is durable in the archive before it leaves the log: whoever is killed in between leaves it in both, and the
-    next rotation takes it out of the log. Logs in an older form are left alone.
+    Each is durable in the archive before it leaves the log: a kill in between leaves it in both, and the next rotation
+    removes it from the log. Logs in an older form are not changed.
     """
     known = sorted({(number, path) for path, number in _numbers(layout, OWN_NUMBER, LOG) if _is_ours(layout, path)})
     leaving = known[: max(0, len({number for number, _ in known}) - keep)]
@@ -60,7 +56,7 @@ def _take_out(layout: Layout, path: str, ids: set[str], archived: set[int]) -> N
     new = [(entry, piece) for entry, piece in pieces if entry.target in ids and _number(entry) not in archived]
     for month, texts in _by_month(new).items():
         for text in texts:
-            append_text(layout, f"{ARCHIVED_LOG}/{month}/{FILE}", text)
+            append_text(layout, f"{ARCHIVED_LOG}/{month}/{FILE_NAME}", text)
     left = [piece for entry, piece in pieces if entry.target not in ids]
     if not left:
         os.unlink(file)
@@ -71,7 +67,7 @@ def _take_out(layout: Layout, path: str, ids: set[str], archived: set[int]) -> N
 
 
 def _by_month(leaving: Iterable[tuple[Entry, str]]) -> dict[str, list[str]]:
-    """month → texts of what leaves, none longer than a file should be; changes of an experience go where it goes."""
+    """Return month → texts that leave, none longer than a file should be; changes follow their experience."""
     months: dict[str, str] = {}
     texts: dict[str, list[str]] = {}
     for entry, piece in leaving:
@@ -90,7 +86,7 @@ def _number(entry: Entry) -> int:
 
 
 def _pieces(data: bytes, entries: tuple[Entry, ...]) -> Iterator[tuple[Entry, str]]:
-    """Each entry with its own lines, without the separator behind them."""
+    """Yield each entry with its own lines, without the separator behind them."""
     text, _, _ = decode(data)
     lines = text.splitlines(keepends=True)
     starts = [*(entry.line - 1 for entry in entries), len(lines)]
@@ -108,7 +104,7 @@ def _is_ours(layout: Layout, path: str) -> bool:
 
 
 def _numbers(layout: Layout, pattern: re.Pattern[bytes], *folders: str) -> Iterator[tuple[str, int]]:
-    """(path, number) of every experience in some folders."""
+    """Yield (path, number) of every experience in some folders."""
     for folder in folders:
         for place, _, names in os.walk(layout.path(folder)):
             for name in sorted(names):

@@ -1,6 +1,6 @@
-"""The freshness sweep: which memory files there are and whether any of them may have changed.
+"""Sweep the repository: list the memory files and find out whether any of them may have changed.
 
-A listing names each file with its stamp: size, mtime, inode and ctime (which also tells a changed permission or a
+A listing names each file with its stamp: size, mtime, inode and ctime (which also shows a changed permission or a
 forged mtime). Equal listings mean that nothing changed: a cold command compares two byte strings, not 10,000 rows.
 """
 
@@ -26,12 +26,12 @@ class Sweep:
 
     @property
     def files(self) -> int:
-        """How many files were seen."""
+        """Return the number of files in the listing."""
         return (self.listing.count(SEPARATOR.encode()) + 1) // 2
 
 
 def sweep(layout: Layout) -> Sweep:
-    """Walk the areas once, without following folder links. Cheap: one stat for each Markdown file."""
+    """Walk the areas once, without following folder links, with one stat for each Markdown file."""
     lines: list[str] = []
     problems: list[Problem] = []
     unreadable: list[str] = []
@@ -71,7 +71,7 @@ class Sweeping:
             self._done.release()
 
     def seen(self) -> Sweep:
-        """What it saw; waits for it."""
+        """Wait for the sweep and return it."""
         with self._done:
             if self._seen is None:
                 raise self._failure or RuntimeError("the sweep did not run")
@@ -107,7 +107,7 @@ def _sweep_folder(
 
 
 def _odd_file(entry: os.DirEntry[str], path: str, root: str) -> Problem | None:
-    """Links and devices are never indexed; a link to a memory of this repository is just its other name."""
+    """Return a Problem for a link or a device; None for a link to a memory of this repository."""
     if not entry.is_symlink():
         if entry.is_dir(follow_symlinks=False):
             return warning("folder-named-md", "a folder with the name of a memory file", "rename it", path=path)
@@ -122,7 +122,7 @@ def _odd_file(entry: os.DirEntry[str], path: str, root: str) -> Problem | None:
 
 
 def is_text(path: str) -> bool:
-    """Whether a file name is text at all; others are reported by `check` and left alone."""
+    """Tell whether a file name is UTF-8; other files are reported by `check` and not read."""
     try:
         path.encode()
         return True
@@ -131,11 +131,11 @@ def is_text(path: str) -> bool:
 
 
 def changed_at(stamp: str) -> int:
-    """When the file last changed, in nanoseconds: ctime, which nobody can forge (Windows has only mtime)."""
+    """Return when the file last changed, in nanoseconds: ctime, which cannot be forged (on Windows mtime)."""
     return int(stamp.split(" ")[1 if os.name == "nt" else 3])
 
 
 def stamps(listing: bytes) -> dict[str, str]:
-    """path → stamp of each file in a listing."""
+    """Return path → stamp of each file in a listing."""
     parts = listing.decode("utf-8", "surrogateescape").split(SEPARATOR)
     return dict(zip(parts[::2], parts[1::2], strict=True)) if len(parts) > 1 else {}

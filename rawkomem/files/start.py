@@ -1,16 +1,13 @@
-"""The files of a new repository."""
+"""Write the files of a new repository."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ..model.errors import Unwritable
 from ..model.record import record
 from .layout import FOLDER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 CONFIG = """\
 # Settings of this repository; every line is optional. 'rawkomem docs settings' lists them all.
@@ -42,20 +39,15 @@ class Step:
 
 
 def plan_start(project: str) -> list[Step]:
-    """What `init` will write into a project."""
+    """Return the files that `init` would write into a project."""
     root = os.path.join(project, FOLDER)
-    files = {
-        "config.yaml": CONFIG,
-        ".gitignore": IGNORE,
-        ".gitattributes": ATTRIBUTES,
-        os.path.join("memories", ".gitkeep"): "",
-    }
+    files = {"config.yaml": CONFIG, ".gitignore": IGNORE, ".gitattributes": ATTRIBUTES, "memories/.gitkeep": ""}
     paths = {os.path.normpath(os.path.join(root, name)): text for name, text in files.items()}
     return [Step(path, text, os.path.lexists(path)) for path, text in paths.items()]
 
 
 def write_start(steps: Iterable[Step]) -> None:
-    """Write what is not there yet."""
+    """Write the files that do not exist yet."""
     for step in steps:
         if step.exists:
             continue

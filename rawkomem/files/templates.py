@@ -1,4 +1,4 @@
-"""Templates for new memories: the project's own in .rawko/templates/, else the shipped ones."""
+"""Find and fill templates for new memories: the project's own in .rawko/templates/, else the shipped ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHIPPED = (os.path.join(PACKAGE, "templates"), os.path.join(os.path.dirname(PACK
 
 
 def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str:
-    """The template of a kind with these frontmatter values, ready for an editor."""
+    """Return the template of a kind with these frontmatter values, ready for an editor."""
     file = find_template(layout, kind)
     handler = RawkoHandler()
     try:
@@ -35,7 +35,7 @@ def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str
 
 
 def find_template(layout: Layout, kind: str) -> str:
-    """The file of a kind's template."""
+    """Return the file of a kind's template."""
     for folder in (layout.templates, *SHIPPED):
         file = os.path.join(folder, f"{kind}.md")
         if os.path.isfile(file):

@@ -1,24 +1,19 @@
-"""What rawkomem leaves on a machine besides a project's Markdown, and how to remove it."""
+"""List and remove what rawkomem leaves on a machine besides a project's Markdown."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ..model.errors import Unwritable
 from ..model.record import record
-from .layout import user_cache, user_config
+from .layout import Layout, user_cache, user_config
 from .page import PAGE, is_generated
 from .start import plan_start
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .layout import Layout
-
 MAX_READ_BYTES = 2**20  # of a settings file
-NAMES = (b"rawkomem", b"rawko ")  # our commands, as settings name them
+COMMAND_NAMES = (b"rawkomem", b"rawko ")  # our commands, as settings name them
 # Files of git and of other programs, below a project, that people put our commands into.
 PROJECT_FILES = (
     ".git/hooks", ".git/config", ".husky", "lefthook.yml", ".pre-commit-config.yaml", ".gitattributes", "AGENTS.md",
@@ -27,7 +22,7 @@ PROJECT_FILES = (
 
 @record
 class Leaving:
-    """What goes, what stays, and which other programs still name us."""
+    """What is removed, what stays, and which files of other programs still name us."""
 
     gone: tuple[tuple[str, str], ...]  # (path, what it is)
     stays: tuple[tuple[str, str], ...]
@@ -45,15 +40,12 @@ def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
     if is_generated(_bytes(page).decode(errors="replace")):
         gone.append((page, "generated"))
     mentions = _mentions([*(os.path.join(layout.project, *name.split("/")) for name in PROJECT_FILES), *of_hosts])
-    return Leaving(
-        tuple((path, what) for path, what in gone if os.path.lexists(path)),
-        tuple((path, what) for path, what in stays if os.path.lexists(path)),
-        tuple(dict.fromkeys(mentions)),
-    )
+    present = [tuple(item for item in items if os.path.lexists(item[0])) for items in (gone, stays)]
+    return Leaving(present[0], present[1], tuple(dict.fromkeys(mentions)))
 
 
 def uninstall(leaving: Leaving) -> None:
-    """Remove what goes; folders only with what is in them, never what a link leads to."""
+    """Remove the planned paths; never follow a link."""
     for path, _ in leaving.gone:
         try:
             if os.path.isdir(path) and not os.path.islink(path):
@@ -67,11 +59,11 @@ def uninstall(leaving: Leaving) -> None:
 
 
 def _mentions(paths: Sequence[str]) -> list[str]:
-    """The files among these, or right below the folders among these, that name one of our commands."""
+    """Return the files among these paths, or directly in these folders, that name one of our commands."""
     found = []
     for path in paths:
         files = [os.path.join(path, inner) for inner in sorted(os.listdir(path))] if os.path.isdir(path) else [path]
-        found += [file for file in files if any(ours in _bytes(file) for ours in NAMES)]
+        found += [file for file in files if any(ours in _bytes(file) for ours in COMMAND_NAMES)]
     return found
 
 

@@ -1,7 +1,7 @@
-"""Watches the repository's folder. Events are hints: whatever they say, one reconcile finds out what changed.
+"""Watch the repository's folder and reconcile after every event, whatever the event says.
 
-A sweep runs anyway every few seconds, because event queues overflow, editors save by rename, folders are deleted and
-made again, and some file systems send no events at all.
+A sweep also runs every few seconds, because event queues overflow, editors save by rename, folders are deleted and
+recreated, and some file systems send no events.
 """
 
 from __future__ import annotations
@@ -9,20 +9,14 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
 
 from ..model.errors import RawkoError
-from .layout import AREAS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from watchdog.observers.api import BaseObserver
-
-    from .layout import Layout
+from .layout import AREAS, Layout
 
 QUIET_S = 0.03  # without events before a reconcile: editors save in several steps
 MAX_QUIET_WAIT_S = 0.3  # for storms that never get quiet
@@ -82,7 +76,7 @@ class Watch:
         return time.monotonic() - started
 
     def _keep_observing(self) -> None:
-        """Watch the folders that are there now: after a checkout they may be others under the same names."""
+        """Watch the folders that exist now: a checkout may replace a folder under the same name."""
         if self.polling:
             return
         folders = [self.layout.root, *(os.path.join(self.layout.root, area) for area in AREAS)]

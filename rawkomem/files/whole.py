@@ -1,4 +1,4 @@
-"""Reads and replaces files of other programs as a whole: a kill or a full disk leaves the old file and nothing else."""
+"""Read and replace files of other programs as a whole: a kill or a full disk leaves the old file."""
 
 from __future__ import annotations
 

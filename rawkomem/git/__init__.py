@@ -1,1 +1,1 @@
-"""Git: run it, read who committed what, check what is staged, connect hooks, cite code."""
+"""Run git, find out who committed what, check what is staged, connect hooks, cite code."""

@@ -1,31 +1,24 @@
-"""Who committed an entry: a person, an agent, or nobody yet.
+"""Find out who committed an entry: a person, an agent, or nobody yet.
 
-Entries are told apart by what they say, not by where they stand: a file may be renamed, and more be appended to it. An
-entry counts as committed when HEAD holds it word for word; its author is that of the first commit that brought it. What
-git knows changes only when HEAD moves, so that it is read then, once, and kept under a stamp that needs no git process.
+Entries are identified by their content, because files are renamed and appended to. An entry is committed if HEAD holds
+it word for word; its author is that of the first commit with it. History is read once for each HEAD.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from ..files.contents import read_bytes
-from ..files.layout import AREAS
+from ..files.layout import AREAS, Layout
 from ..files.read import decode, read_data
 from ..files.scan import is_text, stamps, sweep
-from ..format.split import split
+from ..format.split import Block, split
 from ..model.record import record
 from ..state.belief.committer import AGENTS, HIDDEN, state_of
 from .citations import blob_ids
 from .head import cut_off_at, find_git, git_stamp
 from .run import Git, GitFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from ..files.layout import Layout
-    from ..format.split import Block
 
 NOTHING: Mapping[str, tuple[str, ...]] = {}  # shared, never changed
 BLOBS_PER_CALL = 500  # blobs asked of one git process: bounds the memory its answer takes
@@ -43,7 +36,7 @@ class History:
 
 
 def provenance_of(layout: Layout, agents: Sequence[str] = AGENTS) -> tuple[dict[str, str], str]:
-    """entry id → who committed it, for every entry of a repository, and the stamp for which this holds."""
+    """Return entry id → who committed it, for every entry of a repository, and the stamp for which this holds."""
     stamp = git_stamp(layout.root)
     history = read_history(layout) if stamp else History(why="no git")
     committed = {digest for digests in history.blobs.values() for digest in digests}
@@ -66,7 +59,7 @@ def _authors(digests: Sequence[str], path: str, history: History, committed: set
 
 
 def read_history(layout: Layout, known: History | None = None) -> History:
-    """Ask git. From what is `known`, only the commits since are read, unless HEAD left them behind (amend, rebase)."""
+    """Ask git; with `known` history, read only later commits, unless HEAD does not descend from it (amend)."""
     try:
         git = Git(layout.root)
         if git.run("rev-parse", "--is-inside-work-tree").strip() != b"true":
@@ -94,18 +87,15 @@ def _is_ancestor(git: Git, known: History, head: str) -> bool:
 
 
 def _new_authors(git: Git, base: History, head: str, read: dict[str, tuple[str, ...]]) -> dict[str, str]:
-    """digest → author of what commits after the base brought. Parents come first: who was first, counts.
-
-    `read` takes the digests of every blob on the way.
-    """
+    """Return digest → author of entries in commits after the base, parents first; add each blob's digests to `read`."""
     span = f"{base.head}..{head}" if base.head else head
     changes = list(_changes(git, span))
     found: dict[str, str] = {}
     for start in range(0, len(changes), BLOBS_PER_CALL):
         part = changes[start : start + BLOBS_PER_CALL]
         contents = dict(read_blobs(git, dict.fromkeys(blob for blob, _ in part)))
-        if len(contents) < len({blob for blob, _ in part}):
-            return _all_hidden(git, head, read)
+        if len(contents) < len({blob for blob, _ in part}):  # a partial clone: who was first cannot be told
+            return {digest: HIDDEN for digests in _blobs_in_head(git, head, read).values() for digest in digests}
         read |= {blob: digests_in(data) for blob, data in contents.items() if blob not in read}
         for blob, author in part:
             for digest in read[blob]:
@@ -114,13 +104,8 @@ def _new_authors(git: Git, base: History, head: str, read: dict[str, tuple[str, 
     return found
 
 
-def _all_hidden(git: Git, head: str, read: dict[str, tuple[str, ...]]) -> dict[str, str]:
-    """In a partial clone, blobs are missing: who was first cannot be told, only what is there now."""
-    return {digest: HIDDEN for digests in _blobs_in_head(git, head, read).values() for digest in digests}
-
-
 def _changes(git: Git, span: str) -> Iterator[tuple[str, str]]:
-    """(blob, author) for every version of a memory file, oldest first. Merges count for what no parent has."""
+    """Yield (blob, author) for every version of a memory file, oldest first; a merge counts for what no parent has."""
     own = find_git(git.folder)
     boundary = cut_off_at(own) if own else set()  # a shallow clone's first commits seem to bring all that was there
     words = ("log", "--reverse", "--topo-order", "--raw", "-c", "--no-abbrev", "--no-renames", "--no-mailmap")
@@ -164,7 +149,7 @@ def read_blobs(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
 
 
 def digests_in(data: bytes, known: Mapping[str, tuple[str, ...]] = NOTHING) -> tuple[str, ...]:
-    """A digest of what each entry of a file says, whatever its line ends and its place; `known`: of some blobs."""
+    """Return a digest of each entry's content in a file, whatever its line ends and place; `known`: those of blobs."""
     for blob in blob_ids(data) if known else ():
         if blob in known:
             return known[blob]

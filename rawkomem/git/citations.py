@@ -1,7 +1,7 @@
-"""Whether the code that memories cite is still what it was: each citation is fresh, stale, gone, or cannot be told.
+r"""Find out whether cited code is unchanged: each citation is fresh, stale, gone, or unknown.
 
-A blob id is git's (the SHA-1 of `blob <length>\\0` and the bytes), computed here: no git process, no git needed. For a
-symbol or for lines it is the id of their text alone, so that an edit elsewhere in the file changes nothing.
+Blob ids are git's (the SHA-1 of `blob <length>\0` and the bytes), computed without git. For a symbol or for lines it is
+the id of their text alone, so that an edit elsewhere in the file has no effect.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BINARY_PROBE_BYTES = 8000  # git looks for a NUL in that many bytes
 
 @record
 class Cited:
-    """One citation of a memory, and how it stands with it now."""
+    """One citation of a memory, and its current state."""
 
     citation: Citation
     state: str
@@ -40,11 +40,11 @@ class Cited:
 
 
 class _Unknown(Exception):
-    """What a citation names cannot be looked at; says why."""
+    """The cited place cannot be read; the message says why."""
 
 
 class Citations:
-    """Looks at cited files, each once; make a new one for each answer."""
+    """Checks citations and reads each cited file once; create a new one for each answer."""
 
     def __init__(self, layout: Layout, budget: int = MAX_READ_BYTES):
         self.project = os.path.realpath(layout.project)
@@ -54,24 +54,24 @@ class Citations:
 
     @property
     def tracked(self) -> TrackedFiles:
-        """Git's index; only a file that is not where it was asks for it."""
+        """Return git's index, which is only read for a file that is missing."""
         if self._tracked is None:
             self._tracked = TrackedFiles(self.project)
         return self._tracked
 
     def of(self, extra: Mapping[str, Value]) -> tuple[Cited, ...]:
-        """Return how it stands with each citation of a memory."""
+        """Return the state of each citation of a memory."""
         return tuple(self.check(read_citation(text)) for text in cited_in(extra)[:MAX_CITATIONS])
 
     def check(self, citation: Citation) -> Cited:
-        """Return how it stands with one citation."""
+        """Return the state of one citation."""
         try:
             return Cited(citation, *self._state(citation))
         except _Unknown as failure:
             return Cited(citation, UNKNOWN, str(failure))
 
     def now(self, citation: Citation) -> Cited:
-        """Return the citation with the blob that its place has now. Raises BadInput where there is nothing to cite."""
+        """Return the citation with the current blob of its place; raise BadInput if there is nothing to cite."""
         try:
             data = self._read(citation.path)
         except _Unknown as failure:
@@ -103,7 +103,7 @@ class Citations:
         return (FRESH, f"now lines {moved}") if moved else (STALE, changed)
 
     def _elsewhere(self, citation: Citation) -> tuple[str, str]:
-        """A file that is not there: perhaps not checked out, perhaps renamed. What is found is proven by its hash."""
+        """Return the state of a missing file: perhaps not checked out, or renamed, which the hash proves."""
         absent = self.tracked.why_absent(citation.path)
         if absent:
             return UNKNOWN, absent
@@ -124,7 +124,7 @@ class Citations:
         return list(dict.fromkeys([*self.tracked.holding(citation.blob), *namesakes]))[:MAX_NAMESAKES]
 
     def _read(self, path: str) -> bytes | None:
-        """Return the bytes of a file below the project; None where there is none."""
+        """Return the bytes of a file below the project; None if there is none."""
         if path not in self.seen:
             try:
                 self.seen[path] = self._read_once(path)
@@ -151,7 +151,7 @@ class Citations:
         return data
 
     def _file(self, path: str) -> str:
-        """Return where a cited path lies; one that leads out of the project, or through a link, is refused."""
+        """Return the file of a cited path; raise _Unknown if the path leads out of the project or through a link."""
         refused = why_refused(path)
         if refused:
             raise _Unknown(f"refused: the path {refused}")
@@ -162,7 +162,7 @@ class Citations:
 
 
 def place_from(layout: Layout, text: str, base: str) -> str:
-    """What a person points at from a folder, as a place below the project; links are followed to the file itself."""
+    """Return the place below the project that a path, seen from a folder, names; links are resolved."""
     citation = read_citation(text)
     project = os.path.realpath(layout.project)
     file = os.path.realpath(os.path.join(base, citation.path))
@@ -172,7 +172,7 @@ def place_from(layout: Layout, text: str, base: str) -> str:
 
 
 def _identify(citation: Citation, data: bytes) -> tuple[list[str], bool] | None:
-    """The blob ids that the cited place may have, its own first, and whether it is the whole file. None: it is gone."""
+    """Return possible blob ids of the cited place, its own first, and whether it is the whole file; None if gone."""
     whole = blob_ids(data)
     if not citation.symbol and not citation.lines:
         return whole, True
@@ -190,7 +190,7 @@ def _identify(citation: Citation, data: bytes) -> tuple[list[str], bool] | None:
 
 
 def _moved_lines(citation: Citation, data: bytes) -> str:
-    """Where cited lines now stand in their file, word for word; empty when nowhere, or when it would take too long."""
+    """Return where cited lines are now in their file; empty if nowhere, or if the search would take too long."""
     if not citation.lines:
         return ""
     count = citation.lines[1] - citation.lines[0] + 1
@@ -204,7 +204,7 @@ def _moved_lines(citation: Citation, data: bytes) -> str:
 
 
 def blob_ids(data: bytes) -> list[str]:
-    """The blob ids of a file: of its bytes, and of its text with \\n line ends, which is what autocrlf commits."""
+    r"""Return the blob ids of a file: of its bytes, and of its text with \n line ends, as autocrlf commits it."""
     if b"\r\n" not in data or b"\0" in data[:BINARY_PROBE_BYTES]:
         return [blob_id(data)]
     return [blob_id(data), blob_id(data.replace(b"\r\n", b"\n"))]

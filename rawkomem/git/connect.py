@@ -1,7 +1,7 @@
-"""Connects a repository's git with its memories: the merge driver, what git ignores, and a hook that checks commits.
+"""Connect a repository with git: the merge driver, ignored files, and a hook that checks commits.
 
-A plan first: every file and setting that would change, with what it was. Removing is a plan too, and takes out only
-what was put in. Hooks that another program manages are its own: then the plan says what to add there.
+Connecting and removing start with a plan that lists every changed file and setting. Hooks that another program manages
+are not changed: the plan says what to add there.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
+from ..files.layout import Layout
 from ..files.whole import read_whole, replace_whole
 from ..model.errors import NotFound, Unwritable
 from ..model.record import record
@@ -20,11 +22,6 @@ from .merge.driver import CONFLICT_EXIT_CODE
 from .run import GitFailed
 from .worktree import WorkTree, work_tree
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from ..files.layout import Layout
-
 T = TypeVar("T")
 
 DRIVER = "merge.rawkomem"
@@ -33,8 +30,9 @@ IGNORED = "/local/"
 HOOK_CONFIG_VERSION = (2, 54)  # the first git that takes hooks from its settings, several for one event
 CHECK, MERGE, SYNC = "pre-commit", "pre-merge-commit", "post-merge"  # git checks a merge without conflicts by MERGE
 EVENTS = (CHECK, MERGE, SYNC)
-SHELL = re.compile(rb"\A#![^\n]*\b(?:ba|da|k|z)?sh\b[^\n]*\n")
-START = "#!/bin/sh\n"
+HOOKS = ("--git-path", "hooks")  # what git is asked for the folder of its hooks
+SHELL_SCRIPT = re.compile(rb"\A#![^\n]*\b(?:ba|da|k|z)?sh\b[^\n]*\n")
+SCRIPT_START = "#!/bin/sh\n"
 
 
 @record
@@ -78,12 +76,12 @@ class Wanted:
 
 
 def plan_connect(layout: Layout, wanted: Wanted) -> Connection:
-    """What connecting changes; nothing where it is done already."""
+    """Return what connecting changes; nothing if it is connected already."""
     return _asked(lambda: _Connecting(layout).plan(wanted))
 
 
 def plan_remove(layout: Layout) -> Connection:
-    """What takes all of it out again."""
+    """Return what undoes the connection."""
     return _asked(lambda: _Connecting(layout).removal())
 
 
@@ -101,7 +99,7 @@ def carry_out(connection: Connection) -> None:
 
 
 def _asked(ask: Callable[[], T]) -> T:
-    """What git answers; where it cannot, that is the user's to know."""
+    """Return what `ask` returns; raise NotFound if git fails."""
     try:
         return ask()
     except GitFailed as failure:
@@ -109,12 +107,9 @@ def _asked(ask: Callable[[], T]) -> T:
 
 
 def _set_all(connection: Connection) -> None:
-    git = connection.tree.git
     for setting in connection.settings:
-        if setting.after is not None:
-            git.run("config", "--local", setting.key, setting.after)
-        else:
-            git.run("config", "--local", "--unset-all", setting.key)
+        words = ("--unset-all", setting.key) if setting.after is None else (setting.key, setting.after)
+        connection.tree.git.run("config", "--local", *words)
 
 
 class _Connecting:
@@ -128,25 +123,23 @@ class _Connecting:
         self.name = f"rawkomem {self.inside}".strip()
 
     def plan(self, wanted: Wanted) -> Connection:
-        """Hooks go to one place: where a newer git takes them from its settings, those of before leave the files."""
+        """Return the plan; if this git takes hooks from its settings, the lines in hook files are removed."""
         settings = [*self._driver(wanted)]
         manager = find_manager(self.tree.top)
         if manager:
-            return self._connection(self._attributes(), settings, (advice(manager, self._commands(wanted)),))
+            to_add = advice(manager, self._commands(wanted))
+            return Connection(self.tree, tuple(self._attributes()), tuple(settings), (to_add,))
         if self._git_version() >= HOOK_CONFIG_VERSION:
             settings += self._config_hooks(wanted)
-            return self._connection((*self._attributes(), *self._without(self._hook_paths())), settings)
+            files = (*self._attributes(), *self._without(self._hook_paths()))
+            return Connection(self.tree, files, tuple(settings))
         hooks, to_do = self._hook_files(wanted)
-        return self._connection((*self._attributes(), *hooks), [*settings, *self._unset(self._hook_sections())], to_do)
+        settings += self._unset(self._hook_sections())
+        return Connection(self.tree, (*self._attributes(), *hooks), tuple(settings), to_do)
 
     def removal(self) -> Connection:
         files = self._without([self._own(".gitattributes"), self._own(".gitignore"), *self._hook_paths()])
-        return self._connection(files, self._unset([DRIVER, *self._hook_sections()]))
-
-    def _connection(
-        self, files: Iterable[FileChange], settings: Iterable[SettingChange], to_do: tuple[str, ...] = ()
-    ) -> Connection:
-        return Connection(self.tree, tuple(files), tuple(settings), to_do)
+        return Connection(self.tree, tuple(files), tuple(self._unset([DRIVER, *self._hook_sections()])))
 
     def _without(self, paths: Iterable[str]) -> Iterator[FileChange]:
         for path in paths:
@@ -156,7 +149,7 @@ class _Connecting:
                 yield FileChange(path, before, after, "without our lines")
 
     def _hook_paths(self) -> list[str]:
-        return [os.path.join(self._hook_folder(), event) for event in EVENTS]
+        return [os.path.join(self._folder(*HOOKS), event) for event in EVENTS]
 
     def _hook_sections(self) -> list[str]:
         return [f"hook.{self._hook_name(event)}" for event in EVENTS]
@@ -169,7 +162,7 @@ class _Connecting:
                     yield SettingChange(f"{section}.{key}", before, None, "set by 'connect git'")
 
     def _attributes(self) -> Iterator[FileChange]:
-        """The committed part: what a clone needs to know that memories are merged in their own way."""
+        """Yield changes of committed files, which tell a clone that memories have a merge driver."""
         attributes, ignore = self._own(".gitattributes"), self._own(".gitignore")
         known = read_whole(attributes)
         if ATTRIBUTE.encode() not in (known or b""):
@@ -181,18 +174,15 @@ class _Connecting:
             yield FileChange(ignore, known, put_block(known, self.name, f"{IGNORED}\n"), "the index is not committed")
 
     def _driver(self, wanted: Wanted) -> Iterator[SettingChange]:
-        """Whatever keeps the program from merging (it is gone, it crashes), git merges by lines instead.
+        """Yield settings of the merge driver; if our program fails, git merges by lines instead.
 
-        Left as they are, our lines would pass for the result: the other side's memories would be lost without a word.
+        Without that, git would take our side as the result, and the other side's memories would be lost silently.
         """
         ours = f"{shlex.join(wanted.program).replace('%', '%%')} merge-driver --marker-size %L %O %A %B %P"
         lines = "git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
-        values = {
-            "name": "rawkomem: memory files, entry by entry",
-            "driver": f"{ours}; case $? in 0) ;; {CONFLICT_EXIT_CODE}) exit 1 ;; *) {lines} ;; esac",
-        }
-        for key, value in values.items():
-            yield from self._set(f"{DRIVER}.{key}", value, "merges memory files")
+        driver = f"{ours}; case $? in 0) ;; {CONFLICT_EXIT_CODE}) exit 1 ;; *) {lines} ;; esac"
+        yield from self._set(f"{DRIVER}.name", "rawkomem: memory files, entry by entry", "merges memory files")
+        yield from self._set(f"{DRIVER}.driver", driver, "merges memory files")
 
     def _config_hooks(self, wanted: Wanted) -> Iterator[SettingChange]:
         for event, script in self._scripts(wanted.program, wanted).items():
@@ -201,10 +191,11 @@ class _Connecting:
             yield from self._set(f"hook.{self._hook_name(event)}.command", script, why)
 
     def _hook_files(self, wanted: Wanted) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
-        folder = self._hook_folder()
-        shared = _is_below(folder, self.tree.top) and not _is_below(folder, self._git_folder())
+        folder = self._folder(*HOOKS)
+        own = _is_below(folder, self._folder("--git-common-dir"))
+        shared = not own and _is_below(folder, self.tree.top)
         commands = self._commands(wanted)
-        if not shared and not _is_below(folder, self._git_folder()):
+        if not shared and not own:
             told = "; ".join(f"'{command}' in its {event}" for event, command in commands.items())
             return (), (f"core.hooksPath leads to {folder}, which other projects use: call {told}",)
         program = ["rawkomem"] if shared else wanted.program  # a committed hook runs on every machine
@@ -212,10 +203,10 @@ class _Connecting:
         for event, script in self._scripts(program, wanted).items():
             path = os.path.join(folder, event)
             before = read_whole(path)
-            if before is not None and not SHELL.match(before):
+            if before is not None and not SHELL_SCRIPT.match(before):
                 to_do.append(f"{path} is no shell script: have it run '{commands[event]}'")
                 continue
-            after = put_block(before, self.name, f"{script}\n", START, below_first_line=True)
+            after = put_block(before, self.name, f"{script}\n", SCRIPT_START, below_first_line=True)
             if after != before:
                 files.append(FileChange(path, before, after, f"runs on {event}", executable=before is None))
             if before is not None and not os.access(path, os.X_OK):
@@ -223,7 +214,7 @@ class _Connecting:
         return tuple(files), tuple(to_do)
 
     def _scripts(self, program: Sequence[str], wanted: Wanted) -> dict[str, str]:
-        """event → shell code, from the top of the work tree. A missing program, or no memories here, stops nobody."""
+        """Return event → shell code, run from the top of the work tree; a missing program does not stop a commit."""
         folder = shlex.quote(f"{self.inside}/.rawko".lstrip("/"))
         found = f"{_is_there(program)} >/dev/null 2>&1"
         absent = "echo 'rawkomem is not installed here: memories are not checked' >&2"
@@ -235,17 +226,14 @@ class _Connecting:
         return scripts
 
     def _commands(self, wanted: Wanted, program: Sequence[str] = ("rawkomem",)) -> dict[str, str]:
-        """event → the command line that runs on it."""
+        """Return event → the command line that runs on it."""
         where = ["-C", self.inside] if self.inside else []
         check = shlex.join([*program, *where, "check", "--staged", *(f"--no-{name}" for name in wanted.skip)])
         sync = {SYNC: shlex.join([*program, *where, "sync"])} if wanted.sync else {}
         return {CHECK: check, MERGE: check, **sync}
 
-    def _hook_folder(self) -> str:
-        return os.path.normpath(os.path.join(self.tree.top, self.tree.ask("rev-parse", "--git-path", "hooks")))
-
-    def _git_folder(self) -> str:
-        return os.path.normpath(os.path.join(self.tree.top, self.tree.ask("rev-parse", "--git-common-dir")))
+    def _folder(self, *words: str) -> str:
+        return os.path.normpath(os.path.join(self.tree.top, self.tree.ask("rev-parse", *words)))
 
     def _git_version(self) -> tuple[int, ...]:
         numbers = re.search(r"(\d+)\.(\d+)", self.tree.ask("version"))
@@ -267,7 +255,7 @@ class _Connecting:
 
 
 def _is_there(program: Sequence[str]) -> str:
-    """Shell code that succeeds where a program is there: a Python may well be there without the module."""
+    """Return shell code that succeeds if the program is installed; for Python, if it has the module."""
     python, module = program[:-2], program[-1]
     return shlex.join([*python, "-c", f"import {module}"] if python else ["command", "-v", program[0]])
 

@@ -1,4 +1,4 @@
-"""Finds git's folder of a project and tells when another commit is checked out, from a few small files: no process."""
+"""Find git's folder of a project and detect another checked-out commit, from a few small files, without a process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from ..model.record import record
 
 MAX_LINKS = 5  # a name of a branch may lead to another; git itself stops at five
-MAX_BYTES = 4096  # bytes of HEAD, of a branch, of a `.git` file
+MAX_REF_BYTES = 4096  # bytes of HEAD, of a branch, of a `.git` file
 
 
 @record
@@ -20,7 +20,7 @@ class GitDir:
 
 
 def find_git(start: str) -> GitDir | None:
-    """Return the git folder of the innermost work tree around a folder; None where there is none."""
+    """Return the git folder of the innermost work tree around a folder; None if there is none."""
     folder = os.path.abspath(start)
     while True:
         own = _git_folder(os.path.join(folder, ".git"))
@@ -44,9 +44,9 @@ def _git_folder(path: str) -> str:
 
 
 def git_stamp(start: str) -> str:
-    """Differs whenever another commit is checked out: by commit, amend, rebase, merge, checkout, reset. Empty: no git.
+    """Return a text that differs whenever another commit is checked out; empty without git.
 
-    It holds HEAD, the commit that its branch names, and stamps of the files where else git may keep that.
+    It holds HEAD, the commit of its branch, and stamps of other files in which git may keep that commit.
     """
     git = find_git(start)
     if git is None:
@@ -74,7 +74,7 @@ def cut_off_at(git: GitDir) -> set[str]:
 def _small(path: str) -> str:
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read(MAX_BYTES).strip()
+            return stream.read(MAX_REF_BYTES).strip()
     except OSError:
         return ""
 

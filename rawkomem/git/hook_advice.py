@@ -1,6 +1,6 @@
-"""What to add where another program manages a project's hooks, in the language of its own settings file.
+"""Tell what to add if another program manages a project's hooks, in the language of its own settings file.
 
-What is advised gets committed, so it names the program, and passes on the machine of somebody who does not have it.
+The advised lines get committed, so they must succeed on machines without rawkomem.
 """
 
 from __future__ import annotations
@@ -8,14 +8,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from ..model.record import record
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    Commands = Mapping[str, str]  # event → command line
+Commands = Mapping[str, str]  # event → command line
 
 LEFTHOOK = tuple(
     f"{start}lefthook.{end}" for start in ("", ".", ".config/") for end in ("yml", "yaml", "toml", "json", "jsonc")
@@ -37,7 +34,7 @@ class Manager:
 
 
 def find_manager(top: str) -> Manager | None:
-    """Return who manages the hooks of a work tree."""
+    """Return the program that manages the hooks of a work tree; None if there is none."""
     for name, files in MANAGERS.items():
         for file in files:
             if os.path.exists(os.path.join(top, *file.split("/"))):
@@ -47,24 +44,23 @@ def find_manager(top: str) -> Manager | None:
 
 def advice(manager: Manager, commands: Commands) -> str:
     """Return what a person has to add."""
-    told = {event: _if_installed(command) for event, command in commands.items()}
+    told = {
+        event: f"if command -v {shlex.split(command)[0]} >/dev/null 2>&1; then {command} || exit $?; fi"
+        for event, command in commands.items()
+    }
     return f"{manager.name} runs this project's hooks: {ADVICE[manager.name](manager.file, told)}"
 
 
-def _if_installed(command: str) -> str:
-    program = shlex.split(command)[0]
-    return f"if command -v {program} >/dev/null 2>&1; then {command} || exit $?; fi"
-
-
 def _pre_commit(file: str, commands: Commands) -> str:
-    """One hook for each command; its events are those that run it."""
+    """Return the advice for pre-commit and prek: one hook for each command, with all its events as stages."""
     events: dict[str, list[str]] = {}
     for event, command in commands.items():
         events.setdefault(command, []).append(event)
     hooks = [_pre_commit_hook(command, stages) for command, stages in events.items()]
+    toml = file.endswith(".toml")
     types = " ".join(f"--hook-type {event}" for event in commands)
-    install = f"then run '{'prek' if file.endswith('.toml') else 'pre-commit'} install {types}'"
-    if file.endswith(".toml"):
+    install = f"then run '{'prek' if toml else 'pre-commit'} install {types}'"
+    if toml:
         tables = "\n".join(f"  {line}" for hook in hooks for line in ("[[repos.hooks]]", *_toml(hook)))
         return f'add to {file}:\n  [[repos]]\n  repo = "local"\n{tables}\n{install}'
     lines = [line for hook in hooks for line in _yaml_item(hook, "      ")]
@@ -73,15 +69,8 @@ def _pre_commit(file: str, commands: Commands) -> str:
 
 def _pre_commit_hook(command: str, stages: list[str]) -> dict[str, object]:
     what = "check" if "--staged" in command else "sync"
-    return {
-        "id": f"rawkomem-{what}",
-        "name": f"rawkomem {what}",
-        "entry": f"sh -c {shlex.quote(command)}",
-        "language": "system",
-        "pass_filenames": False,
-        "always_run": True,
-        "stages": stages,
-    }
+    ours = {"id": f"rawkomem-{what}", "name": f"rawkomem {what}", "entry": f"sh -c {shlex.quote(command)}"}
+    return {**ours, "language": "system", "pass_filenames": False, "always_run": True, "stages": stages}
 
 
 def _toml(values: Mapping[str, object]) -> list[str]:
@@ -111,8 +100,4 @@ def _husky(file: str, commands: Commands) -> str:
     return "\n".join(f"add a line to {file}/{event}:\n  {command}" for event, command in commands.items())
 
 
-ADVICE: dict[str, Callable[[str, Commands], str]] = {
-    "pre-commit": _pre_commit,
-    "lefthook": _lefthook,
-    "husky": _husky,
-}
+ADVICE: dict[str, Callable[[str, Commands], str]] = {"pre-commit": _pre_commit, "lefthook": _lefthook, "husky": _husky}

@@ -1,8 +1,7 @@
-"""What a repository and a clone of it are called in a store that many share.
+"""Name a repository and a clone of it in a shared store.
 
-A repository: its first commit and where in the project `.rawko` lies, which every full clone agrees on; without
-history, this clone's own name. A clone: a random name in its local folder, bound to the file's inode, so that a copied
-folder is another clone.
+A repository is named by its first commit and the place of `.rawko` in the project, without history by the clone's name.
+A clone has a random name in its local folder, bound to the file's inode, so that a copied folder is another clone.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from ..files.layout import Layout
 from ..files.local.private import local_path, open_local
 from .run import Git, GitFailed
 
-FILE = "clone"
+FILE_NAME = "clone"
 NAME_DIGITS = 16  # hexadecimal digits: enough that no two repositories of a team share a name
 
 
@@ -41,7 +40,7 @@ def clone_id(layout: Layout) -> str:
 
 def _known(layout: Layout) -> str:
     try:
-        with open_local(layout, FILE, "r") as stream:
+        with open_local(layout, FILE_NAME, "r") as stream:
             inode, _, name = stream.read(100).decode("ascii").strip().partition(" ")
             return name if inode == str(os.fstat(stream.fileno()).st_ino) else ""
     except (OSError, UnicodeDecodeError):
@@ -49,8 +48,8 @@ def _known(layout: Layout) -> str:
 
 
 def _named(layout: Layout) -> str:
-    path, name = local_path(layout, FILE), token_hex(NAME_DIGITS // 2)
-    with open_local(layout, f"{FILE}.{os.getpid()}", "w") as stream:
+    path, name = local_path(layout, FILE_NAME), token_hex(NAME_DIGITS // 2)
+    with open_local(layout, f"{FILE_NAME}.{os.getpid()}", "w") as stream:
         stream.write(f"{os.fstat(stream.fileno()).st_ino} {name}\n".encode())
     os.replace(f"{path}.{os.getpid()}", path)
     return name

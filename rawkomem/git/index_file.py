@@ -1,7 +1,4 @@
-"""Reads git's index file: which paths are tracked, with which blobs, and which of them are not checked out.
-
-No git process: this runs while a prompt waits. Whoever follows a path from here makes sure of it by hashing the file.
-"""
+"""Read git's index file, without a process: tracked paths, their blobs, and which of them are not checked out."""
 
 from __future__ import annotations
 
@@ -18,12 +15,12 @@ MAX_INDEX_BYTES = 16 * 1024 * 1024  # about 150,000 files: reading a larger one 
 ENTRY_HEADER_BYTES = 62  # before the path: times, device, mode, owner, size (40), blob (20), flags (2)
 EXTENDED, SKIPPED = 0x4000, 0x40  # flag: two more bytes of flags; in the first of those: not checked out (sparse)
 FOLDER, SUBMODULE = 0o040000, 0o160000  # modes of entries that stand for more than a file
-TYPE = 0o170000
+TYPE_MASK = 0o170000
 
 
 @record
 class Tracked:
-    """One entry of the index; its path is relative to the work tree."""
+    """One entry of the index; its path is relative to the project."""
 
     path: str
     blob: str
@@ -41,11 +38,7 @@ class TrackedFiles:
         if git:
             inside = os.path.relpath(os.path.realpath(project), os.path.realpath(git.tree)).replace(os.sep, "/")
             prefix = "" if inside == "." else inside + "/"
-            self.entries = [
-                Tracked(entry.path[len(prefix) :], entry.blob, entry.mode, entry.skipped)
-                for entry in _read(os.path.join(git.own, "index"))
-                if entry.path.startswith(prefix)
-            ]
+            self.entries = _read(os.path.join(git.own, "index"), os.fsencode(prefix))
 
     def holding(self, blob: str) -> list[str]:
         """Return the paths whose blob starts like this."""
@@ -56,12 +49,12 @@ class TrackedFiles:
         return [entry.path for entry in self.entries if entry.path.rpartition("/")[2] == name]
 
     def why_absent(self, path: str) -> str:
-        """Return why a tracked file is not on disk although nobody removed it; empty where there is no such reason."""
+        """Return why a tracked file is not on disk although nobody removed it; empty if there is no such reason."""
         for entry in self.entries:
             around = path.startswith(entry.path.rstrip("/") + "/")
-            if around and entry.mode & TYPE == SUBMODULE and not self._is_checked_out(entry.path):
+            if around and entry.mode & TYPE_MASK == SUBMODULE and not self._is_checked_out(entry.path):
                 return f"the submodule {entry.path} is not checked out"
-            if (entry.path == path or (around and entry.mode & TYPE == FOLDER)) and entry.skipped:
+            if (entry.path == path or (around and entry.mode & TYPE_MASK == FOLDER)) and entry.skipped:
                 return "not checked out here (sparse checkout)"
         return ""
 
@@ -69,17 +62,17 @@ class TrackedFiles:
         return os.path.lexists(os.path.join(self.project, *submodule.split("/"), ".git"))
 
 
-def _read(file: str) -> list[Tracked]:
+def _read(file: str, prefix: bytes) -> list[Tracked]:
     try:
         with open(file, "rb") as stream:
             data = stream.read(MAX_INDEX_BYTES + 1)
-        return list(_entries(data)) if len(data) <= MAX_INDEX_BYTES and data[:4] == b"DIRC" else []
+        return list(_entries(data, prefix)) if len(data) <= MAX_INDEX_BYTES and data[:4] == b"DIRC" else []
     except (OSError, ValueError, IndexError):  # none yet, or of a repository with other hashes
         return []
 
 
-def _entries(data: bytes) -> Iterator[Tracked]:
-    """The entries of an index of version 2, 3 or 4 (which writes of a path only what differs from the one before)."""
+def _entries(data: bytes, prefix: bytes) -> Iterator[Tracked]:
+    """Yield the entries below `prefix` of an index of version 2, 3 or 4 (which compresses paths)."""
     version, count = int.from_bytes(data[4:8]), int.from_bytes(data[8:12])
     at, path = 12, b""
     for _ in range(count):
@@ -93,7 +86,8 @@ def _entries(data: bytes) -> Iterator[Tracked]:
         path = kept + data[start:end]
         skipped = bool(more and data[at + ENTRY_HEADER_BYTES] & SKIPPED)
         mode = int.from_bytes(data[at + 24 : at + 28])
-        yield Tracked(os.fsdecode(path), data[at + 40 : at + 60].hex(), mode, skipped)
+        if path.startswith(prefix):
+            yield Tracked(os.fsdecode(path[len(prefix) :]), data[at + 40 : at + 60].hex(), mode, skipped)
         at = end + 1 if version == 4 else at + ((end - at + 8) & ~7)
 
 

@@ -1,4 +1,4 @@
-"""Runs git to read a repository that nobody vouches for: a clean environment, no prompts, no network, a time limit."""
+"""Run git in an untrusted repository: a clean environment, no prompts, no network, a time limit."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import os
 import shutil
 import subprocess
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 NOTHING: Mapping[str, str] = {}  # shared, never changed
 TIMEOUT_S = 60.0  # for one reading of history; a project with more than that has no answer rather than a slow one
@@ -34,7 +31,7 @@ HINTS = {
 
 
 class GitFailed(Exception):
-    """Git has no answer: why, in a few words, and what to do next."""
+    """Git has no answer: the reason in a few words, and what to do next."""
 
     def __init__(self, message: str, hint: str = "git said so itself: fix that, then run it again"):
         super().__init__(message)
@@ -42,7 +39,7 @@ class GitFailed(Exception):
 
 
 class Git:
-    """Git in one folder, with one time limit for all that is asked of it; `given` is added to its environment."""
+    """Git in one folder, with one time limit for all calls; `given` is added to its environment."""
 
     def __init__(self, folder: str, seconds: float = TIMEOUT_S, given: Mapping[str, str] = NOTHING):
         self.folder = folder
@@ -53,7 +50,7 @@ class Git:
             raise GitFailed("git is not installed", "install git, or put it on your PATH")
 
     def run(self, *words: str, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
-        """Return what git prints; an exit code that is not fine raises GitFailed with git's own words."""
+        """Return what git prints; raise GitFailed with git's own words if the exit code is not in `fine`."""
         settings = [word for setting in SETTINGS for word in ("-c", setting)]
         try:
             done = subprocess.run(
@@ -77,6 +74,6 @@ class Git:
 
 
 def _environment() -> dict[str, str]:
-    """Ours without what a hook, an editor or another git set for its own repository."""
+    """Return our environment without variables that a hook, an editor or another git set for its own repository."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in KEPT}
     return {**kept, **ENVIRONMENT}

@@ -1,28 +1,22 @@
-"""What is about to be committed: the files of git's index beside those of its parents, whatever the work tree holds."""
+"""Read what is about to be committed: the files of git's index and of its parents, independent of the work tree."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from ..files.layout import AREAS, FOLDER, Layout
 from .authorship import read_blobs
 from .run import GitFailed
 from .worktree import work_tree
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-LITERAL = "--literal-pathspecs"  # a folder named `[x]` is that folder
-MERGED = "GITHEAD_"  # what git's names of merged commits start with, in the environment of hooks
-FILE = "100"  # what modes of regular files start with
+LITERAL_PATHS = "--literal-pathspecs"  # a folder named `[x]` is that folder
+MERGED_PREFIX = "GITHEAD_"  # what git's names of merged commits start with, in the environment of hooks
+FILE_MODE = "100"  # what modes of regular files start with
 
 
 class Staged:
-    """The index and its parents, as blobs by path below `.rawko`; contents are read once, when asked for.
-
-    Raises GitFailed where there is no work tree.
-    """
+    """The index and its parents, as blobs by path below `.rawko`; raises GitFailed if there is no work tree."""
 
     def __init__(self, layout: Layout):
         self.tree = work_tree(layout.project)
@@ -37,15 +31,15 @@ class Staged:
 
     @property
     def head(self) -> Mapping[str, str]:
-        """The files of the commit that this one follows; none for the first."""
+        """Return the files of the parent commit; none for the first commit."""
         return self.parents[0] if self.parents else {}
 
     def changed(self, since: Mapping[str, str] | None = None) -> list[str]:
-        """Return the staged paths that another version, HEAD if none is named, does not hold or holds otherwise."""
+        """Return the staged paths that are missing or different in another version, by default HEAD."""
         return _differing(self.now, self.head if since is None else since)
 
     def left(self, version: Mapping[str, str]) -> list[str]:
-        """Return the paths of a version that are no longer what they were."""
+        """Return the paths of a version that changed or are gone."""
         return _differing(version, self.now)
 
     def name(self, path: str) -> str:
@@ -59,30 +53,30 @@ class Staged:
         return self._known
 
     def code_file(self, path: str) -> bytes | None:
-        """Return a staged file of the project, by its path below it; None where there is none."""
+        """Return a staged file of the project, by its path below it; None if there is none."""
         name = path if self._project == "." else f"{self._project}/{path}"
-        listed = self._lines(LITERAL, "ls-files", "-s", "-z", "--", name)
-        exact = [line.split(" ")[1] for line in listed if line.endswith(f"\t{name}") and line.startswith(FILE)]
+        listed = self._lines(LITERAL_PATHS, "ls-files", "-s", "-z", "--", name)
+        exact = [line.split(" ")[1] for line in listed if line.endswith(f"\t{name}") and line.startswith(FILE_MODE)]
         return self.read(exact[:1]).get(exact[0]) if exact else None
 
     def _index(self) -> tuple[dict[str, str], list[str]]:
         found: dict[str, str] = {}
         unmerged: dict[str, None] = {}
-        for facts, path in self._listed(LITERAL, "ls-files", "-s", "-z", "--", self._root):
+        for facts, path in self._listed(LITERAL_PATHS, "ls-files", "-s", "-z", "--", self._root):
             mode, blob, stage = facts.split(" ")
             if stage != "0":
                 unmerged[path] = None
-            elif mode.startswith(FILE):
+            elif mode.startswith(FILE_MODE):
                 found[path] = blob
         return found, list(unmerged)
 
     def _commit(self, name: str) -> dict[str, str]:
         listed = self._listed("ls-tree", "-r", "-z", "--full-tree", name, "--", self._root)
-        return {path: facts.split(" ")[2] for facts, path in listed if facts.startswith(FILE)}
+        return {path: facts.split(" ")[2] for facts, path in listed if facts.startswith(FILE_MODE)}
 
     def _other_side(self) -> str:
-        """What is merged. Before git asks `pre-merge-commit`, only its environment names that, as GITHEAD_<commit>."""
-        named = [name.removeprefix(MERGED) for name in os.environ if name.startswith(MERGED)]
+        """Return the merged commit; during `pre-merge-commit` only the environment names it, as GITHEAD_<commit>."""
+        named = [name.removeprefix(MERGED_PREFIX) for name in os.environ if name.startswith(MERGED_PREFIX)]
         return "MERGE_HEAD" if self._is_there("MERGE_HEAD") else named[0] if len(named) == 1 else ""
 
     def _merge_base(self) -> dict[str, str]:
@@ -90,7 +84,7 @@ class Staged:
         return self._commit(commit) if commit else {}
 
     def _listed(self, *words: str) -> list[tuple[str, str]]:
-        """(facts, path below .rawko) of each line that git lists."""
+        """Return (facts, path below .rawko) of each line that git lists."""
         pairs = (line.split("\t", 1) for line in self._lines(*words) if line)
         return [(facts, path.removeprefix(self._root)) for facts, path in pairs]
 
@@ -101,17 +95,14 @@ class Staged:
         return bool(self.tree.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fine=(0, 1)))
 
     def _changed_code(self) -> set[str]:
-        """Staged paths of the project outside `.rawko`, as citations name them."""
+        """Return staged paths of the project outside `.rawko`, as citations name them."""
         names = self._lines("diff", "--cached", "--name-only", "--no-renames", "--no-ext-diff", "-z")
         below = "" if self._project == "." else f"{self._project}/"
         return {name[len(below) :] for name in names if name.startswith(below) and not name.startswith(self._root)}
 
 
 def staged_layouts(folder: str) -> list[Layout]:
-    """Return the repositories in the work tree around a folder that git has files of; none where there is no work tree.
-
-    A hook runs at the top of the work tree, from where no way leads to repositories below it.
-    """
+    """Return the repositories with tracked files in the work tree around a folder: a hook runs at its top."""
     try:
         tree = work_tree(os.path.abspath(folder))
         names = tree.git.run("ls-files", "-z", "--", f":(glob)**/{FOLDER}/**").decode("utf-8", "surrogateescape")
@@ -127,6 +118,6 @@ def _differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
 
 
 def is_memory(path: str) -> bool:
-    """Return whether a path below `.rawko` is a memory file."""
+    """Tell whether a path below `.rawko` is a memory file."""
     name = path.rpartition("/")[2]
     return path.partition("/")[0] in AREAS and name.endswith(".md") and not name.startswith(".")

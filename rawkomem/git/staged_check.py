@@ -1,20 +1,22 @@
-"""What must not be committed: secrets, what cannot be read, rewritten history, contradictions, stale citations.
+"""Find what must not be committed: secrets, unreadable files, rewritten history, contradictions, stale citations.
 
-Each check looks at what this commit changes, and each can be left out.
+Each check examines what this commit changes, and each can be skipped.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from ..files.layout import Layout
 from ..files.read import read_data
 from ..format.citation import cited_in, read_citation
+from ..model.entry import Entry, Memory
 from ..model.errors import NotFound
 from ..model.kinds import ACTIVE
 from ..model.problem import ERROR, Problem, error
 from ..model.record import replace
 from ..redaction.find import find_secrets
-from ..state.belief.claims import KEEP_BOTH, UNREGISTERED, claim_of, read_claim, rivals_of
+from ..state.belief.claims import KEEP_BOTH, UNREGISTERED, Predicate, claim_of, read_claim, rivals_of
 from ..state.fold import fold
 from ..state.references import KEPT_BOTH
 from .authorship import digests_in
@@ -22,48 +24,38 @@ from .citations import GONE, STALE, Citations
 from .run import GitFailed
 from .staged import Staged, is_memory
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from ..files.layout import Layout
-    from ..model.entry import Entry, Memory
-    from ..state.belief.claims import Predicate
-
-    Registry = Mapping[str, Predicate]
+Registry = Mapping[str, Predicate]
 
 SKIP = "RAWKOMEM_SKIP"  # environment: checks to leave out for once, where a hook runs and nobody can give options
-APPEND = f"append an entry instead ('rawkomem amend'); after a purge: {SKIP}=history git commit …"
-MARKERS = "keep one side, then git add"
-LEAK = "remove the secret and change it; 'rawkomem scrub' shows the text without it"
-SETTLE = "settle it with 'rawkomem consolidate' or 'rawkomem supersede', then git add"
-CONFIRM = "mend the memory, or confirm it with 'rawkomem cite', then git add"
+APPEND_HINT = f"append an entry instead ('rawkomem amend'); after a purge: {SKIP}=history git commit …"
+MARKERS_HINT = "keep one side, then git add"
+LEAK_HINT = "remove the secret and change it; 'rawkomem scrub' shows the text without it"
+SETTLE_HINT = "settle it with 'rawkomem consolidate' or 'rawkomem supersede', then git add"
+CONFIRM_HINT = "mend the memory, or confirm it with 'rawkomem cite', then git add"
 
 
 def check_staged(layout: Layout, registry: Registry, skip: Sequence[str] = ()) -> dict[str, list[Problem]]:
-    """check → its Problems, with paths from the top of the work tree; checks in `skip` are left out."""
+    """Return check → its Problems, with paths from the top of the work tree; checks in `skip` do not run."""
+    found: dict[str, list[Problem]] = {}
     try:
-        staged = Staged(layout)
-        commit = _Commit(layout, staged, registry)
-        found = {name: check(commit) for name, check in CHECKS.items() if name not in skip}
+        commit = _Commit(layout, Staged(layout), registry)
+        for name, check in CHECKS.items():
+            if name not in skip:
+                problems = (replace(problem, path=commit.staged.name(problem.path)) for problem in check(commit))
+                found[name] = sorted(problems, key=lambda problem: (problem.path, problem.line))
     except GitFailed as failure:
         raise NotFound(f"git cannot tell what is staged: {failure}", failure.hint) from None
-    return {
-        name: sorted(
-            (replace(problem, path=staged.name(problem.path)) for problem in problems),
-            key=lambda problem: (problem.path, problem.line),
-        )
-        for name, problems in found.items()
-    }
+    return found
 
 
 class _Commit:
-    """A commit to be, as the checks look at it."""
+    """A future commit, as the checks see it."""
 
     def __init__(self, layout: Layout, staged: Staged, registry: Registry):
         self.layout, self.staged, self.registry = layout, staged, registry
 
     def texts(self, paths: Iterable[str], of: Mapping[str, str] | None = None) -> dict[str, bytes]:
-        """Path → bytes, staged or in another version."""
+        """Return path → bytes, staged or in another version."""
         blobs = {path: (self.staged.now if of is None else of)[path] for path in paths}
         contents = self.staged.read(blobs.values())
         return {path: contents[blob] for path, blob in blobs.items() if blob in contents}
@@ -73,11 +65,11 @@ class _Commit:
         return self.texts(filter(is_memory, self.staged.changed()))
 
     def digests(self, version: Mapping[str, str]) -> dict[str, Entry]:
-        """Return what each entry says in the files of a version that are no longer what they were."""
+        """Return digest → entry of the files of a version that changed or are gone."""
         return _digests(self.texts(filter(is_memory, self.staged.left(version)), version))
 
     def memories(self, files: Iterable[str]) -> list[Memory]:
-        """Return the memories that some staged files speak of, folded from all files that do."""
+        """Return the active memories that some staged files contain, folded from all files about them."""
         everything = self.texts(filter(is_memory, self.staged.now))
         entries = [entry for path in files for entry in _entries(everything[path], path)]
         ids = {entry.target for entry in entries}
@@ -93,30 +85,27 @@ class _Commit:
 def _secrets(commit: _Commit) -> list[Problem]:
     files = commit.texts(commit.staged.changed())
     return [
-        error("secret", f"a secret: {secret.rule}", LEAK, secret.line, path=path)
+        error("secret", f"a secret: {secret.rule}", LEAK_HINT, secret.line, path=path)
         for path, data in files.items()
         for secret in find_secrets(data.decode("utf-8", "replace"), pii=False)
     ]
 
 
 def _frontmatter(commit: _Commit) -> list[Problem]:
-    """Return what cannot be used as a memory, and what is still half merged."""
-    found = [error("not-merged", "not merged yet", MARKERS, path=path) for path in commit.staged.unmerged]
+    """Return Problems of files that cannot be used as memories or are still half merged."""
+    found = [error("not-merged", "not merged yet", MARKERS_HINT, path=path) for path in commit.staged.unmerged]
     for path, data in commit.changed().items():
         reading = read_data(data, path, advice=False)
         found += [problem for problem in reading.problems if problem.level == ERROR]
-        found += [
-            error("conflict-markers", "merge conflict markers", MARKERS, entry.line, path=path)
-            for entry in reading.entries
-            if entry.conflicted
-        ]
+        marked = [entry.line for entry in reading.entries if entry.conflicted]
+        found += [error("conflict-markers", "merge conflict markers", MARKERS_HINT, line, path) for line in marked]
     return found
 
 
 def _history(commit: _Commit) -> list[Problem]:
-    """Entries that this commit changes or drops.
+    """Return a Problem for each entry that this commit changes or drops.
 
-    In a merge, what one side changed or cut out is no rewriting, nor is how people settled what both sides changed.
+    In a merge, neither a change of one side nor the resolution of a conflict is a rewrite.
     """
     staged = commit.staged
     base = commit.digests(staged.base)
@@ -135,8 +124,8 @@ def _history(commit: _Commit) -> list[Problem]:
 
 def _rewritten(entry: Entry, there: Entry | None) -> Problem:
     if there is None:
-        return error("entry-gone", f"{entry.id} is gone", APPEND, path=entry.path)
-    return error("entry-rewritten", f"{entry.id} was rewritten", APPEND, there.line, path=there.path)
+        return error("entry-gone", f"{entry.id} is gone", APPEND_HINT, path=entry.path)
+    return error("entry-rewritten", f"{entry.id} was rewritten", APPEND_HINT, there.line, path=there.path)
 
 
 def _ids_that_differ(ours: Mapping[str, Entry], theirs: Mapping[str, Entry]) -> set[str]:
@@ -145,16 +134,13 @@ def _ids_that_differ(ours: Mapping[str, Entry], theirs: Mapping[str, Entry]) -> 
 
 
 def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
-    """A digest of what each entry says → the entry. An older log counts as one: who rewrites it changes its form."""
-    return {
-        digest: entry
-        for path, data in files.items()
-        for digest, entry in zip(digests_in(data), _entries(data, path), strict=False)
-    }
+    """Return digest → entry of these files; an older log counts as one entry."""
+    pairs = (zip(digests_in(data), _entries(data, path), strict=False) for path, data in files.items())
+    return {digest: entry for pair in pairs for digest, entry in pair}
 
 
 def _contradictions(commit: _Commit) -> list[Problem]:
-    """Claims that this commit brings and that contradict another one which is in use."""
+    """Return a Problem for each claim of this commit that contradicts another one in use."""
     changed = commit.changed()
     memories = _claiming(commit, changed)
     told: dict[frozenset[str], Problem] = {}
@@ -165,34 +151,30 @@ def _contradictions(commit: _Commit) -> list[Problem]:
         for rival in rivals_of(memory, memories, commit.registry):
             if (KEPT_BOTH, rival.id) not in memory.links and (KEPT_BOTH, memory.id) not in rival.links:
                 what = f"{memory.id} contradicts {rival.id}: {claim.subject} {claim.predicate} {claim.value}"
-                place = error("contradiction", what, SETTLE, memory.line, path=memory.path)
+                place = error("contradiction", what, SETTLE_HINT, memory.line, path=memory.path)
                 told.setdefault(frozenset((memory.id, rival.id)), place)
     return list(told.values())
 
 
 def _claiming(commit: _Commit, changed: Mapping[str, bytes]) -> list[Memory]:
-    """Return the memories with claims about what claims in some files are about; only files that name it are read."""
+    """Return the memories with claims about the subjects of claims in some files; only files with them are parsed."""
     entries = [entry for path, data in changed.items() if b"claim" in data for entry in _entries(data, path)]
     claims = [claim for entry in entries if (claim := read_claim(entry.extra))]
     if not claims:
         return []
     words = {max(claim.subject.split(), key=len).encode() for claim in claims}  # a subject may be folded over lines
-    everything = commit.texts(filter(is_memory, commit.staged.now))
-    return commit.memories(
-        [path for path, data in everything.items() if b"claim" in data and any(word in data for word in words)]
-    )
+    everything = commit.texts(filter(is_memory, commit.staged.now)).items()
+    claiming = [path for path, data in everything if b"claim" in data and any(word in data for word in words)]
+    return commit.memories(claiming)
 
 
 def _citations(commit: _Commit) -> list[Problem]:
-    """Citations that are stale in memories of this commit, or that the code of this commit makes stale."""
+    """Return a Problem for each stale citation in memories of this commit, or to code that this commit changes."""
     changed, code = commit.changed(), commit.staged.code
     names = [path.encode("utf-8", "surrogateescape") for path in code]
     everything = commit.texts(filter(is_memory, commit.staged.now))
-    citing = [
-        path
-        for path, data in everything.items()
-        if b"cites" in data and (path in changed or any(name in data for name in names))
-    ]
+    cites = {path: data for path, data in everything.items() if b"cites" in data}
+    citing = [path for path, data in cites.items() if path in changed or any(name in data for name in names)]
     looking = _StagedCitations(commit)
     found = []
     for memory in commit.memories(citing) if citing else ():
@@ -202,12 +184,12 @@ def _citations(commit: _Commit) -> list[Problem]:
                 cited = looking.check(citation)
                 if cited.state in (STALE, GONE):
                     what = f"{memory.id} cites {citation.place}: {cited.note or cited.state}"
-                    found.append(error("stale-citation", what, CONFIRM, memory.line, path=memory.path))
+                    found.append(error("stale-citation", what, CONFIRM_HINT, memory.line, path=memory.path))
     return found
 
 
 class _StagedCitations(Citations):
-    """Looks at code as it is staged."""
+    """Checks citations against the staged code."""
 
     def __init__(self, commit: _Commit):
         super().__init__(commit.layout)

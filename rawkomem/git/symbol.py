@@ -1,8 +1,7 @@
-"""Finds the text of a symbol in a source file, in any language, without a parser.
+"""Find the text of a symbol in a source file, in any language, without a parser.
 
-A definition is a line that reads like one; it runs on while brackets are open or lines are indented deeper. The same
-text comes out on every machine and for files that do not parse, which the parser of one Python version cannot promise.
-Citations hold hashes of this text: a change of these rules makes them stale.
+A definition is a line that reads like one; it continues while brackets are open or lines are indented deeper. The text
+is the same on every machine, also for files that do not parse. Citations hash it: changed rules make them stale.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ CLOSERS = ("}", ")", "]", "end")
 
 
 def symbol_text(text: str, symbol: str, path: str) -> str:
-    """The lines that define a symbol, with decorators; all of them where it is defined several times. Empty: none.
+    """Return the lines of all definitions of a symbol, with decorators; empty if there is none.
 
-    `Class.method` is looked for inside `Class`, then wherever a definition of `method` names `Class`.
+    `Class.method` is searched inside `Class`, then among definitions of `method` that name `Class`.
     """
     suffix = path.rpartition(".")[2].lower()
     lines = text.split("\n")
@@ -52,7 +51,7 @@ def symbol_text(text: str, symbol: str, path: str) -> str:
 
 
 def mentions(text: str, symbol: str) -> bool:
-    """Return whether the last part of a symbol occurs as a word."""
+    """Tell whether the last part of a symbol occurs as a word."""
     name = symbol.replace("::", ".").rpartition(".")[2]
     return next(_words_at(text, name), -1) >= 0
 
@@ -65,7 +64,7 @@ def _inside(lines: list[str], parts: list[str], suffix: str) -> list[Span]:
 
 
 def _naming(lines: list[str], parts: list[str], suffix: str) -> list[Span]:
-    """`func (t *Thing) Name()`, `void Thing::name()`: defined outside, with the owner named on the line."""
+    """Return definitions outside that name their owner: `func (t *Thing) Name()`, `void Thing::name()`."""
     if len(parts) < 2:
         return []
     found = _definitions(lines, parts[-1], [(0, len(lines))], suffix)
@@ -105,7 +104,7 @@ def _assigns(after: str) -> bool:
 
 
 def _without_owner(before: str) -> str:
-    """Return what stands before a name, less the owner it is written with: `func (t *T)`, `void T::`, `function T.`."""
+    """Return the text before a name without its owner: `func (t *T)`, `void T::`, `function T.`."""
     if before.endswith(")") and "(" in before:
         return before[: before.rindex("(")].rstrip()
     while before.endswith(("::", ".", ":")):
@@ -122,13 +121,13 @@ def _last_word(text: str) -> str:
 
 
 def _is_typed(before: str) -> bool:
-    """Return whether only what makes a type stands before a name."""
+    """Tell whether only a type precedes a name."""
     words = before.split()
     return not (set(words) & NOT_TYPES) and all(c.isalnum() or c in TYPE_SIGNS for c in before)
 
 
 def _opens_block(lines: list[str], number: int, name_end: str) -> bool:
-    """Return whether `{` follows the parameters, before any `;`: a definition, not a call or a declaration."""
+    """Tell whether `{` follows the parameters, before any `;`: a definition, not a call or a declaration."""
     depth = 0
     for line in [name_end, *lines[number + 1 : number + 30]]:  # no list of parameters is longer
         for c in line:
@@ -141,7 +140,7 @@ def _opens_block(lines: list[str], number: int, name_end: str) -> bool:
 
 
 def _decorated(lines: list[str], start: int) -> int:
-    """Return where the decorators or attributes right above a definition start, several lines long or not."""
+    """Return where the decorators or attributes directly above a definition start."""
     own, top, at = _indent(lines[start]), start, start - 1
     while at >= 0 and lines[at].strip():
         bare, indent = lines[at].lstrip(), _indent(lines[at])
@@ -154,7 +153,7 @@ def _decorated(lines: list[str], start: int) -> int:
 
 
 def _end(lines: list[str], start: int, limit: int, suffix: str) -> int:
-    """Behind the last line of the definition that starts here."""
+    """Return the line behind the definition that starts here."""
     own, depth, inside, end, remark = _indent(lines[start]), 0, "", start, False
     for number in range(start, limit):
         line = lines[number]
@@ -178,7 +177,7 @@ def _is_remark(bare: str, suffix: str) -> bool:
 
 
 def _scan(line: str, inside: str, suffix: str) -> tuple[int, str]:
-    """Return how a line changes the depth of brackets, and the sign that ends the text or remark it leaves open."""
+    """Return how a line changes the depth of brackets, and the sign that ends a text or remark it leaves open."""
     if not inside and not any(sign in line for sign in ('"', "'", "`", "/", "#", "--")):
         return _depth(line), ""
     depth = at = 0
@@ -222,7 +221,7 @@ def _may_be_regex(line: str, at: int) -> bool:
 
 
 def _past_text(line: str, at: int, suffix: str) -> int:
-    """Behind the text that a quote opens; behind the quote alone where it opens none (a Rust lifetime, a prime)."""
+    """Return the place behind a quoted text; behind the quote if it opens none (a Rust lifetime, a prime)."""
     quote = line[at]
     if quote == "'" and suffix == "rs" and line[at + 2 : at + 3] != "'" and line[at + 1 : at + 2] != "\\":
         return at + 1

@@ -1,4 +1,4 @@
-"""Who uses this machine: the name that signs entries, and the names that unreviewed texts must not hold."""
+"""Name the user of this machine: to sign entries, and to anonymize texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..redaction.anonymize import Person
 
 TIMEOUT_S = 5.0  # for git to print its settings
-VARIABLES = ("USER", "LOGNAME", "USERNAME")
+USER_VARIABLES = ("USER", "LOGNAME", "USERNAME")
 
 
 def user_name() -> str:
@@ -26,13 +26,10 @@ def user_name() -> str:
 
 
 def people_here(project: str, others: Sequence[str]) -> list[Person]:
-    """Return the user, by git's address and name and the system's account, and others whom the user names.
-
-    The address comes first: it is the same on all of a person's machines.
-    """
+    """Return the user, by git's address (the same on all machines) and name and the account, and `others`."""
     from ..redaction.anonymize import person  # here: a command that only signs needs no patterns
 
-    accounts = [os.environ.get(name, "") for name in VARIABLES]
+    accounts = [os.environ.get(name, "") for name in USER_VARIABLES]
     home = os.path.basename(os.path.expanduser("~").rstrip("/\\"))
     known = _known_to_git(project, "user.email", "user.name")
     everybody = [person([*known, *accounts, home]), *(person([name]) for name in others)]

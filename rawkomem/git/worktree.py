@@ -1,23 +1,19 @@
-"""Git as a hook hands it over: the work tree, the index and the objects that its environment names.
+"""Find the work tree, the index and the objects that a hook's environment names.
 
-A hook may run with another index (`git commit FILE`), in a linked work tree, in a submodule, or for a bare repository
-whose files lie elsewhere. Names in the environment are relative to where the hook was started, so they are made whole.
+A hook may run with another index (`git commit FILE`), in a linked work tree, in a submodule, or for a bare repository.
+Paths in the environment are relative to where the hook was started, so they are made absolute.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from ..model.record import record
 from .head import find_git
 from .run import Git
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
-LISTS = ("GIT_ALTERNATE_OBJECT_DIRECTORIES",)
+ALTERNATES = "GIT_ALTERNATE_OBJECT_DIRECTORIES"  # a list of places
 
 
 @record
@@ -32,13 +28,14 @@ class WorkTree:
         return os.path.relpath(os.path.realpath(file), os.path.realpath(self.top)).replace(os.sep, "/")
 
     def ask(self, *words: str) -> str:
-        """Return the first line that git prints; empty where it has no answer."""
+        """Return the first line that git prints; empty if git has no answer."""
         return self.git.run(*words, fine=(0, 1, 128)).decode("utf-8", "surrogateescape").partition("\n")[0]
 
 
 def work_tree(folder: str) -> WorkTree:
-    """Return the work tree around a folder. Raises GitFailed where there is none."""
-    given = _given()
+    """Return the work tree around a folder; raise GitFailed if there is none."""
+    given = {name: os.path.abspath(os.environ[name]) for name in PLACES if os.environ.get(name)}
+    given |= {ALTERNATES: os.environ[ALTERNATES]} if os.environ.get(ALTERNATES) else {}
     if "GIT_DIR" in given:
         top = _top(Git(os.getcwd(), given=given))
         if _is_of(folder, top):
@@ -50,17 +47,12 @@ def work_tree(folder: str) -> WorkTree:
     return WorkTree(top, Git(top, given=given))
 
 
-def _given() -> Mapping[str, str]:
-    found = {name: os.path.abspath(os.environ[name]) for name in PLACES if os.environ.get(name)}
-    return {**found, **{name: os.environ[name] for name in LISTS if os.environ.get(name)}}
-
-
 def _top(git: Git) -> str:
     return os.fsdecode(git.run("rev-parse", "--show-toplevel")).rstrip("\n")
 
 
 def _is_of(folder: str, top: str) -> bool:
-    """Return whether a folder lies in a work tree, and not in another one inside it: a submodule, say."""
+    """Tell whether a folder is in a work tree, and not in another one inside it, such as a submodule."""
     inside, around = os.path.realpath(folder), os.path.realpath(top)
     innermost = find_git(inside)
     below = around.rstrip(os.sep) + os.sep

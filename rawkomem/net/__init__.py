@@ -1,1 +1,1 @@
-"""One guarded HTTP client: whatever leaves this machine over HTTP goes through it."""
+"""Send HTTP requests through one guarded client: nothing else leaves this machine over HTTP."""

@@ -1,12 +1,12 @@
-"""Which IP addresses are public, and what the others are. A table of our own: Python's changes from version to version.
+"""Classify IP addresses by a fixed table, because Python's own changes from version to version.
 
-Sources: the IANA registries of special-purpose IPv4 and IPv6 addresses (RFC 6890 and its updates), and the metadata
-services of cloud providers. Of IPv6 addresses that carry an IPv4 address, none is public: they lead around the table.
+Sources: the IANA registries of special-purpose addresses (RFC 6890 and its updates) and the metadata services of cloud
+providers. IPv6 addresses that carry an IPv4 address are never public: they would bypass the table.
 """
 
 from __future__ import annotations
 
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import ip_address, ip_network
 
 PUBLIC = "public"
 LOOPBACK = "loopback"
@@ -52,12 +52,10 @@ _ROWS = (  # the first row that fits counts
     ("2000::/3", PUBLIC, "public"),
     ("::/0", NEVER, "not assigned to anybody"),
 )
-TABLE: tuple[tuple[IPv4Network | IPv6Network, str, str], ...] = tuple(
-    (ip_network(network), reach, what) for network, reach, what in _ROWS
-)
+TABLE = [(ip_network(network), reach, what) for network, reach, what in _ROWS]
 
 
 def classify(address: str) -> tuple[str, str]:
-    """How far an address reaches, and what it is in words."""
+    """Return how far an address reaches, and what it is in words."""
     ip = ip_address(address)
     return next((reach, what) for network, reach, what in TABLE if ip in network)

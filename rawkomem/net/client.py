@@ -1,4 +1,4 @@
-"""The guarded HTTP client: one address, looked up once for each connection, checked, and connected to as checked.
+"""Post to one address: look it up once for each connection, check it, and connect to the checked address.
 
 No redirects, no proxies; limits of time and size; a few retries; a key that is never shown.
 """
@@ -6,22 +6,18 @@ No redirects, no proxies; limits of time and size; a few retries; a key that is 
 from __future__ import annotations
 
 import http.client
+import socket
 import ssl
 import time
+from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
 
 from ..model.record import record
 from .conceal import words_of
-from .deadline import TimedSocket
 from .failure import NotListening, RequestFailed
 from .guard import Policy, check_addresses, check_key, check_target
 from .url import PORTS, Target, read_url
-from .wires import SYSTEM, Wires, look_up_within
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Mapping, Sequence
+from .wires import SYSTEM, TimedSocket, Wires, look_up_within
 
 DROPPED = 0  # the place of a status when the connection broke off
 RETRIED_STATUSES = (DROPPED, 429, 500, 502, 503, 504)  # a server that is busy or may recover
@@ -40,7 +36,7 @@ class Bounds:
     pauses: tuple[float, ...] = PAUSES
 
 
-USUAL = Bounds()
+DEFAULT_BOUNDS = Bounds()
 
 
 @record
@@ -54,7 +50,7 @@ class Answer:
 
 
 class Connection(http.client.HTTPConnection):
-    """Speaks HTTP over a socket that is given to it; by itself it connects to nothing."""
+    """HTTP over an existing socket; it never connects by itself."""
 
     def __init__(self, target: Target, sock: TimedSocket):
         super().__init__(target.host, target.port)
@@ -62,14 +58,14 @@ class Connection(http.client.HTTPConnection):
         self.wire = self.sock = sock
 
     def connect(self) -> None:
-        """The default would look the name up again, and nobody would check what it finds."""
+        """Raise NotConnected: the default would look the name up again, unchecked."""
         raise http.client.NotConnected
 
 
 class Client:
     """Posts to one address, over one connection that is kept open."""
 
-    def __init__(self, url: str, policy: Policy, key: str = "", bounds: Bounds = USUAL, wires: Wires = SYSTEM):
+    def __init__(self, url: str, policy: Policy, key: str = "", bounds: Bounds = DEFAULT_BOUNDS, wires: Wires = SYSTEM):
         self.target = read_url(url)
         check_target(self.target, policy)
         check_key(self.target, key)
@@ -80,7 +76,7 @@ class Client:
         self._connection: Connection | None = None
 
     def post(self, data: bytes, headers: Mapping[str, str]) -> Answer:
-        """The answer, whatever its status; a server that is busy is asked again a few times."""
+        """Return the answer, whatever its status; retry a few times if the server is busy."""
         answer = self._exchange(data, headers)
         for pause in self._bounds.pauses:
             if answer.status not in RETRIED_STATUSES or answer.wait > MAX_PAUSE_S:
@@ -90,7 +86,7 @@ class Client:
         return answer
 
     def complaint(self, answer: Answer) -> str:
-        """What to tell about an answer that is no success."""
+        """Return an error message for an answer that is not a success."""
         if answer.status == DROPPED:
             return f"{self.target.host} broke the connection off"
         if 300 <= answer.status < 400:
@@ -99,7 +95,7 @@ class Client:
         return f"{self.target.host} answered {answer.status}" + (f": {words}" if words else "")
 
     def listens(self) -> bool:
-        """Whether something accepts connections there."""
+        """Tell whether the server accepts connections."""
         try:
             self._open_connection()
         except NotListening:
@@ -134,7 +130,7 @@ class Client:
         return Answer(response.status, seconds(response.headers.get("Retry-After")), body, whole)
 
     def _read_body(self, response: http.client.HTTPResponse) -> tuple[bytes, bool]:
-        """The body as far as its bound, and whether that is all."""
+        """Return the body up to its limit, and whether it is complete."""
         data = bytearray()
         while len(data) <= self._bounds.answer and (part := response.read1(CHUNK_BYTES)):
             data += part
@@ -152,7 +148,7 @@ class Client:
         return self._connection
 
     def _checked_addresses(self, deadline: float) -> Sequence[str]:
-        """Where to connect to. Looked up once: between a check and a second look-up, the answer could change."""
+        """Return where to connect to; look up once, because a second answer could differ from the checked one."""
         target = self.target
         try:
             found = [target.host] if target.literal else look_up_within(
@@ -164,7 +160,7 @@ class Client:
         return found
 
     def _dial(self, addresses: Sequence[str], deadline: float) -> socket.socket:
-        """A connection to the first address that takes one."""
+        """Return a connection to the first address that accepts one."""
         failure: OSError = TimeoutError()
         for address in addresses:
             left = deadline - time.monotonic()
@@ -177,7 +173,7 @@ class Client:
         raise self._unreachable(failure)
 
     def _secured(self, sock: socket.socket, deadline: float) -> socket.socket:
-        """TLS where the address asks for it; the certificate must be for the host's name, not for its address."""
+        """Wrap the socket in TLS if the address asks for it; the certificate must match the host's name."""
         if not self.target.secure:
             return sock
         try:
@@ -196,7 +192,7 @@ class Client:
 
 
 def seconds(text: str | None) -> float:
-    """A Retry-After in seconds from now, in either of its forms; 0 for what is neither."""
+    """Return a Retry-After in seconds from now, in either of its forms; 0 if it is neither."""
     if not text:
         return 0.0
     if text.isascii() and text.isdigit():

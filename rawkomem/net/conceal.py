@@ -1,17 +1,14 @@
-"""A server's own words for an error message: one short line, without the keys that it may repeat."""
+"""Show a server's error text as one short line, without keys that it may repeat."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote
 
 from ..redaction.find import redact
 from ..text.clean import one_line
 from .failure import RequestFailed
-
-if TYPE_CHECKING:
-    from .url import Target
+from .url import Target
 
 MAX_SHOWN_CHARACTERS = 200  # of a server's words
 MAX_READ_BYTES = 4 * MAX_SHOWN_CHARACTERS  # of its answer
@@ -20,7 +17,7 @@ MIN_VALUE_CHARACTERS = 4  # from which on a value of a query may be one
 
 
 def read_key(variable: str, setting: str) -> str:
-    """Return the key in an environment variable; RequestFailed, with the setting that names it, where there is none.
+    """Return the key in an environment variable; raise RequestFailed, naming the setting, if there is none.
 
     A name in lower case is not shown: it might be a key put in the wrong place.
     """
@@ -29,17 +26,15 @@ def read_key(variable: str, setting: str) -> str:
     shown = variable if variable.isupper() and variable.isidentifier() else f"that {setting} names"
     key = os.environ.get(variable, "").strip()
     if not key:
-        raise RequestFailed(
-            f"the environment variable {shown} is not set",
-            f"Export it with the key as its value; {setting} holds its name only.",
-        )
+        hint = f"Export it with the key as its value; {setting} holds its name only."
+        raise RequestFailed(f"the environment variable {shown} is not set", hint)
     if not (key.isascii() and key.isprintable()):
         raise RequestFailed(f"the environment variable {shown} holds no usable key", "Copy the key again.")
     return key
 
 
 def words_of(body: bytes, target: Target, key: str) -> str:
-    """What a server says about its refusal."""
+    """Return a server's error text, redacted."""
     text = body[:MAX_READ_BYTES].decode("utf-8", "replace")
     for secret in sorted(_secrets(target, key), key=len, reverse=True):
         text = text.replace(secret, "(key)")

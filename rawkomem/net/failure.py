@@ -1,4 +1,4 @@
-"""Why a request came to nothing. Messages name a host and never an address in full: paths and queries hold keys."""
+"""Tell why a request failed; messages name a host and never a full address, because paths and queries hold keys."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from ..model.errors import RawkoError
 
 
 class RequestFailed(RawkoError):
-    """No usable answer."""
+    """A request without a usable answer."""
 
 
 class NotListening(RequestFailed):
-    """Nothing answers at the address at all: a local server may have to be started."""
+    """A server that does not answer at all: a local one may have to be started."""
 
 
 class Blocked(RequestFailed):
-    """The address is one that we do not send to, however it is written."""
+    """An address that must not be sent to."""

@@ -1,23 +1,20 @@
-"""Decides whether an address may be sent to: first as it is written, then by every IP address that it leads to."""
+"""Decide whether an address may be sent to: first as it is written, then by every IP address that it resolves to."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ..model.record import record
 from .address import LOOPBACK, PRIVATE, PUBLIC, classify
 from .failure import Blocked
 from .url import Target, read_url
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 WEB_PORTS = (80, 443, 8080, 8443)  # elsewhere listen mail, databases and the like, which a POST could upset
 
 
 @record
 class Policy:
-    """What may be sent to. `local`: exact origins that may be this machine or its network, on any port."""
+    """Which addresses may be sent to. `local`: exact origins that may be this machine or its network, on any port."""
 
     local: tuple[str, ...] = ()
     https_only: bool = True
@@ -27,12 +24,12 @@ PUBLIC_ONLY = Policy()
 
 
 def user_named(url: str) -> Policy:
-    """For an address that the user's own config names: its very origin may be local; metadata services never are."""
+    """Return the policy for an address in the user's config: its origin may be local, but no metadata service."""
     return Policy(local=(read_url(url).origin,), https_only=False)
 
 
 def check_target(target: Target, policy: Policy) -> None:
-    """What can be said before any look-up."""
+    """Raise Blocked if the address itself, before any look-up, is not allowed."""
     if policy.https_only and not target.secure:
         raise Blocked(f"{target.host} would be sent to unencrypted", "Use an https address.")
     if target.port not in WEB_PORTS and target.origin not in policy.local:
@@ -41,14 +38,14 @@ def check_target(target: Target, policy: Policy) -> None:
 
 
 def check_key(target: Target, key: str) -> None:
-    """A key travels encrypted, or not at all beyond this machine."""
+    """Raise Blocked if a key would leave this machine unencrypted."""
     here = target.is_localhost or (target.literal and classify(target.host)[0] == LOOPBACK)
     if key and not target.secure and not here:
         raise Blocked(f"the key would go to {target.host} unencrypted", "Use an https address, or no key.")
 
 
 def check_addresses(target: Target, addresses: Sequence[str], policy: Policy) -> None:
-    """Every address must be allowed: of a mixed answer, nobody knows which one a connection would take."""
+    """Raise Blocked unless every address is allowed: a connection may take any of them."""
     allowed = {PUBLIC, LOOPBACK, PRIVATE} if target.origin in policy.local else {PUBLIC}
     if target.is_localhost:
         allowed &= {LOOPBACK}

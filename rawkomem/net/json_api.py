@@ -1,7 +1,4 @@
-"""JSON to an API that the user's own config names, and back, through the guarded client.
-
-Says what in the settings is likely to be wrong, in the words that those settings use.
-"""
+"""Exchange JSON with an API from the user's config; errors name the setting that is probably wrong."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import json
 from typing import Any
 
 from ..model.record import record
-from .client import PAUSES, RETRIED_STATUSES, Answer, Bounds, Client
+from .client import PAUSES, RETRIED_STATUSES, Bounds, Client
 from .conceal import read_key
 from .failure import RequestFailed
 from .guard import user_named
@@ -19,7 +16,7 @@ HEADERS = {"Content-Type": "application/json", "Accept": "application/json"}
 
 @record
 class Api:
-    """An API: the end of its address, and the settings that hold the rest, that it may refuse, that name its key."""
+    """An API: the end of its path, and the names of the settings for its address, its options and its key."""
 
     ending: str
     url: str
@@ -28,7 +25,7 @@ class Api:
 
 
 class StatusFailed(RequestFailed):
-    """The server answered, and its status says no."""
+    """An answer with an error status."""
 
     def __init__(self, message: str, hint: str, status: int):
         super().__init__(message, hint)
@@ -36,21 +33,18 @@ class StatusFailed(RequestFailed):
 
 
 class JsonApi:
-    """One address that the user's own config names, so it may be on this machine."""
+    """One address from the user's config, so it may be on this machine."""
 
     def __init__(
         self, api: Api, url: str, key_env: str, timeout: float, pauses: tuple[float, ...] = PAUSES, key: str = ""
     ):
         self._api = api
-        self.client = Client(
-            url, user_named(url), key or read_key(key_env, api.key), Bounds(seconds=timeout, pauses=pauses)
-        )
+        bounds = Bounds(seconds=timeout, pauses=pauses)
+        self.client = Client(url, user_named(url), key or read_key(key_env, api.key), bounds)
 
     def __call__(self, body: dict[str, Any]) -> Any:
-        """The answer's JSON."""
-        return self._read(self.client.post(json.dumps(body).encode(), HEADERS))
-
-    def _read(self, answer: Answer) -> Any:
+        """Post the body and return the answer's JSON; raise RequestFailed if there is none."""
+        answer = self.client.post(json.dumps(body).encode(), HEADERS)
         if answer.status != 200:
             raise StatusFailed(self.client.complaint(answer), hint(answer.status, self._api), answer.status)
         host = self.client.target.host
@@ -64,7 +58,7 @@ class JsonApi:
 
 
 def api_url(url: str, ending: str) -> str:
-    """The address to post to; a url without a path gets the usual /v1."""
+    """Return the address to post to; a url without a path gets the usual /v1."""
     url = url.rstrip("/")
     if url.endswith(ending):
         return url
@@ -72,7 +66,7 @@ def api_url(url: str, ending: str) -> str:
 
 
 def hint(status: int, api: Api) -> str:
-    """What to do about an answer that is no success."""
+    """Return what to do about an answer that is not a success."""
     if status in RETRIED_STATUSES:
         return "Try again later, or look at the server."
     if 300 <= status < 400:

@@ -1,4 +1,4 @@
-"""Reads an http(s) address strictly: what two parsers could read in two ways is refused, never repaired."""
+"""Parse an http(s) address strictly: reject whatever two parsers could read differently."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXAMPLE = "Example: https://example.com/hook or http://localhost:1234/v1"
 
 @record
 class Target:
-    """An address taken apart; `literal` says that the host is an IP address and needs no look-up."""
+    """A parsed address; `literal`: the host is an IP address and needs no look-up."""
 
     scheme: str
     host: str  # lower case, without brackets and final dot
@@ -28,22 +28,22 @@ class Target:
 
     @property
     def secure(self) -> bool:
-        """Whether it is https."""
+        """Tell whether it is https."""
         return self.scheme == "https"
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port: what a policy names."""
+        """Return scheme, host and port, as a policy names them."""
         return f"{self.scheme}://{self.host}:{self.port}"
 
     @property
     def is_localhost(self) -> bool:
-        """Whether the host's name says that it is this machine (RFC 6761)."""
+        """Tell whether the host's name means this machine (RFC 6761)."""
         return self.host == "localhost" or self.host.endswith(".localhost")
 
 
 def read_url(url: str) -> Target:
-    """The parts of an address; Blocked, without repeating it, when it is not clear what they are."""
+    """Return the parts of an address; raise Blocked, without repeating it, if they are not clear."""
     scheme, mark, rest = url.partition("://")
     scheme = scheme.lower()
     if not mark or scheme not in PORTS:
@@ -63,7 +63,7 @@ def read_url(url: str) -> Target:
 
 
 def _split(authority: str) -> tuple[str, str]:
-    """The host, in its brackets where it has any, and the port with its colon."""
+    """Return the host, with its brackets if any, and the port with its colon."""
     end = authority.find("]") + 1 if authority.startswith("[") else authority.find(":")
     if authority.startswith("[") and not end:
         _refuse("its host has an open bracket")
@@ -91,7 +91,7 @@ def _read_ipv6(text: str) -> tuple[str, bool]:
 
 
 def _read_host(name: str) -> tuple[str, bool]:
-    """A name, or four plain numbers. 0x7f.1, 017700000001 and 2130706433 are 127.0.0.1 to some and names to others."""
+    """Return a name or an IPv4 address; refuse 0x7f.1 and 2130706433, which some take for 127.0.0.1."""
     host = name.lower().removesuffix(".")
     labels = host.split(".")
     if _is_number(labels[-1]):

@@ -1,23 +1,23 @@
-"""The way to the outside world: looking a name up, connecting, TLS. Handed to the client: a test can lay its own.
+"""Look names up, connect, and speak TLS; a test can replace these functions.
 
-Proxy variables of the environment are ignored: a proxy would connect to an address that nobody checked.
+Proxy variables of the environment are ignored: a proxy would connect to an unchecked address.
 """
 
 from __future__ import annotations
 
+import io
 import socket
 import ssl
 import threading
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..model.record import record
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 def look_up(host: str, port: int) -> list[str]:
-    """The addresses of a name as the system knows them."""
+    """Return the addresses of a name as the system knows them."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(place[0]) for *_, place in found))
 
@@ -35,7 +35,7 @@ SYSTEM = Wires()
 
 
 def look_up_within(wires: Wires, host: str, port: int, seconds: float) -> Sequence[str]:
-    """As wires.look_up, within a time: the system's own resolver knows no limit, so it is asked in a thread."""
+    """Call wires.look_up in a thread, with a time limit, which the system's resolver does not have."""
     answers: list[Sequence[str] | Exception] = []
 
     def ask() -> None:
@@ -52,3 +52,48 @@ def look_up_within(wires: Wires, host: str, port: int, seconds: float) -> Sequen
     if isinstance(answers[0], Exception):
         raise answers[0]
     return answers[0]
+
+
+class TimedSocket:
+    """The part of a socket that http.client uses, with one deadline for all operations, not one for each byte."""
+
+    def __init__(self, sock: socket.socket):
+        self.sock = sock
+        self.deadline = time.monotonic()
+
+    def arm(self) -> None:
+        """Set the socket's timeout to the time that is left; raise TimeoutError if there is none."""
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self.sock.settimeout(left)
+
+    def sendall(self, data: bytes) -> None:
+        """Send everything before the deadline."""
+        self.arm()
+        self.sock.sendall(data)
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        """Return a reader that keeps the deadline."""
+        return io.BufferedReader(_TimedReader(self))
+
+    def close(self) -> None:
+        """Close the socket as soon as no reader needs it."""
+        self.sock.close()
+
+
+class _TimedReader(io.RawIOBase):
+    def __init__(self, owner: TimedSocket):
+        self._owner = owner
+        self._raw = owner.sock.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._owner.arm()
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()

@@ -14,7 +14,7 @@ from rawkomem.files import append, replace
 from rawkomem.files.append import FULL_FILE_BYTES, write_plan
 from rawkomem.files.layout import Layout
 from rawkomem.files.read import read_data, read_file
-from rawkomem.files.replace import TEMPORARY
+from rawkomem.files.replace import TEMPORARY_SUFFIX
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.model.errors import BadInput, Refused, Unwritable
@@ -213,7 +213,7 @@ def test_secrets_are_redacted_before_the_file_is_written(write, memories, name):
 def test_leftovers_of_killed_writers_are_removed_and_nothing_else(write, layout):
     folder = Path(layout.local, "tmp")
     folder.mkdir(parents=True)
-    (folder / f"123{TEMPORARY}").write_text("torn")
+    (folder / f"123{TEMPORARY_SUFFIX}").write_text("torn")
     (folder / "mine.txt").write_text("not ours")
     write(entry())
     assert os.listdir(folder) == ["mine.txt"]
@@ -281,7 +281,7 @@ def test_a_read_only_folder_is_told_and_files_stay(memories, layout):
     memories.chmod(0o755)
     assert "Unwritable: cannot write memories/t.md: Permission denied" in result.stdout, result
     assert (memories / "t.md").read_bytes() == before
-    assert not any(name.endswith(replace.TEMPORARY) for _, _, names in os.walk(layout.local) for name in names)
+    assert not any(name.endswith(replace.TEMPORARY_SUFFIX) for _, _, names in os.walk(layout.local) for name in names)
 
 
 def test_a_read_only_repository_is_told(memories, layout):

@@ -1,1 +1,1 @@
-"""This machine's own records below `.rawko/local/`."""
+"""Keep this machine's own records below `.rawko/local/`."""

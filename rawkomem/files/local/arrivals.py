@@ -1,7 +1,7 @@
-"""How entries arrived on this machine: one line per entry in `.rawko/local/arrivals.tsv`, kept by our own writer.
+"""Record how entries arrived on this machine: one line per entry in `.rawko/local/arrivals.tsv`.
 
-An entry can claim any source; this file cannot be written by an entry. Its first line holds its own inode, so that a
-file that came with a clone or an archive counts for nothing.
+An entry can claim any source, but it cannot write this file. The first line holds the file's inode, so that a file
+from a clone or an archive does not count.
 """
 
 from __future__ import annotations
@@ -17,25 +17,22 @@ if TYPE_CHECKING:
 
     from ..layout import Layout
 
-NAME = "arrivals.tsv"
+FILE_NAME = "arrivals.tsv"
 MAX_HEAD_BYTES = 100  # of its first line
 
 
 def note_arrivals(layout: Layout, ids: Iterable[str], how: str) -> None:
-    """Append a line for each entry; the caller holds the write lock.
-
-    A failure is ignored: the entries are on disk, and without a note they are trusted less.
-    """
+    """Append a line for each entry; a failure is ignored, and entries without a line are trusted less."""
     try:
         if not _own_data(layout, MAX_HEAD_BYTES):
             _start(layout)
-        LineFile(local_path(layout, NAME)).append(*(f"{id}\t{how}" for id in ids if id.isprintable()))
+        LineFile(local_path(layout, FILE_NAME)).append(*(f"{id}\t{how}" for id in ids if id.isprintable()))
     except (OSError, RawkoError):
         pass
 
 
 class Arrivals:
-    """Looks entries up in the file as it is now. It is searched, not parsed: a question is about a few of many."""
+    """Looks entries up by searching the file, without parsing it: callers ask about a few of many."""
 
     def __init__(self, layout: Layout):
         self._data = _own_data(layout)
@@ -51,7 +48,7 @@ class Arrivals:
 def _own_data(layout: Layout, max_bytes: int = -1) -> bytes:
     """Return the first bytes of the file, or all; none if its first line names another inode."""
     try:
-        with open_local(layout, NAME, "r") as stream:
+        with open_local(layout, FILE_NAME, "r") as stream:
             data = stream.read(max_bytes)
             return data if data.startswith(_head(os.fstat(stream.fileno()).st_ino)) else b""
     except OSError:
@@ -60,10 +57,10 @@ def _own_data(layout: Layout, max_bytes: int = -1) -> bytes:
 
 def _start(layout: Layout) -> None:
     """Create the file with its first line, in place of one that is not ours."""
-    path = local_path(layout, NAME)
+    path = local_path(layout, FILE_NAME)
     if os.path.lexists(path):
         os.unlink(path)
-    with open_local(layout, NAME, "x") as stream:
+    with open_local(layout, FILE_NAME, "x") as stream:
         stream.write(_head(os.fstat(stream.fileno()).st_ino))
 
 

@@ -1,7 +1,4 @@
-"""Starts rawkomem in the background: a detached process that outlives the command which started it.
-
-A job is known by its lock: at most one process works at it in a repository, and its errors go to a log beside the lock.
-"""
+"""Start rawkomem as a detached process; a lock allows one process per job, and errors go to a log beside the lock."""
 
 from __future__ import annotations
 
@@ -27,9 +24,9 @@ _children: list[int] = []  # of a process that stays open: those that ended are 
 
 
 def start(layout: Layout, job: Lock, *arguments: str, stdin: int = -1, queue: bool = False) -> bool:
-    """Start `rawkomem ARGUMENTS` in the background and return True; False if the job is running already.
+    """Start `rawkomem ARGUMENTS` in the background; return False if the job runs already. Raises OSError or RawkoError.
 
-    With `queue` it is started all the same, and has to wait for the job's lock itself. Raises OSError or RawkoError.
+    With `queue` the process is always started, and waits for the job's lock itself.
     """
     if not queue:
         if not job.acquire(0.0):

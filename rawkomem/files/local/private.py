@@ -1,4 +1,4 @@
-"""Files below `.rawko/local`. Each of them is opened here: a regular file, never through a link, for this user only."""
+"""Open files below `.rawko/local`: only regular files, never through a link, readable by this user only."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class LineFile:
         return [line for line in text.split("\n") if line]
 
     def read(self, parse: Callable[[str], T | None]) -> tuple[list[T], int]:
-        """Return what `parse` makes of each line, and how many lines were skipped: torn or broken, it gave None."""
+        """Return what `parse` returns for each line, and how many lines were skipped because it returned None."""
         found = [parse(line) for line in self.lines()]
         records = [record for record in found if record is not None]
         return records, len(found) - len(records)

@@ -1,4 +1,4 @@
-"""What was injected, when and at what cost: one line per injection in `.rawko/local/usage.tsv`."""
+"""Record what was injected, when, and at what cost: one line per injection in `.rawko/local/usage.tsv`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ..layout import Layout
 
-NAME = "usage.tsv"
+FILE_NAME = "usage.tsv"
 MAX_SESSION_CHARS = 100
 
 
@@ -30,7 +30,7 @@ def note_use(layout: Layout, at: int, session: str, tokens: int, ids: Sequence[s
     """Append one injection. A failure is ignored: a full disk must not keep a prompt from its memories."""
     name = "".join(c if c.isprintable() and c != "\t" else " " for c in session)[:MAX_SESSION_CHARS]
     try:
-        LineFile(local_path(layout, NAME)).append(f"{at}\t{name}\t{tokens}\t{' '.join(ids)}")
+        LineFile(local_path(layout, FILE_NAME)).append(f"{at}\t{name}\t{tokens}\t{' '.join(ids)}")
     except RawkoError:
         pass
 
@@ -38,7 +38,7 @@ def note_use(layout: Layout, at: int, session: str, tokens: int, ids: Sequence[s
 def uses(layout: Layout) -> list[Use]:
     """Return every injection so far; lines that cannot be parsed are skipped."""
     try:
-        return LineFile(local_path(layout, NAME)).read(_use)[0]
+        return LineFile(local_path(layout, FILE_NAME)).read(_use)[0]
     except RawkoError:
         return []
 

@@ -1,1 +1,1 @@
-"""The merge driver: merge memory files entry by entry."""
+"""Merge memory files entry by entry, as git's merge driver."""

@@ -1,4 +1,4 @@
-"""What git runs to merge one memory file: entry by entry where that is possible, else git's own merge of lines."""
+"""Merge one memory file for git: entry by entry if possible, else by lines with `git merge-file`."""
 
 from __future__ import annotations
 
@@ -7,22 +7,26 @@ import subprocess
 from ...files.contents import MAX_FILE_BYTES
 from ...files.whole import replace_whole
 from ...model.errors import Refused, Unwritable
-from .entries import MARKER_LENGTH, Merged, merge
+from .entries import MARKER_LENGTH, merge
 
 CONFLICT_EXIT_CODE = 3  # exit code: unlike 1 and 127, none that a program gives which could not even start
-NAMES = ("ours", "base", "theirs")  # in the order in which `git merge-file` takes them
+LABELS = ("ours", "base", "theirs")  # in the order in which `git merge-file` takes them
 
 
 class Conflicting(Refused):
-    """Both sides changed the same, and the file has marks around it."""
+    """Both sides changed the same entry; the file contains conflict markers."""
 
     exit_code = CONFLICT_EXIT_CODE
 
 
 def merge_files(base: str, ours: str, theirs: str, path: str = "", marker: int = MARKER_LENGTH) -> None:
-    """Merge three files into `ours`; raises Conflicting where both sides changed the same, which is marked in it."""
+    """Merge three files into `ours`; raise Conflicting, with markers in the file, if both sides changed the same."""
     name = path or ours
-    merged = _merged((_read(base), _read(ours), _read(theirs)), name, marker)
+    versions = (_read(base), _read(ours), _read(theirs))
+    try:
+        merged = merge(*versions, name, marker)
+    except Exception:
+        merged = None  # for whatever reason: lines can always be merged
     if merged is None:
         return _merge_lines(base, ours, theirs, name, marker)
     try:
@@ -35,16 +39,8 @@ def merge_files(base: str, ours: str, theirs: str, path: str = "", marker: int =
     return None
 
 
-def _merged(versions: tuple[bytes, bytes, bytes], name: str, marker: int) -> Merged | None:
-    """The merge entry by entry; None where that is not possible, for whatever reason: lines can always be merged."""
-    try:
-        return merge(*versions, name, marker)
-    except Exception:
-        return None
-
-
 def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> None:
-    labels = [word for label in NAMES for word in ("-L", label)]
+    labels = [word for label in LABELS for word in ("-L", label)]
     command = ["git", "merge-file", f"--marker-size={marker}", *labels, ours, base, theirs]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
@@ -54,7 +50,7 @@ def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> N
 
 
 def _read(file: str) -> bytes:
-    """Return a whole file, but no more than the reader takes: it refuses what is longer."""
+    """Return the bytes of a file, at most one more than the reader's limit."""
     try:
         with open(file, "rb") as stream:
             return stream.read(MAX_FILE_BYTES + 1)

@@ -1,28 +1,23 @@
-"""Merges three versions of a memory file: entries are a set keyed by id, so that both sides' entries are united.
+"""Merge three versions of a memory file: entries are a set keyed by id, so both sides' entries stay.
 
-What one side changed or cut out is taken; what both changed is a conflict, told by the usual markers. The result does
-not depend on which side is ours. Pure: bytes in, bytes out. What cannot be read entry by entry is not merged here
-(None): a merge of lines would be a guess about YAML.
+A change of one side is taken; a change of both is a conflict with the usual markers. The result does not depend on
+which side is ours. Files that cannot be read entry by entry are not merged here (None).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ...files.read import decode, read_data
 from ...format.pieces import Piece, cut, glue
+from ...model.entry import Entry
 from ...model.record import record
 from .numbers import renumbered
 from .tags import unite_tags
-from .version import BOM, Version, below_root, read_version
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ...model.entry import Entry
-    from .version import Item, Rank
+from .version import BOM, Item, Rank, Version, below_root, read_version
 
 T = TypeVar("T", str, bool)
 
@@ -38,7 +33,7 @@ class Merged:
 
 
 def merge(base: bytes, ours: bytes, theirs: bytes, path: str, marker: int = MARKER_LENGTH) -> Merged | None:
-    """Return the merge of two versions that come from `base` (empty where both are new); None: not entry by entry."""
+    """Return the merge of two versions of `base` (empty if both are new); None if not possible entry by entry."""
     path = below_root(path)
     origin = read_version(base, path, Version())
     sides = [origin and read_version(data, path, origin) for data in (ours, theirs)]
@@ -48,7 +43,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, marker: int = MARK
 
 
 class _Merge:
-    """Three versions, and what becomes of each entry."""
+    """Three versions, and the merged pieces."""
 
     def __init__(self, base: Version, ours: Version, theirs: Version):
         self.base, self.ours, self.theirs = base, ours, theirs
@@ -56,7 +51,7 @@ class _Merge:
         self.conflicts: list[str] = []
 
     def result(self, path: str, marker: int) -> Merged | None:
-        """Return the merged file; None where it would not read as the entries it was made of."""
+        """Return the merged file; None if it would not read as the entries that it was made of."""
         for key in dict.fromkeys([*self.ours.items, *self.theirs.items]):
             self._decide(key, marker)
         order = _ordered(self._sequence(self.ours), self._sequence(self.theirs), self._rank)
@@ -85,7 +80,7 @@ class _Merge:
             self.pieces[key] = self._surrounded(key, text)
 
     def _united(self, key: str) -> str | None:
-        """Return what both sides changed, where it is only that they added or removed tags."""
+        """Return the merged text if both sides only added or removed tags; else None."""
         ours, theirs = self.ours.items.get(key), self.theirs.items.get(key)
         if ours is None or theirs is None:
             return None
@@ -94,7 +89,7 @@ class _Merge:
         return unite_tags(base, (ours.text, ours.entry.tags), (theirs.text, theirs.entry.tags))
 
     def _surrounded(self, key: str, text: str) -> Piece:
-        """Return the text with what stands behind it; a place inside a file tells more than one at its end."""
+        """Return the text with the rest behind it; a rest inside a file precedes one at its end."""
         for last in (False, True):
             base, ours, theirs = (_rest(side, key, last) for side in (self.base, self.ours, self.theirs))
             rest = _pick(base, ours or theirs, theirs or ours)
@@ -112,7 +107,7 @@ class _Merge:
         return [key for key in version.items if key in self.pieces]
 
     def _holds(self, data: bytes, path: str, order: Sequence[str]) -> bool:
-        """Return whether the merged file reads as these entries, each under its name and time, in this order."""
+        """Tell whether the merged file reads as these entries, each under its name and time, in this order."""
         read = read_data(data, path, advice=False).entries
         if len(read) != len(order):
             return False
@@ -124,7 +119,7 @@ class _Merge:
         )
 
     def _is_same(self, key: str, entry: Entry, abouts: set[str]) -> bool:
-        """A time that an entry takes from the one above stays; so does a name from its place, where others use it."""
+        """Tell whether an entry kept its time, and its name if the name is written or referred to."""
         known = [side.items[key] for side in (self.ours, self.theirs) if key in side.items]
         names = {item.entry.id for item in known}
         return entry.at in {item.entry.at for item in known} and (names == {entry.id} or not names & abouts)
@@ -136,14 +131,14 @@ def _rest(version: Version, key: str, last: bool) -> str:
 
 
 def _pick(base: T, ours: T, theirs: T) -> T:
-    """Return what changed; where both sides differ, one of them whichever is ours."""
+    """Return the changed value; if both sides differ, choose independently of which side is ours."""
     if ours in (base, theirs):
         return theirs
     return ours if theirs == base else min(ours, theirs)
 
 
 def _ordered(ours: Sequence[str], theirs: Sequence[str], rank: Callable[[str], Rank]) -> list[str]:
-    """All keys, each behind what stands above it on either side, else by rank; where the sides disagree, by rank."""
+    """Return all keys, each behind those above it on either side, else by rank; by rank if the sides disagree."""
     above: dict[str, set[str]] = {key: set() for key in (*ours, *theirs)}
     below: dict[str, set[str]] = {key: set() for key in above}
     for first, second in (*pairwise(ours), *pairwise(theirs)):

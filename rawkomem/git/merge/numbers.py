@@ -1,28 +1,24 @@
-"""Experiences that two branches logged under one number: the later one takes the next that is free.
+"""Renumber experiences that two branches logged under one number: the later one gets the next free number.
 
-A number is a counter and no name that anybody chose. One that another new entry of its side speaks of stays what it is,
-and is a conflict: who reads `exp_5` there must not be led to another task.
+A number that another new entry of its side mentions is kept and becomes a conflict: `exp_5` there must not come to mean
+another task.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from ...model.ids import holds_id
 from ...model.record import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .version import Item, Version
+from .version import Item, Version
 
 NUMBERED = re.compile(r"exp_(\d{1,12})")
-OWN = r"^((?:experience_)?id:[ \t]*\"?){}(\"?[ \t]*)$"
+OWN_NUMBER = r"^((?:experience_)?id:[ \t]*\"?){}(\"?[ \t]*)$"
 
 
 def renumbered(base: Version, ours: Version, theirs: Version) -> tuple[Version, Version]:
-    """Return both sides without numbers that each gave to another experience, as far as that is safe."""
+    """Return both sides without numbers that each gave to another experience, if renumbering is safe."""
     free = max((_number(item) for side in (base, ours, theirs) for item in side.items.values()), default=0)
     new: dict[int, dict[str, Item]] = {0: {}, 1: {}}
     twice = [key for key in ours.items if key not in base.items and _collide(ours.items[key], theirs.items.get(key))]
@@ -52,7 +48,7 @@ def _is_spoken_of(key: str, side: Version, base: Version) -> bool:
 
 def _with_number(item: Item, number: int) -> Item:
     id = f"exp_{number}"
-    own = re.compile(OWN.format(re.escape(item.entry.id)), re.MULTILINE)
+    own = re.compile(OWN_NUMBER.format(re.escape(item.entry.id)), re.MULTILINE)
     text = own.sub(lambda match: f"{match[1]}{id}{match[2]}", item.text, count=1)
     return replace(item, entry=replace(item.entry, id=id), piece=replace(item.piece, text=text))
 

@@ -1,18 +1,15 @@
-"""Unites the tags of an entry that both sides of a merge labelled: the one edit that cannot contradict another."""
+"""Unite the tags of an entry that both sides of a merge changed: tags cannot contradict each other."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ...format.emit import emit_fields
 from ...format.split import DELIMITER
 from ...model.record import record
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Tagged = tuple[str, Sequence[str]]  # an entry's lines, and the tags they hold
+Tagged = tuple[str, Sequence[str]]  # an entry's lines, and the tags they hold
 
 TAGS = re.compile(r"^tags[ \t]*:.*\n(?:(?:[ \t-].*)?\n)*?(?=[^ \t\n-]|---)", re.MULTILINE)
 
@@ -27,7 +24,7 @@ class _Apart:
 
 
 def unite_tags(base: Tagged | None, ours: Tagged, theirs: Tagged) -> str | None:
-    """Return our lines with the tags of both, where both sides say the same but for tags; None where they do not."""
+    """Return the entry with the tags of both sides if at most one side changed anything else; else None."""
     mine, other = _apart(ours[0]), _apart(theirs[0])
     origin = _apart(base[0]) if base else None
     if mine is None or other is None or (base and origin is None):
@@ -44,13 +41,13 @@ def unite_tags(base: Tagged | None, ours: Tagged, theirs: Tagged) -> str | None:
 
 
 def _united(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str]:
-    """Return those of the base that neither side took out, then what either added."""
+    """Return tags of the base that neither side removed, then tags that either side added."""
     kept = [tag for tag in base if tag in ours and tag in theirs]
     return kept + sorted({*ours, *theirs} - set(base))
 
 
 def _apart(text: str) -> _Apart | None:
-    """Return the entry without the lines of its tags; None where these cannot be told."""
+    """Return the entry without the lines of its tags; None if these lines are not clear."""
     closing = DELIMITER.search(text, text.find("\n") + 1)
     if closing is None:
         return None

@@ -1,21 +1,17 @@
-"""One version of a memory file for a merge: entry by entry, each with its own lines and a key that names it in all."""
+"""Read one version of a memory file for a merge, entry by entry; each has a key that is the same in all versions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from ...files.layout import AREAS, FOLDER
 from ...files.read import decode, read_data
 from ...format.pieces import Piece, cut
+from ...model.entry import Entry
 from ...model.ids import order_key
 from ...model.record import record
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ...model.entry import Entry
-
-    Rank = tuple[tuple[int, str, int], str]
+Rank = tuple[tuple[int, str, int], str]
 
 BOM = b"\xef\xbb\xbf"
 
@@ -30,18 +26,18 @@ class Item:
 
     @property
     def text(self) -> str:
-        """What it says, to the character."""
+        """Return its lines, to the character."""
         return self.piece.text
 
     @property
     def rank(self) -> Rank:
-        """Its place among entries that no version puts in order: the fold's, then its words."""
+        """Return its place among entries that no version puts in order: by the fold's order, then by its text."""
         return order_key(self.entry.at, self.entry.id if self.named else ""), self.text
 
 
 @record
 class Version:
-    """One of the three, entry by entry."""
+    """One of the three versions, entry by entry."""
 
     items: Mapping[str, Item] = {}  # by key, in the order of the file
     lead: str = ""
@@ -49,18 +45,18 @@ class Version:
     bom: bool = False
 
     def text(self, key: str) -> str | None:
-        """Return what the entry of a key says here; None where there is none."""
+        """Return the text of the entry with a key; None if there is none."""
         return self.items[key].text if key in self.items else None
 
 
 def below_root(path: str) -> str:
-    """Return a path of the work tree as entries name it: ids of entries that tell none come from it."""
+    """Return a path of the work tree as entries name it, since implicit ids come from it."""
     inside = f"/{path}".replace("\\", "/").rpartition(f"/{FOLDER}/")[2].lstrip("/")
     return inside if inside.partition("/")[0] in AREAS else inside.rpartition("/")[2]
 
 
 def read_version(data: bytes, path: str, base: Version) -> Version | None:
-    """Return a version entry by entry; None where some of it is no entry, holds an id twice, or mixes line ends."""
+    """Return a version entry by entry; None if a part is not an entry, an id is duplicate, or line ends are mixed."""
     text, refused, odd = decode(data)
     if refused or odd or data.count(b"\r\n") not in (0, data.count(b"\n")):
         return None
@@ -75,7 +71,7 @@ def read_version(data: bytes, path: str, base: Version) -> Version | None:
 
 
 def _keyed(items: Sequence[Item], base: Version) -> dict[str, Item]:
-    """The entries by what makes each the same one in all versions: its id; for want of one, its words or its place."""
+    """Return the entries by a key that is the same in all versions: the id, else the text or the place."""
     nameless = {key: item for key, item in base.items.items() if not item.named}
     same = {item.text: key for key, item in nameless.items()}
     unchanged = {same[item.text] for item in items if item.text in same}
@@ -87,5 +83,5 @@ def _keyed(items: Sequence[Item], base: Version) -> dict[str, Item]:
 
 
 def _new(item: Item) -> str:
-    """Entries of one title that both sides wrote are two versions of it; without a title, their words tell."""
+    """Return the key of a new entry: two entries of one title are versions of it; without a title the text decides."""
     return f"{item.entry.kind} {item.entry.title or item.text}"

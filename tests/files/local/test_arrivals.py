@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from rawkomem.files.local.arrivals import NAME, Arrivals, note_arrivals
+from rawkomem.files.local.arrivals import FILE_NAME, Arrivals, note_arrivals
 from rawkomem.files.local.private import local_path
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import BadInput
@@ -33,8 +33,8 @@ def test_an_id_cannot_write_a_line_of_its_own(repository):
 def test_what_came_with_a_copy_is_nobodys(repository, tmp_path):
     layout = repository.layout
     note_arrivals(layout, ["a"], "person")
-    shutil.copy(local_path(layout, NAME), tmp_path / "copy")
-    os.replace(tmp_path / "copy", local_path(layout, NAME))
+    shutil.copy(local_path(layout, FILE_NAME), tmp_path / "copy")
+    os.replace(tmp_path / "copy", local_path(layout, FILE_NAME))
     assert Arrivals(layout).of("a") == ""
     note_arrivals(layout, ["b"], "person")
     assert (Arrivals(layout).of("a"), Arrivals(layout).of("b")) == ("", "person")
@@ -43,7 +43,7 @@ def test_what_came_with_a_copy_is_nobodys(repository, tmp_path):
 def test_a_link_is_not_written_through(repository, tmp_path):
     os.makedirs(repository.layout.local, exist_ok=True)
     (tmp_path / "elsewhere").write_text("mine\n")
-    os.symlink(tmp_path / "elsewhere", local_path(repository.layout, NAME))
+    os.symlink(tmp_path / "elsewhere", local_path(repository.layout, FILE_NAME))
     note_arrivals(repository.layout, ["a"], "person")
     assert (tmp_path / "elsewhere").read_text() == "mine\n"
     assert Arrivals(repository.layout).of("a") == "person"
@@ -61,7 +61,7 @@ def test_many_writers_at_once(repository):
 
 
 def test_a_note_that_cannot_be_written_keeps_nobody_from_writing(repository):
-    os.makedirs(local_path(repository.layout, NAME))
+    os.makedirs(local_path(repository.layout, FILE_NAME))
     written = repository.add(Entry(title="T", body="Text."), via="person")
     assert repository.get(written.entry.id).title == "T"
     assert not repository.beliefs.trust(repository.get(written.entry.id)).standing.verified

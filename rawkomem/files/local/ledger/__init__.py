@@ -1,11 +1,11 @@
-"""The ledger: what was done with memories, as YAMO blocks in local append-only files, each bound to the one before.
+"""Keep the ledger: operations on memories as YAMO blocks in local append-only files, each bound to the one before.
 
-spool.py      operations are noted in microseconds, a line each
-seal.py       … and made into blocks of the chain later
-chain.py      the files: blocks, and the head that knows where they end
-latest.py     … their end, for who asks in passing
-verify.py     whether the chain holds, and where it is broken
-written.py    what an entry that was written is in the ledger
-recalled.py   what a recall is in the ledger
-forget.py     the part that `purge` has to play here
+spool.py      notes operations in microseconds, one line each
+seal.py       turns these lines into blocks of the chain
+chain.py      reads and writes the files: blocks, and the head that records where they end
+latest.py     reads the last operations
+verify.py     finds where the chain is broken
+written.py    turns a written entry into an operation
+recalled.py   turns a recall into an operation
+forget.py     removes a purged memory's text
 """

@@ -10,26 +10,23 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....format.yamo_blocks import OPERATIONS
 from ....model.problem import Problem, error
 from ....model.record import as_dict, record, replace
+from ...layout import Layout
 from ..private import open_local, replace_local
 from .spool import FOLDER, ledger_path
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from ...layout import Layout
-
 GENESIS = "0" * 64  # what the first block follows
 MAX_FILE_BYTES = 4 * 2**20  # some four thousand blocks; then the next file begins
-START, HASH_END, REST = b'{"block_hash": "', 80, 83  # a line: START, 64 digits, `", `, and what is hashed
+LINE_START, HASH_END, REST_START = b'{"block_hash": "', 80, 83  # then 64 digits, `", `, and the hashed bytes
 FIELDS = ("id", "operation_type", "yamo_text")  # without which a row says nothing
 HEAD = "head.json"
-BLOCKS, BATCH = "blocks-", "batch-"  # what names of files begin with
+BLOCKS = "blocks-"  # what names of files of blocks begin with
 
 
 @record
@@ -47,7 +44,7 @@ class Row:
 
 @record
 class Head:
-    """Where the chain ends. `batch`: what was sealed last. `notes`: what happened to it that nobody should miss."""
+    """The end of the chain; `batch` was sealed last, `notes` record repairs and purges."""
 
     blocks: int = 0
     file: int = 1
@@ -63,7 +60,7 @@ def blocks_name(number: int) -> str:
 
 
 def number_of(name: str) -> int:
-    """Which file of blocks a name means."""
+    """Return the number in the name of a file of blocks; 0 if there is none."""
     digits = name.removeprefix(BLOCKS).removesuffix(".jsonl")
     return int(digits) if digits.isdecimal() else 0
 
@@ -75,7 +72,7 @@ def names(layout: Layout, start: str) -> list[str]:
 
 
 def chain(head: Head, rows: Iterable[Row]) -> tuple[Head, dict[int, list[bytes]]]:
-    """Rows as the lines that follow a head, by the number of the file they belong in, and the head after them."""
+    """Return the new head, and rows as the lines that follow the old head, by the number of their file."""
     files: dict[int, list[bytes]] = {}
     for row in rows:
         if head.size >= MAX_FILE_BYTES:
@@ -89,22 +86,22 @@ def chain(head: Head, rows: Iterable[Row]) -> tuple[Head, dict[int, list[bytes]]
 def _line(row: Row) -> bytes:
     fields = {key: value for key, value in as_dict(row).items() if key != "block_hash"}
     rest = json.dumps(fields, ensure_ascii=False)[1:].encode("utf-8", "replace")
-    return START + sha256(rest).hexdigest().encode() + b'", ' + rest + b"\n"
+    return LINE_START + sha256(rest).hexdigest().encode() + b'", ' + rest + b"\n"
 
 
 def stated_hash(line: bytes) -> str:
-    """The hash that a line gives for itself."""
-    return line[len(START) : HASH_END].decode("ascii", "replace")
+    """Return the hash that a line states for itself."""
+    return line[len(LINE_START) : HASH_END].decode("ascii", "replace")
 
 
 def is_whole(line: bytes) -> bool:
-    """Whether a line, without its end, has the hash that it states."""
-    framed = line.startswith(START) and line[HASH_END:REST] == b'", '
-    return framed and sha256(line[REST:]).hexdigest().encode() == line[len(START) : HASH_END]
+    """Tell whether a line, without its end, has the hash that it states."""
+    framed = line.startswith(LINE_START) and line[HASH_END:REST_START] == b'", '
+    return framed and sha256(line[REST_START:]).hexdigest().encode() == line[len(LINE_START) : HASH_END]
 
 
 def lines(layout: Layout) -> list[tuple[str, bytes]]:
-    """(file and line number, line without its end) of every block, in order."""
+    """Return (file and line number, line without its end) of every block, in order."""
     found: list[tuple[str, bytes]] = []
     for name in names(layout, BLOCKS):
         with open_local(layout, f"{FOLDER}/{name}", "r") as stream:
@@ -117,7 +114,7 @@ def lines(layout: Layout) -> list[tuple[str, bytes]]:
 
 
 def fields_of(line: bytes) -> dict[str, Any]:
-    """What a line says; nothing where it cannot be read."""
+    """Return the fields of a line; none if it cannot be parsed."""
     try:
         fields = json.loads(line)
     except ValueError:
@@ -126,7 +123,7 @@ def fields_of(line: bytes) -> dict[str, Any]:
 
 
 def row_problems(fields: dict[str, Any]) -> list[Problem]:
-    """What keeps fields from being a row of the ledger."""
+    """Return a Problem for each reason why fields are not a row of the ledger."""
     problems = [error("missing-field", f"Missing required field: {name}") for name in FIELDS if not fields.get(name)]
     operation = fields.get("operation_type")
     if operation and operation not in OPERATIONS:
@@ -136,12 +133,12 @@ def row_problems(fields: dict[str, Any]) -> list[Problem]:
 
 
 def rows(layout: Layout) -> Iterator[Row]:
-    """Every block in order, as far as it can be read; `verify` tells whether to believe it."""
+    """Yield every block that can be parsed, in order; `verify` checks whether they are intact."""
     return (row for _, line in lines(layout) if (row := row_of(line)))
 
 
 def row_of(line: bytes) -> Row | None:
-    """The block of a line; None where it cannot be read."""
+    """Return the block of a line; None if it cannot be parsed."""
     fields = fields_of(line)
     if row_problems(fields):
         return None
@@ -151,7 +148,7 @@ def row_of(line: bytes) -> Row | None:
 
 
 def read_head(layout: Layout) -> Head | None:
-    """The head; None where it is missing, or not as it was written."""
+    """Return the head; None if it is missing or damaged."""
     try:
         with open_local(layout, f"{FOLDER}/{HEAD}", "r") as stream:
             line, _, rest = stream.read().partition(b"\n")

@@ -1,81 +1,65 @@
-"""The part of `purge` in the ledger: what blocks tell of a memory is taken out, and the chain is made anew.
+"""Remove a purged memory's text from the ledger and rebuild the chain; the head records that this was done.
 
-Questions that share a telling word with it go, too: who looked for a secret may have named it.
-
-A chain that could be changed without a trace would be worth nothing: the head notes that it was, and when.
+Queries that share a content word with the memory are removed as well, since they may contain the secret.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from ....format.yamo import SECTIONS, emit_block, read_block
+from ....format.yamo import SECTIONS, Block, emit_block, read_block
 from ....model.clock import iso, now
 from ....model.errors import Unwritable
 from ....model.record import replace
 from ....text.language import language
+from ...layout import Layout
 from ...lock import lock
 from ..private import replace_local
-from .chain import BLOCKS, Head, blocks_name, chain, names, read_head, rows, write_head
+from .chain import BLOCKS, Head, Row, blocks_name, chain, names, read_head, rows, write_head
 from .seal import seal_locked
 from .spool import ledger_path
 from .verify import verify
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ....format.yamo import Block
-    from ...layout import Layout
-    from .chain import Row
-
 PURGED = "[PURGED]"
-STAYS = ("memory_id", "memory_type", "memory_stored", "memory_deleted", "lesson_id", "skill_id", "reflection_id",
+KEPT_KEYS = ("memory_id", "memory_type", "memory_stored", "memory_deleted", "lesson_id", "skill_id", "reflection_id",
          "timestamp", "content_length", "severity", "error_pattern")  # fmt: skip  # ids and numbers: no words
 
 
 def forget(layout: Layout, memory: str, texts: Iterable[str] = ()) -> int:
-    """Take the words of a memory out of the blocks that name it or ask for what its texts say; how many those are."""
+    """Remove the text of a memory from blocks that name it or query for its texts; return how many blocks changed."""
     telling = {word for text in texts for word in language().content_words(text)}
     if not os.path.isdir(ledger_path(layout)):
         return 0
     try:
         with lock(layout, "ledger-seal"):
             seal_locked(layout)
-            return _forget(layout, memory, telling)
+            known = list(rows(layout))
+            kept = [_without(row, memory, telling) for row in known]
+            changed = sum(old != new for old, new in zip(known, kept, strict=True))
+            if changed:
+                _replace(layout, kept, f"{iso(now())}: {changed} blocks were purged, and the chain was made anew")
+            return changed
     except OSError as failure:
         raise Unwritable(f"cannot purge the ledger: {failure.strerror}", f"delete {ledger_path(layout)}") from None
-
-
-def _forget(layout: Layout, memory: str, telling: set[str]) -> int:
-    known = list(rows(layout))
-    kept = [_without(row, memory, telling) for row in known]
-    changed = sum(old != new for old, new in zip(known, kept, strict=True))
-    if changed:
-        _replace(layout, kept, f"{iso(now())}: {changed} blocks were purged, and the chain was made anew")
-    return changed
 
 
 def _without(row: Row, memory: str, telling: set[str]) -> Row:
     if row.operation_type != "recall" and memory not in row.yamo_text:
         return row
     block = read_block(row.yamo_text)[0]
-    return (
-        replace(row, yamo_text=emit_block(_purged(block, memory))) if block and _tells(block, memory, telling) else row
-    )
+    if block is None or not _tells(block, memory, telling):
+        return row
+    sections = {
+        name: tuple((key, value if key in KEPT_KEYS else PURGED) for key, value in getattr(block, name))
+        for name in SECTIONS
+    }
+    return replace(row, yamo_text=emit_block(replace(block, **sections, log=(*block.log[:3], "purged", memory))))
 
 
 def _tells(block: Block, memory: str, telling: set[str]) -> bool:
     named = any(value == memory for name in SECTIONS for _, value in getattr(block, name))
     return named or not telling.isdisjoint(language().words(block.value("context", "query")))
-
-
-def _purged(block: Block, memory: str) -> Block:
-    sections = {
-        name: tuple((key, value if key in STAYS else PURGED) for key, value in getattr(block, name))
-        for name in SECTIONS
-    }
-    return replace(block, **sections, log=(*block.log[:3], "purged", memory))
 
 
 def _replace(layout: Layout, kept: list[Row], note: str) -> None:

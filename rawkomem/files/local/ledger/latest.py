@@ -1,32 +1,28 @@
-"""The ledger's end, read backwards: for who wants the last few operations at once, and neither a lock nor a proof."""
+"""Read the last few operations of the ledger backwards, without a lock and without verifying the chain."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from ....model.errors import RawkoError
+from ...layout import Layout
 from ..private import LineFile
-from .chain import BATCH, BLOCKS, Row, names, row_of
+from .chain import BLOCKS, Row, names, row_of
 from .seal import waiting_row
-from .spool import FOLDER, ledger_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ...layout import Layout
+from .spool import BATCH, FOLDER, ledger_path
 
 MAX_BLOCK_FILES = 2  # that are looked at: some thousands of operations
 
 
 def latest(layout: Layout, operation: str, most: int) -> list[Row]:
-    """The last operations of a kind, the latest first: what waits to be sealed, then blocks."""
+    """Return the last operations of a kind, the latest first: those that wait to be sealed, then blocks."""
     return [*islice((row for row in _backwards(layout) if row.operation_type == operation), most)]
 
 
 def _backwards(layout: Layout) -> Iterator[Row]:
-    """Read what waits and the last blocks, latest first."""
+    """Yield operations that wait to be sealed and those of the last blocks, latest first."""
     if os.path.islink(os.path.join(layout.local, FOLDER)):  # it came with the repository
         return
     for name in ("spool.tsv", *reversed(names(layout, BATCH))):

@@ -1,4 +1,4 @@
-"""What a recall is in the ledger: a question and how well it was answered, without secrets."""
+"""Note a recall in the ledger: the query and how well it was answered, without secrets."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from ...layout import Layout
 
 MAX_SPOOL_BYTES = 256 * 1024  # about a thousand recalls; whoever makes it longer seals it
-SCANNED_CHARS = 4_000  # of a question, looked at for secrets
-KEPT_CHARS = 500  # of a question: the ledger is no second copy of long prompts
+MAX_SCANNED_CHARS = 4_000  # of a question, looked at for secrets
+MAX_KEPT_CHARS = 500  # of a question: the ledger is no second copy of long prompts
 MIN_KEY_CHARS = 20  # no shorter word without digits or signs is a key
 
 
@@ -22,9 +22,9 @@ def recall_line(
 ) -> str:
     """Return a question, and how well it was answered, as a line for the spool."""
     values = {
-        "query": _without_secrets(query)[:KEPT_CHARS],
+        "query": _without_secrets(query)[:MAX_KEPT_CHARS],
         "limit": str(limit),
-        "filter": _without_secrets(filter)[:KEPT_CHARS],
+        "filter": _without_secrets(filter)[:MAX_KEPT_CHARS],
         "found": str(found),
         "score": f"{score:.4f}",
         "confidence": f"{confidence:.4f}",
@@ -45,7 +45,7 @@ def note_recalls(layout: Layout, lines: Iterable[str]) -> None:
 
 def _without_secrets(text: str) -> str:
     """Return the text, redacted. Plain words hold no key, number or address: only other texts load the rules."""
-    text = text[:SCANNED_CHARS]
+    text = text[:MAX_SCANNED_CHARS]
     if all(len(word) < MIN_KEY_CHARS and word.strip(".,?!").isalpha() for word in text.split()):
         return text
     from ....redaction.find import redact  # a quarter of a start

@@ -1,41 +1,24 @@
-"""Sealing: put the spool aside as a batch, append its blocks, fsync, write the head with its name, remove the batch.
+"""Seal the spool: rename it to a batch, append its blocks, fsync, write the head that names it, remove the batch.
 
-Whoever is killed between two steps is found out by the next: blocks behind the head's end are made anew from their
-batch, and a batch that the head names is done.
+After a kill the next run recovers: it rebuilds blocks behind the head's end from their batch, and only removes a batch
+that the head names.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
 
 from ....format.yamo import emit_block
 from ....format.yamo_blocks import AGENT, build
 from ....model.clock import iso, now
 from ....model.errors import Unwritable
 from ....model.record import replace
+from ...layout import Layout
 from ...lock import lock
 from ..private import LineFile, local_path, open_local, write_all
-from .chain import (
-    BATCH,
-    BLOCKS,
-    GENESIS,
-    Head,
-    Row,
-    blocks_name,
-    chain,
-    lines,
-    names,
-    number_of,
-    read_head,
-    stated_hash,
-    write_head,
-)
-from .spool import SPOOL, ledger_path
-
-if TYPE_CHECKING:
-    from ...layout import Layout
+from .chain import BLOCKS, Head, Row, blocks_name, chain, lines, names, number_of, read_head, stated_hash, write_head
+from .spool import BATCH, SPOOL, ledger_path
 
 
 def seal(layout: Layout, wait: float = 0.0) -> int:
@@ -94,9 +77,9 @@ def waiting_row(line: str) -> Row | None:
 
 
 def _mended(layout: Layout, head: Head) -> Head:
-    """The head to go on from, without the blocks behind it: those of a run that was killed.
+    """Remove blocks behind the head, which a killed run left, and return the head to continue from.
 
-    What is missing before it stays missing: the next block follows what the head knows, so that the gap shows for ever.
+    Missing blocks before it stay missing: the next block follows the head's last hash, so the gap remains visible.
     """
     for name in names(layout, BLOCKS):
         if number_of(name) > head.file:
@@ -111,7 +94,7 @@ def _found(layout: Layout) -> Head:
     if known:
         file = number_of(names(layout, BLOCKS)[-1])
         note = f"{iso(now())}: the head was missing or damaged; {len(known)} blocks were there"
-        last = stated_hash(known[-1][1]) or GENESIS
+        last = stated_hash(known[-1][1]) or head.last
         head = Head(len(known), file, _end_line(layout, file), last, notes=(note,))
     write_head(layout, head)
     return head

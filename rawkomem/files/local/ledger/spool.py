@@ -1,7 +1,6 @@
-"""What waits to be sealed into the ledger: one line per operation, appended in microseconds.
+"""Append operations to the spool, one line each, in microseconds; seal.py hashes them into blocks later.
 
-A recall must not wait for hashes, so it leaves a line here and seal.py makes blocks of the lines later. A lock is held
-while lines are appended and while the file is put aside to be sealed, so that no line is lost between the two.
+The lock is held while lines are appended and while the file is renamed for sealing, so that no line is lost.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
 FOLDER = "ledger"
 SPOOL = f"{FOLDER}/spool.tsv"
+BATCH = "batch-"  # what names of files begin with that were put aside to be sealed
 BLANKS = {9: " ", 10: " ", 13: " "}
 
 

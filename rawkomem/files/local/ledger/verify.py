@@ -1,18 +1,15 @@
-"""Whether the chain of the ledger holds, from the first block to the head; each break is told with its place."""
+"""Verify the chain of the ledger from the first block to the head, and locate each break."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....model.problem import Problem, error
 from ....model.record import record, replace
-from .chain import BATCH, GENESIS, HEAD, fields_of, is_whole, lines, names, read_head, row_problems, stated_hash
-from .spool import ledger_path
-
-if TYPE_CHECKING:
-    from ...layout import Layout
-    from .chain import Head
+from ...layout import Layout
+from .chain import GENESIS, HEAD, Head, fields_of, is_whole, lines, names, read_head, row_problems, stated_hash
+from .spool import BATCH, ledger_path
 
 
 @record
@@ -27,7 +24,7 @@ class Verdict:
 
 
 def verify(layout: Layout) -> Verdict:
-    """Follow the chain. Writes nothing: what is broken stays as it was found."""
+    """Follow the chain and return the Verdict; writes nothing."""
     head = read_head(layout)
     known = lines(layout)
     if head and names(layout, BATCH) and len(known) > head.blocks:

@@ -1,25 +1,21 @@
-"""What an entry that was written is in the ledger: a retain, a lesson, a reflection, a synthesis or a deletion."""
+"""Note a written entry in the ledger: as a retain, a lesson, a reflection, a synthesis or a deletion."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from ....format.lesson import context_of, pattern_of, wire_values
 from ....format.yamo_blocks import PREVIEW_LENGTH
+from ....model.entry import Entry
 from ....model.errors import Unwritable
 from ....state.derive import sources_in
 from ....state.facets import type_of
 from ....state.fold import created
 from ....state.lifecycle.promoted import memory_type
+from ...layout import Layout
 from ..private import local_path
 from .seal import seal
 from .spool import SPOOL, append_lines, spool_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ....model.entry import Entry
-    from ...layout import Layout
 
 
 def note_written(layout: Layout, entries: Iterable[Entry]) -> None:
@@ -33,7 +29,7 @@ def note_written(layout: Layout, entries: Iterable[Entry]) -> None:
 
 
 def _line(entry: Entry) -> str:
-    """The entry as a line for the spool; empty for those that say nothing about what is remembered, like votes."""
+    """Return the entry as a line for the spool; empty for entries that change no content, such as votes."""
     operation = _operation(entry)
     return spool_line(operation, entry.at, entry.by, VALUES[operation](entry)) if operation else ""
 
@@ -52,18 +48,13 @@ def _operation(entry: Entry) -> str:
 
 def _retained(entry: Entry) -> dict[str, str]:
     text = entry.body or entry.title
-    said = {
-        "id": entry.target,
-        "type": _type(entry),
-        "length": str(len(text.encode())),
-        "preview": text[: 4 * PREVIEW_LENGTH],
-    }
-    hypothesis = _text(entry, "hypothesis")
+    length, hypothesis = str(len(text.encode())), _text(entry, "hypothesis")
+    said = {"id": entry.target, "type": _type(entry), "length": length, "preview": text[: 4 * PREVIEW_LENGTH]}
     return {**said, "hypothesis": hypothesis} if hypothesis else said
 
 
 def _type(entry: Entry) -> str:
-    """What was retained, in the RFC's words: the type that it says, else the one of five that follows."""
+    """Return the type of a retained memory in the RFC's terms: the stated type, else one of five derived ones."""
     if not entry.creates:
         return "amend"  # of a memory, whose type it need not repeat
     memory = created(entry)
