@@ -6,15 +6,11 @@ ours are missing; all others (status, tools_used, …) stay what they are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from ..model.entry import Entry
 from ..model.record import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..model.entry import Entry
-    from .frontmatter import Field
+from .frontmatter import Field
 
 # kind → our key → the key of LLMos, in the order in which its files hold them
 KEYS = {

@@ -7,15 +7,12 @@ file in today's format beside them.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ..model.problem import Problem, warning
 from .frontmatter import Field, Unreadable, read_frontmatter
 from .llmos_keys import KEYS
 from .split import Block
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MARK = "experience_id"
 FENCE = re.compile(r"```(?:ya?ml)?[ \t]*")

@@ -8,15 +8,12 @@ horizontal rule or a separator.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from ..model.problem import Problem, error, warning
 from ..model.record import record
 from .frontmatter import MAX_BYTES, Field, Unreadable, read_frontmatter
 from .llmos_keys import MARKS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # The only lines that can change the state: delimiters, code fences, HTML comment starts.
 TELLING = re.compile(r"^(?:(---)[ \t]*$| {0,3}(`{3,}|~{3,})([^\n]*)$| {0,3}(<!--))", re.MULTILINE)

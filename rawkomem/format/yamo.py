@@ -7,15 +7,12 @@ docs/yamo.md.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ..model.problem import Problem, error, warning
 from ..model.record import record
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Pairs = tuple[tuple[str, str], ...]
+Pairs = tuple[tuple[str, str], ...]
 
 SECTIONS = ("context", "constraints", "output", "meta")  # hold pairs
 LINES = ("agent", "intent", "priority", "log", "handoff")  # hold one value

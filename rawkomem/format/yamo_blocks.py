@@ -6,15 +6,12 @@ numbers; the ledger builds its blocks from the texts that it kept.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from ..model.clock import iso
 from .yamo import Block
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Said = str | int | float
+Said = str | int | float
 
 AGENT = "YAMO_AGENT"  # the RFC's name for an agent that gives none
 PREFIX = "MemoryMesh_"
@@ -72,10 +69,7 @@ def reflect_block(agent: str, at: int, id: str, topic: str, sources: Said, previ
         "synthesize_beliefs_from_memories",
         (("topic", topic), ("source_count", str(sources)), ("timestamp", iso(at))),
         output=(("reflection_id", id), ("insight_preview", _preview(preview)), ("confidence", str(confidence))),
-        meta=(
-            ("rationale", "Aggregated high-signal patterns from recent memory"),
-            ("confidence", str(confidence)),
-        ),
+        meta=(("rationale", "Aggregated high-signal patterns from recent memory"), ("confidence", str(confidence))),
         log=_log("memory_reflected", at, topic=topic, sources=str(sources)),
     )
 
@@ -98,12 +92,7 @@ def lesson_block(
     return Block(
         _agent(agent),
         "distill_wisdom_from_execution",
-        (
-            ("original_context", situation),
-            ("error_pattern", pattern),
-            ("severity", severity),
-            ("timestamp", iso(at)),
-        ),
+        (("original_context", situation), ("error_pattern", pattern), ("severity", severity), ("timestamp", iso(at))),
         (
             ("hypothesis", "This lesson prevents recurrence of similar failures"),
             ("hypothesis_confidence", str(confidence)),

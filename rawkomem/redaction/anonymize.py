@@ -7,17 +7,13 @@ hides a name from readers; whoever knows the name can work out its id.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
+from ..model.entry import Entry
 from ..model.kinds import RECORDED
 from ..model.record import record
 from .each_text import with_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ..model.entry import Entry
 
 ID_DIGITS = 6  # of an id: a project names few people
 MIN_NAME_LETTERS = 3  # letters of a name: a shorter one is part of other words

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ..model.entry import Entry
 from ..model.record import replace
 from .anonymize import user_id
 from .each_text import with_texts
 from .find import redact
-
-if TYPE_CHECKING:
-    from ..model.entry import Entry
 
 
 def redact_entry(entry: Entry) -> Entry:

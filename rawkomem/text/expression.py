@@ -11,20 +11,17 @@ with what is not known is neither true nor false, and only what is true passes.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import NoReturn
 
 from ..model.clock import read_moment
 from ..model.errors import BadInput
 from ..model.record import record
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import NoReturn
-
-    Known = str | int | float | bool | Sequence[str] | None
-    Fields = Mapping[str, Known]
-    Truth = bool | None
-    Test = Callable[[Fields], Truth]
+Known = str | int | float | bool | Sequence[str] | None
+Fields = Mapping[str, Known]
+Truth = bool | None
+Test = Callable[[Fields], Truth]
 
 MAX_FILTER_LENGTH = 4_000  # characters
 MAX_DEPTH = 40  # conditions inside each other

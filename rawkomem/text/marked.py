@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from ..model.record import record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FILE, LINES, LINES_AND_BREAK = "this file", "these lines", "these lines and the line end above them"
 EMPTY_FILE = re.compile(rb"\A(?:#![^\n]*\n)?\s*\Z")  # nothing is left but the first line of a script

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from .chunk import fence_after
 from .language import language
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HEADING, ITEM, PARAGRAPH = "heading", "item", "paragraph"
 BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")

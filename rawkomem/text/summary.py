@@ -6,16 +6,13 @@ to gain by a sentence only shrinks while others are taken, so a heap of old gain
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from math import log, sqrt
-from typing import TYPE_CHECKING
 
 from ..model.record import record
 from .language import language
 from .prose import sentences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 MIN_NEW_SHARE = 1 / 3  # of a sentence's words: a smaller share repeats, a larger one loses facts beside known names
 OPENING_WEIGHT = 1.25  # a text's first sentence usually says what it is about

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
-from typing import TYPE_CHECKING
 
 from ..model.ids import slug
 from .language import language
 from .overlap import subject_words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 
 class Vocabulary:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from ...text.chunk import fence_after
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 BACKTICKS = re.compile(r"`+")
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from ...model.errors import BadInput
 from ...model.record import record, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @record

@@ -6,12 +6,9 @@ Quotes, backticks, `#tags` and numbers carry meaning, so they stay.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from .code import in_prose
-
-if TYPE_CHECKING:
-    from .config import Normalization
+from .config import Normalization
 
 DEEP_HEADING = re.compile(r"^#{7,}(?=\s)", re.MULTILINE)
 ANY_HEADING = re.compile(r"^#{1,6} [^\n]*$", re.MULTILINE)

@@ -6,26 +6,21 @@ keeps instead must come from `sanitise`, never from the raw text.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from ...model.ids import slug
 from ...model.record import record, replace
+from ...text.chunk import Chunk
 from ...text.clean import clean
 from ...text.injection import scan_for_injection
 from ...text.tokens import count_tokens
 from ..find import redact
-from .config import DEFAULT
+from .config import DEFAULT, Config, Metadata, Validation
 from .normalize import normalize
 from .segment import PATH, UNNAMED, segment
 from .semantics import filter_semantics
 from .structure import clean_structure
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...text.chunk import Chunk
-    from .config import Config, Metadata, Validation
 
 
 @record

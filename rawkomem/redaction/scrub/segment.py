@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...text.chunk import Chunk, chunk
 from ...text.tokens import count_tokens
 from .code import paragraphs
-from .config import INDEX
-
-if TYPE_CHECKING:
-    from .config import Chunking
+from .config import INDEX, Chunking
 
 UNNAMED = "unnamed-section"
 PATH = " > "  # between the headings of a chunk, as in the index

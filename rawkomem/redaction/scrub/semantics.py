@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from .code import paragraphs
-
-if TYPE_CHECKING:
-    from .config import Semantic
+from .config import Semantic
 
 MAX_BOILERPLATE_LENGTH = 120  # characters; a longer paragraph has something to say
 BOILERPLATE = re.compile(

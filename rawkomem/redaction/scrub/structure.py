@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from .code import in_prose
-
-if TYPE_CHECKING:
-    from .config import Structural
+from .config import Structural
 
 BLOCKS = frozenset(
     (
