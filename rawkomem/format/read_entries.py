@@ -11,7 +11,8 @@ from ..model.kinds import CHANGES, CREATES, DEFAULT_IMPORTANCE, IMPORTANCE, NEED
 from ..model.problem import ERROR, Problem, error, style, warning
 from ..model.record import replace, unchecked
 from ..redaction.find import find_secrets
-from ..text.clean import clean, confusable_with, hidden, mixed_script
+from ..text.clean import clean, hidden
+from ..text.lookalikes import confusable_with, mixed_script
 from ..text.when import problems_of
 from .frontmatter import CONFLICT, Field
 from .llmos_keys import native, told

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from .escapes import sequences, without_sequences
-from .lookalikes import confusable_with, mixed_script
 from .unseen import DROP, EMOJI, JOIN, JOINING, LINE, MARK, NON_CHARACTER, STYLE, TAG, name, ranges, what, within
-
-__all__ = ["clean", "confusable_with", "hidden", "mixed_script", "one_line", "visible"]
 
 MARKS_PER_BASE = 4  # no living spelling stacks more on one letter; zalgo stacks dozens
 MAX_HIDDEN_ROWS = 10  # a file full of them needs one look, not a thousand lines

@@ -65,24 +65,24 @@ def fits(pattern: str, path: str) -> bool:
             for at in range(1, len(reach)):
                 reach[at] = reach[at] or reach[at - 1]
         else:
-            reach = [False] + [reach[at] and _segment(segment, name) for at, name in enumerate(given)]
+            reach = [False] + [reach[at] and fits_wildcards(segment, name) for at, name in enumerate(given)]
     return reach[-1]
 
 
-def _segment(pattern: str, name: str) -> bool:
-    """One segment: `*` stands for any characters, `?` for one. Backs up to the last star only."""
-    at = star = mark = 0
-    seen = False
-    spot = 0
-    while spot < len(name):
-        if at < len(pattern) and pattern[at] in ("?", name[spot]) and pattern[at] != "*":
-            at, spot = at + 1, spot + 1
-        elif at < len(pattern) and pattern[at] == "*":
-            star, mark, seen = at, spot, True
+def fits_wildcards(pattern: str, text: str, many: str = "*", one: str = "?") -> bool:
+    """Tell whether a text fits a pattern with wildcards. Backs up to the last `many` only: a regex may run forever."""
+    at = spot = 0
+    star = mark = -1  # the last `many`, and the end of what it stands for
+    while spot < len(text):
+        sign = pattern[at : at + 1]
+        if sign == many:
+            star, mark = at, spot
             at += 1
-        elif seen:
+        elif sign in (one, text[spot]):
+            at, spot = at + 1, spot + 1
+        elif star >= 0:
             mark += 1
             at, spot = star + 1, mark
         else:
             return False
-    return pattern[at:].strip("*") == ""
+    return pattern[at:].strip(many) == ""
