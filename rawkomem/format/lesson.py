@@ -1,7 +1,4 @@
-"""A lesson as an entry holds it: what is short and looked up in the frontmatter, what is told in the body.
-
-The body keeps every text exactly; the wire block (yamo_blocks.py) cannot.
-"""
+"""A lesson as an entry holds it: short values in the frontmatter, prose in the body, every text exact."""
 
 from __future__ import annotations
 
@@ -59,7 +56,8 @@ def is_pattern_id(text: str) -> bool:
 
 def checked(context: LessonContext) -> LessonContext:
     """Return the context with trimmed texts; whatever is missing or impossible is told."""
-    texts = {name: _trimmed(value) for name, value in as_dict(context).items() if name != "confidence"}
+    given = {name: text for name, text in as_dict(context).items() if name != "confidence"}
+    texts = {name: text.replace("\r\n", "\n").replace("\r", "\n").strip() for name, text in given.items()}
     for name, value in texts.items():
         if not value and name not in OPTIONAL:
             raise BadInput(f"a lesson needs {name.replace('_', ' ')}", "give all of them: see 'rawkomem docs lessons'")
@@ -72,16 +70,6 @@ def checked(context: LessonContext) -> LessonContext:
     return replace(context, **texts)
 
 
-def _trimmed(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
-
-
-def content_of(context: LessonContext) -> str:
-    """Return a lesson in one line, as the RFC's own store words it."""
-    name, oversight, rule = context.error_pattern, context.oversight, context.preventative_rule
-    return " ".join(f"[LESSON:{name}] {oversight} | Rule: {rule} | Scope: {context.applicable_scope}".split())
-
-
 def keys_of(context: LessonContext, pattern: str) -> dict[str, Value]:
     """Return the frontmatter of a lesson, beside the keys that every entry has."""
     named: dict[str, Value] = {key: getattr(context, field) for key, field in FRONTMATTER.items()}
@@ -89,9 +77,11 @@ def keys_of(context: LessonContext, pattern: str) -> dict[str, Value]:
 
 
 def body_of(context: LessonContext) -> str:
-    """Return the text of a lesson: one line that says it all, then what was told about it."""
+    """Return the text of a lesson: one line as the RFC's own store words it, then what was told about it."""
+    name, oversight, rule = context.error_pattern, context.oversight, context.preventative_rule
+    line = f"[LESSON:{name}] {oversight} | Rule: {rule} | Scope: {context.applicable_scope}"
     told = ((heading, getattr(context, field)) for heading, field in TOLD.items())
-    return "\n\n".join([content_of(context), *(f"{heading}\n\n{text}" for heading, text in told if text)])
+    return "\n\n".join([" ".join(line.split()), *(f"{heading}\n\n{text}" for heading, text in told if text)])
 
 
 def context_of(title: str, importance: str, extra: Mapping[str, Value], body: str) -> LessonContext:

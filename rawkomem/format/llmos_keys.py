@@ -1,8 +1,4 @@
-"""The keys of LLMos traces and log entries: files in its schema are read and written as they are, without a `title`.
-
-A frontmatter with a `trace_id` is a trace, one with an `experience_id` an experience. Its keys stand for ours wherever
-ours are missing; all others (status, tools_used, …) stay what they are.
-"""
+"""The keys of LLMos traces and experiences, which stand for ours where ours are missing."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Experience logs as they are found in the wild: YAML blocks, `- **key**: value` bullets and `## [timestamp]` prose.
-
-For files of the log folder that do not start with frontmatter. They are read, never written: what is added goes to a
-file in today's format beside them.
-"""
+"""Reads older experience logs, without frontmatter: YAML blocks, `- **key**: value` bullets, `## [timestamp]` prose."""
 
 from __future__ import annotations
 
@@ -50,13 +46,10 @@ class _Record:
 
 def read_log(text: str) -> tuple[list[Block], list[Problem]]:
     """Return the experiences of a log, in order; none where the text is no log."""
-    blocks = [block for block in _blocks(text) if _says_something(block)]
+    goal = KEYS["experience"]["title"]
+    blocks = [block for block in _blocks(text) if block.fields and str(block.fields[goal].value).strip()]
     odd = warning("old-log", "an older form of log: read, but not written to", "new entries go to a file beside it")
     return (blocks, [odd]) if blocks else ([], [])
-
-
-def _says_something(block: Block) -> bool:
-    return bool(block.fields and str(block.fields[KEYS["experience"]["title"]].value).strip())
 
 
 def _blocks(text: str) -> Iterator[Block]:

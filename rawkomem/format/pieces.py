@@ -1,7 +1,4 @@
-"""A file's text as pieces, one for each entry, that can be put together anew: nothing is parsed away.
-
-A piece is what an entry says, to the character; the rest is what stood between it and the next one.
-"""
+"""Cuts a file's text into pieces, one for each entry and exact to the character, and glues them together again."""
 
 from __future__ import annotations
 

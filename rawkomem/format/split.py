@@ -1,8 +1,7 @@
 """Splits a file into blocks: one frontmatter and its body each.
 
-A new entry starts only where a `---` line outside code fences and HTML comments opens a YAML mapping that has a
-`title`, a `kind`, a `trace_id` or an `experience_id`, and closes with another `---` line. Any other `---` is a
-horizontal rule or a separator.
+A new entry starts only where a `---` line outside code fences and HTML comments opens a YAML mapping with one of the
+TELLING_KEYS that another `---` line closes. Any other `---` is a horizontal rule or a separator.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class Block:
 def split(text: str) -> list[Block]:
     """The blocks of a text with \\n line ends. A text that does not start with frontmatter is one block without."""
     start = len(text) - len(text.lstrip(" \t\n"))
-    opening = DELIMITER.match(text, _line_start(text, start))
+    opening = DELIMITER.match(text, text.rfind("\n", 0, start) + 1)
     if not opening:
         return [_draft(text, _missing_frontmatter(text))] if text.strip() else []
     odd = warning("blank-lines", "blank lines before the frontmatter", "start the file with ---")
@@ -55,10 +54,7 @@ def split(text: str) -> list[Block]:
 
 
 def append_holds(text: str, entry: str) -> bool:
-    """The append law, proven for this very text: split(text + entry) == split(text) + split(entry).
-
-    Only the last block is split again: what stands above it neither sees nor shapes what is appended.
-    """
+    """Tell whether split(text + entry) == split(text) + split(entry), by splitting the last block only."""
     tail = _last_block(text)
     return tail is not None and _said(split(join(tail, entry))) == _said(split(tail)) + _said(split(entry))
 
@@ -189,14 +185,9 @@ def _block(text: str, lines: _Lines, opened: _Opened, end: int, last: bool) -> B
         body = TRAILING_SEPARATOR.sub("", body)
     lead = len(body) - len(body.lstrip("\n"))
     first_line = lines.at(opened.body)
-    return Block(
-        opened.fields,
-        body.strip("\n").rstrip(),
-        opened.line,
-        first_line + lead,
-        lines.at(end) - (1 if end and text[end - 1] == "\n" else 0),
-        tuple(opened.problems),
-    )
+    last_line = lines.at(end) - (1 if end and text[end - 1] == "\n" else 0)
+    said = body.strip("\n").rstrip()
+    return Block(opened.fields, said, opened.line, first_line + lead, last_line, tuple(opened.problems))
 
 
 def _draft(text: str, problem: Problem) -> Block:
@@ -209,7 +200,3 @@ def _missing_frontmatter(text: str) -> Problem:
     if DELIMITER.search(text):
         return error("text-before-frontmatter", "text before the frontmatter", "start the file with ---")
     return error("no-frontmatter", "no frontmatter", "start the file with --- and a title")
-
-
-def _line_start(text: str, position: int) -> int:
-    return text.rfind("\n", 0, position) + 1

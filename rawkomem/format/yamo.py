@@ -1,8 +1,4 @@
-"""YAMO blocks (RFC-0011 §3) as data: written in the form of the RFC's examples, read in that form and in its grammar's.
-
-The two differ: the grammar wants `meta: key;value;` lines and `- ` before a constraint, no example has them. See
-docs/yamo.md.
-"""
+"""YAMO blocks (RFC-0011 §3): written as in the RFC's examples, read in that and in its grammar's form (docs/yamo.md)."""
 
 from __future__ import annotations
 
@@ -95,10 +91,8 @@ def read_block(text: str) -> tuple[Block | None, tuple[Problem, ...]]:
     reading = read_blocks(text)
     if len(reading.blocks) == 1 or reading.problems:
         return (reading.blocks[0] if len(reading.blocks) == 1 else None), reading.problems
-    found = "several blocks" if reading.blocks else "no block"
-    return None, (
-        error("not-one-block", f"{found} where one is expected", "a block runs from 'agent: …;' to 'handoff: …;'"),
-    )
+    message = f"{'several blocks' if reading.blocks else 'no block'} where one is expected"
+    return None, (error("not-one-block", message, "a block runs from 'agent: …;' to 'handoff: …;'"),)
 
 
 def read_blocks(text: str) -> Reading:

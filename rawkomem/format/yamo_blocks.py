@@ -1,8 +1,4 @@
-"""The blocks of RFC-0011 §3, one builder for each operation; synthesize and delete, which it names without a form, too.
-
-Their fixed sentences are the RFC's own, the store that it names included: others compare them. Values are text or
-numbers; the ledger builds its blocks from the texts that it kept.
-"""
+"""Builds the block of each operation of RFC-0011 §3. Fixed sentences are the RFC's own, because others compare them."""
 
 from __future__ import annotations
 
@@ -16,17 +12,12 @@ Said = str | int | float
 AGENT = "YAMO_AGENT"  # the RFC's name for an agent that gives none
 PREFIX = "MemoryMesh_"
 PREVIEW_LENGTH = 60  # characters
+HYPOTHESIS = "New information should be integrated into world model"  # of a memory that comes with none
 INJECT = "SubconsciousReflector"  # the handoff that brings a lesson into the context of the next session
 
 
 def retain_block(
-    agent: str,
-    at: int,
-    id: str,
-    type: str,
-    length: Said,
-    preview: str,
-    hypothesis: str = "New information should be integrated into world model",
+    agent: str, at: int, id: str, type: str, length: Said, preview: str, hypothesis: str = HYPOTHESIS
 ) -> Block:
     """Return the block that says a memory was stored; `length` in bytes."""
     return Block(
@@ -89,27 +80,20 @@ def lesson_block(
     confidence: Said,
 ) -> Block:
     """Return the block of a learned lesson; on the wire, the pattern is its id."""
+    sure = str(confidence)
     return Block(
         _agent(agent),
         "distill_wisdom_from_execution",
         (("original_context", situation), ("error_pattern", pattern), ("severity", severity), ("timestamp", iso(at))),
-        (
-            ("hypothesis", "This lesson prevents recurrence of similar failures"),
-            ("hypothesis_confidence", str(confidence)),
-        ),
+        (("hypothesis", "This lesson prevents recurrence of similar failures"), ("hypothesis_confidence", sure)),
         "high",
         (
             ("lesson_id", id),
             ("oversight_description", oversight),
             ("preventative_rule", rule),
-            ("rule_confidence", str(confidence)),
+            ("rule_confidence", sure),
         ),
-        (
-            ("rationale", fix),
-            ("applicability_scope", scope),
-            ("inverse_lesson", inverse),
-            ("confidence", str(confidence)),
-        ),
+        (("rationale", fix), ("applicability_scope", scope), ("inverse_lesson", inverse), ("confidence", sure)),
         _log("lesson_learned", at, pattern=pattern, severity=severity, id=id),
         INJECT,
     )

@@ -1,7 +1,6 @@
-"""Names of people become ids, and their home folders `~`: for what is written without a person looking at it.
+"""Replaces names of people by ids and their home folders by `~`, in texts that no person sees before they are written.
 
-An id is the same for the same name, in every run and on every machine, so that texts about one person stay together. It
-hides a name from readers; whoever knows the name can work out its id.
+A name has the same id on every machine. The id hides the name from readers, not from those who know the name.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from hashlib import sha256
 from ..model.entry import Entry
 from ..model.kinds import RECORDED
 from ..model.record import record
-from .each_text import with_texts
 
 ID_DIGITS = 6  # of an id: a project names few people
 MIN_NAME_LETTERS = 3  # letters of a name: a shorter one is part of other words
@@ -69,11 +67,6 @@ def anonymize(text: str, people: Sequence[Person]) -> str:
 def unseen(entry: Entry, via: str) -> bool:
     """Return whether an entry was recorded or distilled, so that no person saw it before it is written."""
     return entry.kind in RECORDED or via == DISTILLED
-
-
-def anonymize_entry(entry: Entry, people: Sequence[Person]) -> Entry:
-    """Return the entry without names of people, in frontmatter and body alike."""
-    return with_texts(entry, lambda text: anonymize(text, people))
 
 
 def _telling(name: str) -> bool:

@@ -29,9 +29,7 @@ MIN_PROVIDER_KEY_LENGTH = 14  # characters, where only the provider's name is sa
 
 BETWEEN_WORDS = frozenset((b"and", b"or", b"&", b"with", b"+", b"/"))  # between the words user and password: prose
 MESSAGE_WORDS = frozenset(
-    """
-    your the must enter please password invalid incorrect required should cannot not
-    """.split()  # noqa: SIM905 - as above
+    "your the must enter please password invalid incorrect required should cannot not".split()  # noqa: SIM905
 )
 
 SPACED = "(?:api|access|secret|private|license|auth|account|encryption) key"
@@ -95,7 +93,9 @@ def find_assigned(data: bytes) -> Iterator[Hit]:
         if not seen.isdisjoint(words.split("|")):
             yield from _in_place(data, test, compiled(pattern))
     if not seen.isdisjoint(HEADS):
-        yield from _in_headers(data, compiled(HEADER))
+        for found in compiled(HEADER).finditer(data):
+            if _header_fits((found.group(1) or found.group(2)).lower(), _text(data, *found.span(3))):
+                yield *found.span(3), "authorization"
     if "://" in seen:
         for found in compiled(URL).finditer(data):
             if not is_placeholder(_text(data, *found.span(1))):
@@ -108,13 +108,6 @@ def _in_place(data: bytes, test: str, pattern: Any) -> Iterator[Hit]:
         end = end if _text(data, start - 1, start) in QUOTES and start else _trim(data, start, end)
         if _fits(_text(data, start, end), test) and (test != "pair" or found.group(1).lower() not in BETWEEN_WORDS):
             yield start, end, "password"
-
-
-def _in_headers(data: bytes, pattern: Any) -> Iterator[Hit]:
-    for found in pattern.finditer(data):
-        scheme = (found.group(1) or found.group(2)).decode("latin-1").lower()
-        if _header_fits(scheme, _text(data, *found.span(3))):
-            yield *found.span(3), "authorization"
 
 
 def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
@@ -225,13 +218,9 @@ def _harmless(data: bytes, at: int) -> bool:
 
 def _plausible(key: str, value: str) -> bool:
     plain = value.strip().lower()
-    return (
-        len(plain) >= MIN_PASSWORD_LENGTH
-        and plain[0] not in BETWEEN
-        and plain not in NO_VALUES
-        and not _echoes(key, plain)
-        and not is_placeholder(value)
-    )
+    if len(plain) < MIN_PASSWORD_LENGTH or plain[0] in BETWEEN or plain in NO_VALUES:
+        return False
+    return not _echoes(key, plain) and not is_placeholder(value)
 
 
 def _echoes(key: str, value: str) -> bool:
@@ -268,10 +257,10 @@ def _fits(value: str, test: str) -> bool:
     return test != "strong" or is_strong(value) or is_random(value)
 
 
-def _header_fits(scheme: str, value: str) -> bool:
+def _header_fits(scheme: bytes, value: str) -> bool:
     if is_placeholder(value) or value.lower() in NO_VALUES:
         return False
-    if scheme == "basic":
+    if scheme == b"basic":
         return _is_user_and_password(value) or is_random(value)
     return is_random(value) or (is_strong(value) and len(value) >= 12)
 

@@ -64,10 +64,7 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
 
 
 def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None) -> str:
-    """Return the text with a tag such as [REDACTED_AWS_KEY] for each secret. Doing it twice changes nothing more.
-
-    `stand_in` gives something else than a tag for personal data.
-    """
+    """Return the text with a tag such as [REDACTED_AWS_KEY] for each secret, or `stand_in` for personal data."""
     while secrets := find_secrets(text, pii):  # ends: each round leaves fewer characters outside tags
         pieces, at = [], 0
         for secret in secrets:
@@ -79,10 +76,9 @@ def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = 
 
 
 def leaks_again(text: str) -> bool:
-    """Return whether a text that was redacted before holds a secret or personal data after all.
+    """Tell whether a redacted text holds a secret or personal data after all.
 
-    With all rules where RE2 is loaded already. A cold command cannot afford that for the second look: there it is known
-    beginnings, addresses and key blocks, found by plain search.
+    Where RE2 is not loaded yet, a cold command cannot afford it: then only plain search looks.
     """
     if "re2" in sys.modules:
         return bool(find_secrets(text))
@@ -97,9 +93,6 @@ def engine() -> str:
     except ImportError:
         return "plain"
     return "re2"
-
-
-# --- all that is found, before it is sorted out -------------------------------------------------------------------
 
 
 def _hits(data: bytes, pii: bool) -> Iterator[Hit]:
@@ -201,9 +194,6 @@ def _plain_addresses(text: str) -> Iterator[Hit]:
         at = text.find("@", max(end, at + 1))
 
 
-# --- sorting it out -----------------------------------------------------------------------------------------------
-
-
 def _merge(data: bytes, hits: Iterator[Hit]) -> list[Hit]:
     """Hits in order: overlapping secrets become one, a secret beats personal data, tags are left alone."""
     taken = bytearray(len(data))
@@ -221,14 +211,11 @@ def _merge(data: bytes, hits: Iterator[Hit]) -> list[Hit]:
                 kept.append((start, end, name))
     for start, end, _ in kept:
         taken[start:end] = b"\1" * (end - start)
-    return sorted(kept + list(_free(personal, taken)))
-
-
-def _free(hits: list[Hit], taken: bytearray) -> Iterator[Hit]:
-    for start, end, name in hits:
+    for start, end, name in personal:
         if 1 not in taken[start:end]:
             taken[start:end] = b"\1" * (end - start)
-            yield start, end, name
+            kept.append((start, end, name))
+    return sorted(kept)
 
 
 def _tags(data: bytes) -> list[tuple[int, int]]:

@@ -24,27 +24,9 @@ PAIRS = frozenset(
     """.split()  # noqa: SIM905 - a list of two hundred quoted pairs reads worse
 )
 
-TEMPLATES = (
-    "some-",
-    "${",
-    "{{",
-    "<%",
-    "$(",
-    "%(",
-    "#{",
-    "@{",
-    "%{",
-    "<",
-    "&lt;",
-    "[",
-    "(",
-    "{",
-    "#",
-    "\\",
-    "...",
-    "/",
-    "~/",
-)
+TEMPLATES = (  # how a value that is filled in later begins
+    "some-", "${", "{{", "<%", "$(", "%(", "#{", "@{", "%{", "<", "&lt;", "[", "(", "{", "#", "\\", "...", "/", "~/",
+)  # fmt: skip
 TEMPLATE_PARTS = ("[REDACTED_", "%s", "…", "********", "://", "process.env", "os.environ", "secrets.", "ENV[")
 FILLED_IN = (
     "example", "placeholder", "changeme", "change_me", "change-me", "your", "insert", "redacted", "dummy", "fake",

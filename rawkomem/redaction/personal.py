@@ -27,9 +27,7 @@ CARDS = (
     ("5018 5020 5038 5893 6304 6759 6761 6762 6763", (16, 18, 19)),
 )
 
-FILES = frozenset(
-    ("png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts", "json", "html", "md", "py", "service")
-)
+FILES = ("png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts", "json", "html", "md", "py", "service")
 LOGINS = ("ssh", "sftp", "rsync", "mosh", "ssh-copy-id")  # `ssh deploy@host` names a machine
 DIGITS_OF_A_PHONE = range(8, 16)  # E.164 allows 15; fewer than 8 are extensions or years
 OBJECT_IDS = ("1.3.", "2.5.")  # ISO object identifiers look like addresses

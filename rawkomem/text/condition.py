@@ -78,8 +78,11 @@ def _read(pattern: str) -> Condition:
     sentence = text.rstrip(".?!")
     if is_language(sentence) and not _has_signs(_prose(sentence)) and "*" not in sentence:
         return Condition(text, LANGUAGE, WORDS, clauses(text), body(text), note)
-    found = _read_glob(text) if is_file_glob(text) else _read_pattern(text)
-    return replace(found, notes=note + found.notes)
+    if not is_file_glob(text):
+        found = _read_pattern(text)
+        return replace(found, notes=note + found.notes)
+    globs = tuple((glob,) for glob in spell_out(text))
+    return Condition(text, GLOB, PATHS, globs, notes=note) if globs else _refused(text, *note, TOO_WIDE)
 
 
 def pack(condition: Condition) -> str:
@@ -95,13 +98,8 @@ def unpack(packed: str) -> Condition:
     return Condition(text, form, how, tuple(pieces), phrase)
 
 
-def _refused(text: str, note: Note) -> Condition:
-    return Condition(text, REFUSED, notes=(note,))
-
-
-def _read_glob(text: str) -> Condition:
-    globs = tuple((glob,) for glob in spell_out(text))
-    return Condition(text, GLOB, PATHS, globs) if globs else _refused(text, TOO_WIDE)
+def _refused(text: str, *notes: Note) -> Condition:
+    return Condition(text, REFUSED, notes=notes)
 
 
 def _read_pattern(text: str) -> Condition:
@@ -133,14 +131,16 @@ def _has_signs(text: str) -> bool:
         return True
     if 0 <= text.find("[") < text.rfind("]") or 0 <= text.find("(") < text.rfind(")"):
         return True
-    return any(_quantifies(text, at) for at, c in enumerate(text) if at and c in "*+?{")
+    return _has_quantifier(text)
 
 
 def _prose(text: str) -> str:
     """Return a sentence without its brackets, unless they hold alternatives or are counted."""
-    if "|" in text or any(_quantifies(text, at) for at, c in enumerate(text) if at and c in "*+?{"):
-        return text
-    return text.translate(BRACKETS)
+    return text if "|" in text or _has_quantifier(text) else text.translate(BRACKETS)
+
+
+def _has_quantifier(text: str) -> bool:
+    return any(_quantifies(text, at) for at, c in enumerate(text) if at and c in "*+?{")
 
 
 def _quantifies(text: str, at: int) -> bool:
@@ -200,10 +200,7 @@ def _try_compile(source: str) -> tuple[Any, tuple[Note, ...]]:
     try:
         return re2.compile(source, options), ()
     except re2.error as failure:
-        said = f"is no regex RE2 can run ({_reason(failure)}): it is matched as plain text"
+        reason = failure.args[0] if failure.args else ""
+        reason = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+        said = f"is no regex RE2 can run ({reason}): it is matched as plain text"
         return None, (Note("bad-regex", said, REGEX_HINT),)
-
-
-def _reason(failure: Exception) -> str:
-    said = failure.args[0] if failure.args else ""
-    return said.decode(errors="replace") if isinstance(said, bytes) else str(said)

@@ -1,7 +1,4 @@
-"""JSON without the standard library's `json`, which loads `re`: half a start, for what a C module does by itself.
-
-The scanner and the quoting are those of `json`; where a Python has no such C module, `json` does it.
-"""
+"""JSON by the C scanner and quoting of `json`, without `json` itself: loading it and `re` costs half a start."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Extractive summaries: the few sentences that say most of what several texts say. Deterministic, no model.
 
-Sentences are taken one by one: the one with the most words that are common to the texts and not said yet. What is left
-to gain by a sentence only shrinks while others are taken, so a heap of old gains finds the best without trying all.
+The next sentence is the one with the most words that are common to the texts and not said yet (a lazy greedy heap).
 """
 
 from __future__ import annotations

@@ -98,9 +98,8 @@ def _over(section: Any, override: Mapping[str, Any], where: str) -> Any:
     for key, value in override.items():
         name = "".join(f"_{c.lower()}" if c.isupper() else c for c in key)
         if name not in vars(section):
-            raise BadInput(
-                f"the scrubber has no setting {where}{key}", f"one of {', '.join(map(_camel, vars(section)))}"
-            )
+            names = ", ".join(map(_camel, vars(section)))
+            raise BadInput(f"the scrubber has no setting {where}{key}", f"one of {names}")
         known = getattr(section, name)
         if isinstance(known, (bool, int, float)):
             fits = isinstance(value, (int, float)) and isinstance(value, bool) == isinstance(known, bool)
@@ -118,18 +117,11 @@ def _camel(name: str) -> str:
     return first + "".join(part.capitalize() for part in others)
 
 
-OFF = {"enabled": False}
 # RFC-0011 §6.2: short memories are memories.
 MEMORY_MESH = configure({"enabled": True, "chunking": {"minTokens": 1}, "validation": {"enforceMinLength": False}})
 # What the index holds: all words, so that every one of them finds the memory. Recall is measured with these passages.
 INDEX = configure(
-    {
-        "structural": OFF,
-        "semantic": OFF,
-        "normalization": OFF,
-        "chunking": {"wholeLines": True},
-        "metadata": OFF,
-        "validation": OFF,
-    }
+    {stage: {"enabled": False} for stage in ("structural", "semantic", "normalization", "metadata", "validation")},
+    {"chunking": {"wholeLines": True}},
 )
 PROFILES = {"default": DEFAULT, "mesh": MEMORY_MESH, "index": INDEX}

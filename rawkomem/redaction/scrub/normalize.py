@@ -1,7 +1,4 @@
-"""Stage 3, normalization: one way to write headings, lists and punctuation.
-
-Quotes, backticks, `#tags` and numbers carry meaning, so they stay.
-"""
+"""Stage 3, normalization: one way to write headings, lists and punctuation. Backticks, `#tags` and numbers stay."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Stage 2, semantic filtering: paragraphs without a message go, and those that repeat one.
-
-What is boilerplate is decided by a whole paragraph, never by a word in it: a memory may well speak of a sidebar.
-"""
+"""Stage 2, semantic filtering: drops whole paragraphs without a message, and those that repeat one."""
 
 from __future__ import annotations
 

@@ -7,11 +7,9 @@ import re
 from .code import in_prose
 from .config import Structural
 
-BLOCKS = frozenset(
-    (
-        "p", "div", "section", "article", "header", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li",
-        "table", "tr", "blockquote", "pre",
-    )
+BLOCKS = (
+    "p", "div", "section", "article", "header", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li",
+    "table", "tr", "blockquote", "pre",
 )  # fmt: skip
 TAG = re.compile(r"[/!]?[A-Za-z][^<>]*|!--[^<>]*--")
 SILENT = re.compile(r"<(script|style)\b", re.IGNORECASE)  # elements whose text nobody reads
