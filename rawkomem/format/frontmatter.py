@@ -45,12 +45,12 @@ class Field:
 
     @property
     def missing(self) -> bool:
-        """Whether the value is YAML's null."""
+        """Tell whether the value is YAML's null."""
         return self.plain and self.value in NULLS
 
 
 class Unreadable(Exception):
-    """This frontmatter cannot be used; `problem` says why and where."""
+    """Raised where frontmatter cannot be used; `problem` says why and where."""
 
     def __init__(self, problem: Problem):
         super().__init__(problem.message)
@@ -127,7 +127,7 @@ def _explain_characters(failure: Exception, text: str, line: int) -> Problem:
 
 
 class _Builder:
-    """Builds plain text, lists and dictionaries from YAML events, refusing everything that is not just that."""
+    """A builder of texts, lists and dictionaries from YAML events that refuses everything else."""
 
     def __init__(self, line: int, problems: list[Problem]):
         self.first = line

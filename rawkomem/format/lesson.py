@@ -26,7 +26,7 @@ FRONTMATTER = {  # key → field of a LessonContext
     "severity": "severity",
 }
 TOLD = {"## Situation": "situation", "## Fix": "fix", "## What works instead": "inverse_lesson"}  # heading → field
-OPTIONAL = ("inverse_lesson",)
+OPTIONAL_FIELDS = ("inverse_lesson",)
 
 
 @record
@@ -59,7 +59,7 @@ def checked(context: LessonContext) -> LessonContext:
     given = {name: text for name, text in as_dict(context).items() if name != "confidence"}
     texts = {name: text.replace("\r\n", "\n").replace("\r", "\n").strip() for name, text in given.items()}
     for name, value in texts.items():
-        if not value and name not in OPTIONAL:
+        if not value and name not in OPTIONAL_FIELDS:
             raise BadInput(f"a lesson needs {name.replace('_', ' ')}", "give all of them: see 'rawkomem docs lessons'")
         if any(line.strip() in TOLD for line in value.split("\n")):
             raise BadInput(f"{name.replace('_', ' ')} holds a heading of lessons", "reword it: " + ", ".join(TOLD))
@@ -128,11 +128,11 @@ def wire_values(id: str, pattern: str, context: LessonContext) -> dict[str, str]
 
 def title_of(context: LessonContext) -> str:
     """Return a lesson's title: its rule."""
-    return one_line(context.preventative_rule, 120)
+    return one_line(context.preventative_rule)
 
 
 def _told(body: str) -> dict[str, str]:
-    """field → text below its heading."""
+    """Return the text below each heading, by field."""
     told: dict[str, list[str]] = {field: [] for field in TOLD.values()}
     current: list[str] = []
     for line in body.split("\n"):

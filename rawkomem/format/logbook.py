@@ -17,7 +17,7 @@ BULLET = re.compile(r"[-*][ \t]+\*\*([A-Za-z][\w ]*?):?\*\*[ \t]*:?[ \t]*(.*)")
 STAMPED = re.compile(r"(#{1,4})[ \t]+\[([^\]\n]{8,40})\][ \t]*[-–—:]?[ \t]*(.*)")
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 LISTS = ("components_used", "tools_used")
-TITLE_LENGTH = 120  # characters of a first line that serves as goal
+MAX_TITLE_LENGTH = 120  # characters of a first line that serves as goal
 
 
 class _Record:
@@ -39,7 +39,7 @@ class _Record:
         goal = KEYS["experience"]["title"]
         if goal not in fields:
             first = next((line.strip(" #-*") for line in self.body if line.strip(" #-*")), "")
-            fields[goal] = Field(first[:TITLE_LENGTH], self.line)
+            fields[goal] = Field(first[:MAX_TITLE_LENGTH], self.line)
         kind = {} if MARK in fields else {"kind": Field("experience", self.line)}
         return Block({**kind, **fields}, body, self.line, self.line, last)
 
@@ -99,7 +99,7 @@ def _starts(current: _Record | None, key: str) -> bool:
 
 
 def _yaml(lines: list[str], start: int) -> tuple[int, dict[str, Field]]:
-    """The mapping that a `---` line or a code fence opens here and its last line; nothing where it is no experience."""
+    """Return the last line and the mapping that a `---` line or a code fence opens; empty if it is no experience."""
     fenced = FENCE.fullmatch(lines[start])
     closing = re.compile(r"```[ \t]*") if fenced else RULE
     if not fenced and not RULE.fullmatch(lines[start]):

@@ -1,4 +1,4 @@
-"""Turns a file's text into entries: what each block says, with a Problem for everything that is not as it should be."""
+"""Turns a file's text into entries, with a Problem for everything that is wrong or odd."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NO_TITLE = "no-title"  # the code of the Problem that a caller who gives the tit
 SECRET_HINT = "remove it and change the secret; the index holds a redacted copy"
 PERSONAL_HINT = "remove it where others read this repository; the index holds a redacted copy"
 MAX_VALUE_LENGTH = 10_000  # characters: kept, but it belongs in the body
-FUTURE_SLACK = DAY  # clocks and time zones differ
+FUTURE_SLACK_MS = DAY  # clocks and time zones differ
 TITLE_LENGTH = 300
 ID_LENGTH = 250  # people type and read ids; a file stem, which serves as one, is no longer
 
@@ -90,7 +90,7 @@ def _body_problems(block: Block, conflicted: bool) -> list[Problem]:
 
 
 def _secrets(block: Block) -> list[Problem]:
-    """Secrets and personal data in frontmatter and body, looked for in one go."""
+    """Return Problems for the secrets and personal data in frontmatter and body, found in one go."""
     fields = block.fields or {}
     front = [f"{key}: {' '.join(str(field.value).split())}" for key, field in fields.items()]
     lines = [field.line for field in fields.values()]
@@ -218,7 +218,7 @@ class _FieldReader:
         at, odd = read_time(text)
         if odd:
             self._warn("bad-time", key, f"{key} {text[:40]!r} {odd}", "write 2026-01-23T10:30:00Z")
-        if at is not None and at > now() + FUTURE_SLACK:
+        if at is not None and at > now() + FUTURE_SLACK_MS:
             self._warn("future-time", key, f"{key} lies in the future: counts as now", "correct the date")
         return at or 0
 
@@ -268,7 +268,7 @@ class _FieldReader:
         return tuple(pattern for pattern in cleaned if pattern)
 
     def _patterns(self) -> list[str]:
-        """Conditions as text; objects `{pattern: …}` of older files are accepted."""
+        """Return the conditions as text; objects `{pattern: …}` of older files are accepted."""
         items = [item.get("pattern", item) if isinstance(item, dict) else item for item in self._listed("whenToUse")]
         if all(isinstance(item, str) for item in items):
             return [str(item) for item in items]

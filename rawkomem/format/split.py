@@ -39,7 +39,10 @@ class Block:
 
 
 def split(text: str) -> list[Block]:
-    """The blocks of a text with \\n line ends. A text that does not start with frontmatter is one block without."""
+    r"""Return the blocks of a text with \n line ends.
+
+    A text that does not start with frontmatter is one block without.
+    """
     start = len(text) - len(text.lstrip(" \t\n"))
     opening = DELIMITER.match(text, text.rfind("\n", 0, start) + 1)
     if not opening:
@@ -85,7 +88,7 @@ def join(text: str, entry: str) -> str:
 
 
 class _Lines:
-    """Line numbers of positions. Counts from the position asked for last, so that a whole file is counted once."""
+    """A counter of line numbers that counts on from the last position, so that a whole file is counted once."""
 
     def __init__(self, text: str):
         self.text, self.position, self.line = text, 0, 1

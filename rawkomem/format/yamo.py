@@ -1,4 +1,4 @@
-"""YAMO blocks (RFC-0011 §3): written as in the RFC's examples, read in that and in its grammar's form (docs/yamo.md)."""
+"""Reads and writes YAMO blocks (RFC-0011 §3), in the form of the RFC's examples or of its grammar (docs/yamo.md)."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def read_block(text: str) -> tuple[Block | None, tuple[Problem, ...]]:
 
 
 def read_blocks(text: str) -> Reading:
-    """All blocks of a text, in either form. One that is wrong is left out and told, with the line; nothing raises."""
+    """Return all blocks of a text, in either form. A wrong block is left out and reported; nothing raises."""
     reader = _Reader()
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip() and not line.startswith(FENCE):
@@ -106,7 +106,7 @@ def read_blocks(text: str) -> Reading:
 
 
 class _Reader:
-    """Takes the lines of a text one by one."""
+    """A reader that takes the lines of a text one by one."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []

@@ -39,7 +39,7 @@ def retain_block(
 def recall_block(
     agent: str, at: int, query: str, limit: Said, filter: str, found: Said, score: Said, confidence: Said
 ) -> Block:
-    """Memories were looked for; `score` ranks within this answer, `confidence` is how relevant the best one is."""
+    """Return the block of a search; `score` ranks within this answer, `confidence` is the best one's relevance."""
     return Block(
         _agent(agent),
         "recall_relevant_memories",
@@ -54,7 +54,7 @@ def recall_block(
 
 
 def reflect_block(agent: str, at: int, id: str, topic: str, sources: Said, preview: str, confidence: Said) -> Block:
-    """Beliefs were made from memories."""
+    """Return the block that says beliefs were made from memories."""
     return Block(
         _agent(agent),
         "synthesize_beliefs_from_memories",

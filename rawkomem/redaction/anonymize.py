@@ -26,18 +26,18 @@ ACCOUNTS = frozenset(
 )
 SLASH = r"(?:\\{1,2}|/)"
 HOME = re.compile(rf"(?:(?<![\w.~-])/(?:home|Users)/|\b[A-Za-z]:{SLASH}Users{SLASH})([\w.@-]+)(?:{SLASH}|(?![\w.@-]))")
-SHARED = frozenset(("shared", "public", "default", "linuxbrew"))  # folders that are nobody's home
+SHARED_FOLDERS = frozenset(("shared", "public", "default", "linuxbrew"))  # folders that are nobody's home
 
 
 @record
 class Person:
-    """Somebody who goes by several names: the first makes the id, so it should be the one that other machines know."""
+    """Somebody with several names: the first makes the id, so it should be the one that other machines know."""
 
     names: tuple[str, ...]
 
     @property
     def id(self) -> str:
-        """What stands for any of the names."""
+        """Return the id that stands for any of the names."""
         return user_id(self.names[0])
 
 
@@ -47,7 +47,7 @@ def user_id(name: str) -> str:
 
 
 def person(names: Iterable[str]) -> Person | None:
-    """Somebody by these names, without those that name nobody in particular; None where none is left."""
+    """Return somebody by these names, without those of machines and of nobody; None where none is left."""
     kept = tuple(dict.fromkeys(name.strip() for name in names if _telling(name.strip())))
     return Person(kept) if kept else None
 
@@ -74,6 +74,6 @@ def _telling(name: str) -> bool:
 
 
 def _home(found: re.Match[str]) -> str:
-    if found[1].lower() in SHARED:
+    if found[1].lower() in SHARED_FOLDERS:
         return found[0]
     return "~/" if found[0].endswith(("/", "\\")) else "~"

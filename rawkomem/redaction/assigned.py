@@ -1,4 +1,4 @@
-"""Secrets known by what they are assigned to: `password = …`, `"apiKey": "…"`, `--token …`, `Authorization: …`."""
+"""Finds secrets by what they are assigned to: `password = …`, `"apiKey": "…"`, `--token …`, `Authorization: …`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Hit = tuple[int, int, str]  # start, end, name of the rule
 
 MAX_KEY_LENGTH = 48  # characters before the telling word that still belong to the key
-BADGE_REACH = 24  # characters from "badge" to the token in a badge's address
+BADGE_REACH_CHARS = 24  # characters from "badge" to the token in a badge's address
 MIN_PASSWORD_LENGTH = 4  # `root` is one; shorter values are flags
 MIN_CHOSEN_LENGTH = 6  # letters and digits: shorter ones are numbered names
 BETWEEN = ",;:)]}+"  # a value that starts so lies between two strings
@@ -32,7 +32,7 @@ MESSAGE_WORDS = frozenset(
     "your the must enter please password invalid incorrect required should cannot not".split()  # noqa: SIM905
 )
 
-SPACED = "(?:api|access|secret|private|license|auth|account|encryption) key"
+SPACED_KEY = "(?:api|access|secret|private|license|auth|account|encryption) key"
 WORD = r"passw(?:or)?d|passwort|passphrase|pwd|pass|pw|secrete?|token|key|credential|creds|auth|pat|login"
 OPERATOR = (
     r"[:?.!]{0,3}={1,3}>?|:|,|\(|>\s*|\s\|{1,2}\s|\s(?:is|was)[ :]"  # assignments, comparisons, arguments, XML, prose
@@ -41,7 +41,7 @@ OPERATOR = (
 
 # Group 1 the telling word, 2 the rest of the key, 3 the operator; the value comes right after.
 ASSIGNMENT = (
-    rf"(?i)({SPACED}|{WORD}|{'|'.join(sorted(PROVIDERS))})([\w.-]{{0,40}})"
+    rf"(?i)({SPACED_KEY}|{WORD}|{'|'.join(sorted(PROVIDERS))})([\w.-]{{0,40}})"
     r"(?:\[\w*\])?[\\\"'`)*\]]{0,4}(?: string\b)?[ \t]{0,20}"
     rf"({OPERATOR})[ \t]{{0,20}}[*\\]{{0,2}}[^\s<,;]"
 )
@@ -111,7 +111,7 @@ def _in_place(data: bytes, test: str, pattern: Any) -> Iterator[Hit]:
 
 
 def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
-    """`quick` finds the place; `pattern`, the same with groups, is slower and sees that place only."""
+    """Yield assigned secrets. `quick` finds a place; `pattern`, the same with groups, is slower and sees only that."""
     at = 0
     for _ in range(MAX_ASSIGNMENTS):
         spot = quick.search(data, at)
@@ -212,8 +212,8 @@ def _verdict(data: bytes, at: int, key: str, operator: str, value: str, quoted: 
 
 
 def _harmless(data: bytes, at: int) -> bool:
-    """`/etc/passwd`, and the tokens of badges, which are public."""
-    return data[at - 1 : at] == b"/" or b"badge" in data[max(0, at - BADGE_REACH) : at]
+    """Tell whether this is `/etc/passwd`, or the token of a badge, which is public."""
+    return data[at - 1 : at] == b"/" or b"badge" in data[max(0, at - BADGE_REACH_CHARS) : at]
 
 
 def _plausible(key: str, value: str) -> bool:
@@ -230,19 +230,19 @@ def _echoes(key: str, value: str) -> bool:
 
 
 def _is_chosen(value: str) -> bool:
-    """`hunter2`: what people choose who are asked for a digit. Only where a password is being set."""
+    """Tell whether a value is like `hunter2`, as people choose it. Only where a password is being set."""
     word = value.rstrip("0123456789")
     return len(value) >= MIN_CHOSEN_LENGTH and MIN_PASSWORD_LENGTH <= len(word) < len(value) and word.isalpha()
 
 
 def _says_secret(value: str, quoted: str) -> bool:
-    """`my-own-secret-token`: a value that calls itself one. Unquoted snake_case is the name of a variable."""
+    """Tell whether a value calls itself a secret. Unquoted snake_case is the name of a variable."""
     letters = value.replace("-", "") if quoted else value
     return len(value) >= MIN_PROVIDER_KEY_LENGTH and "secret" in value.lower() and letters.isalnum()
 
 
 def _quoted_password(value: str) -> bool:
-    """Plain lower-case words are taken; messages to users start with a capital or speak of passwords."""
+    """Tell whether quoted words are a password: messages start with a capital or speak of passwords."""
     if " " not in value:
         return value[0] != "."
     plain = value == value.lower() and value.replace(" ", "").isalpha()

@@ -21,7 +21,7 @@ class Rule:
 
     @property
     def tag(self) -> str:
-        """What stands in its place."""
+        """Return the tag that takes its place."""
         return f"[REDACTED_{TAGS.get(self.name, self.name).upper().replace('-', '_')}]"
 
 

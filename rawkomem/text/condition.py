@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 MAX_PATTERN_CHARS = 256  # a condition is a line; longer ones are mistakes or attacks
 MAX_RE2_BYTES = 8 << 20  # memory of one pattern: RE2's own default, stated
-MAX_KNOWN = 4_096  # conditions remembered: those of a batch of files
-MAX_COMPILED = 512  # compiled patterns kept; hostile repositories hold thousands
+MAX_KNOWN_CONDITIONS = 4_096  # conditions remembered: those of a batch of files
+MAX_COMPILED_PATTERNS = 512  # compiled patterns kept; hostile repositories hold thousands
 
 ALTERNATIVES, GLOB, REGEX, LANGUAGE, PHRASE, REFUSED = "alternatives", "glob", "regex", "language", "phrase", "refused"
 PIECES, PATHS, ENGINE, WORDS = "pieces", "paths", "engine", "words"  # how a condition is matched
@@ -62,7 +62,7 @@ known: dict[str, Condition] = language_cache()  # read before, perhaps by anothe
 def read_condition(pattern: str) -> Condition:
     """Return what a pattern means. Never raises: a pattern that cannot be used is a refused condition with a note."""
     if pattern not in known:
-        if len(known) >= MAX_KNOWN:
+        if len(known) >= MAX_KNOWN_CONDITIONS:
             known.clear()
         known[pattern] = _read(pattern)
     return known[pattern]
@@ -183,7 +183,7 @@ _compiled: dict[str, tuple[Any, tuple[Note, ...]]] = {}
 def compiled(source: str) -> tuple[Any, tuple[Note, ...]]:
     """Return RE2's pattern, or None and why there is none. Never Python's `re`: it can be made to run forever."""
     if source not in _compiled:
-        if len(_compiled) >= MAX_COMPILED:
+        if len(_compiled) >= MAX_COMPILED_PATTERNS:
             _compiled.clear()
         _compiled[source] = _try_compile(source)
     return _compiled[source]

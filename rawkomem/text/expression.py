@@ -61,7 +61,7 @@ def _tokens(text: str) -> list[Token]:
 
 
 class _Parser:
-    """Recursive descent; every step looks at one token."""
+    """A recursive descent parser; every step looks at one token."""
 
     def __init__(self, tokens: list[Token], fields: Sequence[str]):
         self.tokens = tokens
@@ -203,7 +203,7 @@ def _not(truth: Truth) -> Truth:
 
 
 def _compare(known: Known, value: Known, sign: str) -> Truth:
-    """Numbers as numbers, times as times, the rest as text; a list equals each of what it holds."""
+    """Compare numbers as numbers, times as times, other values as text; a list equals each of its items."""
     if known is None or value is None:
         return None
     if isinstance(known, (list, tuple)):

@@ -25,7 +25,7 @@ _compiled = tuple((name, re.compile(pattern, re.IGNORECASE | re.MULTILINE)) for 
 
 @record
 class Scan:
-    """How much a text reads like instructions to a model, from 0 to 1, and by which patterns."""
+    """A score from 0 to 1 of how much a text reads like instructions to a model, and the patterns that fit."""
 
     score: float
     patterns: tuple[str, ...]

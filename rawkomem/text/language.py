@@ -75,7 +75,7 @@ class Language:
 
     @property
     def generic_stems(self) -> frozenset[str]:
-        """The stems of the generic words."""
+        """Return the stems of the generic words."""
         key = self.stemmer, self.generic_words
         if key not in _generic:
             _generic[key] = frozenset(self.stemmer(list(self.generic_words)))

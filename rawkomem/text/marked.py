@@ -1,4 +1,4 @@
-"""Our lines in a file of somebody else, between two comment lines: put in once, and taken out to the byte."""
+"""Puts our lines into a file of somebody else, between two comment lines, and removes them to the byte."""
 
 from __future__ import annotations
 

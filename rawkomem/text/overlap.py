@@ -1,4 +1,4 @@
-"""Natural-language conditions: do enough of a condition's specific words occur in a task?"""
+"""Natural-language conditions: tells whether enough of a condition's specific words occur in a task."""
 
 from __future__ import annotations
 

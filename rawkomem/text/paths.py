@@ -1,4 +1,4 @@
-"""File globs such as `src/**/*.py` against the paths a task mentions. No regex engine."""
+"""Matches file globs such as `src/**/*.py` against the paths that a task mentions. No regex engine."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ MAX_FOLDERS = 24  # deeper paths and globs are not compared: the work grows with
 MAX_PATHS = 64  # of one task: a pasted listing says no more with thousands
 MAX_SPELLED_PATTERNS = 32  # one pattern's braces may spell out no more than this
 
-PLAIN = "-_./*?{},@~+# |"  # besides letters and digits: anything else is a regex, not a file glob
+GLOB_SIGNS = "-_./*?{},@~+# |"  # besides letters and digits: anything else is a regex, not a file glob
 
 
 def is_file_glob(text: str) -> bool:
-    """Whether a pattern is a file glob: a star, a slash or a leading `*.`, and nothing only a regex would hold."""
+    """Tell whether a pattern is a file glob: a star, a slash or a leading `*.`, and no sign that only a regex has."""
     if "*" not in text or " " in text.strip() or ".*" in text.replace("*.*", ""):
         return False
     pathlike = "/" in text or any(part.strip().startswith("*.") for part in text.replace(",", "|").split("|"))
-    return pathlike and all(c.isalnum() or c in PLAIN for c in text)
+    return pathlike and all(c.isalnum() or c in GLOB_SIGNS for c in text)
 
 
 def spell_out(text: str) -> list[str]:
@@ -35,7 +35,7 @@ def spell_out(text: str) -> list[str]:
 
 
 def _split(text: str) -> list[str]:
-    """At `|`, and at commas outside braces."""
+    """Split at `|`, and at commas outside braces."""
     pieces, depth = [""], 0
     for c in text:
         depth += (c == "{") - (c == "}")
@@ -54,7 +54,7 @@ def mentioned(task: str) -> list[str]:
 
 
 def fits(pattern: str, path: str) -> bool:
-    """Whether a path, or the end of it from some folder on, fits a glob. `**` stands for any number of folders."""
+    """Tell whether a path, or its end from some folder on, fits a glob. `**` stands for any number of folders."""
     wanted = pattern.removeprefix("./").strip("/").split("/")
     given = path.removeprefix("./").strip("/").split("/")
     if len(wanted) > MAX_FOLDERS:

@@ -71,7 +71,7 @@ def sentences(body: str) -> list[str]:
 
 
 def _blocks(body: str) -> Iterator[tuple[str, str]]:
-    """Headings, list items and paragraphs, without their marks."""
+    """Yield headings, list items and paragraphs, without their marks."""
     kind, block = PARAGRAPH, list[str]()
     for line in [*prose_lines(body), ""]:
         text = line.strip().lstrip(">").strip()

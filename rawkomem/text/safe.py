@@ -30,12 +30,11 @@ TOKENS = (  # of chat templates; broken in the middle
     ("<</SYS>>", "<\\</SYS>>"), ("</s>", "<\\/s>"),
 )  # fmt: skip
 TAGS = ("memory", "memories", "background", "system", "user", "assistant", "human", "tool", "instructions", "context")
-TITLE_LENGTH = 120
 
 
 def safe_title(title: str) -> str:
     """Return one line of at most 120 characters that starts no heading, list, quote or code."""
-    line = _break_tags(_break_tokens(one_line(title, TITLE_LENGTH)))
+    line = _break_tags(_break_tokens(one_line(title)))
     return _defuse(line.lstrip("#>-*`~=| \\").replace("`", "'")) or "untitled"
 
 
@@ -74,7 +73,7 @@ def _break_tokens(text: str) -> str:
 
 
 def _break_tags(line: str) -> str:
-    """`</memory>` → `<\\/memory>`, for every tag that a frame might use, in any case and spacing."""
+    r"""Break every tag that a frame might use, in any case and spacing: `</memory>` becomes `<\/memory>`."""
     out, rest = "", line
     while "<" in rest:
         before, _, rest = rest.partition("<")

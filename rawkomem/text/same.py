@@ -15,7 +15,7 @@ RELATED_COSINE = 0.6  # from which two texts have to do with each other (neolata
 
 @record
 class Level:
-    """How close two texts must be: in meaning, where a cosine is known, and in words."""
+    """How close two texts must be, in meaning (where a cosine is known) and in words."""
 
     min_cosine: float
     min_shared: float  # share of the words of both texts that both have
@@ -37,7 +37,7 @@ class Said:
 
     @property
     def subject(self) -> frozenset[str]:
-        """The stems without those that any text may hold."""
+        """Return the stems without those that any text may hold."""
         return self.stems - language().generic_stems
 
 

@@ -1,4 +1,4 @@
-"""How many tokens a text costs a model, estimated without its tokenizer."""
+"""Estimates how many tokens a text costs a model, without the model's tokenizer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""whenToUse: whether a condition fires on a text, which part of it does, and what `check` says about it."""
+"""Tells whether a whenToUse condition fires on a text, which part of it does, and what `check` says about it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Fired:
 
     @property
     def sentence(self) -> str:
-        """What a reader is told."""
+        """Return the sentence for a reader."""
         return SENTENCES[self.how].format(self.text) if self.how in SENTENCES else f"{self.how} {self.text!r}"
 
 

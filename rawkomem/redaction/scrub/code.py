@@ -11,7 +11,7 @@ from ...text.prose import spans
 
 
 def in_prose(text: str, change: Callable[[str], str]) -> str:
-    """The text with its prose changed, until nothing changes any more: what is left can look like prose once more."""
+    """Return the text with its prose changed, until nothing changes: what is left can look like prose once more."""
     while (changed := "".join(part if code else change(part) for part, code in _parts(text))) != text:
         text = changed
     return text

@@ -1,4 +1,4 @@
-"""What each stage of the scrubber does. Overrides are merged deeply: whatever they do not name stays as it is."""
+"""The settings of the scrubber's stages. Overrides are merged deeply: settings they do not name stay."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ DEFAULT = Config()
 
 
 def configure(*overrides: Mapping[str, Any]) -> Config:
-    """The defaults with each override over those before it; keys may be written as RFC-0011 does (`minTokens`)."""
+    """Return the defaults with each override over those before it; keys may be RFC-0011's (`minTokens`)."""
     config = DEFAULT
     for override in overrides:
         config = _over(config, override, "")

@@ -21,7 +21,7 @@ def normalize(text: str, config: Normalization) -> str:
 
 
 def _open_ended(heading: re.Match[str]) -> str:
-    """`## Title ##` without the signs at its end; `# C#` keeps its own."""
+    """Return `## Title ##` without the signs at its end; `# C#` keeps its own."""
     line = heading[0].rstrip()
     bare = line.rstrip("#")
     return bare.rstrip() if bare != line and bare[-1:].isspace() and bare.strip("# ") else heading[0]

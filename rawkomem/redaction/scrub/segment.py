@@ -57,7 +57,7 @@ class _Gathered:
         return [made for made, tokens in self.chunks if tokens >= self.config.min_tokens]
 
     def _close(self) -> None:
-        """A chunk that is too small goes to the one before it, where that has room."""
+        """End the chunk at hand; one that is too small goes to the one before it, where that has room."""
         if not self.texts:
             return
         text, tokens = "\n\n".join(self.texts), self.tokens
