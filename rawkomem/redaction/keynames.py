@@ -5,8 +5,6 @@ from __future__ import annotations
 from .looks_secret import letter_runs
 
 PREFIX_LETTERS = range(6, 13)  # of a provider that may begin a longer name; `sumo` begins `sumOfExposures` as well
-    6, 13
-)  # letters of a provider that may begin a longer name; `sumo` begins `sumOfExposures` as well
 
 PASSWORDS = frozenset(("password", "passwd", "passwort", "passphrase", "passcode", "pwd", "pass", "pw"))
 SECRETS = frozenset(("secret", "secrete", "secrets", "credential", "credentials", "creds", "jwtsecret"))

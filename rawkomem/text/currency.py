@@ -20,7 +20,8 @@ SCALES = {"k": 1_000, "m": 1_000_000, "bn": 1_000_000_000}
 NAMES = {**SIGNS, **{code.lower(): code for code in CODES}}
 NAME_PATTERN = "|".join(re.escape(name) for name in sorted(NAMES, key=len, reverse=True))
 SUM = re.compile(
-    rf"(?P<minus>-)?\s*(?P<before>{NAME_PATTERN})?\s*(?P<sign>-)?\s*(?P<number>\d[\d.,]*)\s*(?P<scale>bn|k|m)?\s*(?P<after>{NAME_PATTERN})?",
+    rf"(?P<minus>-)?\s*(?P<before>{NAME_PATTERN})?\s*(?P<sign>-)?\s*"
+    rf"(?P<number>\d[\d.,]*)\s*(?P<scale>bn|k|m)?\s*(?P<after>{NAME_PATTERN})?",
     re.IGNORECASE,
 )
 GROUPED = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}")  # 1,250 and, as India writes it, 1,00,000
