@@ -1,4 +1,4 @@
-"""Citations: `path#symbol@blob` and its shorter forms, read and written. Whether one still holds is told by files."""
+"""Reads and writes citations: `path#symbol@blob` and its shorter forms."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Citation:
 
     @property
     def place(self) -> str:
-        """The citation without its blob: what a person would point at."""
+        """Return the citation without its blob: what a person would point at."""
         if self.lines:
             return f"{self.path}:{self.lines[0]}-{self.lines[1]}"
         return f"{self.path}#{self.symbol}" if self.symbol else self.path
 
     @property
     def text(self) -> str:
-        """The citation as a memory writes it."""
+        """Return the citation as a memory writes it."""
         return f"{self.place}@{self.blob}" if self.blob else self.place
 
 
@@ -73,7 +73,7 @@ def _lines(text: str) -> tuple[int, int] | None:
 
 
 def cited_in(extra: Mapping[str, Value]) -> list[str]:
-    """What a memory cites, as it writes it; one citation may stand without a list. Anything but text is left alone."""
+    """Return what a memory cites, as it is written; one citation may stand without a list, other values are ignored."""
     value = extra.get(KEY, [])
     items = value if isinstance(value, list) else [value]
     return [item.strip() for item in items if isinstance(item, str) and item.strip()]

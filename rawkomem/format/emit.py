@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PLAIN = re.compile(r"[A-Za-z0-9_/.$(][A-Za-z0-9 _/.,@+()$=%;!?'*~^<>&-]*(?::[A-Za-z0-9_/.+-][A-Za-z0-9_/.+-]*)*")
 # Words another YAML reader would turn into something that is not text.
-WORDS = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", ".inf", ".nan"}
+RESERVED_WORDS = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", ".inf", ".nan"}
 NUMBER = re.compile(r"[0-9.+-][0-9a-fxo._:+-]*", re.IGNORECASE)
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)?")
 FLOW_WIDTH = 100  # longer lists go one item a line: better diffs
@@ -32,12 +32,12 @@ def emit_entry(entry: Entry) -> str:
 
 
 def emit_fields(fields: Mapping[str, Value]) -> str:
-    """Keys and values as YAML, one key a line."""
+    """Return keys and values as YAML, one key a line."""
     return "".join(f"{_scalar(key)}:{_top_value(key, value)}" for key, value in fields.items())
 
 
 def _top_value(key: str, value: Value) -> str:
-    """A value as its key wants it: a number bare, prose of several lines as lines. Our reader takes both as text."""
+    """Return a value as its key needs it: a bare number, prose in lines. Our reader takes both as text."""
     if isinstance(value, str):
         if key in NUMBERS and value.isascii() and value.isdecimal():
             return f" {value}\n"
@@ -106,7 +106,7 @@ def _flow(value: Value) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    if text in NULLS or text.lower() in WORDS or text != text.strip() or len(text) > 1000:
+    if text in NULLS or text.lower() in RESERVED_WORDS or text != text.strip() or len(text) > 1000:
         return False
     return bool(DATE.fullmatch(text)) or (bool(PLAIN.fullmatch(text)) and not NUMBER.fullmatch(text))
 

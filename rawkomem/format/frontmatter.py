@@ -1,7 +1,6 @@
-"""Frontmatter, read at YAML event level: nothing is constructed, resolved or expanded, and every scalar stays text.
+"""Reads frontmatter at YAML event level: nothing is constructed, resolved or expanded, and every scalar stays text.
 
-PyYAML's loaders would run tags, expand aliases, keep the last of two equal keys and turn `no`, `010` or `12:30` into
-something else. Here aliases, directives, foreign tags, duplicate or complex keys and second documents are refused.
+Aliases, directives, foreign tags, duplicate or complex keys and second documents are refused.
 """
 
 from __future__ import annotations
@@ -46,12 +45,12 @@ class Field:
 
     @property
     def missing(self) -> bool:
-        """Whether the value is YAML's null."""
+        """Tell whether the value is YAML's null."""
         return self.plain and self.value in NULLS
 
 
 class Unreadable(Exception):
-    """This frontmatter cannot be used; `problem` says why and where."""
+    """Raised where frontmatter cannot be used; `problem` says why and where."""
 
     def __init__(self, problem: Problem):
         super().__init__(problem.message)
@@ -61,9 +60,8 @@ class Unreadable(Exception):
 def read_frontmatter(text: str, line: int = 1) -> tuple[dict[str, Field], list[Problem]]:
     """Return the top-level keys of a frontmatter whose first line is `line`, and what was odd. Raises Unreadable."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise Unreadable(
-            error("large-frontmatter", "frontmatter is larger than 64 KiB", "move the text into the body", line)
-        )
+        message = "frontmatter is larger than 64 KiB"
+        raise Unreadable(error("large-frontmatter", message, "move the text into the body", line))
     conflict = CONFLICT.search(text)
     if conflict:
         at = line + text.count("\n", 0, conflict.start())
@@ -124,16 +122,12 @@ def _explain(failure: yaml.MarkedYAMLError, line: int) -> Problem:
 
 def _explain_characters(failure: Exception, text: str, line: int) -> Problem:
     position = getattr(failure, "position", None) or getattr(failure, "start", 0) or 0
-    return error(
-        "bad-character",
-        "a character that YAML does not allow in the frontmatter",
-        "remove control characters",
-        line + text.count("\n", 0, position),
-    )
+    message = "a character that YAML does not allow in the frontmatter"
+    return error("bad-character", message, "remove control characters", line + text.count("\n", 0, position))
 
 
 class _Builder:
-    """Builds plain text, lists and dictionaries from YAML events, refusing everything that is not just that."""
+    """A builder of texts, lists and dictionaries from YAML events that refuses everything else."""
 
     def __init__(self, line: int, problems: list[Problem]):
         self.first = line
@@ -146,16 +140,19 @@ class _Builder:
         start = next(events)
         if isinstance(start, yaml.StreamEndEvent):
             return {}
-        self._refuse_directives(start)
+        if getattr(start, "version", None) or getattr(start, "tags", None):
+            self._refuse(start, "yaml-directive", "YAML directives are not allowed", "remove the % line")
         root = next(events)
         if isinstance(root, ScalarEvent) and root.value == "" and not root.style:
             return {}
         if not isinstance(root, MappingStartEvent):
-            self._refuse(
-                root, "no-mapping", "frontmatter must be a mapping of keys to values", "write 'title: …' lines"
-            )
+            message = "frontmatter must be a mapping of keys to values"
+            self._refuse(root, "no-mapping", message, "write 'title: …' lines")
         self._check_node(root)
-        fields = self._mapping_fields(root)
+        fields: dict[str, Field] = {}
+        for key, event in self._keys(root, fields):
+            plain = isinstance(event, ScalarEvent) and not event.style
+            fields[key] = Field(self._value(event, 1), self._line(event), plain)
         next(events)  # document end
         after = next(events)
         if not isinstance(after, yaml.StreamEndEvent):
@@ -167,18 +164,6 @@ class _Builder:
 
     def _line(self, event: yaml.Event) -> int:
         return self.first + (event.start_mark.line if event.start_mark else 0)
-
-    def _refuse_directives(self, start: yaml.Event) -> None:
-        if getattr(start, "version", None) or getattr(start, "tags", None):
-            self._refuse(start, "yaml-directive", "YAML directives are not allowed", "remove the % line")
-
-    def _mapping_fields(self, root: yaml.Event) -> dict[str, Field]:
-        fields: dict[str, Field] = {}
-        for key, event in self._keys(root, fields):
-            value = self._value(event, 1)
-            plain = isinstance(event, ScalarEvent) and not event.style
-            fields[key] = Field(value, self._line(event), plain)
-        return fields
 
     def _keys(self, parent: yaml.Event, seen: dict[str, Field] | dict[str, Value]) -> Iterator[tuple[str, yaml.Event]]:
         for event in self.events:

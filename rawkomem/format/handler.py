@@ -12,7 +12,7 @@ from .frontmatter import read_frontmatter
 
 
 class RawkoHandler(BaseHandler):
-    """`frontmatter.loads(text, handler=RawkoHandler())`: same call, no aliases, tags, duplicates or surprises."""
+    """A handler for `frontmatter.loads(text, handler=RawkoHandler())` without aliases, tags or duplicate keys."""
 
     FM_BOUNDARY = re.compile(r"^---[ \t]*$", re.MULTILINE)
     START_DELIMITER = END_DELIMITER = "---"

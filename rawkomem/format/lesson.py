@@ -1,7 +1,4 @@
-"""A lesson as an entry holds it: what is short and looked up in the frontmatter, what is told in the body.
-
-The body keeps every text exactly; the wire block (yamo_blocks.py) cannot.
-"""
+"""A lesson as an entry holds it: short values in the frontmatter, prose in the body, every text exact."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ FRONTMATTER = {  # key → field of a LessonContext
     "severity": "severity",
 }
 TOLD = {"## Situation": "situation", "## Fix": "fix", "## What works instead": "inverse_lesson"}  # heading → field
-OPTIONAL = ("inverse_lesson",)
+OPTIONAL_FIELDS = ("inverse_lesson",)
 
 
 @record
@@ -59,9 +56,10 @@ def is_pattern_id(text: str) -> bool:
 
 def checked(context: LessonContext) -> LessonContext:
     """Return the context with trimmed texts; whatever is missing or impossible is told."""
-    texts = {name: _trimmed(value) for name, value in as_dict(context).items() if name != "confidence"}
+    given = {name: text for name, text in as_dict(context).items() if name != "confidence"}
+    texts = {name: text.replace("\r\n", "\n").replace("\r", "\n").strip() for name, text in given.items()}
     for name, value in texts.items():
-        if not value and name not in OPTIONAL:
+        if not value and name not in OPTIONAL_FIELDS:
             raise BadInput(f"a lesson needs {name.replace('_', ' ')}", "give all of them: see 'rawkomem docs lessons'")
         if any(line.strip() in TOLD for line in value.split("\n")):
             raise BadInput(f"{name.replace('_', ' ')} holds a heading of lessons", "reword it: " + ", ".join(TOLD))
@@ -72,16 +70,6 @@ def checked(context: LessonContext) -> LessonContext:
     return replace(context, **texts)
 
 
-def _trimmed(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
-
-
-def content_of(context: LessonContext) -> str:
-    """Return a lesson in one line, as the RFC's own store words it."""
-    name, oversight, rule = context.error_pattern, context.oversight, context.preventative_rule
-    return " ".join(f"[LESSON:{name}] {oversight} | Rule: {rule} | Scope: {context.applicable_scope}".split())
-
-
 def keys_of(context: LessonContext, pattern: str) -> dict[str, Value]:
     """Return the frontmatter of a lesson, beside the keys that every entry has."""
     named: dict[str, Value] = {key: getattr(context, field) for key, field in FRONTMATTER.items()}
@@ -89,9 +77,11 @@ def keys_of(context: LessonContext, pattern: str) -> dict[str, Value]:
 
 
 def body_of(context: LessonContext) -> str:
-    """Return the text of a lesson: one line that says it all, then what was told about it."""
+    """Return the text of a lesson: one line as the RFC's own store words it, then what was told about it."""
+    name, oversight, rule = context.error_pattern, context.oversight, context.preventative_rule
+    line = f"[LESSON:{name}] {oversight} | Rule: {rule} | Scope: {context.applicable_scope}"
     told = ((heading, getattr(context, field)) for heading, field in TOLD.items())
-    return "\n\n".join([content_of(context), *(f"{heading}\n\n{text}" for heading, text in told if text)])
+    return "\n\n".join([" ".join(line.split()), *(f"{heading}\n\n{text}" for heading, text in told if text)])
 
 
 def context_of(title: str, importance: str, extra: Mapping[str, Value], body: str) -> LessonContext:
@@ -138,11 +128,11 @@ def wire_values(id: str, pattern: str, context: LessonContext) -> dict[str, str]
 
 def title_of(context: LessonContext) -> str:
     """Return a lesson's title: its rule."""
-    return one_line(context.preventative_rule, 120)
+    return one_line(context.preventative_rule)
 
 
 def _told(body: str) -> dict[str, str]:
-    """field → text below its heading."""
+    """Return the text below each heading, by field."""
     told: dict[str, list[str]] = {field: [] for field in TOLD.values()}
     current: list[str] = []
     for line in body.split("\n"):

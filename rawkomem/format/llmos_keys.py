@@ -1,20 +1,12 @@
-"""The keys of LLMos traces and log entries: files in its schema are read and written as they are, without a `title`.
-
-A frontmatter with a `trace_id` is a trace, one with an `experience_id` an experience. Its keys stand for ours wherever
-ours are missing; all others (status, tools_used, …) stay what they are.
-"""
+"""The keys of LLMos traces and experiences, which stand for ours where ours are missing."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from ..model.entry import Entry
 from ..model.record import replace
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..model.entry import Entry
-    from .frontmatter import Field
+from .frontmatter import Field
 
 # kind → our key → the key of LLMos, in the order in which its files hold them
 KEYS = {
@@ -51,7 +43,7 @@ def _kind(fields: Mapping[str, Field]) -> str:
 
 
 def told(entry: Entry) -> Entry:
-    """An experience's text says what its fields say: else nobody would find it by what was learned."""
+    """Return an experience with the prose of its fields in its text, so that a search finds it."""
     if entry.kind != "experience":
         return entry
     parts = [str(entry.extra[key]).strip() for key in TOLD if isinstance(entry.extra.get(key), str)]
@@ -60,6 +52,6 @@ def told(entry: Entry) -> Entry:
 
 
 def foreign_keys(entry: Entry) -> Mapping[str, str]:
-    """Under which keys an entry is written: LLMos's for its kinds, unless one of its other fields has such a name."""
+    """Return the keys that an entry is written under: LLMos's for its kinds, unless another field has such a name."""
     names = KEYS.get(entry.kind, {})
     return names if entry.id and not any(key in entry.extra for key in names.values()) else {}

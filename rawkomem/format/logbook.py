@@ -1,21 +1,14 @@
-"""Experience logs as they are found in the wild: YAML blocks, `- **key**: value` bullets and `## [timestamp]` prose.
-
-For files of the log folder that do not start with frontmatter. They are read, never written: what is added goes to a
-file in today's format beside them.
-"""
+"""Reads older experience logs, without frontmatter: YAML blocks, `- **key**: value` bullets, `## [timestamp]` prose."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ..model.problem import Problem, warning
 from .frontmatter import Field, Unreadable, read_frontmatter
 from .llmos_keys import KEYS
 from .split import Block
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MARK = "experience_id"
 FENCE = re.compile(r"```(?:ya?ml)?[ \t]*")
@@ -24,7 +17,7 @@ BULLET = re.compile(r"[-*][ \t]+\*\*([A-Za-z][\w ]*?):?\*\*[ \t]*:?[ \t]*(.*)")
 STAMPED = re.compile(r"(#{1,4})[ \t]+\[([^\]\n]{8,40})\][ \t]*[-–—:]?[ \t]*(.*)")
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 LISTS = ("components_used", "tools_used")
-TITLE_LENGTH = 120  # characters of a first line that serves as goal
+MAX_TITLE_LENGTH = 120  # characters of a first line that serves as goal
 
 
 class _Record:
@@ -46,20 +39,17 @@ class _Record:
         goal = KEYS["experience"]["title"]
         if goal not in fields:
             first = next((line.strip(" #-*") for line in self.body if line.strip(" #-*")), "")
-            fields[goal] = Field(first[:TITLE_LENGTH], self.line)
+            fields[goal] = Field(first[:MAX_TITLE_LENGTH], self.line)
         kind = {} if MARK in fields else {"kind": Field("experience", self.line)}
         return Block({**kind, **fields}, body, self.line, self.line, last)
 
 
 def read_log(text: str) -> tuple[list[Block], list[Problem]]:
     """Return the experiences of a log, in order; none where the text is no log."""
-    blocks = [block for block in _blocks(text) if _says_something(block)]
+    goal = KEYS["experience"]["title"]
+    blocks = [block for block in _blocks(text) if block.fields and str(block.fields[goal].value).strip()]
     odd = warning("old-log", "an older form of log: read, but not written to", "new entries go to a file beside it")
     return (blocks, [odd]) if blocks else ([], [])
-
-
-def _says_something(block: Block) -> bool:
-    return bool(block.fields and str(block.fields[KEYS["experience"]["title"]].value).strip())
 
 
 def _blocks(text: str) -> Iterator[Block]:
@@ -109,7 +99,7 @@ def _starts(current: _Record | None, key: str) -> bool:
 
 
 def _yaml(lines: list[str], start: int) -> tuple[int, dict[str, Field]]:
-    """The mapping that a `---` line or a code fence opens here and its last line; nothing where it is no experience."""
+    """Return the last line and the mapping that a `---` line or a code fence opens; empty if it is no experience."""
     fenced = FENCE.fullmatch(lines[start])
     closing = re.compile(r"```[ \t]*") if fenced else RULE
     if not fenced and not RULE.fullmatch(lines[start]):

@@ -1,4 +1,4 @@
-"""Wikilinks in a body: [[name]], [[name|label]], [[name#heading]]. What stands in code is no link."""
+"""Finds wikilinks in a body, outside code: [[name]], [[name|label]], [[name#heading]]."""
 
 from __future__ import annotations
 

@@ -1,19 +1,13 @@
-"""A file's text as pieces, one for each entry, that can be put together anew: nothing is parsed away.
-
-A piece is what an entry says, to the character; the rest is what stood between it and the next one.
-"""
+"""Cuts a file's text into pieces, one for each entry and exact to the character, and glues them together again."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from ..model.record import record
 from .split import DELIMITER, SEPARATOR
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 # One separator with the blank lines around it; what stands above a second one belongs to the body.
 GAP = re.compile(r"(?<=\n)(?:[ \t]*\n)*---[ \t]*\n(?:[ \t]*\n)*\Z")

@@ -1,4 +1,4 @@
-"""Turns a file's text into entries: what each block says, with a Problem for everything that is not as it should be."""
+"""Turns a file's text into entries, with a Problem for everything that is wrong or odd."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ..model.kinds import CHANGES, CREATES, DEFAULT_IMPORTANCE, IMPORTANCE, NEED
 from ..model.problem import ERROR, Problem, error, style, warning
 from ..model.record import replace, unchecked
 from ..redaction.find import find_secrets
-from ..text.clean import clean, confusable_with, hidden, mixed_script
+from ..text.clean import clean, hidden
+from ..text.lookalikes import confusable_with, mixed_script
 from ..text.when import problems_of
 from .frontmatter import CONFLICT, Field
 from .llmos_keys import native, told
@@ -34,7 +35,7 @@ NO_TITLE = "no-title"  # the code of the Problem that a caller who gives the tit
 SECRET_HINT = "remove it and change the secret; the index holds a redacted copy"
 PERSONAL_HINT = "remove it where others read this repository; the index holds a redacted copy"
 MAX_VALUE_LENGTH = 10_000  # characters: kept, but it belongs in the body
-FUTURE_SLACK = DAY  # clocks and time zones differ
+FUTURE_SLACK_MS = DAY  # clocks and time zones differ
 TITLE_LENGTH = 300
 ID_LENGTH = 250  # people type and read ids; a file stem, which serves as one, is no longer
 
@@ -42,25 +43,20 @@ ID_LENGTH = 250  # people type and read ids; a file stem, which serves as one, i
 def read_entries(text: str, advice: bool = True, log: bool = False) -> tuple[list[Entry], list[Problem]]:
     """Return all entries of a text with \\n line ends, ids as written, and all Problems in order of lines.
 
-    Without `advice`, warnings that change nothing about an entry are not looked for: an index does not need them. A
-    `log` may be in an older form.
+    Without `advice`, warnings that change nothing about an entry are left out. A `log` may be in an older form.
     """
     entries: list[Entry] = []
-    blocks, problems = _older_log(text) if log else ([], [])
+    blocks: list[Block] = []
+    problems: list[Problem] = []
+    if log and not text.lstrip().startswith("---"):
+        from .logbook import read_log  # few repositories hold a log in an older form
+
+        blocks, problems = read_log(text)
     for block in blocks or split(text):
         entry, odd = _read_block(block, advice)
         entries.append(entry)
         problems.extend(odd)
     return entries, sorted(problems, key=lambda problem: problem.line)
-
-
-def _older_log(text: str) -> tuple[list[Block], list[Problem]]:
-    """Return what a log says that does not start with frontmatter."""
-    if text.lstrip().startswith("---"):
-        return [], []
-    from .logbook import read_log  # few repositories hold one
-
-    return read_log(text)
 
 
 def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
@@ -83,8 +79,8 @@ def _body_problems(block: Block, conflicted: bool) -> list[Problem]:
         for at, what in hidden(block.body, harmless=False)
     ]
     if conflicted:
-        message = "merge conflict markers in the body"
-        problems.append(warning("conflict-markers", message, "resolve it; not injected until then", line))
+        hint = "resolve it; not injected until then"
+        problems.append(warning("conflict-markers", "merge conflict markers in the body", hint, line))
     comment = block.body.find("<!--")
     if comment >= 0 and "\n---" in block.body[comment:]:
         at = line + block.body.count("\n", 0, comment)
@@ -94,7 +90,7 @@ def _body_problems(block: Block, conflicted: bool) -> list[Problem]:
 
 
 def _secrets(block: Block) -> list[Problem]:
-    """Secrets and personal data in frontmatter and body, looked for in one go."""
+    """Return Problems for the secrets and personal data in frontmatter and body, found in one go."""
     fields = block.fields or {}
     front = [f"{key}: {' '.join(str(field.value).split())}" for key, field in fields.items()]
     lines = [field.line for field in fields.values()]
@@ -146,14 +142,17 @@ class _FieldReader:
             line=self.line,
         )
         if self.advice and kind in NEED_WHEN and not entry.when and not entry.draft:
-            message = "no whenToUse: found by its content only"
-            self._add(warning, "no-when", "whenToUse", message, "say which tasks need it")
-        failed = any(problem.level == ERROR for problem in self.problems)
-        return replace(entry, draft=failed)
+            self._warn("no-when", "whenToUse", "no whenToUse: found by its content only", "say which tasks need it")
+        return replace(entry, draft=any(problem.level == ERROR for problem in self.problems))
 
-    def _add(self, make: Callable[..., Problem], code: str, key: str, message: str, hint: str = "") -> None:
-        line = self.fields[key].line if key in self.fields else self.line
-        self.problems.append(make(code, message, hint, line))
+    def _line(self, key: str) -> int:
+        return self.fields[key].line if key in self.fields else self.line
+
+    def _add(self, make: Callable[..., Problem], code: str, key: str, message: str, hint: str) -> None:
+        self.problems.append(make(code, message, hint, self._line(key)))
+
+    def _warn(self, code: str, key: str, message: str, hint: str) -> None:
+        self._add(warning, code, key, message, hint)
 
     def _present(self, key: str) -> Field | None:
         field = self.fields.get(key)
@@ -170,7 +169,7 @@ class _FieldReader:
         text = clean(field.value)
         if text != field.value:
             hint = "remove them; \\b in double quotes is a backspace: use single quotes"
-            self._add(warning, "hidden-character", key, f"invisible or control characters in {key}", hint)
+            self._warn("hidden-character", key, f"invisible or control characters in {key}", hint)
         return " ".join(text.split())
 
     def _id(self, key: str) -> str:
@@ -190,21 +189,18 @@ class _FieldReader:
         assert field is not None
         if "\n" in str(field.value).strip():
             message = "a title is one line: line breaks read as spaces"
-            self._add(warning, "title-lines", "title", message, "write it on one line")
+            self._warn("title-lines", "title", message, "write it on one line")
         if len(title) > TITLE_LENGTH:
-            message = f"title is longer than {TITLE_LENGTH} characters"
-            self._add(warning, "long-title", "title", message, "shorten it")
-        mix = mixed_script(title)
-        if mix:
-            message = f"title mixes look-alike letters ({mix})"
-            self._add(warning, "mixed-script", "title", message, "retype it in one script")
+            self._warn("long-title", "title", f"title is longer than {TITLE_LENGTH} characters", "shorten it")
+        if mix := mixed_script(title):
+            self._warn("mixed-script", "title", f"title mixes look-alike letters ({mix})", "retype it in one script")
         return title
 
     def _kind(self) -> str:
         kind = self._text("kind") or "memory"
         if kind not in CREATES and kind not in CHANGES:
             hint = "one of: " + ", ".join([*CREATES, *CHANGES])
-            self._add(warning, "unknown-kind", "kind", f"unknown kind {kind!r}: kept, but ignored", hint)
+            self._warn("unknown-kind", "kind", f"unknown kind {kind!r}: kept, but ignored", hint)
         return kind
 
     def _importance(self) -> str:
@@ -212,7 +208,7 @@ class _FieldReader:
         if word in IMPORTANCE or not word:
             return word or DEFAULT_IMPORTANCE
         message = f"unknown importance {word!r}: taken as low"
-        self._add(warning, "unknown-importance", "importance", message, "low, medium, high or critical")
+        self._warn("unknown-importance", "importance", message, "low, medium, high or critical")
         return "low"
 
     def _time(self, key: str) -> int:
@@ -221,32 +217,35 @@ class _FieldReader:
             return 0
         at, odd = read_time(text)
         if odd:
-            self._add(warning, "bad-time", key, f"{key} {text[:40]!r} {odd}", "write 2026-01-23T10:30:00Z")
-        if at is not None and at > now() + FUTURE_SLACK:
-            self._add(warning, "future-time", key, f"{key} lies in the future: counts as now", "correct the date")
+            self._warn("bad-time", key, f"{key} {text[:40]!r} {odd}", "write 2026-01-23T10:30:00Z")
+        if at is not None and at > now() + FUTURE_SLACK_MS:
+            self._warn("future-time", key, f"{key} lies in the future: counts as now", "correct the date")
         return at or 0
 
-    def _items(self, key: str) -> list[str]:
+    def _listed(self, key: str) -> list[Value]:
         field = self._present(key)
         if field is None:
             return []
-        value = field.value if isinstance(field.value, list) else [field.value]
-        if not all(isinstance(item, str) for item in value):
-            self._add(error, "not-list", key, f"{key} must be a flat list of texts", "remove the inner brackets")
-            return []
-        return [str(item) for item in value]
+        return field.value if isinstance(field.value, list) else [field.value]
+
+    def _items(self, key: str) -> list[str]:
+        items = self._listed(key)
+        if all(isinstance(item, str) for item in items):
+            return [str(item) for item in items]
+        self._add(error, "not-list", key, f"{key} must be a flat list of texts", "remove the inner brackets")
+        return []
 
     def _tags(self) -> tuple[str, ...]:
         items = self._items("tags")
         if len(items) > MAX_TAGS:
-            message = f"{len(items)} tags: at most {MAX_TAGS}"
-            self._add(error, "too-many-tags", "tags", message, "keep the few that help")
+            hint = "keep the few that help"
+            self._add(error, "too-many-tags", "tags", f"{len(items)} tags: at most {MAX_TAGS}", hint)
             return ()
         tags = [" ".join(clean(item).split()) for item in items]
         if not all(tags):
-            self._add(warning, "empty-tag", "tags", "empty tag dropped", "remove it")
+            self._warn("empty-tag", "tags", "empty tag dropped", "remove it")
         if any(clean(item) != item for item in items):
-            self._add(warning, "hidden-character", "tags", "invisible or control characters in tags", "remove them")
+            self._warn("hidden-character", "tags", "invisible or control characters in tags", "remove them")
         self._refuse_nul("tags", items)
         return tuple(dict.fromkeys(tag for tag in tags if tag))
 
@@ -260,34 +259,29 @@ class _FieldReader:
         stripped = [pattern.strip() for pattern in patterns]
         if any("\n" in pattern[len(pattern.rstrip("\n")) :] for pattern in patterns):
             message = "line break at the end of a condition dropped"
-            self._add(warning, "condition-lines", "whenToUse", message, "use '|-' or quotes")
+            self._warn("condition-lines", "whenToUse", message, "use '|-' or quotes")
         cleaned = [clean(pattern) for pattern in stripped]
         if cleaned != stripped:
             hint = "\\b in double quotes is a backspace: use single quotes"
-            self._add(warning, "hidden-character", "whenToUse", "control or invisible characters in a condition", hint)
-        line = self.fields["whenToUse"].line if "whenToUse" in self.fields else self.line
-        self.problems.extend(problems_of(cleaned, line) if self.advice else ())
+            self._warn("hidden-character", "whenToUse", "control or invisible characters in a condition", hint)
+        self.problems.extend(problems_of(cleaned, self._line("whenToUse")) if self.advice else ())
         return tuple(pattern for pattern in cleaned if pattern)
 
     def _patterns(self) -> list[str]:
-        """Conditions as text; objects `{pattern: …}` of older files are accepted."""
-        field = self._present("whenToUse")
-        if field is None:
-            return []
-        value = field.value if isinstance(field.value, list) else [field.value]
-        items = [item.get("pattern", item) if isinstance(item, dict) else item for item in value]
-        if not all(isinstance(item, str) for item in items):
-            message = "whenToUse must be text or a list of texts"
-            self._add(error, "not-list", "whenToUse", message, "put each condition in quotes")
-            return []
-        return [str(item) for item in items]
+        """Return the conditions as text; objects `{pattern: …}` of older files are accepted."""
+        items = [item.get("pattern", item) if isinstance(item, dict) else item for item in self._listed("whenToUse")]
+        if all(isinstance(item, str) for item in items):
+            return [str(item) for item in items]
+        message = "whenToUse must be text or a list of texts"
+        self._add(error, "not-list", "whenToUse", message, "put each condition in quotes")
+        return []
 
     def _related(self) -> tuple[str, ...]:
         items = self._items("relatedMemories")
         inside = [item for item in items if is_inside(item)]
         if len(inside) < len(items):
             message = "a related memory outside the memories folder is ignored"
-            self._add(warning, "related-outside", "relatedMemories", message, "name a memory by its id or file stem")
+            self._warn("related-outside", "relatedMemories", message, "name a memory by its id or file stem")
         return tuple(dict.fromkeys(inside))
 
     def _extra(self) -> dict[str, Value]:
@@ -296,7 +290,7 @@ class _FieldReader:
             if key in KEYS:
                 continue
             if key in DROPPED:
-                self._add(warning, "forbidden-key", key, f"key {key!r} is not allowed: dropped", "rename it")
+                self._warn("forbidden-key", key, f"key {key!r} is not allowed: dropped", "rename it")
                 continue
             self._check_key(key, field)
             extra[key] = field.value
@@ -304,17 +298,15 @@ class _FieldReader:
 
     def _check_key(self, key: str, field: Field) -> None:
         if key == "claim" and not _is_claim(field.value):
-            hint = "give it subject, predicate and value, each as text"
-            self._add(warning, "bad-claim", key, "a claim that cannot be used", hint)
-        imitated = confusable_with(key, KEYS)
-        if imitated:
+            message = "a claim that cannot be used"
+            self._warn("bad-claim", key, message, "give it subject, predicate and value, each as text")
+        if imitated := confusable_with(key, KEYS):
             message = f"key {clean(key)!r} looks like {imitated!r} but is not"
-            self._add(warning, "look-alike-key", key, message, f"write {imitated}")
+            self._warn("look-alike-key", key, message, f"write {imitated}")
         elif not (key[:1].isalpha() or key.startswith(("_", "-", "."))) or key in ("true", "false", "null"):
-            message = f"key {clean(key)[:40]!r} is not a name"
-            self._add(warning, "odd-key", key, message, "start keys with a letter")
+            self._warn("odd-key", key, f"key {clean(key)[:40]!r} is not a name", "start keys with a letter")
         if len(str(field.value)) > MAX_VALUE_LENGTH:
-            self._add(warning, "long-value", key, f"value of {clean(key)[:40]!r} is very long", "move it into the body")
+            self._warn("long-value", key, f"value of {clean(key)[:40]!r} is very long", "move it into the body")
         self._refuse_nul(key, field.value)
 
     def _refuse_nul(self, key: str, value: object) -> None:

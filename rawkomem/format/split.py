@@ -1,22 +1,18 @@
 """Splits a file into blocks: one frontmatter and its body each.
 
-A new entry starts only where a `---` line outside code fences and HTML comments opens a YAML mapping that has a
-`title`, a `kind`, a `trace_id` or an `experience_id`, and closes with another `---` line. Any other `---` is a
-horizontal rule or a separator.
+A new entry starts only where a `---` line outside code fences and HTML comments opens a YAML mapping with one of the
+TELLING_KEYS that another `---` line closes. Any other `---` is a horizontal rule or a separator.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from ..model.problem import Problem, error, warning
 from ..model.record import record
 from .frontmatter import MAX_BYTES, Field, Unreadable, read_frontmatter
 from .llmos_keys import MARKS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # The only lines that can change the state: delimiters, code fences, HTML comment starts.
 TELLING = re.compile(r"^(?:(---)[ \t]*$| {0,3}(`{3,}|~{3,})([^\n]*)$| {0,3}(<!--))", re.MULTILINE)
@@ -43,9 +39,12 @@ class Block:
 
 
 def split(text: str) -> list[Block]:
-    """The blocks of a text with \\n line ends. A text that does not start with frontmatter is one block without."""
+    r"""Return the blocks of a text with \n line ends.
+
+    A text that does not start with frontmatter is one block without.
+    """
     start = len(text) - len(text.lstrip(" \t\n"))
-    opening = DELIMITER.match(text, _line_start(text, start))
+    opening = DELIMITER.match(text, text.rfind("\n", 0, start) + 1)
     if not opening:
         return [_draft(text, _missing_frontmatter(text))] if text.strip() else []
     odd = warning("blank-lines", "blank lines before the frontmatter", "start the file with ---")
@@ -58,10 +57,7 @@ def split(text: str) -> list[Block]:
 
 
 def append_holds(text: str, entry: str) -> bool:
-    """The append law, proven for this very text: split(text + entry) == split(text) + split(entry).
-
-    Only the last block is split again: what stands above it neither sees nor shapes what is appended.
-    """
+    """Tell whether split(text + entry) == split(text) + split(entry), by splitting the last block only."""
     tail = _last_block(text)
     return tail is not None and _said(split(join(tail, entry))) == _said(split(tail)) + _said(split(entry))
 
@@ -92,7 +88,7 @@ def join(text: str, entry: str) -> str:
 
 
 class _Lines:
-    """Line numbers of positions. Counts from the position asked for last, so that a whole file is counted once."""
+    """A counter of line numbers that counts on from the last position, so that a whole file is counted once."""
 
     def __init__(self, text: str):
         self.text, self.position, self.line = text, 0, 1
@@ -192,14 +188,9 @@ def _block(text: str, lines: _Lines, opened: _Opened, end: int, last: bool) -> B
         body = TRAILING_SEPARATOR.sub("", body)
     lead = len(body) - len(body.lstrip("\n"))
     first_line = lines.at(opened.body)
-    return Block(
-        opened.fields,
-        body.strip("\n").rstrip(),
-        opened.line,
-        first_line + lead,
-        lines.at(end) - (1 if end and text[end - 1] == "\n" else 0),
-        tuple(opened.problems),
-    )
+    last_line = lines.at(end) - (1 if end and text[end - 1] == "\n" else 0)
+    said = body.strip("\n").rstrip()
+    return Block(opened.fields, said, opened.line, first_line + lead, last_line, tuple(opened.problems))
 
 
 def _draft(text: str, problem: Problem) -> Block:
@@ -212,7 +203,3 @@ def _missing_frontmatter(text: str) -> Problem:
     if DELIMITER.search(text):
         return error("text-before-frontmatter", "text before the frontmatter", "start the file with ---")
     return error("no-frontmatter", "no frontmatter", "start the file with --- and a title")
-
-
-def _line_start(text: str, position: int) -> int:
-    return text.rfind("\n", 0, position) + 1

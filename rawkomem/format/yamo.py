@@ -1,21 +1,14 @@
-"""YAMO blocks (RFC-0011 §3) as data: written in the form of the RFC's examples, read in that form and in its grammar's.
-
-The two differ: the grammar wants `meta: key;value;` lines and `- ` before a constraint, no example has them. See
-docs/yamo.md.
-"""
+"""Reads and writes YAMO blocks (RFC-0011 §3), in the form of the RFC's examples or of its grammar (docs/yamo.md)."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ..model.problem import Problem, error, warning
 from ..model.record import record
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Pairs = tuple[tuple[str, str], ...]
+Pairs = tuple[tuple[str, str], ...]
 
 SECTIONS = ("context", "constraints", "output", "meta")  # hold pairs
 LINES = ("agent", "intent", "priority", "log", "handoff")  # hold one value
@@ -98,14 +91,12 @@ def read_block(text: str) -> tuple[Block | None, tuple[Problem, ...]]:
     reading = read_blocks(text)
     if len(reading.blocks) == 1 or reading.problems:
         return (reading.blocks[0] if len(reading.blocks) == 1 else None), reading.problems
-    found = "several blocks" if reading.blocks else "no block"
-    return None, (
-        error("not-one-block", f"{found} where one is expected", "a block runs from 'agent: …;' to 'handoff: …;'"),
-    )
+    message = f"{'several blocks' if reading.blocks else 'no block'} where one is expected"
+    return None, (error("not-one-block", message, "a block runs from 'agent: …;' to 'handoff: …;'"),)
 
 
 def read_blocks(text: str) -> Reading:
-    """All blocks of a text, in either form. One that is wrong is left out and told, with the line; nothing raises."""
+    """Return all blocks of a text, in either form. A wrong block is left out and reported; nothing raises."""
     reader = _Reader()
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip() and not line.startswith(FENCE):
@@ -115,7 +106,7 @@ def read_blocks(text: str) -> Reading:
 
 
 class _Reader:
-    """Takes the lines of a text one by one."""
+    """A reader that takes the lines of a text one by one."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []

@@ -1,35 +1,23 @@
-"""The blocks of RFC-0011 §3, one builder for each operation; synthesize and delete, which it names without a form, too.
-
-Their fixed sentences are the RFC's own, the store that it names included: others compare them. Values are text or
-numbers; the ledger builds its blocks from the texts that it kept.
-"""
+"""Builds the block of each operation of RFC-0011 §3. Fixed sentences are the RFC's own, because others compare them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from ..model.clock import iso
 from .yamo import Block
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Said = str | int | float
+Said = str | int | float
 
 AGENT = "YAMO_AGENT"  # the RFC's name for an agent that gives none
 PREFIX = "MemoryMesh_"
 PREVIEW_LENGTH = 60  # characters
+HYPOTHESIS = "New information should be integrated into world model"  # of a memory that comes with none
 INJECT = "SubconsciousReflector"  # the handoff that brings a lesson into the context of the next session
 
 
 def retain_block(
-    agent: str,
-    at: int,
-    id: str,
-    type: str,
-    length: Said,
-    preview: str,
-    hypothesis: str = "New information should be integrated into world model",
+    agent: str, at: int, id: str, type: str, length: Said, preview: str, hypothesis: str = HYPOTHESIS
 ) -> Block:
     """Return the block that says a memory was stored; `length` in bytes."""
     return Block(
@@ -51,7 +39,7 @@ def retain_block(
 def recall_block(
     agent: str, at: int, query: str, limit: Said, filter: str, found: Said, score: Said, confidence: Said
 ) -> Block:
-    """Memories were looked for; `score` ranks within this answer, `confidence` is how relevant the best one is."""
+    """Return the block of a search; `score` ranks within this answer, `confidence` is the best one's relevance."""
     return Block(
         _agent(agent),
         "recall_relevant_memories",
@@ -66,16 +54,13 @@ def recall_block(
 
 
 def reflect_block(agent: str, at: int, id: str, topic: str, sources: Said, preview: str, confidence: Said) -> Block:
-    """Beliefs were made from memories."""
+    """Return the block that says beliefs were made from memories."""
     return Block(
         _agent(agent),
         "synthesize_beliefs_from_memories",
         (("topic", topic), ("source_count", str(sources)), ("timestamp", iso(at))),
         output=(("reflection_id", id), ("insight_preview", _preview(preview)), ("confidence", str(confidence))),
-        meta=(
-            ("rationale", "Aggregated high-signal patterns from recent memory"),
-            ("confidence", str(confidence)),
-        ),
+        meta=(("rationale", "Aggregated high-signal patterns from recent memory"), ("confidence", str(confidence))),
         log=_log("memory_reflected", at, topic=topic, sources=str(sources)),
     )
 
@@ -95,32 +80,20 @@ def lesson_block(
     confidence: Said,
 ) -> Block:
     """Return the block of a learned lesson; on the wire, the pattern is its id."""
+    sure = str(confidence)
     return Block(
         _agent(agent),
         "distill_wisdom_from_execution",
-        (
-            ("original_context", situation),
-            ("error_pattern", pattern),
-            ("severity", severity),
-            ("timestamp", iso(at)),
-        ),
-        (
-            ("hypothesis", "This lesson prevents recurrence of similar failures"),
-            ("hypothesis_confidence", str(confidence)),
-        ),
+        (("original_context", situation), ("error_pattern", pattern), ("severity", severity), ("timestamp", iso(at))),
+        (("hypothesis", "This lesson prevents recurrence of similar failures"), ("hypothesis_confidence", sure)),
         "high",
         (
             ("lesson_id", id),
             ("oversight_description", oversight),
             ("preventative_rule", rule),
-            ("rule_confidence", str(confidence)),
+            ("rule_confidence", sure),
         ),
-        (
-            ("rationale", fix),
-            ("applicability_scope", scope),
-            ("inverse_lesson", inverse),
-            ("confidence", str(confidence)),
-        ),
+        (("rationale", fix), ("applicability_scope", scope), ("inverse_lesson", inverse), ("confidence", sure)),
         _log("lesson_learned", at, pattern=pattern, severity=severity, id=id),
         INJECT,
     )

@@ -10,8 +10,7 @@ from ..model.errors import BadInput
 from ..model.record import replace
 from ..state.facets import category_of, imported_from
 from ..text.clean import one_line
-from ..text.frame import DIRECTIVE, FENCE, GROUPED_HEADING, HEADING, LEAD
-from ..text.safe import safe_body, safe_title
+from ..text.safe import DIRECTIVE, FENCE, GROUPED_HEADING, HEADING, LEAD, safe_body, safe_title
 from ..text.tokens import count_tokens
 
 TYPE_CHECKING = False

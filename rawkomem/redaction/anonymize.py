@@ -1,23 +1,17 @@
-"""Names of people become ids, and their home folders `~`: for what is written without a person looking at it.
+"""Replaces names of people by ids and their home folders by `~`, in texts that no person sees before they are written.
 
-An id is the same for the same name, in every run and on every machine, so that texts about one person stay together. It
-hides a name from readers; whoever knows the name can work out its id.
+A name has the same id on every machine. The id hides the name from readers, not from those who know the name.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
+from ..model.entry import Entry
 from ..model.kinds import RECORDED
 from ..model.record import record
-from .each_text import with_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from ..model.entry import Entry
 
 ID_DIGITS = 6  # of an id: a project names few people
 MIN_NAME_LETTERS = 3  # letters of a name: a shorter one is part of other words
@@ -32,18 +26,18 @@ ACCOUNTS = frozenset(
 )
 SLASH = r"(?:\\{1,2}|/)"
 HOME = re.compile(rf"(?:(?<![\w.~-])/(?:home|Users)/|\b[A-Za-z]:{SLASH}Users{SLASH})([\w.@-]+)(?:{SLASH}|(?![\w.@-]))")
-SHARED = frozenset(("shared", "public", "default", "linuxbrew"))  # folders that are nobody's home
+SHARED_FOLDERS = frozenset(("shared", "public", "default", "linuxbrew"))  # folders that are nobody's home
 
 
 @record
 class Person:
-    """Somebody who goes by several names: the first makes the id, so it should be the one that other machines know."""
+    """Somebody with several names: the first makes the id, so it should be the one that other machines know."""
 
     names: tuple[str, ...]
 
     @property
     def id(self) -> str:
-        """What stands for any of the names."""
+        """Return the id that stands for any of the names."""
         return user_id(self.names[0])
 
 
@@ -53,7 +47,7 @@ def user_id(name: str) -> str:
 
 
 def person(names: Iterable[str]) -> Person | None:
-    """Somebody by these names, without those that name nobody in particular; None where none is left."""
+    """Return somebody by these names, without those of machines and of nobody; None where none is left."""
     kept = tuple(dict.fromkeys(name.strip() for name in names if _telling(name.strip())))
     return Person(kept) if kept else None
 
@@ -75,16 +69,11 @@ def unseen(entry: Entry, via: str) -> bool:
     return entry.kind in RECORDED or via == DISTILLED
 
 
-def anonymize_entry(entry: Entry, people: Sequence[Person]) -> Entry:
-    """Return the entry without names of people, in frontmatter and body alike."""
-    return with_texts(entry, lambda text: anonymize(text, people))
-
-
 def _telling(name: str) -> bool:
     return len(name) >= MIN_NAME_LETTERS and name.lower() not in ACCOUNTS
 
 
 def _home(found: re.Match[str]) -> str:
-    if found[1].lower() in SHARED:
+    if found[1].lower() in SHARED_FOLDERS:
         return found[0]
     return "~/" if found[0].endswith(("/", "\\")) else "~"

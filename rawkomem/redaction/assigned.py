@@ -1,4 +1,4 @@
-"""Secrets known by what they are assigned to: `password = …`, `"apiKey": "…"`, `--token …`, `Authorization: …`."""
+"""Finds secrets by what they are assigned to: `password = …`, `"apiKey": "…"`, `--token …`, `Authorization: …`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Hit = tuple[int, int, str]  # start, end, name of the rule
 
 MAX_KEY_LENGTH = 48  # characters before the telling word that still belong to the key
-BADGE_REACH = 24  # characters from "badge" to the token in a badge's address
+BADGE_REACH_CHARS = 24  # characters from "badge" to the token in a badge's address
 MIN_PASSWORD_LENGTH = 4  # `root` is one; shorter values are flags
 MIN_CHOSEN_LENGTH = 6  # letters and digits: shorter ones are numbered names
 BETWEEN = ",;:)]}+"  # a value that starts so lies between two strings
@@ -29,12 +29,10 @@ MIN_PROVIDER_KEY_LENGTH = 14  # characters, where only the provider's name is sa
 
 BETWEEN_WORDS = frozenset((b"and", b"or", b"&", b"with", b"+", b"/"))  # between the words user and password: prose
 MESSAGE_WORDS = frozenset(
-    """
-    your the must enter please password invalid incorrect required should cannot not
-    """.split()  # noqa: SIM905 - as above
+    "your the must enter please password invalid incorrect required should cannot not".split()  # noqa: SIM905
 )
 
-SPACED = "(?:api|access|secret|private|license|auth|account|encryption) key"
+SPACED_KEY = "(?:api|access|secret|private|license|auth|account|encryption) key"
 WORD = r"passw(?:or)?d|passwort|passphrase|pwd|pass|pw|secrete?|token|key|credential|creds|auth|pat|login"
 OPERATOR = (
     r"[:?.!]{0,3}={1,3}>?|:|,|\(|>\s*|\s\|{1,2}\s|\s(?:is|was)[ :]"  # assignments, comparisons, arguments, XML, prose
@@ -43,7 +41,7 @@ OPERATOR = (
 
 # Group 1 the telling word, 2 the rest of the key, 3 the operator; the value comes right after.
 ASSIGNMENT = (
-    rf"(?i)({SPACED}|{WORD}|{'|'.join(sorted(PROVIDERS))})([\w.-]{{0,40}})"
+    rf"(?i)({SPACED_KEY}|{WORD}|{'|'.join(sorted(PROVIDERS))})([\w.-]{{0,40}})"
     r"(?:\[\w*\])?[\\\"'`)*\]]{0,4}(?: string\b)?[ \t]{0,20}"
     rf"({OPERATOR})[ \t]{{0,20}}[*\\]{{0,2}}[^\s<,;]"
 )
@@ -95,7 +93,9 @@ def find_assigned(data: bytes) -> Iterator[Hit]:
         if not seen.isdisjoint(words.split("|")):
             yield from _in_place(data, test, compiled(pattern))
     if not seen.isdisjoint(HEADS):
-        yield from _in_headers(data, compiled(HEADER))
+        for found in compiled(HEADER).finditer(data):
+            if _header_fits((found.group(1) or found.group(2)).lower(), _text(data, *found.span(3))):
+                yield *found.span(3), "authorization"
     if "://" in seen:
         for found in compiled(URL).finditer(data):
             if not is_placeholder(_text(data, *found.span(1))):
@@ -110,15 +110,8 @@ def _in_place(data: bytes, test: str, pattern: Any) -> Iterator[Hit]:
             yield start, end, "password"
 
 
-def _in_headers(data: bytes, pattern: Any) -> Iterator[Hit]:
-    for found in pattern.finditer(data):
-        scheme = (found.group(1) or found.group(2)).decode("latin-1").lower()
-        if _header_fits(scheme, _text(data, *found.span(3))):
-            yield *found.span(3), "authorization"
-
-
 def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
-    """`quick` finds the place; `pattern`, the same with groups, is slower and sees that place only."""
+    """Yield assigned secrets. `quick` finds a place; `pattern`, the same with groups, is slower and sees only that."""
     at = 0
     for _ in range(MAX_ASSIGNMENTS):
         spot = quick.search(data, at)
@@ -219,19 +212,15 @@ def _verdict(data: bytes, at: int, key: str, operator: str, value: str, quoted: 
 
 
 def _harmless(data: bytes, at: int) -> bool:
-    """`/etc/passwd`, and the tokens of badges, which are public."""
-    return data[at - 1 : at] == b"/" or b"badge" in data[max(0, at - BADGE_REACH) : at]
+    """Tell whether this is `/etc/passwd`, or the token of a badge, which is public."""
+    return data[at - 1 : at] == b"/" or b"badge" in data[max(0, at - BADGE_REACH_CHARS) : at]
 
 
 def _plausible(key: str, value: str) -> bool:
     plain = value.strip().lower()
-    return (
-        len(plain) >= MIN_PASSWORD_LENGTH
-        and plain[0] not in BETWEEN
-        and plain not in NO_VALUES
-        and not _echoes(key, plain)
-        and not is_placeholder(value)
-    )
+    if len(plain) < MIN_PASSWORD_LENGTH or plain[0] in BETWEEN or plain in NO_VALUES:
+        return False
+    return not _echoes(key, plain) and not is_placeholder(value)
 
 
 def _echoes(key: str, value: str) -> bool:
@@ -241,19 +230,19 @@ def _echoes(key: str, value: str) -> bool:
 
 
 def _is_chosen(value: str) -> bool:
-    """`hunter2`: what people choose who are asked for a digit. Only where a password is being set."""
+    """Tell whether a value is like `hunter2`, as people choose it. Only where a password is being set."""
     word = value.rstrip("0123456789")
     return len(value) >= MIN_CHOSEN_LENGTH and MIN_PASSWORD_LENGTH <= len(word) < len(value) and word.isalpha()
 
 
 def _says_secret(value: str, quoted: str) -> bool:
-    """`my-own-secret-token`: a value that calls itself one. Unquoted snake_case is the name of a variable."""
+    """Tell whether a value calls itself a secret. Unquoted snake_case is the name of a variable."""
     letters = value.replace("-", "") if quoted else value
     return len(value) >= MIN_PROVIDER_KEY_LENGTH and "secret" in value.lower() and letters.isalnum()
 
 
 def _quoted_password(value: str) -> bool:
-    """Plain lower-case words are taken; messages to users start with a capital or speak of passwords."""
+    """Tell whether quoted words are a password: messages start with a capital or speak of passwords."""
     if " " not in value:
         return value[0] != "."
     plain = value == value.lower() and value.replace(" ", "").isalpha()
@@ -268,10 +257,10 @@ def _fits(value: str, test: str) -> bool:
     return test != "strong" or is_strong(value) or is_random(value)
 
 
-def _header_fits(scheme: str, value: str) -> bool:
+def _header_fits(scheme: bytes, value: str) -> bool:
     if is_placeholder(value) or value.lower() in NO_VALUES:
         return False
-    if scheme == "basic":
+    if scheme == b"basic":
         return _is_user_and_password(value) or is_random(value)
     return is_random(value) or (is_strong(value) and len(value) >= 12)
 

@@ -1,4 +1,4 @@
-"""Secrets and personal data in a text: where they are, and the text without them."""
+"""Finds secrets and personal data in a text, and redacts them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TAG = "[REDACTED_"
 NUMBER = r"\d(?:[ .()/-]{0,3}\d){8,}"  # without nine digits in a row there is no card, account or telephone number
-NUMERIC = ("card", "iban", "ssn", "phone")
+NUMERIC_CHECKS = ("card", "iban", "ssn", "phone")
 TRIMMED = {"iban": iban_in, "phone": phone_in}  # whose patterns may take too much
 CONTEXT_LENGTH = 16  # characters a check may look at beside its match
 SHORT_KEY_LENGTH = 20  # JFrog's shortest keys: too short to call a run of one letter a placeholder
@@ -40,12 +40,12 @@ class Secret:
 
     @property
     def pii(self) -> bool:
-        """Whether it is personal data rather than a credential."""
+        """Tell whether it is personal data rather than a credential."""
         return RULES[self.rule].pii
 
     @property
     def tag(self) -> str:
-        """What stands in its place."""
+        """Return the tag that takes its place."""
         return RULES[self.rule].tag
 
 
@@ -64,10 +64,7 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
 
 
 def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None) -> str:
-    """Return the text with a tag such as [REDACTED_AWS_KEY] for each secret. Doing it twice changes nothing more.
-
-    `stand_in` gives something else than a tag for personal data.
-    """
+    """Return the text with a tag such as [REDACTED_AWS_KEY] for each secret, or `stand_in` for personal data."""
     while secrets := find_secrets(text, pii):  # ends: each round leaves fewer characters outside tags
         pieces, at = [], 0
         for secret in secrets:
@@ -79,10 +76,9 @@ def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = 
 
 
 def leaks_again(text: str) -> bool:
-    """Return whether a text that was redacted before holds a secret or personal data after all.
+    """Tell whether a redacted text holds a secret or personal data after all.
 
-    With all rules where RE2 is loaded already. A cold command cannot afford that for the second look: there it is known
-    beginnings, addresses and key blocks, found by plain search.
+    Where RE2 is not loaded yet, a cold command cannot afford it: then only plain search looks.
     """
     if "re2" in sys.modules:
         return bool(find_secrets(text))
@@ -91,15 +87,12 @@ def leaks_again(text: str) -> bool:
 
 
 def engine() -> str:
-    """`re2`, or `plain` where google-re2 is missing: then known beginnings, PEM blocks and mail addresses are found."""
+    """Return `re2`, or `plain` where google-re2 is missing: then only plain search looks."""
     try:
         import re2  # noqa: F401
     except ImportError:
         return "plain"
     return "re2"
-
-
-# --- all that is found, before it is sorted out -------------------------------------------------------------------
 
 
 def _hits(data: bytes, pii: bool) -> Iterator[Hit]:
@@ -114,7 +107,7 @@ def _hits(data: bytes, pii: bool) -> Iterator[Hit]:
     yield from find_kubernetes(data)
     numbers = pii and compiled(NUMBER, False).search(data)
     for rule in PERSONAL_RULES if pii else ():
-        if (numbers or rule.check not in NUMERIC) and not words.isdisjoint(rule.literals):
+        if (numbers or rule.check not in NUMERIC_CHECKS) and not words.isdisjoint(rule.literals):
             yield from _rule_hits(rule, data)
 
 
@@ -169,7 +162,7 @@ def _accepted(rule: Rule, value: str, data: bytes, start: int, end: int) -> bool
 
 
 def _plain_hits(text: str, pii: bool) -> Iterator[Hit]:
-    """Keys with a known beginning and mail addresses, by string search alone."""
+    """Yield keys with a known beginning and mail addresses, by string search alone."""
     if pii:
         yield from _plain_addresses(text)
     for rule in PREFIX_RULES:
@@ -201,11 +194,8 @@ def _plain_addresses(text: str) -> Iterator[Hit]:
         at = text.find("@", max(end, at + 1))
 
 
-# --- sorting it out -----------------------------------------------------------------------------------------------
-
-
 def _merge(data: bytes, hits: Iterator[Hit]) -> list[Hit]:
-    """Hits in order: overlapping secrets become one, a secret beats personal data, tags are left alone."""
+    """Return the hits in order: overlapping secrets are one, a secret beats personal data, tags are left alone."""
     taken = bytearray(len(data))
     for start, end in _tags(data):
         taken[start:end] = b"\1" * (end - start)
@@ -221,14 +211,11 @@ def _merge(data: bytes, hits: Iterator[Hit]) -> list[Hit]:
                 kept.append((start, end, name))
     for start, end, _ in kept:
         taken[start:end] = b"\1" * (end - start)
-    return sorted(kept + list(_free(personal, taken)))
-
-
-def _free(hits: list[Hit], taken: bytearray) -> Iterator[Hit]:
-    for start, end, name in hits:
+    for start, end, name in personal:
         if 1 not in taken[start:end]:
             taken[start:end] = b"\1" * (end - start)
-            yield start, end, name
+            kept.append((start, end, name))
+    return sorted(kept)
 
 
 def _tags(data: bytes) -> list[tuple[int, int]]:
@@ -243,7 +230,7 @@ def _tags(data: bytes) -> list[tuple[int, int]]:
 
 
 def _widen(failure: UnicodeError) -> tuple[bytes, int]:
-    """One byte for each character beyond Latin-1, so that positions stay the same: patterns take it for a letter."""
+    """Encode a character beyond Latin-1 as one byte, so that positions stay; patterns take it for a letter."""
     assert isinstance(failure, UnicodeEncodeError)
     return b"\xff" * (failure.end - failure.start), failure.end
 

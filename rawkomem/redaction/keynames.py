@@ -1,10 +1,10 @@
-"""What a key names: a password, a secret, a token, something of a provider's, or nothing of interest."""
+"""Tells what a key names: a password, a secret, a token, something of a provider's, or nothing of interest."""
 
 from __future__ import annotations
 
 from .looks_secret import letter_runs
 
-LONG_NAMES = range(6, 13)  # letters of a provider that may begin a longer name; `sumo` begins `sumOfExposures` as well
+PREFIX_LETTERS = range(6, 13)  # of a provider that may begin a longer name; `sumo` begins `sumOfExposures` as well
 
 PASSWORDS = frozenset(("password", "passwd", "passwort", "passphrase", "passcode", "pwd", "pass", "pw"))
 SECRETS = frozenset(("secret", "secrete", "secrets", "credential", "credentials", "creds", "jwtsecret"))
@@ -60,4 +60,4 @@ def kind_of(key: str) -> str:
 def _has_provider(parts: list[str]) -> bool:
     """Return whether a part, or two in a row, names a provider: `messagebird`, `message_bird`, `softlayerapikey`."""
     names = parts + [parts[at] + parts[at + 1] for at in range(len(parts) - 1)]
-    return any(name in PROVIDERS or any(name[:end] in PROVIDERS for end in LONG_NAMES) for name in names)
+    return any(name in PROVIDERS or any(name[:end] in PROVIDERS for end in PREFIX_LETTERS) for name in names)

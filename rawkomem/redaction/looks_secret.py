@@ -1,4 +1,4 @@
-"""Does a value look like a secret? Randomness, placeholders, words and code, judged on the value alone."""
+"""Tells whether a value looks like a secret, by the value alone: randomness, placeholders, words and code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MIN_DIGIT_ENTROPY_BITS = 2.2  # a random number of 16 digits has about 2.9
 LONG_NAME_LETTERS = 20  # letters: an attribute with a longer name is made of words
 LONG_NUMBER_DIGITS = 14  # digits: times in milliseconds have 13
 MIN_WORDY_SHARE = 0.55  # share of common letter pairs: English has about .85, random letters .25
-WORD_RUN = 4  # letters in a row before they can be a word
+MIN_WORD_LETTERS = 4  # letters in a row before they can be a word
 PLACEHOLDER_SHARE = 0.6  # of one and the same filler character
 FILLERS = "xX*#.0-_ "
 
@@ -24,27 +24,9 @@ PAIRS = frozenset(
     """.split()  # noqa: SIM905 - a list of two hundred quoted pairs reads worse
 )
 
-TEMPLATES = (
-    "some-",
-    "${",
-    "{{",
-    "<%",
-    "$(",
-    "%(",
-    "#{",
-    "@{",
-    "%{",
-    "<",
-    "&lt;",
-    "[",
-    "(",
-    "{",
-    "#",
-    "\\",
-    "...",
-    "/",
-    "~/",
-)
+TEMPLATES = (  # how a value that is filled in later begins
+    "some-", "${", "{{", "<%", "$(", "%(", "#{", "@{", "%{", "<", "&lt;", "[", "(", "{", "#", "\\", "...", "/", "~/",
+)  # fmt: skip
 TEMPLATE_PARTS = ("[REDACTED_", "%s", "…", "********", "://", "process.env", "os.environ", "secrets.", "ENV[")
 FILLED_IN = (
     "example", "placeholder", "changeme", "change_me", "change-me", "your", "insert", "redacted", "dummy", "fake",
@@ -65,7 +47,7 @@ NO_VALUES = frozenset(
 
 
 def entropy(value: str) -> float:
-    """Bits a character, from the value's own character counts."""
+    """Return the bits a character, from the value's own character counts."""
     from math import log2
 
     total = len(value)
@@ -86,7 +68,7 @@ def is_filler(value: str) -> bool:
 
 
 def _variable(value: str) -> bool:
-    """`$NAME`, `%NAME%`, `${NAME}` somewhere inside."""
+    """Tell whether a value holds `$NAME`, `%NAME%` or `${NAME}`."""
     if (value.startswith("$") and value[1:2].isalpha()) or (value.startswith("%") and value.endswith("%")):
         return True
     for opening, closing in (("${", "}"), ("{{", "}}"), ("#{", "}")):
@@ -113,7 +95,7 @@ def is_wordy(value: str) -> bool:
     covered = 0
     for run in letter_runs(value):
         pairs = [run[at : at + 2] in PAIRS for at in range(len(run) - 1)]
-        if len(run) >= WORD_RUN and sum(pairs) >= MIN_WORDY_SHARE * len(pairs):
+        if len(run) >= MIN_WORD_LETTERS and sum(pairs) >= MIN_WORDY_SHARE * len(pairs):
             covered += len(run)
     return covered >= 0.5 * len(value.replace("_", "").replace("-", "").replace(".", ""))
 
@@ -148,7 +130,7 @@ def _mixes(value: str) -> int:
 
 
 def is_strong(value: str) -> bool:
-    """Whether a shorter value looks like a chosen password: letters with digits or symbols, and no name or path."""
+    """Tell whether a shorter value looks like a chosen password: letters with digits or symbols, no name or path."""
     letters = sum(c.isalpha() for c in value)
     digits = sum(c.isdigit() for c in value)
     symbols = sum(not c.isalnum() and c not in "._-/:,()[]" for c in value)

@@ -1,4 +1,4 @@
-"""Secrets of several lines: PEM private keys, whole or cut off, and the data of Kubernetes secrets."""
+"""Finds secrets of several lines: PEM private keys, whole or cut off, and the data of Kubernetes secrets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KUBERNETES_VALUE = r"(?m)^\s+(?:[\"']?[\w.-]+[\"']?:\s*(?:[>|]-?\s*\n\s*)?)[\"']
 
 
 def find_private_keys(data: bytes) -> Iterator[Hit]:
-    """Each PEM, PGP or PuTTY private key from its first line to its last; a cut-off one to its last line of key."""
+    """Yield each PEM, PGP or PuTTY private key, whole; a cut-off one up to its last line of key."""
     yield from _putty_keys(data)
     at = data.find(BEGIN)
     while at >= 0:

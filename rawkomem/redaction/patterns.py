@@ -1,4 +1,4 @@
-"""RE2, for our own patterns: compiled when first needed, because an ordinary text meets few of them."""
+"""Compiles our own patterns for RE2 when they are first needed, because an ordinary text needs few of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks for personal data: is a match that looks like a card, an IBAN, a number or an address really one?"""
+"""Checks whether a match that looks like a card, an IBAN, a number or an address really is one."""
 
 from __future__ import annotations
 
@@ -27,13 +27,11 @@ CARDS = (
     ("5018 5020 5038 5893 6304 6759 6761 6762 6763", (16, 18, 19)),
 )
 
-FILES = frozenset(
-    ("png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts", "json", "html", "md", "py", "service")
-)
+FILE_ENDINGS = ("png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts", "json", "html", "md", "py", "service")
 LOGINS = ("ssh", "sftp", "rsync", "mosh", "ssh-copy-id")  # `ssh deploy@host` names a machine
-DIGITS_OF_A_PHONE = range(8, 16)  # E.164 allows 15; fewer than 8 are extensions or years
+PHONE_DIGITS = range(8, 16)  # E.164 allows 15; fewer than 8 are extensions or years
 OBJECT_IDS = ("1.3.", "2.5.")  # ISO object identifiers look like addresses
-UNIFORM_OCTET = 30  # four numbers all below this are a version, not an address
+MIN_ADDRESS_OCTET = 30  # four numbers all below this are a version, not an address
 
 
 def passes(check: str, value: str, before: str, after: str) -> bool:
@@ -52,7 +50,7 @@ def passes(check: str, value: str, before: str, after: str) -> bool:
 
 
 def is_card(value: str) -> bool:
-    """A known issuer, the right length, and Luhn's checksum."""
+    """Tell whether digits are a card: a known issuer, the right length, and Luhn's checksum."""
     digits = value.replace(" ", "").replace("-", "")
     known = any(len(digits) in lengths and digits.startswith(tuple(starts.split())) for starts, lengths in CARDS)
     doubled = [int(d) * 2 for d in digits[-2::-2]]
@@ -75,14 +73,14 @@ def iban_in(value: str) -> str:
 
 def phone_in(value: str) -> str:
     """Return the telephone number a match begins with: whole groups, as many digits as a number may have."""
-    while sum(c.isdigit() for c in value.partition("x")[0]) >= DIGITS_OF_A_PHONE.stop:
+    while sum(c.isdigit() for c in value.partition("x")[0]) >= PHONE_DIGITS.stop:
         value = value[: max(value.rfind(c) for c in " .-")] if any(c in value for c in " .-") else ""
-    return value if sum(c.isdigit() for c in value) in DIGITS_OF_A_PHONE or "x" in value else ""
+    return value if sum(c.isdigit() for c in value) in PHONE_DIGITS or "x" in value else ""
 
 
 def _is_email(value: str, before: str, after: str) -> bool:
     local, _, domain = value.rpartition("@")
-    if domain.rpartition(".")[2].lower() in FILES or local.strip(".") == "":
+    if domain.rpartition(".")[2].lower() in FILE_ENDINGS or local.strip(".") == "":
         return False
     remote = after[:1] == ":" and (after[1:2].isalnum() or after[1:2] in "/~")  # an scp or git address
     login = any(f"{word} " in before for word in LOGINS)
@@ -108,5 +106,5 @@ def _is_public_address(value: str, before: str) -> bool:
         return False
     if value.startswith(OBJECT_IDS):
         return False
-    version = address.version == 4 and all(int(part) < UNIFORM_OCTET for part in value.split("."))
+    version = address.version == 4 and all(int(part) < MIN_ADDRESS_OCTET for part in value.split("."))
     return address.is_global and not address.is_multicast and not version

@@ -1,8 +1,7 @@
 """The rule table of redaction: which shapes are secrets or personal data. Data only; `redact` runs it.
 
-A row is (name, literals, pattern). One of the literals must stand in the text, exactly, before the pattern is tried.
-The name makes the tag: `aws-key` becomes [REDACTED_AWS_KEY]. Patterns are RE2, case-sensitive, on one byte per
-character; group 1 is the secret. Lengths are open-ended where a provider may lengthen its keys.
+A row is (name, literals, pattern): the pattern is tried where a literal stands in the text. Patterns are RE2,
+case-sensitive, on one byte per character; group 1 is the secret. Lengths are open-ended where keys may grow.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ class Rule:
 
     @property
     def tag(self) -> str:
-        """What stands in its place."""
+        """Return the tag that takes its place."""
         return f"[REDACTED_{TAGS.get(self.name, self.name).upper().replace('-', '_')}]"
 
 

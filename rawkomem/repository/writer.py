@@ -12,7 +12,8 @@ from ..files.lock import lock
 from ..git.user import people_here
 from ..model.errors import BadInput, RawkoError
 from ..model.record import replace
-from ..redaction.anonymize import anonymize_entry, unseen
+from ..redaction.anonymize import unseen
+from ..redaction.entry import anonymize_entry
 from ..state.belief.trust import ARRIVALS, BASES, claimed_source
 
 if TYPE_CHECKING:

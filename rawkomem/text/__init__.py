@@ -1,1 +1,1 @@
-"""Frontmatter, splitting, chunking, cleaning, redaction and whenToUse conditions. No I/O."""
+"""Cleaning, chunking, languages, whenToUse conditions and other work on plain text. No I/O."""

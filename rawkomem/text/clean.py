@@ -1,16 +1,13 @@
-"""Text as a reader sees it: invisible, direction and control characters go; emoji and living scripts stay."""
+"""Cleans text: invisible, direction and control characters go; emoji and living scripts stay."""
 
 from __future__ import annotations
 
 from .escapes import sequences, without_sequences
-from .lookalikes import confusable_with, mixed_script
 from .unseen import DROP, EMOJI, JOIN, JOINING, LINE, MARK, NON_CHARACTER, STYLE, TAG, name, ranges, what, within
 
-__all__ = ["clean", "confusable_with", "hidden", "mixed_script", "one_line", "visible"]
-
-MARKS_PER_BASE = 4  # no living spelling stacks more on one letter; zalgo stacks dozens
+MAX_MARKS_PER_BASE = 4  # no living spelling stacks more on one letter; zalgo stacks dozens
 MAX_HIDDEN_ROWS = 10  # a file full of them needs one look, not a thousand lines
-TITLE_LENGTH = 120  # one line of a usual terminal
+MAX_TITLE_LENGTH = 120  # one line of a usual terminal
 
 JOINER, BLACK_FLAG, END_TAG = "\u200d", "\U0001f3f4", "\U000e007f"
 TEXT_STYLE, EMOJI_STYLE, BYTE_ORDER_MARK = "\ufe0e", "\ufe0f", "\ufeff"
@@ -41,7 +38,7 @@ def hidden(text: str, harmless: bool = True) -> list[tuple[int, str]]:
     return [(number, kind) for number, line in lines for kind in _taken_out(line, harmless)][:MAX_HIDDEN_ROWS]
 
 
-def one_line(text: str, limit: int = TITLE_LENGTH) -> str:
+def one_line(text: str, limit: int = MAX_TITLE_LENGTH) -> str:
     """Return the text as one clean line, cut with an ellipsis: for titles on a terminal and in prompts."""
     line = " ".join(clean(text).split())
     if len(line) <= limit:
@@ -79,7 +76,7 @@ def _clean_wide(text: str) -> str:
 
 
 def _in_context(text: str) -> str:
-    """Selectors, joiners, tags and marks stay or go by their neighbors."""
+    """Keep or drop selectors, joiners, tags and marks by their neighbors."""
     out: list[str] = []
     marks = at = 0
     while at < len(text):
@@ -93,7 +90,7 @@ def _in_context(text: str) -> str:
             length = _joint_fits(text[at], out, text[at + 1 : at + 2])
         elif verdict == MARK:
             marks += 1
-            length = marks <= MARKS_PER_BASE
+            length = marks <= MAX_MARKS_PER_BASE
         else:
             marks = 0
         if length:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 MAX_PATTERN_CHARS = 256  # a condition is a line; longer ones are mistakes or attacks
 MAX_RE2_BYTES = 8 << 20  # memory of one pattern: RE2's own default, stated
-MAX_KNOWN = 4_096  # conditions remembered: those of a batch of files
-MAX_COMPILED = 512  # compiled patterns kept; hostile repositories hold thousands
+MAX_KNOWN_CONDITIONS = 4_096  # conditions remembered: those of a batch of files
+MAX_COMPILED_PATTERNS = 512  # compiled patterns kept; hostile repositories hold thousands
 
 ALTERNATIVES, GLOB, REGEX, LANGUAGE, PHRASE, REFUSED = "alternatives", "glob", "regex", "language", "phrase", "refused"
 PIECES, PATHS, ENGINE, WORDS = "pieces", "paths", "engine", "words"  # how a condition is matched
@@ -62,7 +62,7 @@ known: dict[str, Condition] = language_cache()  # read before, perhaps by anothe
 def read_condition(pattern: str) -> Condition:
     """Return what a pattern means. Never raises: a pattern that cannot be used is a refused condition with a note."""
     if pattern not in known:
-        if len(known) >= MAX_KNOWN:
+        if len(known) >= MAX_KNOWN_CONDITIONS:
             known.clear()
         known[pattern] = _read(pattern)
     return known[pattern]
@@ -78,8 +78,11 @@ def _read(pattern: str) -> Condition:
     sentence = text.rstrip(".?!")
     if is_language(sentence) and not _has_signs(_prose(sentence)) and "*" not in sentence:
         return Condition(text, LANGUAGE, WORDS, clauses(text), body(text), note)
-    found = _read_glob(text) if is_file_glob(text) else _read_pattern(text)
-    return replace(found, notes=note + found.notes)
+    if not is_file_glob(text):
+        found = _read_pattern(text)
+        return replace(found, notes=note + found.notes)
+    globs = tuple((glob,) for glob in spell_out(text))
+    return Condition(text, GLOB, PATHS, globs, notes=note) if globs else _refused(text, *note, TOO_WIDE)
 
 
 def pack(condition: Condition) -> str:
@@ -95,13 +98,8 @@ def unpack(packed: str) -> Condition:
     return Condition(text, form, how, tuple(pieces), phrase)
 
 
-def _refused(text: str, note: Note) -> Condition:
-    return Condition(text, REFUSED, notes=(note,))
-
-
-def _read_glob(text: str) -> Condition:
-    globs = tuple((glob,) for glob in spell_out(text))
-    return Condition(text, GLOB, PATHS, globs) if globs else _refused(text, TOO_WIDE)
+def _refused(text: str, *notes: Note) -> Condition:
+    return Condition(text, REFUSED, notes=notes)
 
 
 def _read_pattern(text: str) -> Condition:
@@ -133,14 +131,16 @@ def _has_signs(text: str) -> bool:
         return True
     if 0 <= text.find("[") < text.rfind("]") or 0 <= text.find("(") < text.rfind(")"):
         return True
-    return any(_quantifies(text, at) for at, c in enumerate(text) if at and c in "*+?{")
+    return _has_quantifier(text)
 
 
 def _prose(text: str) -> str:
     """Return a sentence without its brackets, unless they hold alternatives or are counted."""
-    if "|" in text or any(_quantifies(text, at) for at, c in enumerate(text) if at and c in "*+?{"):
-        return text
-    return text.translate(BRACKETS)
+    return text if "|" in text or _has_quantifier(text) else text.translate(BRACKETS)
+
+
+def _has_quantifier(text: str) -> bool:
+    return any(_quantifies(text, at) for at, c in enumerate(text) if at and c in "*+?{")
 
 
 def _quantifies(text: str, at: int) -> bool:
@@ -183,7 +183,7 @@ _compiled: dict[str, tuple[Any, tuple[Note, ...]]] = {}
 def compiled(source: str) -> tuple[Any, tuple[Note, ...]]:
     """Return RE2's pattern, or None and why there is none. Never Python's `re`: it can be made to run forever."""
     if source not in _compiled:
-        if len(_compiled) >= MAX_COMPILED:
+        if len(_compiled) >= MAX_COMPILED_PATTERNS:
             _compiled.clear()
         _compiled[source] = _try_compile(source)
     return _compiled[source]
@@ -200,10 +200,7 @@ def _try_compile(source: str) -> tuple[Any, tuple[Note, ...]]:
     try:
         return re2.compile(source, options), ()
     except re2.error as failure:
-        said = f"is no regex RE2 can run ({_reason(failure)}): it is matched as plain text"
+        reason = failure.args[0] if failure.args else ""
+        reason = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+        said = f"is no regex RE2 can run ({reason}): it is matched as plain text"
         return None, (Note("bad-regex", said, REGEX_HINT),)
-
-
-def _reason(failure: Exception) -> str:
-    said = failure.args[0] if failure.args else ""
-    return said.decode(errors="replace") if isinstance(said, bytes) else str(said)

@@ -1,4 +1,4 @@
-"""Numbers as a sentence has them."""
+"""Writes numbers with their nouns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums of money in one form: `$1,250.50`, `1250.5 USD` and `dollar1250.50` are all `USD 1250.5`."""
+"""Writes sums of money in one form: `$1,250.50`, `1250.5 USD` and `dollar1250.50` are all `USD 1250.5`."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ CODES = (
 )  # fmt: skip
 SCALES = {"k": 1_000, "m": 1_000_000, "bn": 1_000_000_000}
 NAMES = {**SIGNS, **{code.lower(): code for code in CODES}}
-NAME = "|".join(re.escape(name) for name in sorted(NAMES, key=len, reverse=True))
+NAME_PATTERN = "|".join(re.escape(name) for name in sorted(NAMES, key=len, reverse=True))
 SUM = re.compile(
-    rf"(?P<minus>-)?\s*(?P<before>{NAME})?\s*(?P<sign>-)?\s*(?P<number>\d[\d.,]*)\s*(?P<scale>bn|k|m)?\s*(?P<after>{NAME})?",
+    rf"(?P<minus>-)?\s*(?P<before>{NAME_PATTERN})?\s*(?P<sign>-)?\s*"
+    rf"(?P<number>\d[\d.,]*)\s*(?P<scale>bn|k|m)?\s*(?P<after>{NAME_PATTERN})?",
     re.IGNORECASE,
 )
 GROUPED = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}")  # 1,250 and, as India writes it, 1,00,000
 
 
 def normalize_currency(text: str) -> str:
-    """`CODE number` for a text that is one sum in one currency; any other text, a range too, as it is."""
+    """Return a text that is one sum in one currency as `CODE number`; any other text, even a range, unchanged."""
     found = SUM.fullmatch(text.strip())
     if not found:
         return text

@@ -1,4 +1,4 @@
-"""Entities: what `kind:slug` in a text, and the folders of a path, say a memory is about. No regex: searches use it."""
+"""Finds the entities that `kind:slug` in a text and the folders of a path name. No regex: searches load this module."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ FOLDERS = (
     (("skill", "tool", "tools"), "agent", ""),
 )
 KEYS = ("entities", "entity", "entity_slugs")  # frontmatter
-GLUE = ("_", "-", "/", ".", ":", "@")  # before a kind they make it part of something else: a URL, a longer name
-MAX_NAMED = 8  # candidates and known entities that a message lists
+GLUE_SIGNS = ("_", "-", "/", ".", ":", "@")  # before a kind they make it part of something else: a URL, a longer name
+MAX_NAMED_ENTITIES = 8  # candidates and known entities that a message lists
 
 
 @record
 class Resolved:
-    """What a person may mean by an entity's name. `slugs` is empty where it is unknown or not clear: see `message`."""
+    """The entities that a name may mean; `slugs` is empty where the name is unknown or ambiguous: see `message`."""
 
     slugs: tuple[str, ...]
     message: str = ""
@@ -54,7 +54,7 @@ def _kind_before(text: str, colon: int) -> str:
         start = colon - len(kind)
         if start >= 0 and text[start:colon].lower() == kind:
             before = text[start - 1 : start]
-            return "" if before.isalnum() or before in GLUE else kind
+            return "" if before.isalnum() or before in GLUE_SIGNS else kind
     return ""
 
 
@@ -87,7 +87,7 @@ def entities_of(memory: Memory) -> tuple[str, ...]:
 
 
 def _listed(value: Value) -> Iterable[str]:
-    """Entities as frontmatter may list them: `kind:slug`, or mappings with a type and a slug."""
+    """Yield the entities that frontmatter lists as `kind:slug`, or as mappings with a type and a slug."""
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, dict):
             item = f"{item.get('type', '')}:{item.get('slug', '')}"
@@ -107,7 +107,7 @@ def _paths(text: str) -> Iterable[str]:
 
 
 def matching_entities(typed: str, known: Iterable[str]) -> tuple[str, ...]:
-    """The entities that a person may mean: one typed with its kind as it is, else those of that name, or like it."""
+    """Return the entities that a typed name may mean: with a kind as it is, else those of that name or like it."""
     typed = typed.strip().lower()
     if ":" in typed:
         return (typed,)
@@ -122,7 +122,7 @@ def _words(text: str) -> list[str]:
 
 
 def _fits(typed: Sequence[str], compact: str, name: Sequence[str]) -> bool:
-    """Part of the name, however it is joined; or the whole name among other words."""
+    """Tell whether the typed words are a part of the name, however joined, or hold the whole name."""
     whole = f" {' '.join(name)} "
     return bool(name) and (compact in "".join(name) or whole in f" {' '.join(typed)} ")
 
@@ -140,5 +140,5 @@ def resolve_entity(typed: str, known: Iterable[str]) -> Resolved:
 
 
 def _listing(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-    return ", ".join(names[:MAX_NAMED]) + more
+    more = f" and {len(names) - MAX_NAMED_ENTITIES} more" if len(names) > MAX_NAMED_ENTITIES else ""
+    return ", ".join(names[:MAX_NAMED_ENTITIES]) + more

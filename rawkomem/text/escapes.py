@@ -1,4 +1,4 @@
-"""Terminal escape sequences (ECMA-48): where they stand in a text, whole, as a terminal would swallow them."""
+"""Finds terminal escape sequences (ECMA-48) in a text, as long as a terminal would take them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ INTRODUCERS = "\x1b\x9b\x9d\x90\x98\x9e\x9f"
 
 
 def sequences(text: str) -> list[tuple[int, int]]:
-    """Start and end of each escape sequence, in order."""
+    """Return start and end of each escape sequence, in order."""
     if not any(character in text for character in INTRODUCERS):
         return []
     found = []
@@ -45,7 +45,7 @@ def _end(text: str, at: int) -> int:
 
 
 def _final(text: str, at: int, lowest: str) -> int:
-    """Past the intermediate characters and the one that ends a sequence, where there is one."""
+    """Return the place after the intermediate characters and the final one, if there is one."""
     at = _run(text, at, " ", "/")
     return at + 1 if lowest <= text[at : at + 1] <= "~" else at
 
@@ -57,7 +57,7 @@ def _run(text: str, at: int, lowest: str, highest: str) -> int:
 
 
 def _string_end(text: str, at: int) -> int:
-    """Past the terminator; an unfinished string ends with its line, or it would swallow the rest of the file."""
+    """Return the place after the terminator; an unfinished string ends with its line, so that the file goes on."""
     while at < len(text) and text[at] not in "\x07\x9c\x1b\r\n":
         at += 1
     if text.startswith("\x1b\\", at):

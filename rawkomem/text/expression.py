@@ -11,20 +11,19 @@ with what is not known is neither true nor false, and only what is true passes.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from operator import eq, ge, gt, le, lt, ne
+from typing import NoReturn
 
 from ..model.clock import read_moment
 from ..model.errors import BadInput
 from ..model.record import record
+from .paths import fits_wildcards
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import NoReturn
-
-    Known = str | int | float | bool | Sequence[str] | None
-    Fields = Mapping[str, Known]
-    Truth = bool | None
-    Test = Callable[[Fields], Truth]
+Known = str | int | float | bool | Sequence[str] | None
+Fields = Mapping[str, Known]
+Truth = bool | None
+Test = Callable[[Fields], Truth]
 
 MAX_FILTER_LENGTH = 4_000  # characters
 MAX_DEPTH = 40  # conditions inside each other
@@ -32,16 +31,7 @@ TOKEN = re.compile(
     r"""\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<name>[A-Za-z_][A-Za-z0-9_.]*)"""
     r"""|(?P<sign><=|>=|<>|!=|==|[=<>(),])|(?P<other>\S))"""
 )
-COMPARE: dict[str, Callable[[int], bool]] = {
-    "=": lambda order: order == 0,
-    "==": lambda order: order == 0,
-    "!=": lambda order: order != 0,
-    "<>": lambda order: order != 0,
-    "<": lambda order: order < 0,
-    "<=": lambda order: order <= 0,
-    ">": lambda order: order > 0,
-    ">=": lambda order: order >= 0,
-}
+COMPARE = {"=": eq, "==": eq, "!=": ne, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 CONTAINS = ("array_contains", "array_has")
 
 
@@ -71,7 +61,7 @@ def _tokens(text: str) -> list[Token]:
 
 
 class _Parser:
-    """Recursive descent; every step looks at one token."""
+    """A recursive descent parser; every step looks at one token."""
 
     def __init__(self, tokens: list[Token], fields: Sequence[str]):
         self.tokens = tokens
@@ -165,8 +155,8 @@ class _Parser:
         if self.skip("LIKE"):
             if self.next.kind != "text":
                 self.refuse("a pattern in quotes")
-            fits = _like(str(self.value()))
-            return lambda fields: None if fields[field] is None else _fits_any(fits, fields[field])
+            pattern = str(self.value()).casefold()
+            return lambda fields: None if fields[field] is None else _is_like(fields[field], pattern)
         if self.skip("BETWEEN"):
             least = self.value()
             self.expect("AND")
@@ -213,56 +203,23 @@ def _not(truth: Truth) -> Truth:
 
 
 def _compare(known: Known, value: Known, sign: str) -> Truth:
-    """Numbers as numbers, times as times, the rest as text; a list equals each of what it holds."""
+    """Compare numbers as numbers, times as times, other values as text; a list equals each of its items."""
     if known is None or value is None:
         return None
     if isinstance(known, (list, tuple)):
         return _any([_compare(item, value, sign) for item in known]) or False
-    order = _order(known, value)
-    return None if order is None else COMPARE[sign](order)
+    if not isinstance(known, (int, float)):
+        return bool(COMPARE[sign](str(known), str(value)))
+    moment = read_moment(value) if isinstance(value, str) else value
+    return bool(COMPARE[sign](known, moment)) if isinstance(moment, (int, float)) else None
 
 
-def _order(known: Known, value: Known) -> int | None:
-    if isinstance(known, (int, float)):
-        moment = read_moment(value) if isinstance(value, str) else value
-        if not isinstance(moment, (int, float)):
-            return None
-        return (known > moment) - (known < moment)
-    return (str(known) > str(value)) - (str(known) < str(value))
-
-
-def _fits_any(fits: Callable[[str], bool], known: Known) -> bool:
-    return any(map(fits, known)) if isinstance(known, (list, tuple)) else fits(str(known))
+def _is_like(known: Known, pattern: str) -> bool:
+    texts = known if isinstance(known, (list, tuple)) else [str(known)]
+    return any(fits_wildcards(pattern, text.casefold(), "%", "_") for text in texts)
 
 
 def _holds(known: Known, value: Known) -> Truth:
     if known is None or value is None:
         return None
     return str(value) in known if isinstance(known, (list, tuple)) else str(known) == str(value)
-
-
-def _like(pattern: str) -> Callable[[str], bool]:
-    """SQL's % and _, whatever the case. By hand: as a regex, `%a%a%a%b` takes the length to the power of its parts."""
-    first, *rest = re.sub("%+", "%", pattern.casefold()).split("%")
-
-    def fits(text: str) -> bool:
-        text = text.casefold()
-        if not rest:
-            return len(text) == len(first) and _stands(first, text, 0)
-        *middle, last = rest
-        at, end = len(first), len(text) - len(last)
-        if end < at or not _stands(first, text, 0) or not _stands(last, text, end):
-            return False
-        for part in middle:
-            place = next((n for n in range(at, end - len(part) + 1) if _stands(part, text, n)), -1)
-            if place < 0:
-                return False
-            at = place + len(part)
-        return True
-
-    return fits
-
-
-def _stands(part: str, text: str, at: int) -> bool:
-    """Return whether a part without % stands in the text at this place."""
-    return all(wanted in ("_", found) for wanted, found in zip(part, text[at : at + len(part)], strict=True))

@@ -1,7 +1,4 @@
-"""Words that read like instructions to a model: a hint for whoever reviews a memory.
-
-It is no filter, and nothing is decided by it: input filters hardly help against poisoned memories (docs/security.md).
-"""
+"""Finds words that read like instructions to a model: a hint for reviewers, never a filter (docs/security.md)."""
 
 from __future__ import annotations
 
@@ -10,26 +7,17 @@ import re
 from ..model.record import record
 
 PATTERNS = (
-    (
-        "ignore_instructions",
-        r"\b(?:ignore|disregard|forget|override) (?:all |any |the |your |my )*(?:(?:previous|prior|above|earlier) )?"
-        r"(?:instructions?|prompts?|rules|directions|guidelines)\b",
-    ),
+    ("ignore_instructions",
+     r"\b(?:ignore|disregard|forget|override) (?:all |any |the |your |my )*(?:(?:previous|prior|above|earlier) )?"
+     r"(?:instructions?|prompts?|rules|directions|guidelines)\b"),
     ("new_role", r"\byou are now\b|\bact as (?:if you|an? (?:unrestricted|admin|root))|\bpretend (?:to be|you are)\b"),
-    (
-        "system_prompt",
-        r"\b(?:reveal|print|show|repeat|output) (?:me )?(?:your|the) "
-        r"(?:system|hidden|initial) (?:prompt|instructions)\b",
-    ),
-    (
-        "role_tokens",
-        r"<\|(?:im_start|im_end|system|user|assistant)\|>|\[/?INST\]|<</?SYS>>|^[ \t]*(?:system|assistant)[ \t]*:",
-    ),
-    (
-        "hide_from_user",
-        r"\b(?:do not|don't|never) (?:tell|inform|mention (?:this|it) to|reveal (?:this|it) to) the user\b",
-    ),
-)
+    ("system_prompt",
+     r"\b(?:reveal|print|show|repeat|output) (?:me )?(?:your|the) (?:system|hidden|initial) (?:prompt|instructions)\b"),
+    ("role_tokens",
+     r"<\|(?:im_start|im_end|system|user|assistant)\|>|\[/?INST\]|<</?SYS>>|^[ \t]*(?:system|assistant)[ \t]*:"),
+    ("hide_from_user",
+     r"\b(?:do not|don't|never) (?:tell|inform|mention (?:this|it) to|reveal (?:this|it) to) the user\b"),
+)  # fmt: skip
 PATTERN_SCORE = 0.4  # of one pattern; three are as bad as it gets
 
 _compiled = tuple((name, re.compile(pattern, re.IGNORECASE | re.MULTILINE)) for name, pattern in PATTERNS)
@@ -37,7 +25,7 @@ _compiled = tuple((name, re.compile(pattern, re.IGNORECASE | re.MULTILINE)) for 
 
 @record
 class Scan:
-    """How much a text reads like instructions to a model, from 0 to 1, and by which patterns."""
+    """A score from 0 to 1 of how much a text reads like instructions to a model, and the patterns that fit."""
 
     score: float
     patterns: tuple[str, ...]

@@ -1,8 +1,6 @@
-"""The language that people write memories and tasks in: its words, its stems, and what its function words are.
+"""The language of memories and tasks, which RAWKOMEM_LANGUAGE names: its words, stems and function words.
 
-Everything that depends on a human language is data in `languages/<code>.py`, besides the cues of learning in
-`learn/session/cues/<code>.py`. One language is in use at a time: the variable RAWKOMEM_LANGUAGE names it. Its stems are
-those of conditions, topics and summaries; the search index has stems of its own (FTS5's) for every language.
+Its data is in `languages/<code>.py` and `learn/session/cues/<code>.py`; the search index uses FTS5's stems instead.
 """
 
 from __future__ import annotations
@@ -77,7 +75,7 @@ class Language:
 
     @property
     def generic_stems(self) -> frozenset[str]:
-        """The stems of the generic words."""
+        """Return the stems of the generic words."""
         key = self.stemmer, self.generic_words
         if key not in _generic:
             _generic[key] = frozenset(self.stemmer(list(self.generic_words)))

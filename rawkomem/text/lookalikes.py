@@ -1,4 +1,4 @@
-"""Names in disguise: words that mix scripts, and keys that imitate a known key."""
+"""Finds names in disguise: words that mix scripts, and keys that imitate a known key."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 LATIN = ranges(
     (0x41, 0x5A), (0x61, 0x7A), (0xC0, 0x24F), (0x250, 0x2AF), (0x1E00, 0x1EFF), (0xFF21, 0xFF3A), (0xFF41, 0xFF5A)
 )  # fmt: skip
-OTHERS = (
+OTHER_SCRIPTS = (
     ("Cyrillic", ranges((0x400, 0x52F), (0x1C80, 0x1C8F), (0x2DE0, 0x2DFF), (0xA640, 0xA69F))),
     ("Greek", ranges((0x370, 0x3FF), (0x1F00, 0x1FFF))),
 )
-LATIN_FOR_GREEK = 2  # kΩ, Δt and μSv mix a letter or two in good faith; a disguised word has more
+MAX_LATIN_BESIDE_GREEK = 2  # kΩ, Δt and μSv mix a letter or two in good faith; a disguised word has more
 
 # Letters and digits that pass for a Latin letter: first as capitals, then all in lower case.
-CAPITALS = str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX")
-LETTERS = str.maketrans("авсԁеһіјкӏмнорԛѕтуѵԝхьαεηικνορτυχγϲϳı01", "abcdehijklmhopqstyvwxbaenikvoptuxycjiol")
+LATIN_CAPITALS = str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX")
+LATIN_LETTERS = str.maketrans("авсԁеһіјкӏмнорԛѕтуѵԝхьαεηικνορτυχγϲϳı01", "abcdehijklmhopqstyvwxbaenikvoptuxycjiol")
 
 
 def mixed_script(text: str) -> str:
@@ -44,10 +44,10 @@ def confusable_with(key: str, known: Iterable[str]) -> str:
 
 def _mix(word: str) -> str:
     latin = sum(within(c, LATIN) for c in word)
-    others = [name for name, edges in OTHERS if any(within(c, edges) for c in word)]
+    others = [name for name, edges in OTHER_SCRIPTS if any(within(c, edges) for c in word)]
     if not latin or not others:
         return ""
-    if others == ["Greek"] and latin <= LATIN_FOR_GREEK and not _disguised(word):
+    if others == ["Greek"] and latin <= MAX_LATIN_BESIDE_GREEK and not _disguised(word):
         return ""
     return " + ".join(["Latin", *others])
 
@@ -61,5 +61,5 @@ def _fold(key: str) -> str:
     from unicodedata import combining, normalize
 
     seen = "".join(c for c in key if what(c) not in (DROP, JOIN, STYLE, TAG))
-    plain = normalize("NFKD", seen).translate(CAPITALS).casefold().strip()
-    return "".join(c for c in plain if not combining(c)).translate(LETTERS)
+    plain = normalize("NFKD", seen).translate(LATIN_CAPITALS).casefold().strip()
+    return "".join(c for c in plain if not combining(c)).translate(LATIN_LETTERS)

@@ -1,14 +1,11 @@
-"""Our lines in a file of somebody else, between two comment lines: put in once, and taken out to the byte."""
+"""Puts our lines into a file of somebody else, between two comment lines, and removes them to the byte."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from ..model.record import record
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FILE, LINES, LINES_AND_BREAK = "this file", "these lines", "these lines and the line end above them"
 EMPTY_FILE = re.compile(rb"\A(?:#![^\n]*\n)?\s*\Z")  # nothing is left but the first line of a script

@@ -1,4 +1,4 @@
-"""Natural-language conditions: do enough of a condition's specific words occur in a task?"""
+"""Natural-language conditions: tells whether enough of a condition's specific words occur in a task."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ def is_language(text: str) -> bool:
 def clauses(text: str) -> tuple[tuple[str, ...], ...]:
     """Return the specific stems of each alternative of a condition.
 
-    After "when" and its like, "or" separates alternatives, and commas do beside it. In other sentences it does not:
-    they describe rather than ask, and taking them apart halved the precision.
+    Only after "when" and its like, "or" and commas beside it separate alternatives: elsewhere that halved precision.
     """
     lower = f" {text.lower()} "
     for exception in language().exceptions:
@@ -64,10 +63,9 @@ def named(text: str, stems: frozenset[str]) -> str:
 
 
 def enough(stems: int) -> int:
-    """Return how many of a clause's specific words a task must hold.
+    """Return how many of a clause's specific words a task must hold: one of one, two of two or three, half of more.
 
-    One of one; two of two or three; half of more. Over two sets of requests, asking for one of two or three fired
-    wrongly five to ten times as often for twice the hits, and what words miss, embeddings find later.
+    Asking for one of two or three fired wrongly five to ten times as often, for twice the hits.
     """
     return stems if stems < 3 else max(2, (stems + 1) // 2)
 

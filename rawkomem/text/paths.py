@@ -1,4 +1,4 @@
-"""File globs such as `src/**/*.py` against the paths a task mentions. No regex engine."""
+"""Matches file globs such as `src/**/*.py` against the paths that a task mentions. No regex engine."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ MAX_FOLDERS = 24  # deeper paths and globs are not compared: the work grows with
 MAX_PATHS = 64  # of one task: a pasted listing says no more with thousands
 MAX_SPELLED_PATTERNS = 32  # one pattern's braces may spell out no more than this
 
-PLAIN = "-_./*?{},@~+# |"  # besides letters and digits: anything else is a regex, not a file glob
+GLOB_SIGNS = "-_./*?{},@~+# |"  # besides letters and digits: anything else is a regex, not a file glob
 
 
 def is_file_glob(text: str) -> bool:
-    """Whether a pattern is a file glob: a star, a slash or a leading `*.`, and nothing only a regex would hold."""
+    """Tell whether a pattern is a file glob: a star, a slash or a leading `*.`, and no sign that only a regex has."""
     if "*" not in text or " " in text.strip() or ".*" in text.replace("*.*", ""):
         return False
     pathlike = "/" in text or any(part.strip().startswith("*.") for part in text.replace(",", "|").split("|"))
-    return pathlike and all(c.isalnum() or c in PLAIN for c in text)
+    return pathlike and all(c.isalnum() or c in GLOB_SIGNS for c in text)
 
 
 def spell_out(text: str) -> list[str]:
@@ -35,7 +35,7 @@ def spell_out(text: str) -> list[str]:
 
 
 def _split(text: str) -> list[str]:
-    """At `|`, and at commas outside braces."""
+    """Split at `|`, and at commas outside braces."""
     pieces, depth = [""], 0
     for c in text:
         depth += (c == "{") - (c == "}")
@@ -54,7 +54,7 @@ def mentioned(task: str) -> list[str]:
 
 
 def fits(pattern: str, path: str) -> bool:
-    """Whether a path, or the end of it from some folder on, fits a glob. `**` stands for any number of folders."""
+    """Tell whether a path, or its end from some folder on, fits a glob. `**` stands for any number of folders."""
     wanted = pattern.removeprefix("./").strip("/").split("/")
     given = path.removeprefix("./").strip("/").split("/")
     if len(wanted) > MAX_FOLDERS:
@@ -65,24 +65,24 @@ def fits(pattern: str, path: str) -> bool:
             for at in range(1, len(reach)):
                 reach[at] = reach[at] or reach[at - 1]
         else:
-            reach = [False] + [reach[at] and _segment(segment, name) for at, name in enumerate(given)]
+            reach = [False] + [reach[at] and fits_wildcards(segment, name) for at, name in enumerate(given)]
     return reach[-1]
 
 
-def _segment(pattern: str, name: str) -> bool:
-    """One segment: `*` stands for any characters, `?` for one. Backs up to the last star only."""
-    at = star = mark = 0
-    seen = False
-    spot = 0
-    while spot < len(name):
-        if at < len(pattern) and pattern[at] in ("?", name[spot]) and pattern[at] != "*":
-            at, spot = at + 1, spot + 1
-        elif at < len(pattern) and pattern[at] == "*":
-            star, mark, seen = at, spot, True
+def fits_wildcards(pattern: str, text: str, many: str = "*", one: str = "?") -> bool:
+    """Tell whether a text fits a pattern with wildcards. Backs up to the last `many` only: a regex may run forever."""
+    at = spot = 0
+    star = mark = -1  # the last `many`, and the end of what it stands for
+    while spot < len(text):
+        sign = pattern[at : at + 1]
+        if sign == many:
+            star, mark = at, spot
             at += 1
-        elif seen:
+        elif sign in (one, text[spot]):
+            at, spot = at + 1, spot + 1
+        elif star >= 0:
             mark += 1
             at, spot = star + 1, mark
         else:
             return False
-    return pattern[at:].strip("*") == ""
+    return pattern[at:].strip(many) == ""

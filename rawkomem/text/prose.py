@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from .chunk import fence_after
 from .language import language
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HEADING, ITEM, PARAGRAPH = "heading", "item", "paragraph"
 BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
@@ -28,32 +25,35 @@ def prose_lines(body: str) -> Iterator[str]:
 
 
 def without_code(line: str) -> str:
-    """Return a line without its `code spans`: a run of backticks ends at the next run of the same length."""
-    if "`" not in line:
-        return line
+    """Return a line without its `code spans`."""
+    return "".join(part for part, code in spans(line) if not code)
+
+
+def spans(line: str) -> Iterator[tuple[str, bool]]:
+    """Yield a line in pieces, each with whether it is a code span: from a run of backticks to the next one as long."""
     runs = [(run.start(), run.end()) for run in BACKTICKS.finditer(line)]
     later: dict[int, list[int]] = {}
     for number in reversed(range(len(runs))):
         later.setdefault(runs[number][1] - runs[number][0], []).append(number)
-    kept, at, number = [], 0, 0
+    at = number = 0
     while number < len(runs):
         start, end = runs[number]
         same = later[end - start]
         while same[-1] <= number and len(same) > 1:
             same.pop()
         if same[-1] > number:
-            kept.append(line[at:start])
+            yield line[at:start], False
             number = same[-1]
             at = runs[number][1]
+            yield line[start:at], True
         number += 1
-    return "".join([*kept, line[at:]])
+    yield line[at:], False
 
 
 def sentences(body: str) -> list[str]:
-    """Return the sentences of a body in order. Headings, tables and code are none; each list item is one of its own.
+    """Return the sentences of a body in order, without headings, tables and code.
 
-    An item is told with the heading or the words that lead to its list: what stands under "Do not" means the opposite
-    without it.
+    A list item is a sentence, after the heading or words that lead to its list: "Do not: …" turns it around.
     """
     found: list[str] = []
     lead = ""
@@ -71,7 +71,7 @@ def sentences(body: str) -> list[str]:
 
 
 def _blocks(body: str) -> Iterator[tuple[str, str]]:
-    """Headings, list items and paragraphs, without their marks."""
+    """Yield headings, list items and paragraphs, without their marks."""
     kind, block = PARAGRAPH, list[str]()
     for line in [*prose_lines(body), ""]:
         text = line.strip().lstrip(">").strip()

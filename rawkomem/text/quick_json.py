@@ -1,7 +1,4 @@
-"""JSON without the standard library's `json`, which loads `re`: half a start, for what a C module does by itself.
-
-The scanner and the quoting are those of `json`; where a Python has no such C module, `json` does it.
-"""
+"""JSON by the C scanner and quoting of `json`, without `json` itself: loading it and `re` costs half a start."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ BLANKS = " \t\n\r"
 
 
 def read_json(text: str) -> Any:
-    """The value of a whole text; ValueError where it is none. Control characters inside strings are let through."""
+    """Return the value of a whole text; raise ValueError where it is none. Strings may hold control characters."""
     start = len(text) - len(text.lstrip(BLANKS))
     try:
         value, end = _scanner()(text, start)
@@ -26,14 +23,14 @@ def read_json(text: str) -> Any:
 
 
 def write_json(value: object) -> str:
-    """Texts, booleans and objects of these as JSON in ASCII, which no terminal or pipe can spoil."""
+    """Return texts, booleans and objects of these as JSON in ASCII, which no terminal or pipe can spoil."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_quote()(key)}: {write_json(item)}" for key, item in value.items()) + "}"
     return ("true" if value else "false") if isinstance(value, bool) else _quote()(value)
 
 
 class _Plain:
-    """What the C scanner asks of a decoder: numbers as Python's own, objects as dictionaries."""
+    """The settings that the C scanner asks of a decoder: Python's own numbers, objects as dictionaries."""
 
     strict = False
     object_hook = object_pairs_hook = None

@@ -1,7 +1,6 @@
-"""Whether two texts say the same: one measure with named levels.
+"""Whether two texts say the same, at named levels: vectors propose; words, numbers and negations decide.
 
-Vectors only propose. Two texts that are close in meaning say the same if they share most of their words, and if their
-numbers and negations agree: "at most 60" and "at most 600" differ by less than two wordings of either.
+For vectors, "at most 60" and "at most 600" differ by less than two wordings of either.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ RELATED_COSINE = 0.6  # from which two texts have to do with each other (neolata
 
 @record
 class Level:
-    """How close two texts must be: in meaning, where a cosine is known, and in words."""
+    """How close two texts must be, in meaning (where a cosine is known) and in words."""
 
     min_cosine: float
     min_shared: float  # share of the words of both texts that both have
@@ -38,7 +37,7 @@ class Said:
 
     @property
     def subject(self) -> frozenset[str]:
-        """The stems without those that any text may hold."""
+        """Return the stems without those that any text may hold."""
         return self.stems - language().generic_stems
 
 
@@ -83,9 +82,6 @@ def identity(text: str) -> str:
 
 
 def is_copy(one: str, other: str) -> bool:
-    """Return whether one text is the other with a few words changed, whatever these say.
-
-    Facts may differ on purpose: a planted copy of a memory that changes one number must still be recognized as a copy.
-    """
+    """Tell whether one text is the other with a few words changed, perhaps on purpose: a planted copy changes facts."""
     words, others = set(language().words(one)), set(language().words(other))
     return len(words & others) >= DUPLICATE.min_shared * max(1, len(words | others))

@@ -1,26 +1,22 @@
 """Extractive summaries: the few sentences that say most of what several texts say. Deterministic, no model.
 
-Sentences are taken one by one: the one with the most words that are common to the texts and not said yet. What is left
-to gain by a sentence only shrinks while others are taken, so a heap of old gains finds the best without trying all.
+The next sentence is the one with the most words that are common to the texts and not said yet (a lazy greedy heap).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from math import log, sqrt
-from typing import TYPE_CHECKING
 
 from ..model.record import record
 from .language import language
 from .prose import sentences
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 MIN_NEW_SHARE = 1 / 3  # of a sentence's words: a smaller share repeats, a larger one loses facts beside known names
 OPENING_WEIGHT = 1.25  # a text's first sentence usually says what it is about
 MAX_SENTENCE_WORDS = 60  # what is longer is a listing or a log, not a sentence
-ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", '"', ")")
+SENTENCE_ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", '"', ")")
 MAX_SENTENCES = 10_000  # looked at; bounds the work on a huge episode
 
 
@@ -52,14 +48,14 @@ def extract(texts: Sequence[tuple[str, float]], most_words: int) -> list[list[st
 
 
 def join(parts: Iterable[str]) -> str:
-    """Sentences as one text; a full stop where one has no mark of its own, and what leads to a list said once."""
+    """Join sentences to one text: add missing full stops, and write what leads to a list only once."""
     text = lead = ""
     for part in parts:
         before, (lead, colon, rest) = lead, part.partition(": ")
         if colon and lead == before:
             text = f"{text.rstrip('.')}; {rest}"
         else:
-            text += (" " if text.endswith(ENDS) else ". " if text else "") + part
+            text += (" " if text.endswith(SENTENCE_ENDS) else ". " if text else "") + part
     return text
 
 

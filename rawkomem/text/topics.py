@@ -1,20 +1,17 @@
-"""What texts are about, in a few words: labels of clusters and the topic of a text."""
+"""Finds the words that texts are about: labels of clusters and the topic of a text."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
-from typing import TYPE_CHECKING
 
 from ..model.ids import slug
 from .language import language
 from .overlap import subject_words
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
 
 class Vocabulary:
-    """In how many of some texts each stem occurs, and how it is usually written."""
+    """The number of texts that each stem occurs in, and the usual spelling of each stem."""
 
     def __init__(self, texts: Iterable[str]):
         self.texts = 0
@@ -47,7 +44,7 @@ def telling_words(texts: Sequence[str], among: Vocabulary, most: int) -> list[st
 
 
 def topic(text: str, synonyms: Mapping[str, Sequence[str]] | None = None) -> str:
-    """The word that a text repeats most, as a slug; of equals the first. A synonym counts for what it stands for."""
+    """Return the word that a text repeats most, as a slug; of equals the first. A synonym counts as its main word."""
     stem = language().stem
     stands_for = {stem(word): name for name, others in (synonyms or {}).items() for word in others}
     counts: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""What each character is: ordinary, invisible, or one whose neighbors decide. Small range tables, learnt on demand."""
+"""Classifies characters as ordinary, invisible, or decided by their neighbors, with small range tables."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ INVISIBLE = (
 
 
 def ranges(*pairs: tuple[int, int]) -> tuple[int, ...]:
-    """Ranges from first to last, ascending, as the edges between inside and outside."""
+    """Return ascending ranges from first to last as the edges between inside and outside."""
     return tuple(edge for first, last in pairs for edge in (first, last + 1))
 
 

@@ -1,4 +1,4 @@
-"""whenToUse: whether a condition fires on a text, which part of it does, and what `check` says about it."""
+"""Tells whether a whenToUse condition fires on a text, which part of it does, and what `check` says about it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Fired:
 
     @property
     def sentence(self) -> str:
-        """What a reader is told."""
+        """Return the sentence for a reader."""
         return SENTENCES[self.how].format(self.text) if self.how in SENTENCES else f"{self.how} {self.text!r}"
 
 
@@ -75,7 +75,8 @@ def fires(condition: Condition, situation: Situation) -> Fired | None:
     if condition.how == WORDS:
         return _words_fire(condition, situation)
     if condition.how == PATHS:
-        return _path_fires(condition, situation)
+        found = (path for (glob,) in condition.parts for path in situation.paths if fits(glob, path))
+        return next((Fired(PATH, path) for path in found), None)
     if condition.how == ENGINE:
         return _engine_fires(condition, situation)
     return _pieces_fire(condition, situation)
@@ -128,9 +129,8 @@ def _word_fires(piece: str, situation: Situation) -> bool:
 
 
 def _gaps_fire(pieces: tuple[str, ...], situation: Situation) -> bool:
-    return all(piece in situation.lower for piece in pieces) and any(
-        _in_order(pieces, line) for line in situation.lines
-    )
+    held = all(piece in situation.lower for piece in pieces)
+    return held and any(_in_order(pieces, line) for line in situation.lines)
 
 
 def _in_order(pieces: tuple[str, ...], line: str) -> bool:
@@ -148,11 +148,6 @@ def _engine_fires(condition: Condition, situation: Situation) -> Fired | None:
     if regex is not None and regex.search(situation.text):
         return Fired(REGEX)
     return _phrase_fires(condition, situation)
-
-
-def _path_fires(condition: Condition, situation: Situation) -> Fired | None:
-    found = (path for (glob,) in condition.parts for path in situation.paths if fits(glob, path))
-    return next((Fired(PATH, path) for path in found), None)
 
 
 def _words_fire(condition: Condition, situation: Situation) -> Fired | None:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rawkomem.model.entry import Entry
-from rawkomem.redaction.anonymize import anonymize, anonymize_entry, person, user_id
+from rawkomem.redaction.anonymize import anonymize, person, user_id
+from rawkomem.redaction.entry import anonymize_entry
 
 ADA = person(["ada@engine.example", "Ada Lovelace", "ada"])
 BOB = person(["bob.builder"])

@@ -23,7 +23,7 @@ from rawkomem.redaction.scrub.config import (
     configure,
 )
 from rawkomem.redaction.scrub.normalize import normalize
-from rawkomem.redaction.scrub.pipeline import Scrubbed, annotate, sanitise, scrub, stages, validate
+from rawkomem.redaction.scrub.pipeline import Scrubbed, annotate, sanitize, scrub, stages, validate
 from rawkomem.redaction.scrub.segment import passages, segment
 from rawkomem.redaction.scrub.semantics import filter_semantics
 from rawkomem.redaction.scrub.structure import clean_structure
@@ -88,7 +88,7 @@ def test_pipeline_cases(case):
         for made in scrub(content, config)
     ]
     assert found == case["expected"]["chunks"]
-    assert "bob@example.com" not in sanitise(content)  # with no chunk left, what is left of the text is redacted
+    assert "bob@example.com" not in sanitize(content)  # with no chunk left, what is left of the text is redacted
 
 
 REDACTED = {  # where the original lets something through
@@ -114,8 +114,8 @@ def test_token_cases(case):
 
 
 @by_case(MESH, "_sanitizeContent")
-def test_sanitise_cases(case):
-    assert sanitise(case["input"]["content"]) == case["expected"]
+def test_sanitize_cases(case):
+    assert sanitize(case["input"]["content"]) == case["expected"]
 
 
 @by_case(MESH, "scanForInjection")
@@ -264,7 +264,7 @@ TEXTS = st.lists(PIECES, max_size=25).map("".join)
 @settings(max_examples=300)
 @given(TEXTS)
 def test_each_stage_twice_is_once(text):
-    for stage in (structure, semantics, normal, sanitise):
+    for stage in (structure, semantics, normal, sanitize):
         once = stage(text)
         assert stage(once) == once
     chunks = annotate(segment(text, Chunking(min_tokens=1)), Metadata())

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rawkomem.text.clean import clean, confusable_with, hidden, mixed_script, one_line, visible
+from rawkomem.text.clean import clean, hidden, one_line, visible
+from rawkomem.text.lookalikes import confusable_with, mixed_script
 from tests.conftest import ROOT
 
 FLAG_OF_WALES = "\U0001f3f4\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f"

@@ -1,6 +1,6 @@
 """Write the answers of the server: memories fenced with a nonce, and one-line reports.
 
-The fence is that of injections (text/frame.py), so that learning from a transcript cuts these blocks out.
+The fence is that of injections (text/safe.py), so that learning from a transcript cuts these blocks out.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from ...model.clock import iso
 from ...redaction.find import redact
 from ...text.clean import one_line
-from ...text.frame import FENCE
-from ...text.safe import safe_body, safe_title
+from ...text.safe import FENCE, safe_body, safe_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

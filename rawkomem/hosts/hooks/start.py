@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...redaction.find import redact
 from ...text.clean import one_line
-from ...text.frame import FENCE
-from ...text.safe import safe_title
+from ...text.safe import FENCE, safe_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

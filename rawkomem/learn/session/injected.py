@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ...text.chunk import fence_after
-from ...text.frame import DIRECTIVE, FENCE, GROUPED_HEADING, HEADING, JSON_KEYS
+from ...text.safe import DIRECTIVE, FENCE, GROUPED_HEADING, HEADING, JSON_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from operator import itemgetter
 
 from ...text.chunk import fence_after
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-BACKTICKS = re.compile(r"`+")
+from ...text.prose import spans
 
 
 def in_prose(text: str, change: Callable[[str], str]) -> str:
-    """The text with its prose changed, until nothing changes any more: what is left can look like prose once more."""
+    """Return the text with its prose changed, until nothing changes: what is left can look like prose once more."""
     while (changed := "".join(part if code else change(part) for part, code in _parts(text))) != text:
         text = changed
     return text
@@ -40,29 +37,10 @@ def paragraphs(text: str) -> Iterator[tuple[str, bool]]:
 
 def _parts(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the text in pieces, each with whether it is code: fenced lines, and spans between backticks in a line."""
-    prose: list[str] = []
+    pieces: list[tuple[str, bool]] = []
     fence = ""
     for line in text.splitlines(keepends=True):
         before, fence = fence, fence_after(fence, line.rstrip("\n"))
-        if before or fence:
-            yield from _spans("".join(prose))
-            prose = []
-            yield line, True
-        else:
-            prose.append(line)
-    yield from _spans("".join(prose))
-
-
-def _spans(prose: str) -> Iterator[tuple[str, bool]]:
-    at = 0
-    opening = BACKTICKS.search(prose)
-    while opening:
-        end = prose.find("\n", opening.end())
-        runs = BACKTICKS.finditer(prose, opening.end(), end if end >= 0 else len(prose))
-        closing = next((run for run in runs if len(run[0]) == len(opening[0])), None)
-        if closing:
-            yield prose[at : opening.start()], False
-            yield prose[opening.start() : closing.end()], True
-            at = closing.end()
-        opening = BACKTICKS.search(prose, (closing or opening).end())
-    yield prose[at:], False
+        pieces += [(line, True)] if before or fence else spans(line)
+    for code, parts in groupby(pieces, key=itemgetter(1)):
+        yield "".join(part for part, _ in parts), code

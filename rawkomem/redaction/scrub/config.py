@@ -1,14 +1,12 @@
-"""What each stage of the scrubber does. Overrides are merged deeply: whatever they do not name stays as it is."""
+"""The settings of the scrubber's stages. Overrides are merged deeply: settings they do not name stay."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from ...model.errors import BadInput
 from ...model.record import record, replace
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @record
@@ -88,7 +86,7 @@ DEFAULT = Config()
 
 
 def configure(*overrides: Mapping[str, Any]) -> Config:
-    """The defaults with each override over those before it; keys may be written as RFC-0011 does (`minTokens`)."""
+    """Return the defaults with each override over those before it; keys may be RFC-0011's (`minTokens`)."""
     config = DEFAULT
     for override in overrides:
         config = _over(config, override, "")
@@ -100,9 +98,8 @@ def _over(section: Any, override: Mapping[str, Any], where: str) -> Any:
     for key, value in override.items():
         name = "".join(f"_{c.lower()}" if c.isupper() else c for c in key)
         if name not in vars(section):
-            raise BadInput(
-                f"the scrubber has no setting {where}{key}", f"one of {', '.join(map(_camel, vars(section)))}"
-            )
+            names = ", ".join(map(_camel, vars(section)))
+            raise BadInput(f"the scrubber has no setting {where}{key}", f"one of {names}")
         known = getattr(section, name)
         if isinstance(known, (bool, int, float)):
             fits = isinstance(value, (int, float)) and isinstance(value, bool) == isinstance(known, bool)
@@ -120,18 +117,11 @@ def _camel(name: str) -> str:
     return first + "".join(part.capitalize() for part in others)
 
 
-OFF = {"enabled": False}
 # RFC-0011 §6.2: short memories are memories.
 MEMORY_MESH = configure({"enabled": True, "chunking": {"minTokens": 1}, "validation": {"enforceMinLength": False}})
 # What the index holds: all words, so that every one of them finds the memory. Recall is measured with these passages.
 INDEX = configure(
-    {
-        "structural": OFF,
-        "semantic": OFF,
-        "normalization": OFF,
-        "chunking": {"wholeLines": True},
-        "metadata": OFF,
-        "validation": OFF,
-    }
+    {stage: {"enabled": False} for stage in ("structural", "semantic", "normalization", "metadata", "validation")},
+    {"chunking": {"wholeLines": True}},
 )
 PROFILES = {"default": DEFAULT, "mesh": MEMORY_MESH, "index": INDEX}

@@ -1,17 +1,11 @@
-"""Stage 3, normalization: one way to write headings, lists and punctuation.
-
-Quotes, backticks, `#tags` and numbers carry meaning, so they stay.
-"""
+"""Stage 3, normalization: one way to write headings, lists and punctuation. Backticks, `#tags` and numbers stay."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from .code import in_prose
-
-if TYPE_CHECKING:
-    from .config import Normalization
+from .config import Normalization
 
 DEEP_HEADING = re.compile(r"^#{7,}(?=\s)", re.MULTILINE)
 ANY_HEADING = re.compile(r"^#{1,6} [^\n]*$", re.MULTILINE)
@@ -27,7 +21,7 @@ def normalize(text: str, config: Normalization) -> str:
 
 
 def _open_ended(heading: re.Match[str]) -> str:
-    """`## Title ##` without the signs at its end; `# C#` keeps its own."""
+    """Return `## Title ##` without the signs at its end; `# C#` keeps its own."""
     line = heading[0].rstrip()
     bare = line.rstrip("#")
     return bare.rstrip() if bare != line and bare[-1:].isspace() and bare.strip("# ") else heading[0]

@@ -1,31 +1,22 @@
-"""The scrubber: a text goes in, redacted at the door, and what is indexed and embedded of it comes out.
-
-Redaction does not depend on any stage: a text of which nothing is left is redacted all the same, and whatever a caller
-keeps instead must come from `sanitise`, never from the raw text.
-"""
+"""Runs the scrubber over a text: redaction first, then its stages. What callers keep must come from `sanitize`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from ...model.ids import slug
 from ...model.record import record, replace
+from ...text.chunk import Chunk
 from ...text.clean import clean
 from ...text.injection import scan_for_injection
 from ...text.tokens import count_tokens
 from ..find import redact
-from .config import DEFAULT
+from .config import DEFAULT, Config, Metadata, Validation
 from .normalize import normalize
 from .segment import PATH, UNNAMED, segment
 from .semantics import filter_semantics
 from .structure import clean_structure
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...text.chunk import Chunk
-    from .config import Config, Metadata, Validation
 
 
 @record
@@ -61,7 +52,7 @@ def scrub(text: str, config: Config = DEFAULT, source: str = "") -> list[Scrubbe
 
 def stages(text: str, config: Config = DEFAULT, source: str = "") -> Stages:
     """Return the same, one stage after the other. A stage that is switched off hands on what it was given."""
-    redacted = sanitise(text)
+    redacted = sanitize(text)
     structural = semantic = normal = redacted
     if config.enabled and config.structural.enabled:
         structural = semantic = normal = clean_structure(redacted, config.structural)
@@ -74,7 +65,7 @@ def stages(text: str, config: Config = DEFAULT, source: str = "") -> Stages:
     return Stages(redacted, structural, semantic, normal, tuple(validate(annotated, config.validation)))
 
 
-def sanitise(text: str) -> str:
+def sanitize(text: str) -> str:
     """Return the text without invisible characters, secrets, personal data and blanks around it."""
     return redact(clean(text)).strip()
 

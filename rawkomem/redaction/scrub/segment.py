@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...text.chunk import Chunk, chunk
 from ...text.tokens import count_tokens
 from .code import paragraphs
-from .config import INDEX
-
-if TYPE_CHECKING:
-    from .config import Chunking
+from .config import INDEX, Chunking
 
 UNNAMED = "unnamed-section"
 PATH = " > "  # between the headings of a chunk, as in the index
@@ -62,7 +57,7 @@ class _Gathered:
         return [made for made, tokens in self.chunks if tokens >= self.config.min_tokens]
 
     def _close(self) -> None:
-        """A chunk that is too small goes to the one before it, where that has room."""
+        """End the chunk at hand; one that is too small goes to the one before it, where that has room."""
         if not self.texts:
             return
         text, tokens = "\n\n".join(self.texts), self.tokens

@@ -1,18 +1,12 @@
-"""Stage 2, semantic filtering: paragraphs without a message go, and those that repeat one.
-
-What is boilerplate is decided by a whole paragraph, never by a word in it: a memory may well speak of a sidebar.
-"""
+"""Stage 2, semantic filtering: drops whole paragraphs without a message, and those that repeat one."""
 
 from __future__ import annotations
 
 import re
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from .code import paragraphs
-
-if TYPE_CHECKING:
-    from .config import Semantic
+from .config import Semantic
 
 MAX_BOILERPLATE_LENGTH = 120  # characters; a longer paragraph has something to say
 BOILERPLATE = re.compile(

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from .code import in_prose
+from .config import Structural
 
-if TYPE_CHECKING:
-    from .config import Structural
-
-BLOCKS = frozenset(
-    (
-        "p", "div", "section", "article", "header", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li",
-        "table", "tr", "blockquote", "pre",
-    )
+BLOCKS = (
+    "p", "div", "section", "article", "header", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li",
+    "table", "tr", "blockquote", "pre",
 )  # fmt: skip
 TAG = re.compile(r"[/!]?[A-Za-z][^<>]*|!--[^<>]*--")
 SILENT = re.compile(r"<(script|style)\b", re.IGNORECASE)  # elements whose text nobody reads
@@ -44,7 +39,7 @@ def _clean(prose: str, config: Structural) -> str:
 
 
 def _without_silent(text: str) -> str:
-    """Scripts and styles go with their contents; an open one takes the rest with it, as in a browser."""
+    """Remove scripts and styles with their contents; an open one takes the rest, as in a browser."""
     out, at = [], 0
     while found := SILENT.search(text, at):
         out.append(text[at : found.start()])
@@ -54,7 +49,7 @@ def _without_silent(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    """One pass; what is left of a tag around a tag is looked at once more, so that nothing can hide in another."""
+    """Remove tags in one pass; what is left of a tag around a tag is checked again, so that nothing can hide."""
     out: list[str] = []
     opened: list[int] = []
     for part in re.split(r"([<>])", text):

@@ -7,26 +7,10 @@ from ..stem import porter
 
 # Short forms that people write for a word, as stems.
 SHORT_FORMS = {
-    "admin": "administr",
-    "async": "asynchron",
-    "auth": "authent",
-    "authn": "authent",
-    "config": "configur",
-    "db": "databas",
-    "dep": "depend",
-    "dir": "directori",
-    "doc": "document",
-    "env": "environ",
-    "js": "javascript",
-    "k8": "kubernet",
-    "lib": "librari",
-    "msg": "messag",
-    "param": "paramet",
-    "perf": "perform",
-    "pkg": "packag",
-    "py": "python",
-    "repo": "repositori",
-    "ts": "typescript",
+    "admin": "administr", "async": "asynchron", "auth": "authent", "authn": "authent", "config": "configur",
+    "db": "databas", "dep": "depend", "dir": "directori", "doc": "document", "env": "environ", "js": "javascript",
+    "k8": "kubernet", "lib": "librari", "msg": "messag", "param": "paramet", "perf": "perform", "pkg": "packag",
+    "py": "python", "repo": "repositori", "ts": "typescript",
 }  # fmt: skip
 
 LANGUAGE = Language(
