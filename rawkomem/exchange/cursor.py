@@ -24,11 +24,9 @@ def is_cursor(source: Source) -> bool:
     path = source.path
     if not source.is_folder:
         return path.endswith(RULE) or os.path.basename(path) == OLDER
-    return os.path.isdir(os.path.join(path, "rules")) if os.path.basename(path) == ".cursor" else _holds_rules(path)
-
-
-def _holds_rules(folder: str) -> bool:
-    return any(name.endswith(RULE) for name in os.listdir(folder))
+    if os.path.basename(path) == ".cursor":
+        return os.path.isdir(os.path.join(path, "rules"))
+    return any(name.endswith(RULE) for name in os.listdir(path))
 
 
 def read_cursor(source: Source) -> Iterator[Entry]:
@@ -45,13 +43,8 @@ def _rule(page: Page) -> Entry:
     fields, body = split_front(page.text)
     description = str(fields.get("description") or "").strip()
     heading = body.partition("\n")[0] if body.startswith("# ") else ""
-    always = str(fields.get("alwaysApply", "")).lower() == "true"
+    title = heading.lstrip("# ") or description or page.stem.replace("-", " ")
+    importance = "high" if str(fields.get("alwaysApply", "")).lower() == "true" else "medium"
+    when = [*texts(fields.get("globs")), description]
     extra: dict[str, Value] = {"description": description} if description else {}
-    return entry_from(
-        page,
-        heading.lstrip("# ") or description or page.stem.replace("-", " "),
-        body,
-        when=[*texts(fields.get("globs")), description],
-        importance="high" if always else "medium",
-        extra=extra,
-    )
+    return entry_from(page, title, body, when=when, importance=importance, extra=extra)

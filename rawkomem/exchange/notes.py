@@ -11,10 +11,10 @@ from ..files.read import read_data
 from ..learn.skills.text import split_front
 from ..model.kinds import CREATES
 from ..model.record import replace
+from ..state.facets import IMPORTED
 from ..state.fold import fold
 from .entry import a_name, entry_from, importance_of, moment, texts
 from .headings import cut
-from .place import IMPORTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

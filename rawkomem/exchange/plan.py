@@ -14,8 +14,9 @@ from ..redaction.entry import redact_entry, was_redacted
 from ..state.changes.quarantine import plan_held
 from ..state.changes.supersede import superseding
 from ..state.decide import plan_add
+from ..state.facets import IMPORTED
 from .formats import FORMATS
-from .place import IMPORTED, place_of
+from .place import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from .source import Source
 
 ELSEWHERE = ("supersedes", "supersededBy", "conflictsWith")  # decisions of another repository: none of them is ours
-NEWER = "a newer version was imported"
 
 
 @record
@@ -86,7 +86,7 @@ def _decide(given: Entry, kind: str, here: Here, seen: set[str]) -> Decided:
         plan = plan_held(new, f"{reason}: a newer version of {older.id}", new.by, (older.id,))
     else:
         held = plan_held(new, reason, new.by)
-        plan = Plan((*held.entries, superseding(older, new.id, NEWER, new.by)), held.why)
+        plan = Plan((*held.entries, superseding(older, new.id, "a newer version was imported", new.by)), held.why)
     return Decided("changed", new, plan, older.id, redacted)
 
 

@@ -6,11 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..format.read_entries import DROPPED, KEYS, MAX_PATTERNS
+from ..learn.skills.text import CONDITION_LENGTH
 from ..model.kinds import CREATES, IMPORTANCE
 from ..model.record import replace
 from ..state.decide import TITLE_LENGTH
 from ..text.clean import clean, one_line
-from .entry import CONDITION_LENGTH, entry_from, importance_of, moment, texts
+from .entry import entry_from, importance_of, moment, texts
 from .notes import OWN_ID
 from .source import Page
 
@@ -56,7 +57,7 @@ def read_mem0(source: Source) -> Iterator[Entry]:
         tags = texts(item.get("categories")) or texts(about.get("tags") or about.get("category"))
         importance = importance_of(about.get("importance"))
         by = str(item.get("agent_id") or "")
-        yield _entry(source, item, tags=tags, importance=importance, by=by)
+        yield item_entry(item, source.place(source.path), tags=tags, importance=importance, by=by)
 
 
 def read_own(source: Source) -> Iterator[Entry]:
@@ -121,8 +122,8 @@ def text_of(item: Item) -> str:
     return next((item[key] for key in ("memory", "text", "content") if isinstance(item.get(key), str)), "")
 
 
-def _entry(source: Source, item: Item, **said: Any) -> Entry:
-    at = moment(item.get("created_at")) or moment(item.get("updated_at"))
-    page = Page(source.place(source.path), "", at)
+def item_entry(item: Item, place: str, title: object = "", **said: Any) -> Entry:
+    """Return the entry of a memory of another program; `said` are further arguments of entry_from."""
+    page = Page(place, "", moment(item.get("created_at")) or moment(item.get("updated_at")))
     text = text_of(item)
-    return entry_from(page, text.partition("\n")[0], text, str(item.get("id", "")), **said)
+    return entry_from(page, str(title or text.partition("\n")[0]), text, str(item.get("id", "")), **said)

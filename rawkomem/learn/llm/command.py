@@ -50,9 +50,8 @@ class CommandLlm:
         if process.returncode:
             raise LlmFailure(complaint(self.name, process.returncode, err), "Try llm.provider by hand.")
         if not text:
-            raise LlmFailure(
-                f"{self.name} printed nothing", "It must read the prompt on stdin: for example `claude -p`."
-            )
+            hint = "It must read the prompt on stdin: for example `claude -p`."
+            raise LlmFailure(f"{self.name} printed nothing", hint)
         return text
 
     def _talk(self, process: subprocess.Popen[bytes], given: str) -> tuple[bytes, bytes]:

@@ -10,6 +10,7 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from ...files.whole import replace_whole
 from ...format.emit import emit_fields
 from ...model.errors import Refused, Unwritable
 from ...model.ids import slug
@@ -48,7 +49,10 @@ def export_skill(memory: Memory, folder: str, inside: str) -> Exported:
     file, text = os.path.join(target, FILE), portable(memory, name)
     before = _read_own(file, target, memory.id)
     if before != text:
-        _write(file, text)
+        try:
+            replace_whole(file, text.encode())
+        except OSError as failure:
+            raise Unwritable(f"cannot write {file}: {failure.strerror}", "check permissions and free space") from None
     return Exported(file, before != text)
 
 
@@ -103,15 +107,3 @@ def _read_own(file: str, folder: str, id: str) -> str:
     if stamp[1] != id:
         raise Refused(f"{file} is an export of {stamp[1]}", "rename one of the two skills, or name another folder")
     return text
-
-
-def _write(file: str, text: str) -> None:
-    """Write the file atomically, so that a host never loads half a skill."""
-    temporary = os.path.join(os.path.dirname(file), f".{FILE}.{os.getpid()}")
-    try:
-        os.makedirs(os.path.dirname(file), exist_ok=True)
-        with open(temporary, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-        os.replace(temporary, file)
-    except OSError as failure:
-        raise Unwritable(f"cannot write {file}: {failure.strerror}", "check permissions and free space") from None

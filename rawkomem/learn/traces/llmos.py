@@ -23,7 +23,7 @@ from ...text.clean import one_line
 from .record import trace_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ...model.entry import Memory, Value
 
@@ -109,10 +109,7 @@ def _long_term(project: str, folder: str) -> Iterator[Entry]:
 
 
 def _cut(text: str, stem: str) -> Iterator[tuple[str, str]]:
-    """Yield (title, text) of each section of a file; without sections, the whole text under the file's name.
-
-    Sections are `# Learning: …`, or what stands below the headings of the second level.
-    """
+    """Yield (title, text) of each `# Learning: …` or second-level section; without any, the text by the file's name."""
     if text.startswith("---\n") and "\n---\n" in text[4:]:
         text = text[4:].partition("\n---\n")[2]
     level = "# " if _starts(text, f"# {TITLE}") or _starts(text, "# ") > 1 or not _starts(text, "## ") else "## "
@@ -145,16 +142,16 @@ def _id_of(kind: str, entry: Entry) -> str:
     return f"{prefix}_{sha256(said.encode()).hexdigest()[:12]}"
 
 
-def write_llmos(folder: str, project: str, memories: Iterable[Memory], text_of: Callable[[Memory], str]) -> list[str]:
-    """Write memories as a project of LLMos; files that are there are appended to, never replaced. What was written."""
+def write_llmos(folder: str, project: str, memories: Iterable[Memory]) -> list[str]:
+    """Write memories as a project of LLMos and return the files; existing files are appended to, never replaced."""
     written: list[str] = []
     home = os.path.join(folder, "projects", project, "memory")
     for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
         if memory.kind == TRACE:
             name = os.path.basename(memory.path) or f"{memory.id}.md"
-            done = _put(os.path.join(home, SHORT, name), text_of(memory), memory.id)
+            done = _put(os.path.join(home, SHORT, name), trace_text(memory), memory.id)
         elif memory.kind == EXPERIENCE:
-            done = _put(os.path.join(folder, *LOG.split("/")), text_of(memory), memory.id)
+            done = _put(os.path.join(folder, *LOG.split("/")), trace_text(memory), memory.id)
         else:
             done = _put(os.path.join(home, LONG, _file_of(memory)), _section_text(memory), memory.id)
         if done:
@@ -177,7 +174,7 @@ def _section_text(memory: Memory) -> str:
 
 
 def _put(file: str, text: str, id: str) -> str:
-    """Append a text unless the file holds its id; the file, where something was written."""
+    """Append a text unless the file holds its id; return the file, or nothing where nothing was written."""
     known = read_text_file(file) if os.path.exists(file) else ""
     if holds_id(known, id):
         return ""
@@ -189,14 +186,5 @@ def _put(file: str, text: str, id: str) -> str:
 
 def trace_text(memory: Memory) -> str:
     """Return a trace or an experience as LLMos writes it."""
-    return emit_entry(
-        Entry(
-            kind=memory.kind,
-            id=memory.id,
-            title=memory.title,
-            at=memory.created,
-            by=memory.by,
-            body=memory.body if memory.kind == TRACE else "",
-            extra=memory.extra,
-        )
-    )
+    said = Entry(memory.kind, memory.id, title=memory.title, at=memory.created, by=memory.by, extra=memory.extra)
+    return emit_entry(replace(said, body=memory.body) if memory.kind == TRACE else said)
