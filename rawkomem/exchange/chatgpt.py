@@ -57,7 +57,7 @@ def _transcript(conversation: Item) -> io.BytesIO:
 
 
 def _branch(conversation: Item) -> list[Item]:
-    """The messages of the branch that was shown last, in order: an edited question has siblings that nobody sees."""
+    """Return the messages of the branch that was shown last, in order; branches of edited questions are left out."""
     nodes: dict[str, Any] = conversation["mapping"]
     found: list[Item] = []
     at, seen = conversation.get("current_node") or next(reversed(nodes), ""), set[str]()

@@ -61,7 +61,7 @@ def _line(memory: Memory, root: str) -> str:
 
 
 def without_links(text: str) -> str:
-    """The words of a text: its links lead somewhere from the file that they were written in, not from this page."""
+    """Return a text with the words of its links only: relative links would not work from this page."""
     while (words := LINK.sub(lambda link: link[1] or link[2] or "", text)) != text:
         text = words  # a link around an image
     return text
@@ -73,5 +73,5 @@ def link_text(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A line without HTML, links, images and code: whatever Markdown would take for the sign of one is escaped."""
+    """Return a line in which every sign of HTML, links, images and code is escaped."""
     return MARKS.sub(r"\\\g<0>", text).replace("<", "&lt;")

@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from ..model.entry import Entry, Value
     from .source import Page, Source
 
-OLDER = ".cursorrules"
-RULE = ".mdc"
+OLDER_FILE = ".cursorrules"
+RULE_ENDING = ".mdc"
 
 
 def is_cursor(source: Source) -> bool:
     """Return whether a file is a rule, or a folder holds rules."""
     path = source.path
     if not source.is_folder:
-        return path.endswith(RULE) or os.path.basename(path) == OLDER
+        return path.endswith(RULE_ENDING) or os.path.basename(path) == OLDER_FILE
     if os.path.basename(path) == ".cursor":
         return os.path.isdir(os.path.join(path, "rules"))
-    return any(name.endswith(RULE) for name in os.listdir(path))
+    return any(name.endswith(RULE_ENDING) for name in os.listdir(path))
 
 
 def read_cursor(source: Source) -> Iterator[Entry]:
     """Yield a memory for each rule; the older form, which is one page about everything, by its sections."""
-    for page in source.pages(RULE):
-        if os.path.basename(page.place) == OLDER:
+    for page in source.pages(RULE_ENDING):
+        if os.path.basename(page.place) == OLDER_FILE:
             yield from sections_of(page)
         else:
             yield _rule(page)

@@ -75,7 +75,7 @@ def usable(conditions: Iterable[str]) -> tuple[str, ...]:
 
 
 def labels(tags: Iterable[str]) -> tuple[str, ...]:
-    """Tags within our limits, without the `#` of some tools."""
+    """Return tags within our limits, without the `#` of some tools."""
     found = dict.fromkeys(one_line(tag, TAG_LENGTH).lstrip("#").strip() for tag in tags)
     return tuple(tag for tag in found if tag)[:MAX_TAGS]
 
@@ -97,7 +97,7 @@ def texts(value: Value | None) -> list[str]:
 
 
 def _outside_braces(text: str) -> list[str]:
-    """Parts between commas; those of `*.{ts,tsx}` stay together."""
+    """Return the parts between commas; those of `*.{ts,tsx}` stay together."""
     parts, depth = [""], 0
     for sign in text:
         depth += (sign == "{") - (sign == "}")

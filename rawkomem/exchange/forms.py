@@ -15,7 +15,7 @@ from ..state.facets import IMPORTED
 from ..text.clean import one_line
 from ..text.prose import sentences
 from .contents import link_text
-from .notes import RESERVED
+from .notes import RESERVED_FILES
 from .stores import FORMAT
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..model.entry import Memory, Value
 
 DESCRIPTION_LENGTH = 200  # characters: what a reader of an index sees of a memory
-SHARED = ("kind", "id", "title", "when", "tags", "importance", "by", "found_in", "source", "related", "body")  # fields
+SHARED_FIELDS = ("kind", "id", "title", "when", "tags", "importance", "by", "found_in", "source", "related", "body")
 FOLDERS = {kind: row.folder.rpartition("/")[2] for kind, row in CREATES.items()}
 
 
@@ -64,7 +64,7 @@ def as_entry(memory: Memory) -> Entry:
     windows = {"validFrom": memory.valid_from, "validUntil": memory.valid_until}
     extra = {key: value for key, value in memory.extra.items() if key not in (*windows, IMPORTED)}
     extra |= {key: iso(at) for key, at in windows.items() if at}
-    return Entry(**{name: getattr(memory, name) for name in SHARED}, at=memory.created, extra=extra)
+    return Entry(**{name: getattr(memory, name) for name in SHARED_FIELDS}, at=memory.created, extra=extra)
 
 
 def okf_files(memories: Sequence[Memory], project: str) -> dict[str, str]:
@@ -111,12 +111,12 @@ def _log(named: Mapping[str, Memory]) -> str:
 
 
 def _named(memories: Iterable[Memory], folder_of: Callable[[Memory], str]) -> dict[str, Memory]:
-    """name → memory, in order of names; namesakes get numbers in the order in which they were found out."""
+    """Return the memories by file name, sorted; of equal titles, later memories get a number."""
     taken: dict[str, Memory] = {}
     for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
         stem = slug(memory.title or memory.id)
         name, number = f"{folder_of(memory)}{stem}.md", 1
-        while name in taken or name.rpartition("/")[2] in RESERVED:
+        while name in taken or name.rpartition("/")[2] in RESERVED_FILES:
             number += 1
             name = f"{folder_of(memory)}{stem}-{number}.md"
         taken[name] = memory

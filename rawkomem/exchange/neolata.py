@@ -32,7 +32,7 @@ from ..text.clean import one_line
 from .entry import entry_from, importance_of, moment, texts
 from .notes import OWN_ID
 from .source import Page, Source
-from .stores import GONE, item_entry, items_in
+from .stores import GONE_STATUSES, item_entry, items_in
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     Item = dict[str, Any]
 
 GRAPH, ARCHIVE, EPISODES, CONFLICTS = "graph.json", "archived.json", "episodes.json", "pending-conflicts.json"
-FIELDS = ("agent", "links", "category", "claim", "importance")  # that mem0's memories do not have
+NEOLATA_FIELDS = ("agent", "links", "category", "claim", "importance")  # that mem0's memories do not have
 SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}")
-CLAIMED = (*CLAIM, "scope", "sessionId", "exclusive")  # keys of a claim
+CLAIM_KEYS = (*CLAIM, "scope", "sessionId", "exclusive")  # keys of a claim
 MAX_VALUE_LENGTH = 200  # characters of one of them
-WINDOW = ("validFrom", "validUntil")
+WINDOW_KEYS = ("validFrom", "validUntil")
 MAX_COUNTED = 10  # reinforcements and disputes that become entries; more say nothing new
 MAX_LINKS = 100  # links of one memory, and members of an episode
 
@@ -76,7 +76,7 @@ def is_neolata(source: Source) -> bool:
 
 
 def _are_neolata(items: Sequence[Item]) -> bool:
-    return bool(items) and sum(name in items[0] for name in FIELDS) >= 2
+    return bool(items) and sum(name in items[0] for name in NEOLATA_FIELDS) >= 2
 
 
 def read_neolata(source: Source) -> Iterator[Entry]:
@@ -85,7 +85,7 @@ def read_neolata(source: Source) -> Iterator[Entry]:
         archived = source.is_folder and os.path.basename(part.path) == ARCHIVE
         for item in items_in(part.json()):
             status = "archived" if archived else item.get("status")
-            if status in GONE:
+            if status in GONE_STATUSES:
                 source.skip(str(item.get("id", "?")), f"it is {status} there")
                 continue
             entry, id = entry_of(item, source.place(part.path)), str(item.get("id", ""))
@@ -148,10 +148,10 @@ def _facets(item: Item) -> dict[str, Value]:
     claim, provenance, category = item.get("claim"), item.get("provenance"), _word(item.get("category"))
     extra: dict[str, Value] = {"category": category} if category else {}
     if isinstance(claim, dict) and all(_word(claim.get(key)) for key in CLAIM):
-        extra["claim"] = {key: word for key in CLAIMED if (word := _word(claim.get(key)))}
+        extra["claim"] = {key: word for key in CLAIM_KEYS if (word := _word(claim.get(key)))}
     if isinstance(provenance, dict) and (source := _word(provenance.get("source"))):
         extra["provenance"] = {"source": source}
-    times = {key: item[key] for key in WINDOW if isinstance(item.get(key), str) and read_time(item[key])[0]}
+    times = {key: item[key] for key in WINDOW_KEYS if isinstance(item.get(key), str) and read_time(item[key])[0]}
     return extra | times
 
 
@@ -241,7 +241,7 @@ def _item(memory: Memory) -> Item:
         "reinforcements": memory.reinforcements, "disputes": memory.disputes,
         "superseded_by": memory.superseded_by or None, "supersedes": list(memory.supersedes),
     }  # fmt: skip
-    return said | {key: memory.extra[key] for key in ("claim", "provenance", *WINDOW) if key in memory.extra}
+    return said | {key: memory.extra[key] for key in ("claim", "provenance", *WINDOW_KEYS) if key in memory.extra}
 
 
 def _episode(memory: Memory) -> Item:

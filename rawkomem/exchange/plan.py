@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..model.entry import Memory
     from .source import Source
 
-ELSEWHERE = ("supersedes", "supersededBy", "conflictsWith")  # decisions of another repository: none of them is ours
+FOREIGN_KEYS = ("supersedes", "supersededBy", "conflictsWith")  # decisions of another repository: none of them is ours
 
 
 @record
@@ -71,7 +71,7 @@ def decide_import(entries: Iterable[Entry], kind: str, here: Here, source: Sourc
 def _decide(given: Entry, kind: str, here: Here, seen: set[str]) -> Decided:
     entry = redact_entry(given)
     place = f"{kind}:{place_of(entry.extra)}"
-    said = {key: value for key, value in entry.extra.items() if key not in ELSEWHERE}
+    said = {key: value for key, value in entry.extra.items() if key not in FOREIGN_KEYS}
     entry = replace(entry, body=as_read(entry.body), extra={**said, IMPORTED: place})
     entry = replace(entry, id=entry.id or _id_of(entry, place))
     same = entry.id if entry.id in here.ids or entry.id in seen else here.said.get((entry.title, entry.body), "")
@@ -97,7 +97,7 @@ def _id_of(entry: Entry, place: str) -> str:
 
 
 def entries_to_write(decided: Sequence[Decided], at_once: int) -> list[Plan]:
-    """The plans of an import in pieces, each written under one lock; a memory and its quarantine stay together."""
+    """Return the plans of an import in batches, each for one lock; a memory and its quarantine stay together."""
     pieces: list[list[Entry]] = [[]]
     for item in decided:
         if len(pieces[-1]) >= at_once:

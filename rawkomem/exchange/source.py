@@ -31,7 +31,7 @@ class Page:
 
     @property
     def stem(self) -> str:
-        """The file's name without its ending."""
+        """Return the file's name without its ending."""
         return os.path.splitext(os.path.basename(self.place))[0]
 
 

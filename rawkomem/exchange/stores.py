@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
     Item = dict[str, Any]
 
-LISTS = ("results", "memories", "items", "data")  # where a document keeps its memories
+LIST_KEYS = ("results", "memories", "items", "data")  # where a document keeps its memories
 FORMAT = "rawkomem/1"  # says of each line of our JSON Lines what it is
 MAX_DEPTH = 5  # levels of a value: a frontmatter has eight in all
-GONE = ("superseded", "archived", "deleted", "rejected")  # statuses of what is no longer in use there
+GONE_STATUSES = ("superseded", "archived", "deleted", "rejected")  # statuses of what is no longer in use there
 
 
 def items_in(value: Any) -> list[Item]:
     """Return the memories of a document: the list that it is, or that it holds, or one for each agent."""
     if isinstance(value, dict):
-        inner = next((value[name] for name in LISTS if isinstance(value.get(name), (list, dict))), None)
+        inner = next((value[name] for name in LIST_KEYS if isinstance(value.get(name), (list, dict))), None)
         if inner is None:
             inner = [item for part in value.values() if isinstance(part, list) for item in part]
         value = list(inner.values()) if isinstance(inner, dict) else inner
@@ -50,7 +50,7 @@ def is_own(source: Source) -> bool:
 
 
 def read_mem0(source: Source) -> Iterator[Entry]:
-    """mem0: one sentence each, with whatever metadata the program that stored it gave."""
+    """Yield mem0's memories: one sentence each, with the metadata that the program gave."""
     for item in items_in(source.json()):
         given = item.get("metadata")
         about: Item = given if isinstance(given, dict) else {}
@@ -101,7 +101,7 @@ def _whole(source: Source, item: Item) -> Entry:
 
 
 def _values(said: Any) -> dict[str, Value]:
-    """Other keys of a memory as a file could hold them. Keys with a meaning of their own are no others."""
+    """Return the other keys of a memory as a file could hold them, without those that have a meaning of their own."""
     held = _value(said) if isinstance(said, dict) else {}
     return {key: value for key, value in held.items() if key not in KEYS} if isinstance(held, dict) else {}
 

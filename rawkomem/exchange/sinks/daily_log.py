@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from .event import Event
 
-SPECIAL = "\\`*_[]<>#|~&!"  # what Markdown could take for more than a character
-SHOWN = ("repository", "memory", "kind", "importance", "tags", "by", "reason", "superseded_by", "path")
+SPECIAL_CHARACTERS = "\\`*_[]<>#|~&!"  # what Markdown could take for more than a character
+SHOWN_FIELDS = ("repository", "memory", "kind", "importance", "tags", "by", "reason", "superseded_by", "path")
 
 
 def log_events(folder: str, events: Iterable[Event]) -> None:
@@ -38,7 +38,7 @@ def log_events(folder: str, events: Iterable[Event]) -> None:
 def render(event: Event, time: str) -> str:
     """Return an event as Markdown: a heading, a list of what is known, the text in a fence that it cannot close."""
     lines = [f"## {time} {event.event}" + (f": {escape(event.title)}" if event.title else ""), ""]
-    for name in SHOWN:
+    for name in SHOWN_FIELDS:
         if value := getattr(event, name):
             lines.append(f"- {name.replace('_', ' ')}: {escape(', '.join(value) if name == 'tags' else value)}")
     if event.text:
@@ -48,4 +48,4 @@ def render(event: Event, time: str) -> str:
 
 def escape(text: str) -> str:
     """Return a text on one line, escaped so that Markdown shows it as it is."""
-    return "".join(f"\\{character}" if character in SPECIAL else character for character in " ".join(text.split()))
+    return "".join(f"\\{sign}" if sign in SPECIAL_CHARACTERS else sign for sign in " ".join(text.split()))

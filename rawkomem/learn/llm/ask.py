@@ -1,7 +1,6 @@
-"""A question to a language model whose answer is one JSON object, wherever in the answer that stands.
+"""A question to a language model whose answer is one JSON object, wherever in the text that stands.
 
-Models write prose around JSON, put it into a fence, or quote triple backticks inside of it. So an object is looked for
-where a brace opens, and read as far as that brace closes.
+Models write prose around JSON, or fence it, so an object is read from any brace that opens to the one that closes it.
 """
 
 from __future__ import annotations

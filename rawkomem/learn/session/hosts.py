@@ -1,7 +1,4 @@
-"""Readers of each host's transcripts. A record of a transcript shows by its shape which host wrote it.
-
-Hosts call these formats internal and change them at will, so an unknown record is skipped and is never an error.
-"""
+"""Readers of each host's transcripts: a record's shape shows which host wrote it, and an unknown record is skipped."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ def turns_of(record: Record, host: str) -> Iterator[Turn]:
 
 
 def _claude(record: Record) -> Iterator[Turn]:
-    """Claude Code. What is marked as meta, as a summary, or as said to a sub-agent, is not a person's."""
+    """Yield the turns of Claude Code. What is meta, a summary, or said to a sub-agent, is not a person's."""
     message = record.get("message")
     role = record.get("type")
     if not isinstance(message, dict) or role not in (USER, ASSISTANT):
@@ -52,7 +49,7 @@ def _claude(record: Record) -> Iterator[Turn]:
 
 
 def _codex(record: Record) -> Iterator[Turn]:
-    """A rollout of Codex. Messages come twice, as items and as events; who reads turns drops what was just said."""
+    """Yield the turns of a Codex rollout. Messages come twice, as items and as events; Transcript drops one."""
     payload, at = record["payload"], time_of(record.get("timestamp"))
     kind = payload.get("type")
     if record["type"] == "session_meta":
@@ -68,7 +65,7 @@ def _codex(record: Record) -> Iterator[Turn]:
 
 
 def _opencode(record: Record) -> Iterator[Turn]:
-    """A message of OpenCode. Parts that a plugin or the host put in are synthetic: nobody said them."""
+    """Yield the turns of an OpenCode message. Synthetic parts were put in by a plugin or the host."""
     info = record["info"]
     times = info.get("time")
     at = time_of(times.get("created")) if isinstance(times, dict) else 0
@@ -89,7 +86,7 @@ def _is_gemini(record: Record) -> bool:
 
 
 def _gemini(record: Record) -> Iterator[Turn]:
-    """Gemini CLI: messages of type user or gemini; tool calls hang on the message that made them."""
+    """Yield the turns of Gemini CLI: messages of type user or gemini, and the tool calls of a message."""
     at, session = time_of(record.get("timestamp")), _text(record.get("sessionId"))
     yield Turn(_role(record.get("type")), _joined(record.get("content")), at, "", session)
     for call in _parts(record.get("toolCalls")):
@@ -97,14 +94,14 @@ def _gemini(record: Record) -> Iterator[Turn]:
 
 
 def _cursor(record: Record) -> Iterator[Turn]:
-    """Cursor's agent: a person's words stand in a tag of their own, beside what the host adds."""
+    """Yield the turn of Cursor's agent: a person's words stand in a tag of their own, beside what the host adds."""
     text = _joined(record["message"].get("content"))
     _, tag, asked = text.partition("<user_query>")
     yield Turn(_role(record["role"]), asked.partition("</user_query>")[0] if tag else text)
 
 
 def _copilot(record: Record) -> Iterator[Turn]:
-    """Events of Copilot CLI: those of people and of the agent are messages, the rest is about tools and the session."""
+    """Yield the turn of an event of Copilot CLI; events about tools and the session say nothing."""
     data, at = record["data"], time_of(record.get("timestamp"))
     who, _, what = str(record["type"]).partition(".")
     if what == "message" and who in (USER, ASSISTANT):
@@ -118,7 +115,7 @@ def _is_generic(record: Record) -> bool:
 
 
 def _generic(record: Record) -> Iterator[Turn]:
-    """A chat list as most programs write it: role and content."""
+    """Yield the turn of a chat list as most programs write it: role and content."""
     said = next(record[key] for key in ("content", "text", "value") if key in record)
     at = time_of(record.get("timestamp") or record.get("created_at"))
     yield Turn(_role(record.get("role", record.get("from"))), _joined(said), at)

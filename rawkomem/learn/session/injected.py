@@ -1,8 +1,7 @@
-"""What rawkomem itself put into a prompt, and what the host did: cut out, so that nothing is learned twice.
+"""Cuts out what rawkomem itself or the host put into a prompt, so that nothing is learned twice.
 
-Only the fenced format says where it ends. Of the others, a block runs to the next heading that no memory can hold
-(memories' own headings are defused), else to the end of the text: what people say below it is lost rather than taken
-for theirs.
+Only the fenced format says where it ends. Any other block runs to the next heading that no memory can hold, else to
+the end of the text: what people say below it is lost rather than taken for theirs.
 """
 
 from __future__ import annotations

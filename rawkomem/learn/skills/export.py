@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...model.entry import Memory, Value
 
 FILE = "SKILL.md"
-KEPT = ("license", "compatibility")  # portable, and harmless: what tools a skill may use is for a person to allow
+KEPT_KEYS = ("license", "compatibility")  # portable, and harmless: what tools a skill may use is for a person to allow
 COMPATIBILITY_LENGTH = 500  # characters (Agent Skills)
 DESCRIPTION_WORDS = 40  # of a description that is made from the text
 STAMP = re.compile(r"^  rawkomem: (\S+) ([0-9a-f]{16})\n", re.MULTILINE)
@@ -65,7 +65,8 @@ def portable(memory: Memory, name: str) -> str:
     """Return the SKILL.md of a skill, stamped."""
     front, body = split_front(text_in(memory.body))
     fields: dict[str, Value] = {"name": name, "description": _description(memory, body)}
-    fields |= {key: one_line(str(front[key]), COMPATIBILITY_LENGTH) for key in KEPT if isinstance(front.get(key), str)}
+    kept = {key: front[key] for key in KEPT_KEYS if isinstance(front.get(key), str)}
+    fields |= {key: one_line(str(value), COMPATIBILITY_LENGTH) for key, value in kept.items()}
     head = f"---\n{emit_fields(fields)}metadata:\n"
     rest = f"---\n\n{_body(memory, body)}\n"
     return f"{head}  rawkomem: {memory.id} {_sum(head + rest)}\n{rest}"

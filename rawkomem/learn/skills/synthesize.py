@@ -134,12 +134,10 @@ def draft_of(name: str, sources: Sequence[Memory]) -> Draft:
 
 def reworded(llm: Llm, draft: Draft) -> Draft:
     """Return the draft in a model's words; rules of lessons stay. LlmFailure where it gives no usable answer."""
-    own_words = fenced(
-        [replace(draft.sources[0], id="draft", title=draft.name, body=draft.text)]
-    )  # data, like memories
+    said = replace(draft.sources[0], id="draft", title=draft.name, body=draft.text)  # data, like its sources
     prompt = (
         f"Write a skill from these {len(draft.sources)} memories. {WARNING}\n\n{fenced(draft.sources)}\n\n"
-        f"A draft in their own words:\n\n{own_words}\n\n"
+        f"A draft in their own words:\n\n{fenced([said])}\n\n"
         "Give a short name, one sentence that says what the skill does and when to use it, the steps in order, and what"
         " to avoid. Add nothing that the memories do not say."
     )

@@ -1,7 +1,6 @@
-"""The text of a skill file, whatever its form: what it is called, what it is for, and how a memory holds it.
+"""The text of a skill file: what it is called, what it is for, and how a memory holds it.
 
 Three forms are read: a `SKILL.md` with frontmatter, YAMO text (`name: X;` lines), and plain Markdown under a heading.
-Only identity is read. What a skill tells to do is for whoever uses it.
 """
 
 from __future__ import annotations
@@ -65,10 +64,7 @@ def read_skill(text: str) -> SkillText:
 
 
 def split_front(text: str) -> tuple[dict[str, Value], str]:
-    """Return the frontmatter of a skill file and what stands below it.
-
-    People write `description: Use when: …` without quotes, which is no YAML: such a block is read line by line.
-    """
+    """Return the frontmatter of a skill file, read line by line where it is no YAML, and what stands below it."""
     found = FRONT.match(text)
     if not found:
         return {}, text

@@ -1,9 +1,8 @@
 """Consolidating traces: which belong to one goal, and the learning that is made of them. Pure: decides by a Plan.
 
 A trace joins the learning whose goal its own resembles; the others are grouped by the earliest goal that they resemble,
-which stays the learning's `goal` whatever it is called: so traces are grouped alike in one run and in several.
-What a learning was made of is never counted again, so a second run finds nothing to do, and one that was killed is
-continued. A learning that more traces join is amended: it stays one memory.
+which stays the learning's `goal`. What a learning was made of is never counted again, so a run that was killed is
+continued. A learning that more traces join is amended.
 """
 
 from __future__ import annotations

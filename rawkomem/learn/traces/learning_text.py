@@ -1,8 +1,4 @@
-"""What several runs of the same goal teach, in the learning format of LLMos. Extractive and deterministic: no model.
-
-Insights are what runs say they learned, the most common first. The approach is the steps of the successful run that has
-most in common with the other successful ones. Anti-patterns are the errors, failed steps and warnings.
-"""
+"""What several runs of the same goal teach, in the learning format of LLMos. Extractive and deterministic: no model."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Projects of LLMos (`projects/*/memory/{short_term,long_term}`, `system/memory_log.md`) as entries, and back.
 
-Ids make it safe to repeat: a trace keeps its own, and what has none gets one from what it says. Raw tool outputs and
-working caches are no memories and stay where they are.
+A repeated import adds nothing: a trace keeps its id, and what has none gets one from what it says.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
     from ...model.entry import Memory, Value
 
 SHORT, LONG = "short_term", "long_term"
-SKIPPED = ("context_cache.md",)  # working memory of a session
-LOG = "system/memory_log.md"
+SKIPPED_FILES = ("context_cache.md",)  # working memory of a session
+LOG_PATH = "system/memory_log.md"
 TITLE = "Learning: "
 ID_MARK = "<!-- id: "
 # File of long-term memory → kind, tags and category of its sections.
@@ -38,14 +37,14 @@ SECTIONS: Mapping[str, tuple[str, tuple[str, ...], str]] = {
     "patterns.md": ("memory", ("pattern",), "insight"),
     "decisions.md": ("memory", ("decision",), "decision"),
 }
-OTHER = ("learning", ("learning",), "")  # consolidated_<ms>.md and whatever else lies there
+OTHER_SECTIONS = ("learning", ("learning",), "")  # consolidated_<ms>.md and whatever else lies there
 
 
 def read_llmos(folder: str) -> list[Entry]:
     """Return every memory below a folder of LLMos, or of one of its projects, as an entry with an id."""
     entries: dict[str, Entry] = {}
     projects = list(_projects(folder))
-    log = os.path.join(folder, *LOG.split("/"))
+    log = os.path.join(folder, *LOG_PATH.split("/"))
     if not projects and not os.path.isfile(log):
         raise NotFound(f"no LLMos memory in {folder}", "name a folder that holds projects/*/memory, or one project")
     for name, memory in projects:
@@ -76,7 +75,7 @@ def _markdown(folder: str) -> list[str]:
 def _short_term(project: str, folder: str) -> Iterator[Entry]:
     """Yield traces as they are, and a log of the session as experiences."""
     for name in _markdown(folder):
-        if name not in SKIPPED:
+        if name not in SKIPPED_FILES:
             for entry in _read(os.path.join(folder, name), f"log/{project}/{name}"):
                 if entry.kind == TRACE:
                     path = trace_path(entry.at, entry.by) if entry.at else f"traces/{project}/{name}"
@@ -99,7 +98,7 @@ def _read(file: str, path: str) -> list[Entry]:
 
 def _long_term(project: str, folder: str) -> Iterator[Entry]:
     for name in _markdown(folder):
-        kind, tags, category = SECTIONS.get(name, OTHER)
+        kind, tags, category = SECTIONS.get(name, OTHER_SECTIONS)
         text = read_bytes(os.path.join(folder, name)).decode("utf-8", "replace").replace("\r\n", "\n")
         for title, body in _cut(text, name.removesuffix(".md")):
             extra: dict[str, Value] = {"category": category} if category else {}
@@ -151,7 +150,7 @@ def write_llmos(folder: str, project: str, memories: Iterable[Memory]) -> list[s
             name = os.path.basename(memory.path) or f"{memory.id}.md"
             done = _put(os.path.join(home, SHORT, name), trace_text(memory), memory.id)
         elif memory.kind == EXPERIENCE:
-            done = _put(os.path.join(folder, *LOG.split("/")), trace_text(memory), memory.id)
+            done = _put(os.path.join(folder, *LOG_PATH.split("/")), trace_text(memory), memory.id)
         else:
             done = _put(os.path.join(home, LONG, _file_of(memory)), _section_text(memory), memory.id)
         if done:
