@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ..learn.session.listen import listen
 from ..learn.session.remember import Run
 from ..model.record import replace
+from ..state.facets import IMPORTED
 from ..text.clean import one_line
-from .entry import a_name
-from .place import IMPORTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
 
     Item = dict[str, Any]
 
-AGENT = "chatgpt"
-MAX_MEMORIES = 20  # memories of one conversation, as in learning.py
+MAX_MEMORIES = 20  # of one conversation, as in repository/wings/learning.py
 ROLES = ("user", "assistant")
 
 
@@ -40,7 +38,7 @@ def read_chatgpt(source: Source) -> Iterator[Entry]:
             source.skip(source.place(source.path), "a record that is no conversation")
             continue
         title = one_line(str(conversation.get("title") or "untitled"), 80)
-        heard = listen(_transcript(conversation), Run(agent=a_name(AGENT), task=title))
+        heard = listen(_transcript(conversation), Run(agent="chatgpt", task=title))
         if not heard.findings:
             source.skip(title, "nothing in it is worth remembering")
         for finding in heard.findings[:MAX_MEMORIES]:
@@ -59,22 +57,18 @@ def _transcript(conversation: Item) -> io.BytesIO:
 
 
 def _branch(conversation: Item) -> list[Item]:
-    """The messages of the branch that was shown last, in order: an edited question has siblings that nobody sees."""
+    """Return the messages of the branch that was shown last, in order; branches of edited questions are left out."""
     nodes: dict[str, Any] = conversation["mapping"]
     found: list[Item] = []
     at, seen = conversation.get("current_node") or next(reversed(nodes), ""), set[str]()
     while isinstance(at, str) and isinstance(nodes.get(at), dict) and at not in seen:
         seen.add(at)
         message = nodes[at].get("message")
-        if isinstance(message, dict) and _role(message) in ROLES:
+        author = message.get("author") if isinstance(message, dict) else None
+        if isinstance(author, dict) and author.get("role") in ROLES:
             found.append(message)
         at = nodes[at].get("parent")
     return found[::-1]
-
-
-def _role(message: Item) -> str:
-    author = message.get("author")
-    return str(author.get("role")) if isinstance(author, dict) else ""
 
 
 def _text(message: Item) -> str:

@@ -1,8 +1,4 @@
-"""The text of `.rawko/MEMORY.md`: every memory in use on one page, grouped and linked.
-
-The page says nothing that a clock or a count changes, and its order follows from what memories say: it changes when a
-memory is added, renamed, retagged or put away, and then by a line or two.
-"""
+"""The text of `.rawko/MEMORY.md`: every memory in use, in an order that no clock and no count changes."""
 
 from __future__ import annotations
 
@@ -43,10 +39,7 @@ def contents(memories: Iterable[Memory], root: str = "") -> str:
 
 
 def _groups(memories: Sequence[Memory], root: str) -> Iterator[str]:
-    """Lines by first tag, in the order of the alphabet, below those without one.
-
-    However few they are: were groups to begin with a number of memories, the one that reaches it would move all others.
-    """
+    """Yield the lines by first tag, those without a tag first; groups have no minimal size, so no line moves."""
     grouped: dict[str, list[Memory]] = {}
     for memory in memories:
         grouped.setdefault(memory.tags[0].lower() if memory.tags else "", []).append(memory)
@@ -58,14 +51,17 @@ def _groups(memories: Sequence[Memory], root: str) -> Iterator[str]:
 
 
 def _line(memory: Memory, root: str) -> str:
+    from urllib.parse import quote
+
     said = one_line(without_links(next(iter(sentences(memory.body)), "")[:SOURCE_LENGTH]), SENTENCE_LENGTH)
     grave = f" **{memory.importance}**" if memory.importance in ("high", "critical") else ""
     told = f" – {plain(said)}" if said and said.rstrip(".") != memory.title.rstrip(".") else ""
-    return f"- [{link_text(memory.title or memory.id)}]({link_to(root + memory.path)}){grave}{told}\n"
+    link = quote(root + memory.path, safe="/.-_~")
+    return f"- [{link_text(memory.title or memory.id)}]({link}){grave}{told}\n"
 
 
 def without_links(text: str) -> str:
-    """The words of a text: its links lead somewhere from the file that they were written in, not from this page."""
+    """Return a text with the words of its links only: relative links would not work from this page."""
     while (words := LINK.sub(lambda link: link[1] or link[2] or "", text)) != text:
         text = words  # a link around an image
     return text
@@ -77,12 +73,5 @@ def link_text(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A line without HTML, links, images and code: whatever Markdown would take for the sign of one is escaped."""
+    """Return a line in which every sign of HTML, links, images and code is escaped."""
     return MARKS.sub(r"\\\g<0>", text).replace("<", "&lt;")
-
-
-def link_to(path: str) -> str:
-    """Return a relative link to a file, for every editor and forge."""
-    from urllib.parse import quote
-
-    return quote(path, safe="/.-_~")

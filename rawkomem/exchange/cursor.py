@@ -15,26 +15,24 @@ if TYPE_CHECKING:
     from ..model.entry import Entry, Value
     from .source import Page, Source
 
-OLDER = ".cursorrules"
-RULE = ".mdc"
+OLDER_FILE = ".cursorrules"
+RULE_ENDING = ".mdc"
 
 
 def is_cursor(source: Source) -> bool:
     """Return whether a file is a rule, or a folder holds rules."""
     path = source.path
     if not source.is_folder:
-        return path.endswith(RULE) or os.path.basename(path) == OLDER
-    return os.path.isdir(os.path.join(path, "rules")) if os.path.basename(path) == ".cursor" else _holds_rules(path)
-
-
-def _holds_rules(folder: str) -> bool:
-    return any(name.endswith(RULE) for name in os.listdir(folder))
+        return path.endswith(RULE_ENDING) or os.path.basename(path) == OLDER_FILE
+    if os.path.basename(path) == ".cursor":
+        return os.path.isdir(os.path.join(path, "rules"))
+    return any(name.endswith(RULE_ENDING) for name in os.listdir(path))
 
 
 def read_cursor(source: Source) -> Iterator[Entry]:
     """Yield a memory for each rule; the older form, which is one page about everything, by its sections."""
-    for page in source.pages(RULE):
-        if os.path.basename(page.place) == OLDER:
+    for page in source.pages(RULE_ENDING):
+        if os.path.basename(page.place) == OLDER_FILE:
             yield from sections_of(page)
         else:
             yield _rule(page)
@@ -45,13 +43,8 @@ def _rule(page: Page) -> Entry:
     fields, body = split_front(page.text)
     description = str(fields.get("description") or "").strip()
     heading = body.partition("\n")[0] if body.startswith("# ") else ""
-    always = str(fields.get("alwaysApply", "")).lower() == "true"
+    title = heading.lstrip("# ") or description or page.stem.replace("-", " ")
+    importance = "high" if str(fields.get("alwaysApply", "")).lower() == "true" else "medium"
+    when = [*texts(fields.get("globs")), description]
     extra: dict[str, Value] = {"description": description} if description else {}
-    return entry_from(
-        page,
-        heading.lstrip("# ") or description or page.stem.replace("-", " "),
-        body,
-        when=[*texts(fields.get("globs")), description],
-        importance="high" if always else "medium",
-        extra=extra,
-    )
+    return entry_from(page, title, body, when=when, importance=importance, extra=extra)

@@ -6,16 +6,18 @@ import re
 from typing import TYPE_CHECKING
 
 from ..format.read_entries import MAX_PATTERNS, MAX_TAGS, read_entries
+from ..learn.session.hosts import time_of
 from ..learn.session.propose import propose
-from ..model.clock import now, read_time
+from ..learn.skills.text import CONDITION_LENGTH, in_fence
+from ..model.clock import now
 from ..model.entry import Entry
 from ..model.errors import BadInput
 from ..redaction.find import redact
 from ..state.decide import TAG_LENGTH, check_by
+from ..state.facets import IMPORTED
 from ..text.clean import clean, one_line
 from ..text.condition import read_condition
 from ..text.when import problems_of
-from .place import IMPORTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,10 +26,7 @@ if TYPE_CHECKING:
     from .source import Page
 
 TITLE_LENGTH = 120  # characters of a title that we make
-CONDITION_LENGTH = 256  # characters, as text/when.py takes them
 STAND_IN = re.compile(r"\[REDACTED[^\]\n]*\]")
-TICKS = re.compile(r"`{3,}")
-COMMENT = re.compile(r"^<!--.*?-->[ \t]*\n?", re.DOTALL | re.MULTILINE)
 
 
 def entry_from(
@@ -45,11 +44,12 @@ def entry_from(
 ) -> Entry:
     """Return the memory that a page, or a section of it, becomes; conditions are proposed where the source has none."""
     body = as_body(body)
+    whole = STAND_IN.sub(" ", redact(f"{title}. {body}"))  # taken apart into words, no secret would be recognized
     place = f"{page.place}#{section}" if section else page.place
     return Entry(
         kind=kind,
         title=one_line(title, TITLE_LENGTH) or one_line(body.partition("\n")[0].lstrip("#*-> "), TITLE_LENGTH),
-        when=usable(when) or _proposed(f"{title}. {body}"),
+        when=usable(when) or propose(whole),
         tags=labels(tags),
         importance=importance,
         at=at or page.at,
@@ -59,32 +59,23 @@ def entry_from(
     )
 
 
-def _proposed(text: str) -> tuple[str, ...]:
-    """Conditions of what is left without secrets: taken apart into words, nobody would know one again."""
-    return propose(STAND_IN.sub(" ", redact(text)))
-
-
 def as_body(text: str) -> str:
     """Return a text as a body: as it is, or in a fence where it would read back as several entries."""
     text = clean(text.replace("\r\n", "\n")).strip("\n").rstrip()
     entries, _ = read_entries(f"---\ntitle: x\n---\n\n{text}\n", advice=False)
-    if len(entries) == 1:
-        return text
-    fence = "`" * (max((len(run) for run in TICKS.findall(text)), default=2) + 1)
-    return f"{fence}markdown\n{text}\n{fence}"
+    return text if len(entries) == 1 else in_fence(text, "markdown")
 
 
 def usable(conditions: Iterable[str]) -> tuple[str, ...]:
     """Return those conditions that can fire, and do not fire on everything."""
     lines = dict.fromkeys(" ".join(clean(condition).split()) for condition in conditions)
     short = [line for line in lines if 0 < len(line) <= CONDITION_LENGTH]
-    return tuple(line for line in short if read_condition(line).form != "refused" and not problems_of([line]))[
-        :MAX_PATTERNS
-    ]
+    sound = [line for line in short if read_condition(line).form != "refused" and not problems_of([line])]
+    return tuple(sound[:MAX_PATTERNS])
 
 
 def labels(tags: Iterable[str]) -> tuple[str, ...]:
-    """Tags within our limits, without the `#` of some tools."""
+    """Return tags within our limits, without the `#` of some tools."""
     found = dict.fromkeys(one_line(tag, TAG_LENGTH).lstrip("#").strip() for tag in tags)
     return tuple(tag for tag in found if tag)[:MAX_TAGS]
 
@@ -106,7 +97,7 @@ def texts(value: Value | None) -> list[str]:
 
 
 def _outside_braces(text: str) -> list[str]:
-    """Parts between commas; those of `*.{ts,tsx}` stay together."""
+    """Return the parts between commas; those of `*.{ts,tsx}` stay together."""
     parts, depth = [""], 0
     for sign in text:
         depth += (sign == "{") - (sign == "}")
@@ -118,13 +109,8 @@ def _outside_braces(text: str) -> list[str]:
 
 
 def moment(value: object) -> int:
-    """Milliseconds of a time as other tools write it; 0 for what is none or lies ahead."""
-    if isinstance(value, str):
-        at = read_time(value)[0] or 0
-    elif isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e15:
-        at = int(value if value > 1e11 else value * 1000)
-    else:
-        at = 0
+    """Return the milliseconds since 1970 of a time as other tools write it; 0 if it is none or in the future."""
+    at = time_of(value)
     return at if at <= now() else 0
 
 
@@ -137,8 +123,3 @@ def importance_of(value: object) -> str:
         return "medium"
     share = value / 10 if value > 1 else value
     return "critical" if share >= 0.9 else "high" if share >= 0.7 else "medium" if share >= 0.4 else "low"
-
-
-def without_comments(text: str) -> str:
-    """Return a text without HTML comments that stand on lines of their own: hosts strip them, too."""
-    return COMMENT.sub("", text)

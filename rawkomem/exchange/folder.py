@@ -1,8 +1,4 @@
-"""Writes files into a folder that may not be ours: what we did not write, or what was changed since, is never replaced.
-
-A hidden list in the folder names each file that we wrote with a hash of it. All files are looked at before the first is
-written.
-"""
+"""Writes files into a folder that others use; a hidden list of hashes tells which files are ours and unchanged."""
 
 from __future__ import annotations
 
@@ -54,7 +50,7 @@ def write_folder(folder: str, files: Mapping[str, str]) -> Exported:
 
 
 def write_text(file: str, text: str) -> None:
-    """In one step, so that nobody reads half a file."""
+    """Write a file atomically."""
     os.makedirs(os.path.dirname(file) or ".", exist_ok=True)
     temporary = os.path.join(os.path.dirname(file), f".{os.path.basename(file)}.{os.getpid()}")
     with open(temporary, "w", encoding="utf-8", newline="") as stream:
@@ -63,7 +59,7 @@ def write_text(file: str, text: str) -> None:
 
 
 def _read_list(folder: str) -> dict[str, str]:
-    """name → hash of what we wrote; names that lead out of the folder are not ours."""
+    """Return the hash of each file that we wrote, by name; skip names that lead out of the folder."""
     try:
         with open(os.path.join(folder, LIST), encoding="utf-8") as stream:
             known = json.load(stream)

@@ -1,7 +1,6 @@
-"""The formats of other tools, one row each: how a source is recognized, who reads it, and who writes it.
+"""The formats of other tools, one row each: how a source is recognized, and what reads and writes it.
 
-A new format is one module with its reader or writer, and one row here. The command line, its help and the checks of
-docs/exchange.md follow from the row.
+A new format is one module with its reader or writer, and one row here; the command line and its help follow.
 """
 
 from __future__ import annotations

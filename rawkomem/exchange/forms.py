@@ -11,11 +11,11 @@ from ..model.entry import Entry
 from ..model.ids import slug
 from ..model.kinds import CREATES
 from ..model.record import replace
+from ..state.facets import IMPORTED
 from ..text.clean import one_line
 from ..text.prose import sentences
 from .contents import link_text
-from .notes import RESERVED
-from .place import IMPORTED
+from .notes import RESERVED_FILES
 from .stores import FORMAT
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..model.entry import Memory, Value
 
 DESCRIPTION_LENGTH = 200  # characters: what a reader of an index sees of a memory
+SHARED_FIELDS = ("kind", "id", "title", "when", "tags", "importance", "by", "found_in", "source", "related", "body")
 FOLDERS = {kind: row.folder.rpartition("/")[2] for kind, row in CREATES.items()}
 
 
@@ -38,64 +39,32 @@ def json_lines_files(memories: Iterable[Memory], project: str = "") -> dict[str,
 
 
 def _whole(memory: Memory) -> dict[str, object]:
+    state = {
+        "status": memory.status, "updated": iso(memory.updated), "helpful": memory.helpful, "harmful": memory.harmful,
+        "reinforcements": memory.reinforcements, "corroborations": memory.corroborations, "disputes": memory.disputes,
+        "validFrom": iso(memory.valid_from), "validUntil": iso(memory.valid_until),
+        "supersedes": [*memory.supersedes], "supersededBy": memory.superseded_by,
+        "links": [{"type": type, "to": id} for type, id in memory.links], "path": memory.path,
+    }  # fmt: skip
     return {
-        "format": FORMAT,
-        "id": memory.id,
-        "kind": memory.kind,
-        "title": memory.title,
-        "whenToUse": [*memory.when],
-        "tags": [*memory.tags],
-        "importance": memory.importance,
-        "discoveredAt": iso(memory.created),
-        "discoveredBy": memory.by,
-        "discoveredIn": memory.found_in,
-        "source": memory.source,
-        "relatedMemories": [*memory.related],
-        "extra": dict(memory.extra),
-        "body": memory.body,
-        "state": {
-            "status": memory.status,
-            "updated": iso(memory.updated),
-            "helpful": memory.helpful,
-            "harmful": memory.harmful,
-            "reinforcements": memory.reinforcements,
-            "corroborations": memory.corroborations,
-            "disputes": memory.disputes,
-            "validFrom": iso(memory.valid_from),
-            "validUntil": iso(memory.valid_until),
-            "supersedes": [*memory.supersedes],
-            "supersededBy": memory.superseded_by,
-            "links": [{"type": type, "to": id} for type, id in memory.links],
-            "path": memory.path,
-        },
-    }
+        "format": FORMAT, "id": memory.id, "kind": memory.kind, "title": memory.title, "whenToUse": [*memory.when],
+        "tags": [*memory.tags], "importance": memory.importance, "discoveredAt": iso(memory.created),
+        "discoveredBy": memory.by, "discoveredIn": memory.found_in, "source": memory.source,
+        "relatedMemories": [*memory.related], "extra": dict(memory.extra), "body": memory.body, "state": state,
+    }  # fmt: skip
 
 
 def markdown_files(memories: Iterable[Memory], project: str = "") -> dict[str, str]:
     """Return a clean file for each memory: as it stands now, without its history."""
-    named = _named(memories, lambda memory: "")
-    return {name: emit_entry(as_entry(memory)) for name, memory in named.items()}
+    return {name: emit_entry(as_entry(memory)) for name, memory in _named(memories, lambda memory: "").items()}
 
 
 def as_entry(memory: Memory) -> Entry:
     """Return a memory as the one entry that says all of it."""
     windows = {"validFrom": memory.valid_from, "validUntil": memory.valid_until}
     extra = {key: value for key, value in memory.extra.items() if key not in (*windows, IMPORTED)}
-    return Entry(
-        kind=memory.kind,
-        id=memory.id,
-        title=memory.title,
-        when=memory.when,
-        tags=memory.tags,
-        importance=memory.importance,
-        at=memory.created,
-        by=memory.by,
-        found_in=memory.found_in,
-        source=memory.source,
-        related=memory.related,
-        extra={**extra, **{key: iso(at) for key, at in windows.items() if at}},
-        body=memory.body,
-    )
+    extra |= {key: iso(at) for key, at in windows.items() if at}
+    return Entry(**{name: getattr(memory, name) for name in SHARED_FIELDS}, at=memory.created, extra=extra)
 
 
 def okf_files(memories: Sequence[Memory], project: str) -> dict[str, str]:
@@ -142,16 +111,13 @@ def _log(named: Mapping[str, Memory]) -> str:
 
 
 def _named(memories: Iterable[Memory], folder_of: Callable[[Memory], str]) -> dict[str, Memory]:
-    """name → memory, in order of names; namesakes get numbers in the order in which they were found out."""
+    """Return the memories by file name, sorted; of equal titles, later memories get a number."""
     taken: dict[str, Memory] = {}
     for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
-        stem = f"{folder_of(memory)}{slug(memory.title or memory.id)}"
-        number = 1
-        while (name := f"{stem}.md" if number == 1 else f"{stem}-{number}.md") in taken or _is_reserved(name):
+        stem = slug(memory.title or memory.id)
+        name, number = f"{folder_of(memory)}{stem}.md", 1
+        while name in taken or name.rpartition("/")[2] in RESERVED_FILES:
             number += 1
+            name = f"{folder_of(memory)}{stem}-{number}.md"
         taken[name] = memory
     return dict(sorted(taken.items()))
-
-
-def _is_reserved(name: str) -> bool:
-    return name.rpartition("/")[2] in RESERVED

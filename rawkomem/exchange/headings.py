@@ -23,7 +23,7 @@ class Section:
 
     @property
     def title(self) -> str:
-        """The heading; the page's own name for what stands before the first."""
+        """Return the heading; empty for what stands before the first one."""
         return self.trail[-1] if self.trail else ""
 
 
@@ -55,7 +55,7 @@ def _closed(said: list[str], trail: tuple[str, ...], deepest: int) -> Iterator[S
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """(level of the heading that it is, or 0; line)."""
+    """Yield each line with its heading level; 0 for a line that is no heading."""
     fence = ""
     for line in text.split("\n"):
         before, fence = fence, fence_after(fence, line)

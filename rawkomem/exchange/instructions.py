@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ..learn.skills.text import split_front
-from .entry import entry_from, texts, without_comments
+from .entry import entry_from, texts
 from .headings import cut
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md", "copilot-instructions.md")
 ENDINGS = (".instructions.md",)
 FOLDERS = (".claude/rules", ".github/instructions")
+COMMENT = re.compile(r"^<!--.*?-->[ \t]*\n?", re.DOTALL | re.MULTILINE)  # on lines of their own; hosts strip them, too
 GLOBS = ("paths", "applyTo", "globs")  # keys of Claude Code, Copilot and Cursor for the files that a page is about
 INCLUDE = re.compile(r"^\s*(?:[-*] )?@[\w./~-]+\s*$", re.MULTILINE)  # another page, which is imported by itself
 OPENING = re.compile(r"^This file provides guidance to [^\n]*\n?", re.MULTILINE)  # what Claude Code's /init writes
@@ -42,7 +43,7 @@ def sections_of(page: Page) -> Iterator[Entry]:
     """Yield the memories of one page. Where two sections have the same heading, the one above it tells them apart."""
     fields, text = split_front(page.text)
     when = [glob for key in GLOBS for glob in texts(fields.get(key))]
-    text = OPENING.sub("", INCLUDE.sub("", without_comments(text)))
+    text = OPENING.sub("", INCLUDE.sub("", COMMENT.sub("", text)))
     found = [section for section in cut(text) if len(section.body.split()) >= MIN_SECTION_WORDS]
     times = Counter(section.title for section in found)
     page_title = {section.trail[:1] for section in found}

@@ -18,6 +18,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from ..format.read_entries import CLAIM, MAX_PATTERNS
+from ..learn.skills.text import CONDITION_LENGTH
 from ..model.clock import iso, read_time
 from ..model.entry import Entry
 from ..model.errors import BadInput
@@ -28,10 +29,10 @@ from ..state.decide import TITLE_LENGTH
 from ..state.facets import category_of
 from ..state.lifecycle.strength import IMPORTANCES
 from ..text.clean import one_line
-from .entry import CONDITION_LENGTH, entry_from, importance_of, moment, texts
+from .entry import entry_from, importance_of, moment, texts
 from .notes import OWN_ID
 from .source import Page, Source
-from .stores import GONE, items_in, text_of
+from .stores import GONE_STATUSES, item_entry, items_in
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -41,11 +42,11 @@ if TYPE_CHECKING:
     Item = dict[str, Any]
 
 GRAPH, ARCHIVE, EPISODES, CONFLICTS = "graph.json", "archived.json", "episodes.json", "pending-conflicts.json"
-FIELDS = ("agent", "links", "category", "claim", "importance")  # that mem0's memories do not have
+NEOLATA_FIELDS = ("agent", "links", "category", "claim", "importance")  # that mem0's memories do not have
 SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}")
-CLAIMED = (*CLAIM, "scope", "sessionId", "exclusive")  # keys of a claim
+CLAIM_KEYS = (*CLAIM, "scope", "sessionId", "exclusive")  # keys of a claim
 MAX_VALUE_LENGTH = 200  # characters of one of them
-WINDOW = ("validFrom", "validUntil")
+WINDOW_KEYS = ("validFrom", "validUntil")
 MAX_COUNTED = 10  # reinforcements and disputes that become entries; more say nothing new
 MAX_LINKS = 100  # links of one memory, and members of an episode
 
@@ -75,7 +76,7 @@ def is_neolata(source: Source) -> bool:
 
 
 def _are_neolata(items: Sequence[Item]) -> bool:
-    return bool(items) and sum(name in items[0] for name in FIELDS) >= 2
+    return bool(items) and sum(name in items[0] for name in NEOLATA_FIELDS) >= 2
 
 
 def read_neolata(source: Source) -> Iterator[Entry]:
@@ -84,7 +85,7 @@ def read_neolata(source: Source) -> Iterator[Entry]:
         archived = source.is_folder and os.path.basename(part.path) == ARCHIVE
         for item in items_in(part.json()):
             status = "archived" if archived else item.get("status")
-            if status in GONE:
+            if status in GONE_STATUSES:
                 source.skip(str(item.get("id", "?")), f"it is {status} there")
                 continue
             entry, id = entry_of(item, source.place(part.path)), str(item.get("id", ""))
@@ -119,25 +120,16 @@ def _strictly(part: Source) -> list[Item]:
 
 
 def id_of(given: object) -> str:
-    """neolata's id as an id of ours: itself, where it can stand in a file."""
+    """Return neolata's id as an id of ours: itself, where it can stand in a file."""
     id = str(given)
     return id if SAFE_ID.fullmatch(id) else f"mem_{sha256(id.encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 
 def entry_of(item: Item, place: str) -> Entry:
     """Return what a memory of neolata says, in our words and within our limits; without an id."""
-    text, title = text_of(item), item.get("title")
-    page = Page(place, "", moment(item.get("created_at")) or moment(item.get("updated_at")))
-    made = entry_from(
-        page,
-        str(title or text.partition("\n")[0]),
-        text,
-        str(item.get("id", "")),
-        tags=texts(item.get("tags")),
-        importance=_importance(item.get("importance")),
-        by=str(item.get("agent") or item.get("agent_id") or ""),
-        extra=_facets(item),
-    )
+    title, importance, tags = item.get("title"), _importance(item.get("importance")), texts(item.get("tags"))
+    by = str(item.get("agent") or item.get("agent_id") or "")
+    made = item_entry(item, place, title, tags=tags, importance=importance, by=by, extra=_facets(item))
     if "whenToUse" not in item:
         return made
     conditions = [one_line(condition, CONDITION_LENGTH) for condition in texts(item["whenToUse"])]  # we exported it
@@ -152,14 +144,14 @@ def _importance(value: object) -> str:
 
 
 def _facets(item: Item) -> dict[str, Value]:
-    """Category, claim, source class and window, as far as they have the shape that ours have."""
+    """Return category, claim, source class and window, as far as they have the shape that ours have."""
     claim, provenance, category = item.get("claim"), item.get("provenance"), _word(item.get("category"))
     extra: dict[str, Value] = {"category": category} if category else {}
     if isinstance(claim, dict) and all(_word(claim.get(key)) for key in CLAIM):
-        extra["claim"] = {key: word for key in CLAIMED if (word := _word(claim.get(key)))}
+        extra["claim"] = {key: word for key in CLAIM_KEYS if (word := _word(claim.get(key)))}
     if isinstance(provenance, dict) and (source := _word(provenance.get("source"))):
         extra["provenance"] = {"source": source}
-    times = {key: item[key] for key in WINDOW if isinstance(item.get(key), str) and read_time(item[key])[0]}
+    times = {key: item[key] for key in WINDOW_KEYS if isinstance(item.get(key), str) and read_time(item[key])[0]}
     return extra | times
 
 
@@ -172,8 +164,7 @@ def _word(value: object) -> str:
 
 def changes_of(item: Item, known: Container[str], memory: Entry) -> list[Entry]:
     """Return what neolata decided about a memory: entries about it, each later than the one before."""
-    says: list[tuple[str, dict[str, Value]]] = []
-    says += [("reinforce", {})] * _count(item.get("reinforcements"))
+    says: list[tuple[str, dict[str, Value]]] = [("reinforce", {})] * _count(item.get("reinforcements"))
     says += [("dispute", {})] * _count(item.get("disputes"))
     linked = _known_ids([link.get("id") for link in _list(item.get("links")) if isinstance(link, dict)], known)
     if linked:
@@ -203,10 +194,10 @@ def _status(item: Item) -> list[tuple[str, dict[str, Value]]]:
 def episode_of(item: Item, known: Container[str], place: str) -> Entry:
     """Return one of neolata's episodes, with those of its members that are known."""
     page = Page(place, "", moment(item.get("created_at")))
-    title, summary = str(item.get("name") or "Episode"), item.get("summary")
-    members = _known_ids(_list(item.get("memoryIds") or item.get("memory_ids")), known)
-    made = entry_from(page, title, summary if isinstance(summary, str) else "", str(item["id"]),
-                      tags=texts(item.get("tags")), kind="episode", extra={"members": members})  # fmt: skip
+    title, summary, tags = str(item.get("name") or "Episode"), item.get("summary"), texts(item.get("tags"))
+    summary = summary if isinstance(summary, str) else ""
+    extra: dict[str, Value] = {"members": _known_ids(_list(item.get("memoryIds") or item.get("memory_ids")), known)}
+    made = entry_from(page, title, summary, str(item["id"]), tags=tags, kind="episode", extra=extra)
     return replace(made, id=id_of(item["id"]), when=())
 
 
@@ -226,15 +217,15 @@ def _count(value: object) -> int:
 
 
 def neolata_files(memories: Sequence[Memory], project: str = "") -> dict[str, str]:
-    """name → text of the files of a folder that neolata reads. It makes vectors and links by similarity itself."""
+    """Return the files of a folder that neolata reads, as name → text. It makes vectors and similarity links itself."""
     plain = [memory for memory in memories if memory.kind != "episode"]
     held = {memory.id: memory for memory in plain}
-    conflicts = open_conflicts(plain, held.get)
+    pairs = [(conflict.memory.id, conflict.other.id) for conflict in open_conflicts(plain, held.get)]
     items: dict[str, list[Item]] = {
         GRAPH: [_item(memory) for memory in plain if memory.status != "archived"],
         ARCHIVE: [_item(memory) for memory in plain if memory.status == "archived"],
         EPISODES: [_episode(memory) for memory in memories if memory.kind == "episode"],
-        CONFLICTS: [_pair(conflict.memory.id, conflict.other.id) for conflict in conflicts],
+        CONFLICTS: [{"id": f"{one}:{other}", "newId": one, "existingId": other} for one, other in pairs],
     }
     return {name: json.dumps(own, ensure_ascii=False, indent=2) + "\n" for name, own in items.items()}
 
@@ -242,37 +233,18 @@ def neolata_files(memories: Sequence[Memory], project: str = "") -> dict[str, st
 def _item(memory: Memory) -> Item:
     """Return a memory in neolata's words; title and conditions besides, which it keeps and we read again."""
     said: Item = {
-        "id": memory.id,
-        "agent": memory.by,
-        "memory": memory.body.strip() or memory.title,
-        "title": memory.title,
-        "whenToUse": list(memory.when),
-        "category": category_of(memory) or "fact",
-        "importance": IMPORTANCES[memory.importance],
-        "tags": list(memory.tags),
-        "embedding": None,
+        "id": memory.id, "agent": memory.by, "memory": memory.body.strip() or memory.title, "title": memory.title,
+        "whenToUse": list(memory.when), "category": category_of(memory) or "fact",
+        "importance": IMPORTANCES[memory.importance], "tags": list(memory.tags), "embedding": None,
         "links": [{"id": id, "type": type} for type, id in memory.links],
-        "created_at": iso(memory.created),
-        "updated_at": iso(memory.updated),
-        "status": memory.status,
-        "reinforcements": memory.reinforcements,
-        "disputes": memory.disputes,
-        "superseded_by": memory.superseded_by or None,
-        "supersedes": list(memory.supersedes),
-    }
-    return said | {key: memory.extra[key] for key in ("claim", "provenance", *WINDOW) if key in memory.extra}
+        "created_at": iso(memory.created), "updated_at": iso(memory.updated), "status": memory.status,
+        "reinforcements": memory.reinforcements, "disputes": memory.disputes,
+        "superseded_by": memory.superseded_by or None, "supersedes": list(memory.supersedes),
+    }  # fmt: skip
+    return said | {key: memory.extra[key] for key in ("claim", "provenance", *WINDOW_KEYS) if key in memory.extra}
 
 
 def _episode(memory: Memory) -> Item:
-    return {
-        "id": memory.id,
-        "name": memory.title,
-        "memoryIds": [id for type, id in memory.links if type == "member"],
-        "tags": list(memory.tags),
-        "summary": memory.body.strip(),
-        "created_at": iso(memory.created),
-    }
-
-
-def _pair(one: str, other: str) -> Item:
-    return {"id": f"{one}:{other}", "newId": one, "existingId": other}
+    members = [id for type, id in memory.links if type == "member"]
+    said = {"id": memory.id, "name": memory.title, "memoryIds": members, "tags": list(memory.tags)}
+    return {**said, "summary": memory.body.strip(), "created_at": iso(memory.created)}

@@ -11,10 +11,10 @@ from ..files.read import read_data
 from ..learn.skills.text import split_front
 from ..model.kinds import CREATES
 from ..model.record import replace
+from ..state.facets import IMPORTED
 from ..state.fold import fold
 from .entry import a_name, entry_from, importance_of, moment, texts
 from .headings import cut
-from .place import IMPORTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from .source import Page, Source
 
 MAX_NOTE_WORDS = 2_000  # words of a memory (SPEC-0009); a longer note is cut at its headings
-RESERVED = ("index.md", "log.md")  # of OKF: lists of what the other files say
+RESERVED_FILES = ("index.md", "log.md")  # of OKF: lists of what the other files say
 OBSERVATION = re.compile(r"^- \[([^\]\n]{1,40})\] (.+)$", re.MULTILINE)
 HASHTAG = re.compile(r"(?<=\s)#([A-Za-z][\w/-]+)")
 OWN_ID = re.compile(r"(?:mem|lesson|skill|learning|reflection|exp|ep)_[A-Za-z0-9_-]{6,80}|trace-[a-z0-9-]{6,80}")
 # Keys that OKF and our own exports add for other readers; on the way back they say nothing new.
-ADDED = ("description", "timestamp", "resource", IMPORTED)
+ADDED_KEYS = ("description", "timestamp", "resource", IMPORTED)
 
 
 def is_serena(source: Source) -> bool:
@@ -70,13 +70,13 @@ def read_basic_memory(source: Source) -> Iterator[Entry]:
 def read_markdown(source: Source) -> Iterator[Entry]:
     """Yield a memory for each file; files of our own form keep everything that they say."""
     for page in source.pages(".md"):
-        if is_generated(page.text) or (source.is_folder and os.path.basename(page.place) in RESERVED):
+        if is_generated(page.text) or (source.is_folder and os.path.basename(page.place) in RESERVED_FILES):
             continue
         yield from _own(page) or _note(page, "")
 
 
 def _own(page: Page) -> list[Entry]:
-    """The memories of a file in our form, each as its entries leave it; empty where the file is something else."""
+    """Return the memories of a file in our form, each as its entries leave it; empty for any other file."""
     reading = read_data(page.text.encode(), f"memories/{page.stem}.md", advice=False)
     entries = [entry for entry in reading.entries if not entry.draft]
     if len(entries) != len(reading.entries):
@@ -92,7 +92,7 @@ def _entry_of(page: Page, memory: Memory) -> Entry:
     id = memory.id if OWN_ID.fullmatch(memory.id) else ""
     named = memory.extra.get("type")
     kind = named if memory.kind == "memory" and isinstance(named, str) and named in CREATES else memory.kind
-    extra = {key: value for key, value in memory.extra.items() if key not in ADDED}
+    extra = {key: value for key, value in memory.extra.items() if key not in ADDED_KEYS}
     if extra.get("type") == kind:
         del extra["type"]
     section = memory.id if "#" in memory.id else ""

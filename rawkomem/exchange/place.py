@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from ..state import facets
+from ..state.facets import IMPORTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..model.entry import Value
-
-IMPORTED = facets.IMPORTED  # key of an entry
 
 
 def place_of(extra: Mapping[str, Value]) -> str:

@@ -14,8 +14,9 @@ from ..redaction.entry import redact_entry, was_redacted
 from ..state.changes.quarantine import plan_held
 from ..state.changes.supersede import superseding
 from ..state.decide import plan_add
+from ..state.facets import IMPORTED
 from .formats import FORMATS
-from .place import IMPORTED, place_of
+from .place import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from ..model.entry import Memory
     from .source import Source
 
-ELSEWHERE = ("supersedes", "supersededBy", "conflictsWith")  # decisions of another repository: none of them is ours
-NEWER = "a newer version was imported"
+FOREIGN_KEYS = ("supersedes", "supersededBy", "conflictsWith")  # decisions of another repository: none of them is ours
 
 
 @record
@@ -71,7 +71,7 @@ def decide_import(entries: Iterable[Entry], kind: str, here: Here, source: Sourc
 def _decide(given: Entry, kind: str, here: Here, seen: set[str]) -> Decided:
     entry = redact_entry(given)
     place = f"{kind}:{place_of(entry.extra)}"
-    said = {key: value for key, value in entry.extra.items() if key not in ELSEWHERE}
+    said = {key: value for key, value in entry.extra.items() if key not in FOREIGN_KEYS}
     entry = replace(entry, body=as_read(entry.body), extra={**said, IMPORTED: place})
     entry = replace(entry, id=entry.id or _id_of(entry, place))
     same = entry.id if entry.id in here.ids or entry.id in seen else here.said.get((entry.title, entry.body), "")
@@ -86,7 +86,7 @@ def _decide(given: Entry, kind: str, here: Here, seen: set[str]) -> Decided:
         plan = plan_held(new, f"{reason}: a newer version of {older.id}", new.by, (older.id,))
     else:
         held = plan_held(new, reason, new.by)
-        plan = Plan((*held.entries, superseding(older, new.id, NEWER, new.by)), held.why)
+        plan = Plan((*held.entries, superseding(older, new.id, "a newer version was imported", new.by)), held.why)
     return Decided("changed", new, plan, older.id, redacted)
 
 
@@ -97,7 +97,7 @@ def _id_of(entry: Entry, place: str) -> str:
 
 
 def entries_to_write(decided: Sequence[Decided], at_once: int) -> list[Plan]:
-    """The plans of an import in pieces, each written under one lock; a memory and its quarantine stay together."""
+    """Return the plans of an import in batches, each for one lock; a memory and its quarantine stay together."""
     pieces: list[list[Entry]] = [[]]
     for item in decided:
         if len(pieces[-1]) >= at_once:

@@ -31,7 +31,7 @@ class Page:
 
     @property
     def stem(self) -> str:
-        """The file's name without its ending."""
+        """Return the file's name without its ending."""
         return os.path.splitext(os.path.basename(self.place))[0]
 
 
@@ -73,8 +73,7 @@ class Source:
     def pages(self, *endings: str) -> Iterator[Page]:
         """Yield the texts of those files; one that cannot be read is passed over."""
         for file in self.files(*endings):
-            page = self.page(file)
-            if page:
+            if page := self.page(file):
                 yield page
 
     def page(self, file: str) -> Page | None:
@@ -97,20 +96,18 @@ class Source:
 
     def json(self) -> Any:
         """Return the JSON document that the file is, read once; raise BadInput where it is none."""
-        if self._document is None:
-            self._document = self._read_json()
-        return self._document
-
-    def _read_json(self) -> Any:
+        if self._document is not None:
+            return self._document
         try:
             if os.path.getsize(self.path) > MAX_JSON_BYTES:
                 raise BadInput(f"{self.path} has more than {MAX_JSON_BYTES >> 20} MB", "split it")
             with open(self.path, encoding="utf-8-sig", errors="replace") as stream:
-                return json.load(stream, strict=False)
+                self._document = json.load(stream, strict=False)
         except (ValueError, RecursionError) as failure:
             raise BadInput(f"{self.path} is no JSON that can be read: {failure}", "is it complete?") from None
         except OSError as failure:
             raise NotFound(f"{self.path} cannot be read: {failure.strerror}", "check its permissions") from None
+        return self._document
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the file that are not blank."""

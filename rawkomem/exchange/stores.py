@@ -6,11 +6,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..format.read_entries import DROPPED, KEYS, MAX_PATTERNS
+from ..learn.skills.text import CONDITION_LENGTH
 from ..model.kinds import CREATES, IMPORTANCE
 from ..model.record import replace
 from ..state.decide import TITLE_LENGTH
 from ..text.clean import clean, one_line
-from .entry import CONDITION_LENGTH, entry_from, importance_of, moment, texts
+from .entry import entry_from, importance_of, moment, texts
 from .notes import OWN_ID
 from .source import Page
 
@@ -22,16 +23,16 @@ if TYPE_CHECKING:
 
     Item = dict[str, Any]
 
-LISTS = ("results", "memories", "items", "data")  # where a document keeps its memories
+LIST_KEYS = ("results", "memories", "items", "data")  # where a document keeps its memories
 FORMAT = "rawkomem/1"  # says of each line of our JSON Lines what it is
 MAX_DEPTH = 5  # levels of a value: a frontmatter has eight in all
-GONE = ("superseded", "archived", "deleted", "rejected")  # statuses of what is no longer in use there
+GONE_STATUSES = ("superseded", "archived", "deleted", "rejected")  # statuses of what is no longer in use there
 
 
 def items_in(value: Any) -> list[Item]:
     """Return the memories of a document: the list that it is, or that it holds, or one for each agent."""
     if isinstance(value, dict):
-        inner = next((value[name] for name in LISTS if isinstance(value.get(name), (list, dict))), None)
+        inner = next((value[name] for name in LIST_KEYS if isinstance(value.get(name), (list, dict))), None)
         if inner is None:
             inner = [item for part in value.values() if isinstance(part, list) for item in part]
         value = list(inner.values()) if isinstance(inner, dict) else inner
@@ -49,14 +50,14 @@ def is_own(source: Source) -> bool:
 
 
 def read_mem0(source: Source) -> Iterator[Entry]:
-    """mem0: one sentence each, with whatever metadata the program that stored it gave."""
+    """Yield mem0's memories: one sentence each, with the metadata that the program gave."""
     for item in items_in(source.json()):
         given = item.get("metadata")
         about: Item = given if isinstance(given, dict) else {}
         tags = texts(item.get("categories")) or texts(about.get("tags") or about.get("category"))
         importance = importance_of(about.get("importance"))
         by = str(item.get("agent_id") or "")
-        yield _entry(source, item, tags=tags, importance=importance, by=by)
+        yield item_entry(item, source.place(source.path), tags=tags, importance=importance, by=by)
 
 
 def read_own(source: Source) -> Iterator[Entry]:
@@ -100,7 +101,7 @@ def _whole(source: Source, item: Item) -> Entry:
 
 
 def _values(said: Any) -> dict[str, Value]:
-    """Other keys of a memory as a file could hold them. Keys with a meaning of their own are no others."""
+    """Return the other keys of a memory as a file could hold them, without those that have a meaning of their own."""
     held = _value(said) if isinstance(said, dict) else {}
     return {key: value for key, value in held.items() if key not in KEYS} if isinstance(held, dict) else {}
 
@@ -121,8 +122,8 @@ def text_of(item: Item) -> str:
     return next((item[key] for key in ("memory", "text", "content") if isinstance(item.get(key), str)), "")
 
 
-def _entry(source: Source, item: Item, **said: Any) -> Entry:
-    at = moment(item.get("created_at")) or moment(item.get("updated_at"))
-    page = Page(source.place(source.path), "", at)
+def item_entry(item: Item, place: str, title: object = "", **said: Any) -> Entry:
+    """Return the entry of a memory of another program; `said` are further arguments of entry_from."""
+    page = Page(place, "", moment(item.get("created_at")) or moment(item.get("updated_at")))
     text = text_of(item)
-    return entry_from(page, text.partition("\n")[0], text, str(item.get("id", "")), **said)
+    return entry_from(page, str(title or text.partition("\n")[0]), text, str(item.get("id", "")), **said)

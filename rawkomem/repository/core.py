@@ -282,6 +282,6 @@ class Core:
     def wake_sinks(self) -> None:
         """Start a process that sends what is due to the user's webhook, where there is one."""
         if self.settings.sinks.webhook.url:
-            from ..exchange.sinks.worker import wake_sender
+            from ..exchange.sinks.queue import wake_sender
 
             wake_sender(self.layout)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def checked_folder(settings: MarkdownSettings, layout: Layout) -> str:
-    """The folder of the log; not one that the index would read as memories."""
+    """Return the folder of the log; raise BadInput if it is relative or inside the repository."""
     folder = os.path.expanduser(settings.folder)
     if not os.path.isabs(folder):
         raise BadInput("sinks.folder is not a full path", "write it as /home/you/log or ~/log")
@@ -27,7 +27,7 @@ def checked_folder(settings: MarkdownSettings, layout: Layout) -> str:
 
 
 def checked_webhook(settings: WebhookSettings) -> tuple[Policy, str]:
-    """What the webhook's address may lead to, and its key."""
+    """Return what the webhook's address may lead to, and its key; raise an error that says what is wrong."""
     target = read_url(settings.url)
     policy = user_named(settings.url) if settings.allow_local else PUBLIC_ONLY
     key = read_key(settings.key_env, "keys.webhook")

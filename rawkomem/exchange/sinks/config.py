@@ -34,5 +34,5 @@ class SinkSettings:
 
     @property
     def any(self) -> bool:
-        """Whether there is anybody to tell."""
+        """Tell whether any sink is set up."""
         return bool(self.markdown.folder or self.webhook.url)

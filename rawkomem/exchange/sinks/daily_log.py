@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...files.local.private import open_private, write_all
 from ...files.lock import lock_in
+from ...learn.skills.text import in_fence
 from ...model.clock import iso, now
 from ...model.errors import Unwritable
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
     from .event import Event
 
-SPECIAL = "\\`*_[]<>#|~&!"  # what Markdown could take for more than a character
-SHOWN = ("repository", "memory", "kind", "importance", "tags", "by", "reason", "superseded_by", "path")
+SPECIAL_CHARACTERS = "\\`*_[]<>#|~&!"  # what Markdown could take for more than a character
+SHOWN_FIELDS = ("repository", "memory", "kind", "importance", "tags", "by", "reason", "superseded_by", "path")
 
 
 def log_events(folder: str, events: Iterable[Event]) -> None:
@@ -35,26 +36,16 @@ def log_events(folder: str, events: Iterable[Event]) -> None:
 
 
 def render(event: Event, time: str) -> str:
-    """An event as Markdown: a heading, a list of what is known, the text in a fence that it cannot close."""
+    """Return an event as Markdown: a heading, a list of what is known, the text in a fence that it cannot close."""
     lines = [f"## {time} {event.event}" + (f": {escape(event.title)}" if event.title else ""), ""]
-    for name in SHOWN:
-        value = getattr(event, name)
-        if value:
+    for name in SHOWN_FIELDS:
+        if value := getattr(event, name):
             lines.append(f"- {name.replace('_', ' ')}: {escape(', '.join(value) if name == 'tags' else value)}")
     if event.text:
-        fence = fence_for(event.text)
-        lines += ["", f"{fence}markdown", event.text, fence]
+        lines += ["", in_fence(event.text, "markdown")]
     return "\n".join(lines) + "\n"
 
 
 def escape(text: str) -> str:
-    """One line of text that Markdown shows as it is."""
-    return "".join(f"\\{character}" if character in SPECIAL else character for character in " ".join(text.split()))
-
-
-def fence_for(text: str) -> str:
-    """A row of backticks longer than any in the text."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return fence
+    """Return a text on one line, escaped so that Markdown shows it as it is."""
+    return "".join(f"\\{sign}" if sign in SPECIAL_CHARACTERS else sign for sign in " ".join(text.split()))

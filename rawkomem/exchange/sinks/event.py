@@ -50,12 +50,12 @@ class Event:
     path: str = ""
 
     def to_json(self) -> str:
-        """What a webhook receives: every field that says something."""
+        """Return what a webhook receives: every field that is not empty."""
         return json.dumps({name: value for name, value in as_dict(self).items() if value})
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Event:
-        """The event that `to_json` wrote; a field that another version wrote is left out."""
+        """Return the event that `to_json` wrote; fields of another version are left out."""
         known = {name: value for name, value in fields.items() if name in cls.__annotations__}
         return cls(**{**known, "tags": tuple(fields.get("tags", ()))})
 

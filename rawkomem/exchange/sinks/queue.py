@@ -1,21 +1,24 @@
 """The webhook's queue: what waits is a fold of the lines of a file; a run of the sender compacts it.
 
-A line adds an event, notes a failed try, or (with nothing but the key) says that an event is done.
+A line adds an event, notes a failed try, or (with nothing but the key) says that an event is done. Lines are signed,
+so that a queue that came with a clone is not sent.
 """
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from ...files.local.private import LineFile, local_path
-from ...files.lock import Lock, lock
+from ...files.layout import user_config
+from ...files.local.background import start
+from ...files.local.private import LineFile, local_path, open_private, replace_private
+from ...files.lock import Lock, lock, lock_in
 from ...model.clock import iso, now
-from ...model.errors import Refused
+from ...model.errors import Refused, Unwritable
 from ...model.record import record, replace
 from .event import Event
-from .signed import own_key, sign, verified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from ...files.layout import Layout
 
 MAX_QUEUE_BYTES = 4 * 2**20  # some thousand events; a server that is away for longer will not want them all
+KEY_BYTES = 32
+MARK_CHARS = 32  # hexadecimal digits: 128 bits
 
 
 @record
@@ -54,12 +59,11 @@ class Queue:
         """Return what is still to be delivered, oldest first. Lines that this user did not sign are skipped."""
         lines = self.file.lines()
         key = own_key() if lines else b""
-        return list(_fold([text for line in lines if (text := verified(key, line))]).values())
+        return list(_fold([text for line in lines if (text := _verified(key, line))]).values())
 
     def note_failure(self, waiting: Waiting) -> None:
         """Remember a failed try, and when to try again."""
-        state = {"key": waiting.event.key, "tries": waiting.tries, "again": waiting.again, "failure": waiting.failure}
-        self._note(state)
+        self._note({"key": waiting.event.key, **_state_of(waiting)})
 
     def done(self, key: str) -> None:
         """Remember that an event needs no more delivery."""
@@ -101,13 +105,52 @@ class Queue:
 
 
 def _signed(texts: list[str]) -> list[str]:
+    """Return each text with its mark in front."""
     key = own_key() if texts else b""
-    return [sign(key, text) for text in texts]
+    return [f"{_mark(key, text)} {text}" for text in texts]
+
+
+def _verified(key: bytes, line: str) -> str:
+    """Return the text of a line that `_signed` made; empty for any other line."""
+    mark, _, text = line.partition(" ")
+    return text if hmac.compare_digest(mark.encode(), _mark(key, text).encode()) else ""
+
+
+def _mark(key: bytes, text: str) -> str:
+    return hmac.new(key, text.encode(), "sha256").hexdigest()[:MARK_CHARS]
+
+
+def own_key() -> bytes:
+    """Return the random key beside the user's config; create it on the first call."""
+    folder = os.path.dirname(user_config())
+    file = os.path.join(folder, "sinks.key")
+    try:
+        with lock_in(folder, "sink-key"):
+            if not os.path.exists(file):
+                replace_private(file, os.urandom(KEY_BYTES))
+            with open_private(file, "r") as stream:
+                return stream.read()
+    except OSError as failure:
+        raise Unwritable(f"cannot keep {file}: {failure.strerror}", "check permissions and free space") from None
+
+
+def wake_sender(layout: Layout) -> bool:
+    """Start a sender in the background if an event is due and none is running; return whether one was started."""
+    if not any(item.again <= now() for item in Queue(layout).waiting()):
+        return False
+    try:
+        return start(layout, lock(layout, "sender"), "sinks", "flush", "--due")
+    except OSError as failure:
+        raise Refused(f"no sender was started: {failure}", "'rawkomem sinks flush' sends what waits") from None
 
 
 def _line(waiting: Waiting) -> str:
-    state = {"tries": waiting.tries, "again": waiting.again, "failure": waiting.failure} if waiting.tries else {}
+    state = _state_of(waiting) if waiting.tries else {}
     return json.dumps({"event": json.loads(waiting.event.to_json()), **state})
+
+
+def _state_of(waiting: Waiting) -> dict[str, Any]:
+    return {"tries": waiting.tries, "again": waiting.again, "failure": waiting.failure}
 
 
 def _fold(texts: list[str]) -> dict[str, Waiting]:
@@ -126,7 +169,7 @@ def _fold(texts: list[str]) -> dict[str, Waiting]:
 
 
 def _is_about(line: str, memory: str) -> bool:
-    """Whether a line of the dead file is about a memory, or cannot be read and so might be."""
+    """Tell whether a line of the dead file is about a memory, or cannot be read and so might be."""
     try:
         return bool(json.loads(line)["event"]["memory"] == memory)
     except (ValueError, KeyError, TypeError):

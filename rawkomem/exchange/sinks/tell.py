@@ -9,8 +9,7 @@ from ...model.record import record
 from .checked import checked_folder, checked_webhook
 from .daily_log import log_events
 from .event import events_of
-from .queue import Queue
-from .worker import wake_sender
+from .queue import Queue, wake_sender
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 @record
 class SinkStatus:
-    """How one sink stands."""
+    """The status of one sink."""
 
     name: str
     where: str  # a folder, or a host: an address in full may hold a key
@@ -48,13 +47,12 @@ def tell_sinks(
 def _log(layout: Layout, settings: SinkSettings, events: list[Event]) -> None:
     if settings.markdown.folder:
         folder = checked_folder(settings.markdown, layout)
-        wanted = [event for event in events if event.event in settings.markdown.events]
-        if wanted:
+        if wanted := [event for event in events if event.event in settings.markdown.events]:
             log_events(folder, wanted)
 
 
 def _queue(layout: Layout, settings: SinkSettings, events: list[Event]) -> None:
-    """Queued first: a key that is missing today may be there tomorrow."""
+    """Queue the events before the settings are checked: a key that is missing today may be there tomorrow."""
     wanted = [event for event in events if event.event in settings.webhook.events]
     if settings.webhook.url and wanted:
         Queue(layout).add(wanted)
@@ -63,27 +61,19 @@ def _queue(layout: Layout, settings: SinkSettings, events: list[Event]) -> None:
 
 
 def sink_statuses(layout: Layout, settings: SinkSettings) -> list[SinkStatus]:
-    """How each sink that is set up stands."""
-    found = []
-    if settings.markdown.folder:
-        found.append(_markdown_status(layout, settings))
-    if settings.webhook.url:
-        found.append(_webhook_status(layout, settings))
+    """Return the status of each sink that is set up."""
+    found, log, webhook = [], settings.markdown, settings.webhook
+    if log.folder:
+        problem = _problem(lambda: checked_folder(log, layout))
+        found.append(SinkStatus("markdown", log.folder, log.events, problem=problem))
+    if webhook.url:
+        queue = Queue(layout)
+        waiting = queue.waiting()
+        failure = next((item.failure for item in waiting if item.failure), "")
+        problem = _problem(lambda: checked_webhook(webhook)) or failure
+        host = webhook.url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+        found.append(SinkStatus("webhook", host, webhook.events, len(waiting), queue.dropped(), problem))
     return found
-
-
-def _markdown_status(layout: Layout, settings: SinkSettings) -> SinkStatus:
-    problem = _problem(lambda: checked_folder(settings.markdown, layout))
-    return SinkStatus("markdown", settings.markdown.folder, settings.markdown.events, problem=problem)
-
-
-def _webhook_status(layout: Layout, settings: SinkSettings) -> SinkStatus:
-    queue = Queue(layout)
-    waiting = queue.waiting()
-    failure = next((item.failure for item in waiting if item.failure), "")
-    problem = _problem(lambda: checked_webhook(settings.webhook)) or failure
-    host = settings.webhook.url.partition("://")[2].partition("/")[0].rpartition("@")[2]
-    return SinkStatus("webhook", host, settings.webhook.events, len(waiting), queue.dropped(), problem)
 
 
 def _problem(check: Callable[[], object]) -> str:

@@ -47,17 +47,13 @@ class Failure:
 
 
 def open_client(settings: WebhookSettings) -> Client:
-    """The client for the webhook; says what is wrong with the settings."""
+    """Return the client for the webhook; raise an error that says what is wrong with the settings."""
     policy, key = checked_webhook(settings)
     return Client(settings.url, policy, key, BOUNDS)
 
 
 def flush(layout: Layout, client: Client, warn: Callable[[str], None], due_only: bool = False) -> Flushed:
-    """Send what waits, or only what is due after earlier failures.
-
-    After the lock is given back, the queue is read once more: whoever added an event and found the lock taken relies
-    on it.
-    """
+    """Send what waits, or only what is due; look again after each round, for events that were added meanwhile."""
     run = _Run(Queue(layout), client, warn, due_only)
     sending = lock(layout, "sender")
     while run.todo():
@@ -83,7 +79,7 @@ class _Run:
         self.failure = ""
 
     def todo(self) -> list[Waiting]:
-        """What this run has still to try."""
+        """Return what this run has still to try."""
         if self.failed_in_a_row >= MAX_FAILURES:
             return []
         return [item for item in self.queue.waiting()

@@ -1,7 +1,4 @@
-"""Distillation (RFC-0011 §8.2): recent failures become candidates for lessons, one for each pattern. Pure.
-
-Traces and experiences that failed, whatever is marked as a candidate, and what failed the same way again within a week.
-"""
+"""Distillation (RFC-0011 §8.2): recent failures become candidates for lessons, one for each pattern. Pure."""
 
 from __future__ import annotations
 

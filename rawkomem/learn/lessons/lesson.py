@@ -110,9 +110,9 @@ def plan_lesson(
     sources: Sequence[str] = (),
     wire: Wire | None = None,
 ) -> Learned:
-    """Store a lesson, unless one of its pattern is as sure. A surer one supersedes, or waits where it is trusted less.
+    """Store a lesson that was distilled from `sources`, unless one of its pattern among the `known` ones is as sure.
 
-    `known`: lessons of the repository that count; `sources`: ids of the memories that it was distilled from.
+    A surer lesson supersedes the known one, or waits for a review where it is trusted less.
     """
     context = checked(context)
     pattern = wire.pattern_id if wire else pattern_id(context.error_pattern, context.applicable_scope)

@@ -1,7 +1,6 @@
-"""A question to a language model whose answer is one JSON object, wherever in the answer that stands.
+"""A question to a language model whose answer is one JSON object, wherever in the text that stands.
 
-Models write prose around JSON, put it into a fence, or quote triple backticks inside of it. So an object is looked for
-where a brace opens, and read as far as that brace closes.
+Models write prose around JSON, or fence it, so an object is read from any brace that opens to the one that closes it.
 """
 
 from __future__ import annotations
@@ -25,14 +24,9 @@ MAX_ANSWER_CHARS = 1_000_000  # characters of an answer
 MAX_BRACES = 500  # braces at which an object may begin: each costs a look at the rest
 MAX_SHOWN_CHARS = 4_000  # characters of a bad answer that the model is shown again
 TYPES = {
-    "object": dict,
-    "array": list,
-    "string": str,
-    "boolean": bool,
-    "integer": int,
-    "number": (int, float),
+    "object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float),
     "null": type(None),
-}
+}  # fmt: skip
 DECODER = json.JSONDecoder(strict=False)  # models leave line breaks in strings as they are
 
 
@@ -67,7 +61,8 @@ class Redacting:
 
 def ask(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str, Any]:
     """Ask for an object that fits the schema. A bad answer is sent back once; a second one raises LlmFailure."""
-    system = f"{system}\n\n{wanted(schema)}".strip()
+    wanted = f"Answer with one JSON object and nothing else. Its JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
+    system = f"{system}\n\n{wanted}".strip()
     answer = llm.complete(prompt, system, schema)
     try:
         return read_object(answer, schema)
@@ -79,11 +74,6 @@ def ask(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str, Any]:
         words = one_line(redact(again), 120)
         hint = f"Its answer began: {words}" if words else "Try another model."
         raise LlmFailure(f"{llm.name} gave no usable answer, twice: {problem}", hint) from None
-
-
-def wanted(schema: Schema) -> str:
-    """Return the words that ask for JSON."""
-    return f"Answer with one JSON object and nothing else. Its JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
 
 
 def repair(prompt: str, answer: str, problem: str) -> str:
@@ -108,7 +98,7 @@ def read_object(text: str, schema: Schema) -> dict[str, Any]:
 
 
 def objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
-    """Return every outermost JSON object in a text, with its length."""
+    """Yield every outermost JSON object in a text, with its length."""
     at = text.find("{")
     for _ in range(MAX_BRACES):
         if at < 0:

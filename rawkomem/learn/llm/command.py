@@ -1,8 +1,7 @@
 """A language model behind a command that reads a prompt on stdin and prints an answer: `claude -p`, `codex exec`.
 
 It runs without a shell, in an empty folder (an agent that follows words of a transcript finds nothing to change there),
-in a process group of its own that ends with its time, and with a mark in its environment that keeps us from learning
-from our own question.
+in its own process group, and with a variable that keeps us from learning from our own question.
 """
 
 from __future__ import annotations
@@ -50,9 +49,8 @@ class CommandLlm:
         if process.returncode:
             raise LlmFailure(complaint(self.name, process.returncode, err), "Try llm.provider by hand.")
         if not text:
-            raise LlmFailure(
-                f"{self.name} printed nothing", "It must read the prompt on stdin: for example `claude -p`."
-            )
+            hint = "It must read the prompt on stdin: for example `claude -p`."
+            raise LlmFailure(f"{self.name} printed nothing", hint)
         return text
 
     def _talk(self, process: subprocess.Popen[bytes], given: str) -> tuple[bytes, bytes]:

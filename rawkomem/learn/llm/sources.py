@@ -31,11 +31,7 @@ def fenced(memories: Sequence[Memory]) -> str:
 
 def _item(memory: Memory, nonce: str) -> str:
     facts = {"id": memory.id, "kind": memory.kind, "title": memory.title, "found": iso(memory.created)[:10]}
-    named = " ".join(f'{key}="{_attribute(value)}"' for key, value in facts.items())
+    named = " ".join(f'{key}="{redact(safe_title(value)).translate(QUOTED)}"' for key, value in facts.items())
     text = redact(memory.body)
     text = text if len(text) <= MAX_MEMORY_CHARS else text[:MAX_MEMORY_CHARS] + " …"
     return f"<memory-{nonce} {named}>\n{safe_body(text)}\n</memory-{nonce}>"
-
-
-def _attribute(text: str) -> str:
-    return redact(safe_title(text)).translate(QUOTED)

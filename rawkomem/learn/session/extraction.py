@@ -1,7 +1,6 @@
 """Extraction by a language model: "is this worth remembering?", asked with existing memories in view (SPEC-0009).
 
-What the model reads was written by others. It stands in a fence that nobody could have foreseen, and the model is told
-not to follow it; and whatever it answers is data: only a few known fields of it become part of an entry.
+What the model reads is fenced and called data; of what it answers, only a few known fields become part of an entry.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ CONTENT_LENGTH = 10_000  # characters of one memory (neolata)
 MAX_CONDITIONS, MAX_TAGS, TAG_LENGTH = 8, 8, 40  # at most, and characters of a tag
 TYPES = sorted({kind.type for kind in KINDS.values()} | {"confidence", "cross_agent"})
 
-ONE: dict[str, Any] = {
+MEMORY_FIELDS: dict[str, Any] = {
     "memoryTitle": {"type": ["string", "null"]},
     "frontmatter": {
         "type": ["object", "null"],
@@ -56,8 +55,8 @@ SCHEMA: dict[str, Any] = {
     "required": ["shouldCreateMemory"],
     "properties": {
         "shouldCreateMemory": {"type": "boolean"},
-        **ONE,
-        "memories": {"type": ["array", "null"], "items": {"type": "object", "properties": ONE}},
+        **MEMORY_FIELDS,
+        "memories": {"type": ["array", "null"], "items": {"type": "object", "properties": MEMORY_FIELDS}},
     },
 }
 ANYTHING: dict[str, Any] = {"type": "object"}
@@ -112,7 +111,7 @@ def build_prompt(said: str, run: Run, existing: Sequence[Memory], tag: str) -> s
 
 
 def window(turns: Sequence[Turn]) -> tuple[str, int]:
-    """What a model is shown of a session, and the first turn that it sees: the end, or the start of a plain output."""
+    """Return what a model is shown of a session (the end, or the start of a plain output) and the first turn of it."""
     if len(turns) == 1 and not turns[0].role:
         return turns[0].text[:OUTPUT_LENGTH], 0
     said: list[str] = []

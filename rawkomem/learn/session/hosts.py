@@ -1,7 +1,4 @@
-"""Readers of each host's transcripts. A record of a transcript shows by its shape which host wrote it.
-
-Hosts call these formats internal and change them at will, so an unknown record is skipped and is never an error.
-"""
+"""Readers of each host's transcripts: a record's shape shows which host wrote it, and an unknown record is skipped."""
 
 from __future__ import annotations
 
@@ -15,16 +12,12 @@ if TYPE_CHECKING:
 
     Record = dict[str, Any]
 
-ROLES = {
-    "user": USER,
-    "human": USER,
-    "assistant": ASSISTANT,
-    "ai": ASSISTANT,
-    "model": ASSISTANT,
-    "gemini": ASSISTANT,
-    "tool": TOOL,
-    "function": TOOL,
-}  # every other role is the host's own: system, developer, info
+ROLES = {  # every other role is the host's own: system, developer, info
+    **dict.fromkeys(("user", "human"), USER),
+    **dict.fromkeys(("assistant", "ai", "model", "gemini"), ASSISTANT),
+    **dict.fromkeys(("tool", "function"), TOOL),
+}
+CLAUDE_IDS = {"sessionId", "uuid", "leafUuid"}  # Claude Code's records have at least one
 CHAT = "chat"  # the reader of lists that no host in particular writes
 TEXTS = ("text", "input_text", "output_text")  # types of content parts that hold words
 MAX_SECONDS = 10_000_000_000  # a time above this is in milliseconds: in seconds it would be the year 2286
@@ -40,17 +33,13 @@ def turns_of(record: Record, host: str) -> Iterator[Turn]:
     return READERS[host][1](record)
 
 
-def _is_claude(record: Record) -> bool:
-    return "type" in record and ("sessionId" in record or "uuid" in record or "leafUuid" in record)
-
-
 def _claude(record: Record) -> Iterator[Turn]:
-    """Claude Code. What is marked as meta, as a summary, or as said to a sub-agent, is not a person's."""
+    """Yield the turns of Claude Code. What is meta, a summary, or said to a sub-agent, is not a person's."""
     message = record.get("message")
     role = record.get("type")
     if not isinstance(message, dict) or role not in (USER, ASSISTANT):
         return
-    at, session = _time(record.get("timestamp")), _text(record.get("sessionId"))
+    at, session = time_of(record.get("timestamp")), _text(record.get("sessionId"))
     own = record.get("isMeta") or record.get("isCompactSummary") or (role == USER and record.get("isSidechain"))
     for part in _parts(message.get("content")):
         if part.get("type") in TEXTS:
@@ -59,13 +48,9 @@ def _claude(record: Record) -> Iterator[Turn]:
             yield Turn(TOOL, _joined(part.get("content")), at, _text(part.get("name")), session)
 
 
-def _is_codex(record: Record) -> bool:
-    return isinstance(record.get("payload"), dict) and "type" in record
-
-
 def _codex(record: Record) -> Iterator[Turn]:
-    """A rollout of Codex. Messages come twice, as items and as events; who reads turns drops what was just said."""
-    payload, at = record["payload"], _time(record.get("timestamp"))
+    """Yield the turns of a Codex rollout. Messages come twice, as items and as events; Transcript drops one."""
+    payload, at = record["payload"], time_of(record.get("timestamp"))
     kind = payload.get("type")
     if record["type"] == "session_meta":
         yield Turn(SYSTEM, "", at, "", _text(payload.get("id") or payload.get("session_id")))
@@ -79,15 +64,11 @@ def _codex(record: Record) -> Iterator[Turn]:
         yield Turn(TOOL, _text(payload.get("aggregated_output")), at)
 
 
-def _is_opencode(record: Record) -> bool:
-    return isinstance(record.get("info"), dict) and isinstance(record.get("parts"), list)
-
-
 def _opencode(record: Record) -> Iterator[Turn]:
-    """A message of OpenCode. Parts that a plugin or the host put in are synthetic: nobody said them."""
+    """Yield the turns of an OpenCode message. Synthetic parts were put in by a plugin or the host."""
     info = record["info"]
     times = info.get("time")
-    at = _time(times.get("created")) if isinstance(times, dict) else 0
+    at = time_of(times.get("created")) if isinstance(times, dict) else 0
     session = _text(info.get("sessionID"))
     for part in _parts(record["parts"]):
         if part.get("type") == "tool":
@@ -105,31 +86,23 @@ def _is_gemini(record: Record) -> bool:
 
 
 def _gemini(record: Record) -> Iterator[Turn]:
-    """Gemini CLI: messages of type user or gemini; tool calls hang on the message that made them."""
-    at, session = _time(record.get("timestamp")), _text(record.get("sessionId"))
+    """Yield the turns of Gemini CLI: messages of type user or gemini, and the tool calls of a message."""
+    at, session = time_of(record.get("timestamp")), _text(record.get("sessionId"))
     yield Turn(_role(record.get("type")), _joined(record.get("content")), at, "", session)
     for call in _parts(record.get("toolCalls")):
         yield Turn(TOOL, _joined(call.get("resultDisplay")), at, _text(call.get("name")))
 
 
-def _is_cursor(record: Record) -> bool:
-    return isinstance(record.get("role"), str) and isinstance(record.get("message"), dict)
-
-
 def _cursor(record: Record) -> Iterator[Turn]:
-    """Cursor's agent: a person's words stand in a tag of their own, beside what the host adds."""
+    """Yield the turn of Cursor's agent: a person's words stand in a tag of their own, beside what the host adds."""
     text = _joined(record["message"].get("content"))
     _, tag, asked = text.partition("<user_query>")
     yield Turn(_role(record["role"]), asked.partition("</user_query>")[0] if tag else text)
 
 
-def _is_copilot(record: Record) -> bool:
-    return isinstance(record.get("data"), dict) and "parentId" in record and "type" in record
-
-
 def _copilot(record: Record) -> Iterator[Turn]:
-    """Events of Copilot CLI: those of people and of the agent are messages, the rest is about tools and the session."""
-    data, at = record["data"], _time(record.get("timestamp"))
+    """Yield the turn of an event of Copilot CLI; events about tools and the session say nothing."""
+    data, at = record["data"], time_of(record.get("timestamp"))
     who, _, what = str(record["type"]).partition(".")
     if what == "message" and who in (USER, ASSISTANT):
         yield Turn(who, _text(data.get("content")), at)
@@ -142,22 +115,27 @@ def _is_generic(record: Record) -> bool:
 
 
 def _generic(record: Record) -> Iterator[Turn]:
-    """A chat list as most programs write it: role and content."""
+    """Yield the turn of a chat list as most programs write it: role and content."""
     said = next(record[key] for key in ("content", "text", "value") if key in record)
-    at = _time(record.get("timestamp") or record.get("created_at"))
+    at = time_of(record.get("timestamp") or record.get("created_at"))
     yield Turn(_role(record.get("role", record.get("from"))), _joined(said), at)
 
 
 # name → (whether a record is of this host, what was said in it); the first that knows a record reads it
 READERS: dict[str, tuple[Callable[[Record], bool], Callable[[Record], Iterator[Turn]]]] = {
-    "claude-code": (_is_claude, _claude),
-    "codex": (_is_codex, _codex),
-    "opencode": (_is_opencode, _opencode),
+    "claude-code": (lambda record: "type" in record and not CLAUDE_IDS.isdisjoint(record), _claude),
+    "codex": (lambda record: _holds(record, payload=dict) and "type" in record, _codex),
+    "opencode": (lambda record: _holds(record, info=dict, parts=list), _opencode),
     "gemini": (_is_gemini, _gemini),
-    "cursor": (_is_cursor, _cursor),
-    "copilot": (_is_copilot, _copilot),
+    "cursor": (lambda record: _holds(record, role=str, message=dict), _cursor),
+    "copilot": (lambda record: _holds(record, data=dict) and "parentId" in record and "type" in record, _copilot),
     CHAT: (_is_generic, _generic),
 }
+
+
+def _holds(record: Record, **types: type) -> bool:
+    """Tell whether a record has these keys with values of these types."""
+    return all(isinstance(record.get(key), type) for key, type in types.items())
 
 
 def _role(name: object) -> str:
@@ -182,7 +160,7 @@ def _joined(content: object) -> str:
     return "\n".join(_text(part.get("text")) for part in _parts(content) if part.get("type", "text") in TEXTS)
 
 
-def _time(value: object) -> int:
+def time_of(value: object) -> int:
     """Return the milliseconds since 1970 of a time as hosts write it; 0 if it is none."""
     if isinstance(value, str):
         return read_time(value)[0] or 0

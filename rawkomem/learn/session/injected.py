@@ -1,14 +1,14 @@
-"""What rawkomem itself put into a prompt, and what the host did: cut out, so that nothing is learned twice.
+"""Cuts out what rawkomem itself or the host put into a prompt, so that nothing is learned twice.
 
-Only the fenced format says where it ends. Of the others, a block runs to the next heading that no memory can hold
-(memories' own headings are defused), else to the end of the text: what people say below it is lost rather than taken
-for theirs.
+Only the fenced format says where it ends. Any other block runs to the next heading that no memory can hold, else to
+the end of the text: what people say below it is lost rather than taken for theirs.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...text.chunk import fence_after
@@ -17,13 +17,18 @@ from ...text.safe import DIRECTIVE, FENCE, GROUPED_HEADING, HEADING, JSON_KEYS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Ends = Callable[[str, bool], bool]
-
 OPENING = re.compile(rf"<{FENCE}([0-9a-f]{{4,64}})[ >]")
 PLAIN_ITEM = re.compile(r"^.{1,200} \((?:low|medium|high|critical), .{1,200}\.md:\d+(?:, .*)?\)$", re.MULTILINE)
 LIST = re.compile(r"\[\s*\{")
 DECODER = json.JSONDecoder(strict=False)
 MAX_TRIES = 50  # places at which a JSON list may begin
+# How a block opens → whether a line is the first beyond it. In the first form `###` opens items, and memories hold no
+# other heading unescaped; in the second each item is one line; the third runs to the end.
+BLOCKS: dict[str, Callable[[str], bool]] = {
+    HEADING: lambda line: line.startswith(("# ", "## ")),
+    GROUPED_HEADING: lambda line: bool(line) and line[:2] not in ("- ", "##"),
+    DIRECTIVE.partition("\n")[0]: lambda line: False,
+}
 # What hosts wrap around or put beside a person's words, as <tag>…</tag>.
 SCAFFOLDING = (
     "system-reminder", "environment_context", "user_instructions", "INSTRUCTIONS", "command-name", "command-message",
@@ -35,7 +40,8 @@ SCAFFOLDING = (
 def without_injected(text: str) -> tuple[str, int]:
     """Return a text without blocks of injected memories, and how many there were."""
     blocks = 0
-    for cut in (_fenced, _headed, _grouped, _mesh, _plain, _listed):
+    framed: list[Callable[[str], tuple[str, int]]] = [partial(_cut, opening=opening) for opening in BLOCKS]
+    for cut in (_fenced, *framed, _plain, _listed):
         text, found = cut(text)
         blocks += found
     return text, blocks
@@ -59,27 +65,13 @@ def _fenced(text: str) -> tuple[str, int]:
     return text, blocks
 
 
-def _headed(text: str) -> tuple[str, int]:
-    """From our heading to the next one that is none of an item's: `###` opens items, memories hold none unescaped."""
-    return _cut(text, HEADING, lambda line, first: not first and line.startswith(("# ", "## ")))
-
-
-def _grouped(text: str) -> tuple[str, int]:
-    """Cut grouped blocks: each item is one line, so the block ends with its list."""
-    return _cut(text, GROUPED_HEADING, lambda line, first: not first and bool(line) and line[:2] not in ("- ", "##"))
-
-
-def _mesh(text: str) -> tuple[str, int]:
-    return _cut(text, DIRECTIVE.partition("\n")[0], lambda line, first: False)
-
-
 def _plain(text: str) -> tuple[str, int]:
     item = PLAIN_ITEM.search(text)
     return (text[: item.start()], 1) if item else (text, 0)
 
 
-def _cut(text: str, opening: str, ends: Ends) -> tuple[str, int]:
-    """A text without the blocks that begin with a line; `ends` tells whether a line is the first beyond the block."""
+def _cut(text: str, opening: str) -> tuple[str, int]:
+    """Return a text without the blocks that begin with a line, and how many there were."""
     if opening not in text:
         return text, 0
     kept: list[str] = []
@@ -89,7 +81,7 @@ def _cut(text: str, opening: str, ends: Ends) -> tuple[str, int]:
         first = line.startswith(opening)
         if first and not inside:
             inside, blocks, fence = True, blocks + 1, ""
-        elif inside and not before and ends(line, first):
+        elif inside and not before and not first and BLOCKS[opening](line):
             inside = False
         if not inside:
             kept.append(line)
@@ -97,7 +89,7 @@ def _cut(text: str, opening: str, ends: Ends) -> tuple[str, int]:
 
 
 def _listed(text: str) -> tuple[str, int]:
-    """Return the format for programs: a JSON list of items."""
+    """Cut the format for programs, a JSON list of items."""
     blocks = at = 0
     for _ in range(MAX_TRIES):
         opening = LIST.search(text, at)

@@ -27,7 +27,7 @@ class Known:
         self._new: list[Entry] = []
 
     def __call__(self, entry: Entry) -> str:
-        """The id of the memory that says the same as an entry; empty for news. What is news is known from then on."""
+        """Return the id of the memory that says the same as an entry; empty for news, which is known from then on."""
         known = self._said(entry) or self._meant(entry)
         if not known:
             self._new.append(entry)

@@ -48,7 +48,7 @@ class Heard:
 
 
 def listen(stream: IO[bytes], run: Run) -> Heard:
-    """Everything that people say in a session, without secrets; what tools say is passed over."""
+    """Return the findings in what people say in a session, without secrets; what tools say is skipped."""
     transcript = Transcript(stream)
     skipped: Counter[str] = Counter()
     end = End()
@@ -66,7 +66,7 @@ def listen(stream: IO[bytes], run: Run) -> Heard:
     findings = [Finding(entry_of(moment, run), moment.why, moment.score, at) for at, moment in found]
     best = sorted(findings, key=lambda finding: -finding.score)[:MAX_FINDINGS]
     counts = {name: count for name, count in transcript.counts.items() if count}
-    return Heard(run, tuple(best), end.turns, number, dict(skipped), transcript.host, transcript.session, counts)
+    return Heard(run, tuple(best), tuple(end.turns), number, dict(skipped), transcript.host, transcript.session, counts)
 
 
 def _completed(run: Run, asked: str, transcript: Transcript) -> Run:
@@ -80,18 +80,13 @@ class End:
     """The last turns of a session, a few more than a model is shown; a plain output is kept from its start."""
 
     def __init__(self) -> None:
-        self._turns: deque[tuple[int, Turn]] = deque()
+        self.turns: deque[tuple[int, Turn]] = deque()  # numbered
         self._length = 0
 
     def add(self, number: int, turn: Turn) -> None:
-        """One more turn; the oldest go."""
+        """Add a turn and drop the oldest ones."""
         kept = replace(turn, text=turn.text[:WINDOW_LENGTH] if turn.role == NOBODY else turn.text[-WINDOW_LENGTH:])
-        self._turns.append((number, kept))
+        self.turns.append((number, kept))
         self._length += len(kept.text)
-        while self._length > 2 * WINDOW_LENGTH and len(self._turns) > 1:
-            self._length -= len(self._turns.popleft()[1].text)
-
-    @property
-    def turns(self) -> tuple[tuple[int, Turn], ...]:
-        """Those that are left, with their numbers."""
-        return tuple(self._turns)
+        while self._length > 2 * WINDOW_LENGTH and len(self.turns) > 1:
+            self._length -= len(self.turns.popleft()[1].text)

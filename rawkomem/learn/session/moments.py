@@ -63,7 +63,7 @@ def why_not(sentence: str) -> str:
 
 
 def _under_way(sentence: str, after: str) -> bool:
-    """Whether somebody is still at work on what a sentence tells: a fault that is named, and about to be mended."""
+    """Tell whether somebody is still at work on what a sentence tells: a fault that is named and about to be fixed."""
     said = cues()
     fault = said.CUES["fix"].search(sentence) and not said.REMEDY.search(sentence)
     return bool(fault and said.NARRATION.search(after))

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ...text.condition import LANGUAGE, read_condition
-from ...text.language import language
+from ...text.language import language, word_set
 from ...text.overlap import specific
 from ...text.topics import subjects
 from ...text.when import everyday_hits
@@ -26,17 +26,17 @@ NAME = re.compile(
     re.ASCII,
 )
 # Names that stand in every second task: alone they say nothing.
-COMMON = frozenset(
+COMMON = word_set(
     """
     api apis app apps http https json yaml xml html css sql url urls cli ci cd git id ids ui ux db pr prs todo ok utc mb
     gb kb ms test tests null none true false ascii utf readme github english index main init mod lib util utils server
     src standard
-    """.split()  # noqa: SIM905
+    """
 )
 
 
 def propose(text: str) -> tuple[str, ...]:
-    """Conditions on which a memory with this text should come up; none where its words are too common to tell."""
+    """Return conditions on which a memory with this text should come up; none where its words are too common."""
     names = list(_names(text))[:MAX_NAMES]
     rest = [word for word in subjects(text) if word not in COMMON and word not in cues().ANNOUNCING]
     about = list(dict.fromkeys(rest))[:MAX_WORDS]
@@ -57,7 +57,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _written_names(text: str) -> Iterator[str]:
-    """Names as they are written, the most telling first."""
+    """Yield names as they are written, the most telling first."""
     plain = PATH.sub(" ", text)
     for pair in cues().PAIR.finditer(plain):
         if not language().stop_words.intersection(map(str.lower, pair.groups())):
@@ -71,12 +71,11 @@ def _written_names(text: str) -> Iterator[str]:
 
 
 def _listed(names: list[str]) -> str:
-    """`When working with a, b or c`: each is an alternative of its own."""
+    """Return `When working with a, b or c`: each name is an alternative of its own."""
     if not names:
         return ""
-    either = f" {language().alternative} "
-    listed = either.join(part for part in (", ".join(names[:-1]), names[-1]) if part)
-    return f"{cues().WORKING_WITH} {listed}"
+    parts = (", ".join(names[:-1]), names[-1])
+    return f"{cues().WORKING_WITH} {f' {language().alternative} '.join(part for part in parts if part)}"
 
 
 def _is_usable(condition: str) -> bool:

@@ -37,19 +37,16 @@ class Run:
 def entry_of(moment: Moment, run: Run) -> Entry:
     """Return the memory that a moment becomes."""
     kind = KINDS[moment.kind]
-    extra: dict[str, Value] = {
-        "type": kind.type,
-        "category": kind.category,
-        "confidence": str(round(100 * moment.score)),
-    }
-    if moment.turn and moment.turn.role:
-        extra["saidBy"] = moment.turn.role
+    confidence, turn = str(round(100 * moment.score)), moment.turn
+    extra: dict[str, Value] = {"type": kind.type, "category": kind.category, "confidence": confidence}
+    if turn and turn.role:
+        extra["saidBy"] = turn.role
     return Entry(
         title=title_of(moment.text, moment.kind),
         when=propose(moment.text),
         tags=(kind.tag, LEARNED),
         importance=kind.importance,
-        at=_time(moment),
+        at=turn.at if turn and 0 < turn.at <= now() else now(),
         by=run.agent,
         found_in=run.task,
         source=run.source,
@@ -75,8 +72,3 @@ def body_of(moment: Moment, run: Run) -> str:
     if run.error and moment.kind == "fix":
         parts.append(f"The run ended in {run.result or 'failure'}: {one_line(run.error, 300)}")
     return "\n\n".join(parts)
-
-
-def _time(moment: Moment) -> int:
-    """When it was said, as far as that is known and not in the future."""
-    return moment.turn.at if moment.turn and 0 < moment.turn.at <= now() else now()

@@ -158,7 +158,6 @@ def _read_record(line: bytes) -> Record | None:
 
 def _session(document: Record) -> str:
     info = document.get("info")
-    named = (
-        (info.get("id") if isinstance(info, dict) else None) or document.get("sessionId") or document.get("session_id")
-    )
+    id = info.get("id") if isinstance(info, dict) else None
+    named = id or document.get("sessionId") or document.get("session_id")
     return named if isinstance(named, str) else ""

@@ -10,6 +10,7 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from ...files.whole import replace_whole
 from ...format.emit import emit_fields
 from ...model.errors import Refused, Unwritable
 from ...model.ids import slug
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ...model.entry import Memory, Value
 
 FILE = "SKILL.md"
-KEPT = ("license", "compatibility")  # portable, and harmless: what tools a skill may use is for a person to allow
+KEPT_KEYS = ("license", "compatibility")  # portable, and harmless: what tools a skill may use is for a person to allow
 COMPATIBILITY_LENGTH = 500  # characters (Agent Skills)
 DESCRIPTION_WORDS = 40  # of a description that is made from the text
 STAMP = re.compile(r"^  rawkomem: (\S+) ([0-9a-f]{16})\n", re.MULTILINE)
@@ -48,7 +49,10 @@ def export_skill(memory: Memory, folder: str, inside: str) -> Exported:
     file, text = os.path.join(target, FILE), portable(memory, name)
     before = _read_own(file, target, memory.id)
     if before != text:
-        _write(file, text)
+        try:
+            replace_whole(file, text.encode())
+        except OSError as failure:
+            raise Unwritable(f"cannot write {file}: {failure.strerror}", "check permissions and free space") from None
     return Exported(file, before != text)
 
 
@@ -61,7 +65,8 @@ def portable(memory: Memory, name: str) -> str:
     """Return the SKILL.md of a skill, stamped."""
     front, body = split_front(text_in(memory.body))
     fields: dict[str, Value] = {"name": name, "description": _description(memory, body)}
-    fields |= {key: one_line(str(front[key]), COMPATIBILITY_LENGTH) for key in KEPT if isinstance(front.get(key), str)}
+    kept = {key: front[key] for key in KEPT_KEYS if isinstance(front.get(key), str)}
+    fields |= {key: one_line(str(value), COMPATIBILITY_LENGTH) for key, value in kept.items()}
     head = f"---\n{emit_fields(fields)}metadata:\n"
     rest = f"---\n\n{_body(memory, body)}\n"
     return f"{head}  rawkomem: {memory.id} {_sum(head + rest)}\n{rest}"
@@ -103,15 +108,3 @@ def _read_own(file: str, folder: str, id: str) -> str:
     if stamp[1] != id:
         raise Refused(f"{file} is an export of {stamp[1]}", "rename one of the two skills, or name another folder")
     return text
-
-
-def _write(file: str, text: str) -> None:
-    """Write the file atomically, so that a host never loads half a skill."""
-    temporary = os.path.join(os.path.dirname(file), f".{FILE}.{os.getpid()}")
-    try:
-        os.makedirs(os.path.dirname(file), exist_ok=True)
-        with open(temporary, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-        os.replace(temporary, file)
-    except OSError as failure:
-        raise Unwritable(f"cannot write {file}: {failure.strerror}", "check permissions and free space") from None

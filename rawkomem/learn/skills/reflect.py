@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...format.yamo import emit_block
+from ...format.yamo_blocks import reflect_block
 from ...model.clock import iso
 from ...model.entry import Entry
 from ...model.kinds import CREATES, GROUPS
@@ -18,7 +20,7 @@ from ..llm.sources import WARNING, fenced
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ...model.entry import Memory, Plan
+    from ...model.entry import Memory, Plan, Value
     from ..llm.model import Llm
 
 KIND = "reflection"
@@ -81,18 +83,9 @@ def think(llm: Llm, prepared: Prepared) -> Thought:
 
 def plan_reflection(prepared: Prepared, thought: Thought, by: str) -> Plan:
     """Store what was thought. The memory names its sources, so it is believed no more than the least of them."""
-    entry = Entry(
-        kind=KIND,
-        title=f"Reflection: {prepared.topic}",
-        tags=("reflection",),
-        source="reflect",
-        by=by,
-        body=thought.text,
-        extra={
-            "topic": prepared.topic,
-            "confidence": str(round(100 * thought.confidence)),  # in files from 0 to 100
-        },
-    )
+    title, sure = f"Reflection: {prepared.topic}", str(round(100 * thought.confidence))  # in files from 0 to 100
+    extra: dict[str, Value] = {"topic": prepared.topic, "confidence": sure}
+    entry = Entry(kind=KIND, title=title, tags=(KIND,), source="reflect", by=by, body=thought.text, extra=extra)
     return plan_add(derived(entry, [memory.id for memory in prepared.sources]))
 
 
@@ -114,6 +107,12 @@ def confidence_of(memory: Memory) -> float:
     """Return how sure a reflection is, from 0 to 1."""
     said = str(memory.extra.get("confidence", ""))
     return int(said) / 100 if said.isdecimal() else 0.0
+
+
+def reflection_as_yamo(memory: Memory) -> str:
+    """Return the YAMO block of a reflection (RFC-0011 §3.4)."""
+    said = (memory.id, topic_of(memory), len(derived_from(memory)), memory.body, confidence_of(memory))
+    return emit_block(reflect_block(memory.by, memory.created, *said))
 
 
 def shape_of(memory: Memory, block: str) -> dict[str, Any]:

@@ -31,7 +31,6 @@ PRUNED_BELOW = 0.3  # RFC-0011
 KEYWORD_SHARE, MEANING_SHARE = 0.7, 0.3  # RFC-0011: shares of a skill's score
 FIELDS = {"name": 3, "intent": 2, "tags": 1, "description": 1}  # RFC-0011: what a word counts where it stands
 MIN_COSINE = 0.3  # cosine from which a skill that shares no word with a question may still be meant
-TRUSTED_LESS = "trusted less than the skill of this name"
 
 
 @record
@@ -130,25 +129,18 @@ def known_as(skill: SkillText, known: Sequence[Memory]) -> Memory | None:
 
 
 def plan_ingest(
-    skill: SkillText,
-    source: str,
-    by: str,
-    known: Sequence[Memory],
-    trust: Trust,
-    extra: Mapping[str, Value] = NOTHING,
+    skill: SkillText, source: str, by: str, known: Sequence[Memory], trust: Trust, extra: Mapping[str, Value] = NOTHING
 ) -> Plan:
-    """Take a skill in: as an amendment of the active skill of that name, or as a new one.
-
-    What is trusted less than the skill it would change waits for a review instead, as a skill of its own.
-    """
+    """Add a skill, or amend the active one of that name; hold it for a review where it is trusted less than that."""
     entry = _entry(skill, source, by, extra)
     (new,) = plan_add(entry).entries
-    old = next((memory for memory in known if memory.status == ACTIVE and _is_named(memory, skill.name)), None)
+    name = skill.name.casefold()
+    old = next((memory for memory in known if memory.status == ACTIVE and memory.title.casefold() == name), None)
     if old is None:
         return Plan((new,), f"add skill {skill.name!r}")
     if trust(created(new)) >= trust(old):
         return _amending(old, entry)
-    return plan_held(new, f"{TRUSTED_LESS}: {old.id}", by, (old.id,))
+    return plan_held(new, f"trusted less than the skill of this name: {old.id}", by, (old.id,))
 
 
 def _entry(skill: SkillText, source: str, by: str, extra: Mapping[str, Value]) -> Entry:
@@ -169,12 +161,8 @@ def _entry(skill: SkillText, source: str, by: str, extra: Mapping[str, Value]) -
 def _amending(old: Memory, entry: Entry) -> Plan:
     given = {"title": entry.title, "whenToUse": entry.when, "tags": entry.tags, "source": entry.source}
     extra = {"intent": "", "description": "", **entry.extra}
-    changed = replace(entry, kind="amend", given=tuple(key for key, value in given.items() if value), extra=extra)
-    return plan_amend(old, changed)
-
-
-def _is_named(memory: Memory, name: str) -> bool:
-    return memory.title.casefold() == name.casefold()
+    named = tuple(key for key, value in given.items() if value)
+    return plan_amend(old, replace(entry, kind="amend", given=named, extra=extra))
 
 
 # Putting away

@@ -1,7 +1,6 @@
 """Synthesis: a skill proposed from consolidated learnings and lessons, in their own words. Pure.
 
-A learning is Markdown as consolidation writes it: Context, Key Insights, Recommended Approach, Anti-Patterns. The
-proposal is a skill in quarantine: inert until a person reviews it.
+A learning is Markdown as traces/learning_text.py writes it. The proposal is in quarantine until a person reviews it.
 """
 
 from __future__ import annotations
@@ -12,12 +11,14 @@ from typing import TYPE_CHECKING
 from ...format.lesson import context_of
 from ...format.read_entries import MAX_PATTERNS, MAX_TAGS
 from ...format.sections import sections
+from ...format.yamo import Block, emit_block
+from ...model.clock import iso
 from ...model.entry import Entry, Plan
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
 from ...state.changes.quarantine import plan_held
 from ...state.decide import plan_add
-from ...state.derive import derived, inherited
+from ...state.derive import derived, derived_from, inherited
 from ...state.graph.graph import build
 from ...state.graph.walk import clusters
 from ...text.clean import clean, one_line
@@ -33,7 +34,7 @@ from .skill import KIND
 from .text import DESCRIPTION_LENGTH, NAME_LENGTH, body_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from ...model.entry import Memory
     from ..llm.model import Llm
@@ -73,10 +74,9 @@ class Draft:
     def analysis(self) -> str:
         """Return what it was made from, in one line."""
         lessons = sum(memory.kind == LESSON for memory in self.sources)
-        made = ((len(self.sources) - lessons, LEARNING), (lessons, LESSON))
-        said = ((len(self.steps), "step"), (len(self.insights), "insight"), (len(self.avoid), "warning"),
-                (len(self.rules), "rule"))  # fmt: skip
-        return f"{_counted(made)}: {_counted(said)}"
+        made = {LEARNING: len(self.sources) - lessons, LESSON: lessons}
+        said = {"step": self.steps, "insight": self.insights, "warning": self.avoid, "rule": self.rules}
+        return f"{_counted(made)}: {_counted({name: len(lines) for name, lines in said.items()})}"
 
     @property
     def text(self) -> str:
@@ -122,26 +122,22 @@ def is_enough(sources: Collection[Memory]) -> bool:
 def draft_of(name: str, sources: Sequence[Memory]) -> Draft:
     """Return what these memories say, as a skill of that name in their own words; each thing once."""
     learnings = [memory for memory in sources if memory.kind == LEARNING]
-    lists = {field: _each_once(_section_items(learnings, heading)) for field, heading in SECTIONS.items()}
+    lists = {
+        field: _each_once(item for memory in learnings for item in items(section(memory.body, heading)))
+        for field, heading in SECTIONS.items()
+    }
     rules = _each_once(_rule(memory) for memory in sources if memory.kind == LESSON)
     told = [(". ".join(lists[field]), 1.0) for field in ("insights", "steps")] + [(". ".join(rules), 0.5)]
-    description = summarize([text for text in told if text[0]], DESCRIPTION_WORDS)
-    return Draft(
-        one_line(name, NAME_LENGTH),
-        one_line(description, DESCRIPTION_LENGTH),
-        lists["steps"],
-        lists["insights"],
-        lists["avoid"],
-        rules,
-        tuple(sources),
-    )
+    description = one_line(summarize([text for text in told if text[0]], DESCRIPTION_WORDS), DESCRIPTION_LENGTH)
+    return Draft(one_line(name, NAME_LENGTH), description, **lists, rules=rules, sources=tuple(sources))
 
 
 def reworded(llm: Llm, draft: Draft) -> Draft:
     """Return the draft in a model's words; rules of lessons stay. LlmFailure where it gives no usable answer."""
+    said = replace(draft.sources[0], id="draft", title=draft.name, body=draft.text)  # data, like its sources
     prompt = (
         f"Write a skill from these {len(draft.sources)} memories. {WARNING}\n\n{fenced(draft.sources)}\n\n"
-        f"A draft in their own words:\n\n{fenced_draft(draft)}\n\n"
+        f"A draft in their own words:\n\n{fenced([said])}\n\n"
         "Give a short name, one sentence that says what the skill does and when to use it, the steps in order, and what"
         " to avoid. Add nothing that the memories do not say."
     )
@@ -153,11 +149,6 @@ def reworded(llm: Llm, draft: Draft) -> Draft:
         steps=_each_once(answer["steps"]) or draft.steps,
         avoid=_each_once(answer["avoid"]) or draft.avoid,
     )
-
-
-def fenced_draft(draft: Draft) -> str:
-    """Return the draft fenced like a memory: it is made of memories, so it is data, too."""
-    return fenced([replace(draft.sources[0], id="draft", title=draft.name, body=draft.text)])
 
 
 def plan_proposal(draft: Draft, by: str) -> Plan:
@@ -174,6 +165,22 @@ def plan_proposal(draft: Draft, by: str) -> Plan:
     )
     (new,) = plan_add(derived(entry, [memory.id for memory in draft.sources])).entries
     return replace(plan_held(new, f"proposed from {draft.analysis}", by), why=f"propose skill {draft.name!r}")
+
+
+def skill_as_yamo(memory: Memory) -> str:
+    """Return a proposed skill as a definition in YAMO: its steps as output, warnings and rules as constraints."""
+    sources, at = derived_from(memory), iso(memory.created)
+    steps, avoid, rules = (items(section(memory.body, heading)) for heading in (APPROACH, AVOID, RULES))
+    block = Block(
+        memory.title,
+        str(memory.extra.get("intent", "")) or memory.title,
+        (("description", str(memory.extra.get("description", ""))), ("timestamp", at)),
+        tuple(("", line) for line in (*(f"Avoid: {line}" for line in avoid), *rules)),
+        output=(("skill_id", memory.id), *((f"step_{number}", line) for number, line in enumerate(steps, 1))),
+        meta=(("rationale", f"Made from {len(sources)} memories"), ("sources", ", ".join(sources))),
+        log=("skill_synthesized", "timestamp", at, "id", memory.id, "sources", str(len(sources))),
+    )
+    return emit_block(block)
 
 
 # Reading learnings
@@ -194,10 +201,6 @@ def items(text: str) -> list[str]:
         elif listed and line.startswith((" ", "\t")) and line.strip():
             listed[-1] += f" {line.strip()}"
     return listed or sentences(text)
-
-
-def _section_items(learnings: Iterable[Memory], heading: str) -> Iterable[str]:
-    return (item for memory in learnings for item in items(section(memory.body, heading)))
 
 
 def _rule(memory: Memory) -> str:
@@ -225,8 +228,8 @@ def _roots(memory: Memory) -> set[str]:
     return set(language().roots(language().words(" ".join((memory.title, *memory.tags, memory.body)))))
 
 
-def _counted(counts: Iterable[tuple[int, str]]) -> str:
-    return ", ".join(count(number, name) for number, name in counts if number) or "nothing"
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(count(number, name) for name, number in counts.items() if number) or "nothing"
 
 
 def _list(heading: str, lines: Sequence[str], numbered: bool = False) -> str:

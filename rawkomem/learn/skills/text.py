@@ -1,7 +1,6 @@
-"""The text of a skill file, whatever its form: what it is called, what it is for, and how a memory holds it.
+"""The text of a skill file: what it is called, what it is for, and how a memory holds it.
 
 Three forms are read: a `SKILL.md` with frontmatter, YAMO text (`name: X;` lines), and plain Markdown under a heading.
-Only identity is read. What a skill tells to do is for whoever uses it.
 """
 
 from __future__ import annotations
@@ -53,11 +52,11 @@ def read_skill(text: str) -> SkillText:
     said = {**_declared(text), **{key: value for key, value in fields.items() if value}}
     heading = "" if said.get("name") else _heading(body)
     name = _line(said.get("name")).partition(REMARK)[0] or heading or _line(said.get("agent"))
-    description = _line(said.get("description")) or (_opening(body) if heading else "")
+    opening = next(iter(sentences(body)), "") if heading else ""
     return SkillText(
         one_line(name, NAME_LENGTH) or f"Unnamed_{sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}",
         _line(said.get("intent")) or NO_INTENT,
-        one_line(description, DESCRIPTION_LENGTH),
+        one_line(_line(said.get("description")) or opening, DESCRIPTION_LENGTH),
         _tags(fields.get("tags")),
         tuple(condition for condition in _conditions(fields) if 0 < len(condition) <= CONDITION_LENGTH),
         text,
@@ -65,10 +64,7 @@ def read_skill(text: str) -> SkillText:
 
 
 def split_front(text: str) -> tuple[dict[str, Value], str]:
-    """Return the frontmatter of a skill file and what stands below it.
-
-    People write `description: Use when: …` without quotes, which is no YAML: such a block is read line by line.
-    """
+    """Return the frontmatter of a skill file, read line by line where it is no YAML, and what stands below it."""
     found = FRONT.match(text)
     if not found:
         return {}, text
@@ -84,9 +80,13 @@ def body_of(text: str) -> str:
     entries, _ = read_entries(f"---\nkind: skill\ntitle: x\n---\n\n{text}\n", advice=False)
     if len(entries) == 1 and entries[0].body == clean(text).strip("\n").rstrip():
         return text
-    longest = max((len(run) for run in TICKS.findall(text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}skill\n{text}\n{fence}"
+    return in_fence(text, "skill")
+
+
+def in_fence(text: str, language: str) -> str:
+    """Return a text in a code fence that is longer than any row of backticks in it."""
+    fence = "`" * (max((len(run) for run in TICKS.findall(text)), default=2) + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def text_in(body: str) -> str:
@@ -116,10 +116,6 @@ def _heading(body: str) -> str:
     """Return the first heading; only a text that begins with one is called by it."""
     first = next((line for line in body.split("\n") if line.strip()), "")
     return _line(first.lstrip("#")) if first.startswith("#") else ""
-
-
-def _opening(body: str) -> str:
-    return next(iter(sentences(body)), "")
 
 
 def _tags(value: Value | None) -> tuple[str, ...]:

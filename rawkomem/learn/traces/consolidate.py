@@ -1,47 +1,44 @@
 """Consolidating traces: which belong to one goal, and the learning that is made of them. Pure: decides by a Plan.
 
 A trace joins the learning whose goal its own resembles; the others are grouped by the earliest goal that they resemble,
-which stays the learning's `goal` whatever it is called: so traces are grouped alike in one run and in several.
-What a learning was made of is never counted again, so a second run finds nothing to do, and one that was killed is
-continued. A learning that more traces join is amended: it stays one memory.
+which stays the learning's `goal`. What a learning was made of is never counted again, so a run that was killed is
+continued. A learning that more traces join is amended.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ...model.clock import DAY
 from ...model.entry import Entry, Plan
 from ...model.kinds import ACTIVE
-from ...model.record import record
 from ...state.changes.supersede import superseding
 from ...state.decide import about, plan_add
 from ...state.derive import covered, derived, derived_from
 from ...state.graph.episode import by_time
 from ...state.run import TRACE, Run, goal_of, listed, run_of
 from ...text.clean import one_line
-from ...text.language import language
 from ...text.overlap import specific
+from ..session.known import plain
 from .learning_text import Learned, earlier_runs, learning_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ...model.entry import Memory
     from ...state.lifecycle.census import Census
 
     # (texts in order, least cosine) → for each the place of the first text that it resembles, or its own
     Leaders = Callable[[Sequence[str], float], list[int]]
-    Wording = Callable[[Learned], str]
+    Wording = Callable[[Learned], str]  # writes the text of a learning from what is known
 
 SOURCE = "consolidate"  # of the learnings made here
 KIND = "learning"
 PREFIX = "Learning: "
 FAILED = "failed"  # key: those of the sources that did not reach their goal
 MIN_TRACES = 2  # traces of a new learning: one alone says what it says, and stays
-MIN_COSINE = (
-    0.7  # cosine of goals that are one (static vectors): "create an FFT plot" and "plot the spectrum of an audio file"
-)
+MIN_COSINE = 0.7  # of goals that are one (static vectors): "create an FFT plot", "plot the spectrum of an audio file"
 OLD_MIN_COSINE = 0.6  # … of learnings that nobody has changed for half a year
 OLD_DAYS = 182  # LLMos: long-term memory is consolidated after six months
 MAX_SOURCES = 1_000  # of a learning; the list still fits a frontmatter of 64 KiB
@@ -50,29 +47,17 @@ NAME_LENGTH = 160  # characters of a goal in a title
 CONDITION_WORDS = 24
 
 
-@record
-class Group:
-    """Traces of one goal: the learning they join, if there is one, and those that are new to it."""
-
-    learning: Memory | None
-    new: tuple[Memory, ...]
-
-
 def plan_learnings(census: Census, leaders: Leaders, by: str = "", wording: Wording = learning_text) -> Plan:
-    """Make learnings of all traces that are in none yet, and merge old learnings that resemble each other.
-
-    `wording` writes the text of a learning from what is known.
-    """
+    """Make learnings of all traces that are in none yet, and merge old learnings that resemble each other."""
     learnings = made_learnings(census)
-    groups = _groups(learnings, unlearned(census), leaders)
     entries: list[Entry] = []
-    for group in groups:
-        if group.learning:
-            entries.append(_amended(census, group.learning, group.new, (), by, wording))
-        elif len(group.new) >= MIN_TRACES:
-            entries.append(_new(group.new, by, wording))
-    changed = {entry.target for entry in entries}
-    old = [learning for learning in learnings if learning.id not in changed and _is_old(learning, census)]
+    for learning, new in _groups(learnings, unlearned(census), leaders):
+        if learning:
+            entries.append(_amended(census, learning, new, (), by, wording))
+        elif len(new) >= MIN_TRACES:
+            entries.append(_new(new, by, wording))
+    changed, before = {entry.target for entry in entries}, census.now - OLD_DAYS * DAY
+    old = [learning for learning in learnings if learning.id not in changed and 0 < learning.updated <= before]
     entries += _merged(census, old, leaders, by, wording)
     made, amended = (sum(entry.kind == kind for entry in entries) for kind in (KIND, "amend"))
     return Plan(tuple(entries), f"{made} new learnings, {amended} amended")
@@ -96,20 +81,21 @@ def is_due(count: int, oldest: int, last: int, now: int, least: int, days: int =
     return count >= least or (count > 0 and now - max(oldest, last) >= days * DAY)
 
 
-def _groups(learnings: Sequence[Memory], new: Sequence[Memory], leaders: Leaders) -> list[Group]:
+def _groups(
+    learnings: Sequence[Memory], new: Sequence[Memory], leaders: Leaders
+) -> Iterator[tuple[Memory | None, list[Memory]]]:
+    """Yield the traces of each goal, with the learning that they join, if there is one."""
     room = [learning for learning in learnings if len(derived_from(learning)) < MAX_SOURCES]
     leads = leaders([goal_of(memory) for memory in (*room, *new)], MIN_COSINE)
     members: dict[int, list[Memory]] = {}
     for place, trace in enumerate(new, len(room)):
         members.setdefault(leads[place], []).append(trace)
-    groups: list[Group] = []
     for lead, traces in sorted(members.items()):
         learning = room[lead] if lead < len(room) else None
         free = MAX_SOURCES - (len(derived_from(learning)) if learning else 0)
-        groups.append(Group(learning, tuple(traces[:free])))
+        yield learning, traces[:free]
         for start in range(free, len(traces), MAX_SOURCES):
-            groups.append(Group(None, tuple(traces[start : start + MAX_SOURCES])))
-    return groups
+            yield None, traces[start : start + MAX_SOURCES]
 
 
 def _new(traces: Sequence[Memory], by: str, wording: Wording) -> Entry:
@@ -118,7 +104,7 @@ def _new(traces: Sequence[Memory], by: str, wording: Wording) -> Entry:
     entry = Entry(
         kind=KIND,
         title=PREFIX + learned.name,
-        when=conditions(run.goal for run in runs),
+        when=conditions_of(run.goal for run in runs),
         tags=(KIND,),
         source=SOURCE,
         by=by,
@@ -140,18 +126,10 @@ def _amended(
     runs += [run for one in gone for run in earlier_runs(one)]
     failed = [id for one in whole for id in listed(one, (FAILED,))]
     failed = list(dict.fromkeys([*failed, *(trace.id for trace in new if not run_of(trace).succeeded)]))
-    learned = Learned(_name(learning), len(ids), len(failed), tuple(runs))
-    when = dict.fromkeys(
-        [*learning.when, *(one for other in others for one in other.when), *conditions(map(goal_of, new))]
-    )
-    change = Entry(
-        kind="amend",
-        by=by,
-        body=wording(learned),
-        when=tuple(when)[:MAX_CONDITIONS],
-        given=("whenToUse",),
-        extra={FAILED: [*failed]},
-    )
+    learned = Learned(learning.title.removeprefix(PREFIX), len(ids), len(failed), tuple(runs))
+    conditions = dict.fromkeys([*(one for other in whole for one in other.when), *conditions_of(map(goal_of, new))])
+    when, extra = tuple(conditions)[:MAX_CONDITIONS], {FAILED: [*failed]}
+    change = Entry(kind="amend", by=by, body=wording(learned), when=when, given=("whenToUse",), extra=extra)
     return about(learning, derived(change, ids))
 
 
@@ -168,35 +146,20 @@ def _merged(census: Census, old: Sequence[Memory], leaders: Leaders, by: str, wo
     return entries
 
 
-def _is_old(learning: Memory, census: Census) -> bool:
-    return bool(learning.updated) and census.now - learning.updated >= OLD_DAYS * DAY
-
-
 def _most_common_goal(runs: Sequence[Run]) -> str:
     """Return the goal in the words that were used most often; of equals, first."""
-    counts: dict[str, int] = {}
-    for run in runs:
-        counts[_plain(run.goal)] = counts.get(_plain(run.goal), 0) + 1
-    chosen = max(counts, key=lambda goal: counts[goal])
-    return one_line(next(run.goal for run in runs if _plain(run.goal) == chosen), NAME_LENGTH)
+    chosen = Counter(plain(run.goal) for run in runs).most_common(1)[0][0]
+    return one_line(next(run.goal for run in runs if plain(run.goal) == chosen), NAME_LENGTH)
 
 
-def _plain(goal: str) -> str:
-    return " ".join(language().words(goal))
-
-
-def _name(learning: Memory) -> str:
-    return learning.title.removeprefix(PREFIX)
-
-
-def conditions(goals: Iterable[str]) -> tuple[str, ...]:
+def conditions_of(goals: Iterable[str]) -> tuple[str, ...]:
     """Return the conditions of a learning: tasks that share the specific words of one of its goals."""
     found: dict[tuple[str, ...], str] = {}
     for goal in goals:
-        plain = " ".join(_plain(goal).split()[:CONDITION_WORDS])
-        subject = tuple(sorted(set(specific(plain))))
+        task = " ".join(plain(goal).split()[:CONDITION_WORDS])
+        subject = tuple(sorted(set(specific(task))))
         if subject and len(found) < MAX_CONDITIONS:
-            found.setdefault(subject, f"When the task is to {plain}")
+            found.setdefault(subject, f"When the task is to {task}")
     return tuple(found.values())
 
 

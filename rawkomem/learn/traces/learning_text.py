@@ -1,11 +1,8 @@
-"""What several runs of the same goal teach, in the learning format of LLMos. Extractive and deterministic: no model.
-
-Insights are what runs say they learned, the most common first. The approach is the steps of the successful run that has
-most in common with the other successful ones. Anti-patterns are the errors, failed steps and warnings.
-"""
+"""What several runs of the same goal teach, in the learning format of LLMos. Extractive and deterministic: no model."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ...format.sections import NOT_RECORDED, NOT_SEEN, NOTHING_SAID, NOTHING_WORKED, PLACEHOLDERS, items, sections
@@ -79,10 +76,7 @@ def _said(parts: dict[str, str], title: str) -> tuple[str, ...]:
 
 def common_tools(runs: Sequence[Run]) -> list[str]:
     """Return the tools that most runs used, the most common first."""
-    counts: dict[str, int] = {}
-    for run in runs:
-        for tool in dict.fromkeys(run.tools):
-            counts[one_line(tool, 60)] = counts.get(one_line(tool, 60), 0) + 1
+    counts = Counter(one_line(tool, 60) for run in runs for tool in dict.fromkeys(run.tools))
     return sorted(counts, key=lambda tool: (-counts[tool], tool))[:MAX_TOOLS]
 
 
@@ -106,14 +100,11 @@ def recommended(runs: Sequence[Run]) -> str:
 def _typical(runs: Sequence[Run], steps_of: Callable[[Run], list[str]]) -> list[str]:
     """Return the steps that share most with those of the other runs; of equals, of the latest."""
     told = [(run, steps_of(run)) for run in runs]
-    counts: dict[Said, int] = {}
-    for _, steps in told:
-        for key in {said_in(step) for step in steps}:
-            counts[key] = counts.get(key, 0) + 1
-    ranked = [
-        (sum(counts[key] for key in {said_in(step) for step in steps}), run.at, run.id, steps) for run, steps in told
-    ]
-    return max(ranked, key=lambda ranked: ranked[:3])[3] if ranked else []
+    said = [{said_in(step) for step in steps} for _, steps in told]
+    counts = Counter(key for keys in said for key in keys)
+    shared = [sum(counts[key] for key in keys) for keys in said]
+    ranked = [(share, run.at, run.id, steps) for share, (run, steps) in zip(shared, told, strict=True)]
+    return max(ranked, key=lambda ranked: ranked[:3], default=(0, 0, "", []))[3]
 
 
 def anti_patterns(runs: Sequence[Run]) -> list[str]:
@@ -132,16 +123,14 @@ def _warns(text: str) -> bool:
 def most_common(said: Iterable[str], counted: bool = False) -> list[str]:
     """Return the items that are said most often, one of those that say the same; `counted` adds how often."""
     first: dict[Said, str] = {}
-    counts: dict[Said, int] = {}
+    counts: Counter[Said] = Counter()
     for text in said:
-        item = one_line(text, ITEM_LENGTH)
-        if item:
+        if item := one_line(text, ITEM_LENGTH):
             key = said_in(item)
             first.setdefault(key, item)
-            counts[key] = counts.get(key, 0) + 1
-    place = {key: number for number, key in enumerate(first)}
+            counts[key] += 1
     kept: list[Said] = []
-    for key in sorted(first, key=lambda key: (-counts[key], place[key]))[:MAX_COMPARED]:
+    for key in sorted(first, key=lambda key: -counts[key])[:MAX_COMPARED]:
         same = next((other for other in kept if says_same(key, other, NEAR_DUPLICATE)), None)
         if same is None:
             kept.append(key)

@@ -1,7 +1,6 @@
 """Projects of LLMos (`projects/*/memory/{short_term,long_term}`, `system/memory_log.md`) as entries, and back.
 
-Ids make it safe to repeat: a trace keeps its own, and what has none gets one from what it says. Raw tool outputs and
-working caches are no memories and stay where they are.
+A repeated import adds nothing: a trace keeps its id, and what has none gets one from what it says.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from ...text.clean import one_line
 from .record import trace_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ...model.entry import Memory, Value
 
 SHORT, LONG = "short_term", "long_term"
-SKIPPED = ("context_cache.md",)  # working memory of a session
-LOG = "system/memory_log.md"
+SKIPPED_FILES = ("context_cache.md",)  # working memory of a session
+LOG_PATH = "system/memory_log.md"
 TITLE = "Learning: "
 ID_MARK = "<!-- id: "
 # File of long-term memory → kind, tags and category of its sections.
@@ -38,14 +37,14 @@ SECTIONS: Mapping[str, tuple[str, tuple[str, ...], str]] = {
     "patterns.md": ("memory", ("pattern",), "insight"),
     "decisions.md": ("memory", ("decision",), "decision"),
 }
-OTHER = ("learning", ("learning",), "")  # consolidated_<ms>.md and whatever else lies there
+OTHER_SECTIONS = ("learning", ("learning",), "")  # consolidated_<ms>.md and whatever else lies there
 
 
 def read_llmos(folder: str) -> list[Entry]:
     """Return every memory below a folder of LLMos, or of one of its projects, as an entry with an id."""
     entries: dict[str, Entry] = {}
     projects = list(_projects(folder))
-    log = os.path.join(folder, *LOG.split("/"))
+    log = os.path.join(folder, *LOG_PATH.split("/"))
     if not projects and not os.path.isfile(log):
         raise NotFound(f"no LLMos memory in {folder}", "name a folder that holds projects/*/memory, or one project")
     for name, memory in projects:
@@ -76,7 +75,7 @@ def _markdown(folder: str) -> list[str]:
 def _short_term(project: str, folder: str) -> Iterator[Entry]:
     """Yield traces as they are, and a log of the session as experiences."""
     for name in _markdown(folder):
-        if name not in SKIPPED:
+        if name not in SKIPPED_FILES:
             for entry in _read(os.path.join(folder, name), f"log/{project}/{name}"):
                 if entry.kind == TRACE:
                     path = trace_path(entry.at, entry.by) if entry.at else f"traces/{project}/{name}"
@@ -99,7 +98,7 @@ def _read(file: str, path: str) -> list[Entry]:
 
 def _long_term(project: str, folder: str) -> Iterator[Entry]:
     for name in _markdown(folder):
-        kind, tags, category = SECTIONS.get(name, OTHER)
+        kind, tags, category = SECTIONS.get(name, OTHER_SECTIONS)
         text = read_bytes(os.path.join(folder, name)).decode("utf-8", "replace").replace("\r\n", "\n")
         for title, body in _cut(text, name.removesuffix(".md")):
             extra: dict[str, Value] = {"category": category} if category else {}
@@ -109,10 +108,7 @@ def _long_term(project: str, folder: str) -> Iterator[Entry]:
 
 
 def _cut(text: str, stem: str) -> Iterator[tuple[str, str]]:
-    """Yield (title, text) of each section of a file; without sections, the whole text under the file's name.
-
-    Sections are `# Learning: …`, or what stands below the headings of the second level.
-    """
+    """Yield (title, text) of each `# Learning: …` or second-level section; without any, the text by the file's name."""
     if text.startswith("---\n") and "\n---\n" in text[4:]:
         text = text[4:].partition("\n---\n")[2]
     level = "# " if _starts(text, f"# {TITLE}") or _starts(text, "# ") > 1 or not _starts(text, "## ") else "## "
@@ -145,16 +141,16 @@ def _id_of(kind: str, entry: Entry) -> str:
     return f"{prefix}_{sha256(said.encode()).hexdigest()[:12]}"
 
 
-def write_llmos(folder: str, project: str, memories: Iterable[Memory], text_of: Callable[[Memory], str]) -> list[str]:
-    """Write memories as a project of LLMos; files that are there are appended to, never replaced. What was written."""
+def write_llmos(folder: str, project: str, memories: Iterable[Memory]) -> list[str]:
+    """Write memories as a project of LLMos and return the files; existing files are appended to, never replaced."""
     written: list[str] = []
     home = os.path.join(folder, "projects", project, "memory")
     for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
         if memory.kind == TRACE:
             name = os.path.basename(memory.path) or f"{memory.id}.md"
-            done = _put(os.path.join(home, SHORT, name), text_of(memory), memory.id)
+            done = _put(os.path.join(home, SHORT, name), trace_text(memory), memory.id)
         elif memory.kind == EXPERIENCE:
-            done = _put(os.path.join(folder, *LOG.split("/")), text_of(memory), memory.id)
+            done = _put(os.path.join(folder, *LOG_PATH.split("/")), trace_text(memory), memory.id)
         else:
             done = _put(os.path.join(home, LONG, _file_of(memory)), _section_text(memory), memory.id)
         if done:
@@ -177,7 +173,7 @@ def _section_text(memory: Memory) -> str:
 
 
 def _put(file: str, text: str, id: str) -> str:
-    """Append a text unless the file holds its id; the file, where something was written."""
+    """Append a text unless the file holds its id; return the file, or nothing where nothing was written."""
     known = read_text_file(file) if os.path.exists(file) else ""
     if holds_id(known, id):
         return ""
@@ -189,14 +185,5 @@ def _put(file: str, text: str, id: str) -> str:
 
 def trace_text(memory: Memory) -> str:
     """Return a trace or an experience as LLMos writes it."""
-    return emit_entry(
-        Entry(
-            kind=memory.kind,
-            id=memory.id,
-            title=memory.title,
-            at=memory.created,
-            by=memory.by,
-            body=memory.body if memory.kind == TRACE else "",
-            extra=memory.extra,
-        )
-    )
+    said = Entry(memory.kind, memory.id, title=memory.title, at=memory.created, by=memory.by, extra=memory.extra)
+    return emit_entry(replace(said, body=memory.body) if memory.kind == TRACE else said)

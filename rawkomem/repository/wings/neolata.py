@@ -21,13 +21,13 @@ from ...exchange.neolata import (
     neolata_files,
     read_folder,
 )
-from ...exchange.place import IMPORTED
 from ...exchange.source import Source
 from ...model.entry import Plan
 from ...model.errors import BadInput
 from ...model.filters import Filter
 from ...model.record import record, replace
 from ...state.decide import plan_add
+from ...state.facets import IMPORTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

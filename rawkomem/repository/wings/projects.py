@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...learn.traces.llmos import read_llmos, trace_text, write_llmos
+from ...learn.traces.llmos import read_llmos, write_llmos
 from ...model.entry import Plan
 from ...model.errors import BadInput
 from ...model.kinds import ACTIVE
@@ -37,7 +37,7 @@ def export_llmos(repository: Repository, folder: str, project: str) -> Sequence[
     if not project or "/" in project or "\\" in project or project.startswith("."):
         raise BadInput(f"{project!r} is no name for a project", "give --name with a plain name")
     leaving = (memory for memory in repository.core.reading.all() if _leaves(memory))
-    return write_llmos(folder, project, leaving, trace_text)
+    return write_llmos(folder, project, leaving)
 
 
 def _leaves(memory: Memory) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...files.local.usage import Access, accesses
 from ...index.open_store import MEMORY, SQLITE, StoreHome, plugin, plugin_names
-from ...learn.skills.blocks import skill_as_yamo
+from ...learn.skills.synthesize import skill_as_yamo
 from ...model.errors import BadInput, NotFound
 from ...model.filters import Filter
 from ...model.kinds import ACTIVE

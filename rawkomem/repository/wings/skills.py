@@ -15,7 +15,6 @@ from ...learn.llm.ask import open_llm
 from ...learn.llm.model import LlmFailure, is_learning
 from ...learn.skills import reflect as reflecting
 from ...learn.skills import synthesize as making
-from ...learn.skills.blocks import reflection_as_yamo, skill_as_yamo
 from ...learn.skills.export import Exported, export_skill
 from ...learn.skills.skill import KIND, PRUNED_BELOW, Match, Skill, known_as, plan_ingest, plan_prune, rank, skill_of
 from ...learn.skills.text import read_skill
@@ -204,7 +203,7 @@ class Skills(Wing):
             if thought is None:
                 return prepared.shape()
             made = self._keep(reflecting.plan_reflection(prepared, thought, by), dry_run)
-        return reflecting.shape_of(made, reflection_as_yamo(made))
+        return reflecting.shape_of(made, reflecting.reflection_as_yamo(made))
 
     def _drafts(self, topic: str) -> tuple[Sequence[Draft], Sequence[Synthesis]]:
         """Return skills that could be proposed, and those that were made from the same sources before."""
@@ -219,7 +218,7 @@ class Skills(Wing):
 
     def _propose(self, draft: Draft, dry_run: bool, by: str) -> Synthesis:
         skill = self._keep(making.plan_proposal(draft, by), dry_run)
-        return Synthesis("success", draft.analysis, skill.id, skill.title, skill_as_yamo(skill))
+        return Synthesis("success", draft.analysis, skill.id, skill.title, making.skill_as_yamo(skill))
 
     def _keep(self, plan: Plan, dry_run: bool) -> Memory:
         """Write what was made from memories; without writing, the memory that it would be."""
@@ -274,4 +273,4 @@ class Skills(Wing):
 
 def _known(memory: Memory) -> Synthesis:
     told = f"proposed before, now {memory.status}"
-    return Synthesis("unchanged", told, memory.id, memory.title, skill_as_yamo(memory))
+    return Synthesis("unchanged", told, memory.id, memory.title, making.skill_as_yamo(memory))

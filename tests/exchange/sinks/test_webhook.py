@@ -10,8 +10,8 @@ import pytest
 
 from rawkomem.exchange.sinks.checked import checked_webhook
 from rawkomem.exchange.sinks.config import WebhookSettings
+from rawkomem.exchange.sinks.queue import wake_sender
 from rawkomem.exchange.sinks.webhook import PAUSES_MIN, Flushed, flush
-from rawkomem.exchange.sinks.worker import wake_sender
 from rawkomem.files.layout import user_config
 from rawkomem.files.lock import lock
 from rawkomem.model.record import replace

@@ -69,10 +69,7 @@ _cues: dict[str, ModuleType] = {}  # by the code of a language
 
 
 def cues() -> Any:
-    """Return the module with the cues of the language in use; a language without cues has the English ones.
-
-    Each module holds the names that `en.py` holds.
-    """
+    """Return the module with the cues of the language in use, else the English one; all have the names of `en.py`."""
     code = language().code
     if code not in _cues:
         has_own = find_spec(f"{__name__}.{code}") is not None

@@ -15,13 +15,12 @@ ENDINGS = "py|tsx?|jsx?|mjs|go|rs|rb|java|kt|sql|ya?ml|toml|json|sh|css|md|conf|
 PATH = rf"(?:\b(?!and/)[\w@.-]+/(?:[\w@./*-]*\w)?|\b[\w-]+\.(?:{ENDINGS})\b)"
 VERSION = r"(?:[A-Za-z@][\w./@+-]*(?: API| LTS)? (?:v|version )?\d+(?:\.\d+)*(?:\.x)?\b)"
 TROUBLE = words_of(
-    r"fail(?:s|ed|ing|ure)? | errors? | bugs? | broke | broken | breaks | crash(?:ed|es)? | leak(?:ed|s|ing)?"
-    r" | flaky | race | slow | hangs? | hung | time-?outs? | timed out | exceptions? | problem | issue"
-    r" | drops? | dropped"
-    r" | lost | 50[0-4]s | (?:HTTP|status|with|an?) (?:4\d\d|50[0-4])"
-    r" | stale | wrong | missing | deadlock | conflicts? | could not | cannot | can't | exhausted | ignored"
-    r" | corrupt(?:ed)? | regression | saw | rejected | refused | denied | mismatch(?:es)? | OOM | killed | kills"
-    r" | never ran | \w+(?-i:Error|Exception)\b | (?-i:\bE[A-Z]{4,})"
+    r"fail(?:s|ed|ing|ure)? | errors? | bugs? | broke | broken | breaks | crash(?:ed|es)? | leak(?:ed|s|ing)? | flaky"
+    r" | race | slow | hangs? | hung | time-?outs? | timed out | exceptions? | problem | issue | drops? | dropped"
+    r" | lost | 50[0-4]s | (?:HTTP|status|with|an?) (?:4\d\d|50[0-4]) | stale | wrong | missing | deadlock"
+    r" | conflicts? | could not | cannot | can't | exhausted | ignored | corrupt(?:ed)? | regression | saw | rejected"
+    r" | refused | denied | mismatch(?:es)? | OOM | killed | kills | never ran | \w+(?-i:Error|Exception)\b"
+    r" | (?-i:\bE[A-Z]{4,})"
 )
 CAUSE = words_of(
     r"because | caused by | due to | root cause | came from | comes? from | the (?:reason|cause|culprit) | which is why"
@@ -33,9 +32,8 @@ RULE = words_of(
 )
 USES = words_of(
     "requires? | required | needs? | depends? on | pin(?:s|ned)? | runs? on | runs | uses? | ships? with"
-    " | must (?:stay|be)"
-    " | stays? (?:on|below) | incompatible | targets? | supports? | built (?:with|against) | compatible with"
-    " | upgraded? to | locked (?:to|at)"
+    " | must (?:stay|be) | stays? (?:on|below) | incompatible | targets? | supports? | built (?:with|against)"
+    " | compatible with | upgraded? to | locked (?:to|at)"
 )
 PLACED = (
     "in|under|defined|implemented|handled|registered|loaded|split|located|kept|stored|generated|scheduled|declared|read"
@@ -49,6 +47,10 @@ WE_WILL = (
     r"(?<!once )(?<!until )(?<!when )(?<!if )\b(?:let's|we'll|we will|we are going to|we're going to|we) (?:just )?"
 )
 DONE = "cut|published|reset|updated|regenerated|generated|built|deployed|started|released|run|created"
+REMEMBER = (
+    r"(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
+    r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))"
+)
 
 CUES: dict[str, re.Pattern[str]] = {
     "correction": any_of(
@@ -89,8 +91,7 @@ CUES: dict[str, re.Pattern[str]] = {
         r"\bi(?:'d| would) always (?:take|use|choose|pick)\b",
         r"^(?:please )?(?:don't|do not) ask (?:me )?(?:before|for|whether)\b",
         r"^keep \w+ (?:under|below|short|small|free|in)\b.{8,}",
-        r"\bi (?:really )?(?:like|hate|dislike|don't like|do not like|can't stand)\b (?!that you|how you|it\b"
-        r"|this\b)",
+        r"\bi (?:really )?(?:like|hate|dislike|don't like|do not like|can't stand)\b (?!that you|how you|it\b|this\b)",
         r"^(?:and |but |please )*(?:always|never) (?!good|nice|mind|ending)\w+ ",
         r"\bi (?:always |only |never )?want (?!you\b|to\b|it\b|this\b|that\b)",
         r"^please (?:keep(?! in mind)|avoid)\b",
@@ -112,11 +113,7 @@ CUES: dict[str, re.Pattern[str]] = {
         r"^(?:it )?turn(?:ed|s) out\b.{20,}",
         rf"^fixed:.*\b{CAUSE}\b",
     ),
-    "dependency": any_of(
-        rf"\b{USES}\b.*{VERSION}",
-        rf"{VERSION}.*\b{USES}\b",
-        r"\bpin(?:ned)? \S+ (?:to|at|below)\b",
-    ),
+    "dependency": any_of(rf"\b{USES}\b.*{VERSION}", rf"{VERSION}.*\b{USES}\b", r"\bpin(?:ned)? \S+ (?:to|at|below)\b"),
     "constraint": any_of(
         r"\b(?:does not|doesn't|do not|don't|did not|cannot|can't|can not|won't) (?:support|allow|accept|handle|exceed"
         r"|upgrade|be|run|leave|scale|guarantee|work)\b",
@@ -139,9 +136,8 @@ CUES: dict[str, re.Pattern[str]] = {
         r"\bwe (?:name|call|put|store|prefix|group) .* (?:like|in|into|under|as|with|by|next to)\b",
         r"^(?:each|every) [\w.-]+(?: [\w.-]+)? (?!has been|was)\w+s (?!in \d)",
         r"\b(?:is|are) (?:mandatory|required) for (?:all|every|each)\b|\b(?:is|are) not used anywhere\b",
-        r"^(?!i\b|you\b|it\b|this\b|that\b|we\b|they\b)[\w.\s-]{3,40} (?:must|have to|has to) (?:inherit|start|end"
-        r"|be|have|use|go"
-        r"|live|follow|extend|implement|return)",
+        r"^(?!i\b|you\b|it\b|this\b|that\b|we\b|they\b)[\w.\s-]{3,40} (?:must|have to|has to) (?:inherit|start|end|be"
+        r"|have|use|go|live|follow|extend|implement|return)",
         r"\b(?:codebase|project|repo|repository) (?:uses|follows|has|keeps)\b",
         r"\bmirrors?\b|\b(?:is|are) (?:named|written in|prefixed|suffixed|upper ?case|lower ?case)\b",
     ),
@@ -160,9 +156,7 @@ CUES: dict[str, re.Pattern[str]] = {
     # Whoever asks for it has it remembered, whatever it is. "Remember to …" is mostly a chore of the moment.
     "request": any_of(
         r"^(?:(?:and|also|but|so|please|ok(?:ay)?|now|then|oh)[, ]+)*(?:please )?"
-        r"(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
-        r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))"
-        r"(?: that |[:,] (?:that )?| (?=to (?:always|never)\b))\S.{11,}"
+        rf"{REMEMBER}(?: that |[:,] (?:that )?| (?=to (?:always|never)\b))\S.{{11,}}"
     ),
 }
 
@@ -206,9 +200,8 @@ NARRATION = any_of(
     r"^i want you to\b|^i want to (?:know|see|understand)\b|^i'd rather (?:look|see|check|wait|read)\b"
     r"|^i prefer not to\b",
     r"\blet's go with it\b|^that failed because i\b|^i have to go\b|^(?:do not|don't) worry\b",
-    r"^(?:please )?(?:add|rename|open|show|fix|commit|push|continue|undo the|read|look|explain|write|create"
-    r"|implement|remove"
-    r"|update) \w+",
+    r"^(?:please )?(?:add|rename|open|show|fix|commit|push|continue|undo the|read|look|explain|write|create|implement"
+    r"|remove|update) \w+",
 )
 
 SKIPS = {
@@ -233,20 +226,15 @@ SHORT_NO = any_of(
 
 # What announces a sentence and is left out of its title.
 MARKERS = re.compile(
-    r"^(?:(?:actually|please|and|but|so|it turned out that|it turns out that|turns out|from now on"
-    r"|going forward|as agreed)[,:\s]+"
-    r"|(?:ok(?:ay)?|agreed|final call|(?:final )?decision|decided|no|nope|wrong|fixed|root cause|that's wrong"
-    r"|todo[^:]{0,20})"
-    r"(?:[,:;.]| [–—-])\s*"
-    r"|(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
-    r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))"
-    r"(?:[:,]? that\b|[:,]| to\b)\s*)+",
+    r"^(?:(?:actually|please|and|but|so|it turned out that|it turns out that|turns out|from now on|going forward"
+    r"|as agreed)[,:\s]+|(?:ok(?:ay)?|agreed|final call|(?:final )?decision|decided|no|nope|wrong|fixed|root cause"
+    r"|that's wrong|todo[^:]{0,20})(?:[,:;.]| [–—-])\s*"
+    rf"|{REMEMBER}(?:[:,]? that\b|[:,]| to\b)\s*)+",
     re.IGNORECASE,
 )
 CHOOSING = re.compile(
-    r"^(?:after [^,]{3,40}, )?(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to"
-    r"| on| for| that)? "
-    r"|^(?:let's|we'll|we will|we are going to|we're going to) ",
+    r"^(?:after [^,]{3,40}, )?(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to| on| for"
+    r"| that)? |^(?:let's|we'll|we will|we are going to|we're going to) ",
     re.IGNORECASE,
 )
 REASONS = re.compile(r" because | since | so that |, so |, which |; | - | – ")
