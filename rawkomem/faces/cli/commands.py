@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from functools import update_wrapper
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -15,6 +17,8 @@ from ...repository import Repository
 from .hot import HOT, run_of
 from .options import together
 from .terminal import note
+
+T = TypeVar("T")
 
 # command → (module, what it does): in the order a newcomer meets them
 COMMANDS = {
@@ -207,6 +211,16 @@ def run_click(argv: list[str]) -> int:
 def open_repository(folder: str) -> Repository:
     """The repository that a command works on."""
     return Repository.open(folder, via=arrival())
+
+
+def pass_repository(function: Callable[..., T]) -> Callable[..., T]:
+    """Return a click command that passes the repository of its folder as the first argument."""
+
+    @click.pass_obj
+    def command(folder: str, /, *arguments: Any, **named: Any) -> T:
+        return function(open_repository(folder), *arguments, **named)
+
+    return update_wrapper(command, function)
 
 
 watched = False  # set by the demo in its own processes: they have no terminal, and a person looks on

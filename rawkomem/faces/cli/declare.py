@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from .options import Option
+from .options import Option
 
 CLICK_SHAPES: dict[str, dict[str, Any]] = {
     "flag": {"is_flag": True},

@@ -5,24 +5,20 @@ Each verb makes the same library call as the command of the same name; what it w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from ...format.compose import compose
 from ...learn.llm.model import is_learning
 from ...model.entry import Entry
-from ...model.filters import FILTER_FIELDS
+from ...model.filters import FILTER_FIELDS, Words
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
 from ...model.task import Task
 from ...recall.filters import filter_of
+from ...repository import Repository
 from ...state.changes.feedback import SIGNALS
 from .answers import found_list, what_was_amended, what_was_learned, what_was_stored, whole_memory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ...model.filters import Words
-    from ...repository import Repository
 
 DEFAULT_AUTHOR = "agent"  # who found it out, where the client does not say its name
 TEXT = {"type": "string"}

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import wraps
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .memory_mesh import SyncMemoryMesh
+from .options import MemoryMeshOptions
 from .render import format_results
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from .options import MemoryMeshOptions
-    from .types import CacheStats, SearchResult
+from .types import CacheStats, SearchResult
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ...files.local.usage import note_use
 from ...format.lesson import LessonContext as Lesson
 from ...model.clock import now
+from ...model.entry import Memory
 from ...model.errors import BadInput, NotFound
 from ...model.record import replace
 from ...recall.cache import MAX_ANSWERS, TIME_TO_LIVE_S
 from ...recall.filters import filter_of
+from ...recall.search import Found
+from ...repository import Repository
 from ...state.changes.heritage import MAX_LEVELS, plan_heritage
 from ...state.changes.heritage import HeritageChain as Heritage
 from ...state.fold import created
@@ -55,15 +59,7 @@ from .types import (
     SynthesisResult,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ...model.entry import Memory
-    from ...recall.search import Found
-    from ...repository import Repository
-
-    Given = Mapping[str, Any]
-
+Given = Mapping[str, Any]
 CANDIDATES_PER_RESULT = 2  # RFC-0011 §5.1: twice as many candidates as results
 LESSON_ORDER = "severity desc"  # the order of lessons that the RFC asks for (§8.2)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from ...format.lesson import pattern_of
+from ...learn.lessons.lesson import Lesson
+from ...learn.skills.skill import Skill
 from ...model.clock import iso
-from ...model.entry import Entry
+from ...model.entry import Entry, Memory, Value
 from ...model.errors import BadInput
 from ...model.record import replace
 from ...redaction.entry import redact_entry
@@ -16,13 +19,6 @@ from ...state.lifecycle.promoted import chain_of, memory_type
 from ...text.clean import one_line
 from .options import DEFAULT_AGENT
 from .types import LessonBlock, MemoryRecord, ReflectionResult, SkillRecord, SkillResult
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ...learn.lessons.lesson import Lesson
-    from ...learn.skills.skill import Skill
-    from ...model.entry import Memory, Value
 
 MAX_CONTENT_CHARS = 100_000  # characters
 MAX_TITLE_CHARS = 80

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ...text.clean import one_line
 from ...text.injection import scan_for_injection
 from ...text.safe import safe_body
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .types import SearchResult
+from .types import SearchResult
 
 NO_RESULTS = "No relevant memories found."
 NOTICE = """[SECURITY NOTICE]

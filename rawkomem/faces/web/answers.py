@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ...git.citations import Cited
+from ...index.catalogue import Row
 from ...model.clock import DAY
+from ...model.entry import Memory
 from ...model.errors import BadInput, NotFound
 from ...model.filters import ALL, EXPIRED, FILTER_FIELDS, READABLE, Filter
 from ...model.kinds import CREATES, IMPORTANCE, STATUSES
@@ -16,27 +20,19 @@ from ...model.record import replace
 from ...model.task import Task
 from ...recall.explain import why_fired
 from ...recall.filters import filter_of
+from ...recall.score import Scored
+from ...repository import Repository
 from ...state.belief.claims import claim_of
+from ...state.belief.explained import Explained
+from ...state.belief.trust import Trust
 from ...state.facets import type_of
+from ...state.graph.graph import Edge
+from ...state.history import Step
 from ...state.references import Names
 from ...text.clean import clean, one_line
+from .markdown import Meant
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from ...git.citations import Cited
-    from ...index.catalogue import Row
-    from ...model.entry import Memory
-    from ...recall.score import Scored
-    from ...repository import Repository
-    from ...state.belief.explained import Explained
-    from ...state.belief.trust import Trust
-    from ...state.graph.graph import Edge
-    from ...state.history import Step
-    from .markdown import Meant
-
-    Render = Callable[[str, Meant], str]
-
+Render = Callable[[str, Meant], str]
 MAX_LISTED = 200  # memories in a list: who wants more says what they look for
 MAX_RESULTS = 40  # results of a search
 MIN_SCORE_SHARE = 0.2  # share of the best result's score below which a result is noise

@@ -6,12 +6,9 @@ Settings are edited as text, so that comments, indentation and order of what is 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ...model.record import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BLANKS = " \t\r\n\ufeff"
 CLOSING = {"{": "}", "[": "]"}

@@ -5,17 +5,13 @@ Hosts keep them as `{"hooks": {"Event": [item, …]}}`. An item is a handler its
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from .edit import INDENT, Style, is_made_by_us, put, style_of, take_out, written
 from .jsonc import BLANKS, Item, Node, member, parse
 from .ours import by_name, calls_us
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    Wanted = Mapping[str, object]  # event → what stands for us in its list
-
+Wanted = Mapping[str, object]  # event → what stands for us in its list
 HOOKS = "hooks"
 VERSION = "version"
 WAS_EMPTY = "\n\n"  # how a file ends that had nothing in it: one that was not there ends in one line break

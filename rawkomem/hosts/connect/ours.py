@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 COMMANDS = ("command", "bash", "powershell", "exec")  # keys of a handler that hold a command line, or a program
 ARGUMENTS = "args"  # the words after a program that is started without a shell

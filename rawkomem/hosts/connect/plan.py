@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from ...files.templates import SHIPPED
 from ...files.whole import read_whole, replace_whole
@@ -13,9 +13,6 @@ from ..records import HOSTS
 from . import merge, toml_block
 from .seal import is_as_written, sealed
 from .settings import SKILL, connectable, handlers, hooks_file, items, settings_file, skill_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MARK = "rawkomem connect"  # in files that are ours as a whole
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from ..host import END, PROMPT, START, TURN
 from ..records import HOSTS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TIME_LIMITS_S = {START: 10, PROMPT: 5, TURN: 10, END: 5}  # the last two leave a process behind
 SKILL = "rawkomem/SKILL.md"  # below a folder of skills

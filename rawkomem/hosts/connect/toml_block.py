@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import json
 import tomllib
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from ...text.marked import cut_block, find_block, put_block
 from .ours import calls_us
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 NAME = "rawkomem connect"  # of the block
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import io
 import os
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
+from ...files.layout import Layout
 from ...files.local.private import LineFile, local_path
 from ...model.errors import RawkoError
-
-if TYPE_CHECKING:
-    from ...files.layout import Layout
 
 OFFSETS, SESSIONS = "heard.tsv", "transcripts.tsv"  # transcript → bytes that were read; session → transcript
 LINE_ENDING = ".jsonl"  # of a transcript that grows by lines; others are read whole

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import click
 
-from ....files.check import NOT_IDEAL, check_files, printable
+from ....files.check import NOT_IDEAL, Checked, check_files, printable
 from ....files.read import QUARANTINE
 from ....model.errors import BadInput
 from ....model.problem import STYLE
@@ -17,9 +16,6 @@ from ..memories.cite import tell_stale
 from ..options import JSON
 from ..terminal import note, paint, say, say_json
 from .check_staged import staged_options, tell_staged
-
-if TYPE_CHECKING:
-    from ....files.check import Checked
 
 COLOURS = {"error": "red", "warning": "yellow", "style": "dim"}
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import click
 
@@ -11,14 +12,10 @@ from ....files.check import printable
 from ....git.staged import staged_layouts
 from ....git.staged_check import CHECKS, SKIP, check_staged
 from ....model.errors import BadInput, NotFound
+from ....model.problem import Problem
+from ....repository import Repository
 from ..commands import open_repository
 from ..terminal import note, paint, say, say_json
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ....model.problem import Problem
-    from ....repository import Repository
 
 
 def staged_options(function: Callable[..., Any]) -> Callable[..., Any]:

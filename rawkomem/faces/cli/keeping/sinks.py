@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
+from ....exchange.sinks.tell import SinkStatus
 from ....model.record import as_dict
-from ..commands import open_repository
+from ....repository import Repository
+from ..commands import pass_repository
 from ..options import JSON
 from ..terminal import note, paint, say, say_json
-
-if TYPE_CHECKING:
-    from ....exchange.sinks.tell import SinkStatus
 
 
 @click.group("sinks")
@@ -25,10 +22,10 @@ def sinks_command() -> None:
 
 @sinks_command.command("status")
 @JSON
-@click.pass_obj
-def status_command(folder: str, as_json: bool) -> int:
+@pass_repository
+def status_command(repository: Repository, as_json: bool) -> int:
     """Tell how each sink stands. Exit code 1 when one has a problem."""
-    statuses = open_repository(folder).sinks.list()
+    statuses = repository.sinks.list()
     if as_json:
         say_json([as_dict(status) for status in statuses])
     elif not statuses:
@@ -42,13 +39,13 @@ def status_command(folder: str, as_json: bool) -> int:
 @sinks_command.command("flush")
 @click.option("--due", is_flag=True, help="Only what is due: after a failure, tries are spaced out.")
 @JSON
-@click.pass_obj
-def flush_command(folder: str, due: bool, as_json: bool) -> int:
+@pass_repository
+def flush_command(repository: Repository, due: bool, as_json: bool) -> int:
     """Send what waits for the webhook, now.
 
     A write starts this in the background by itself. Exit code 1 when something could not be sent.
     """
-    flushed = open_repository(folder).sinks.flush(due)
+    flushed = repository.sinks.flush(due)
     if as_json:
         say_json(as_dict(flushed))
     else:

@@ -5,25 +5,23 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ....exchange.formats import readable, writable
 from ....exchange.place import place_of
+from ....exchange.plan import Decided
 from ....model.errors import BadInput
 from ....model.record import as_dict
 from ....recall.filters import filter_of
+from ....repository import Repository
+from ....repository.wings.exchange import Import
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import open_repository, pass_repository
 from ..options import DRY_RUN, FILTERS, JSON, together
 from ..terminal import note, paint, say, say_json, wide
-
-if TYPE_CHECKING:
-    from ....exchange.plan import Decided
-    from ....repository import Repository
-    from ....repository.wings.exchange import Import
 
 FORMS = list(writable())
 COLOURS = {"added": "green", "changed": "yellow", "known": "dim"}
@@ -42,9 +40,10 @@ SOURCE --activate'. See 'rawkomem docs exchange'.
 @click.option("--from", "kind", type=click.Choice(list(readable())), help="What the sources are. Default: looked at.")
 @DRY_RUN
 @JSON
-@click.pass_obj
-def import_command(folder: str, /, sources: tuple[str, ...], kind: str | None, dry_run: bool, as_json: bool) -> None:
-    repository = open_repository(folder)
+@pass_repository
+def import_command(
+    repository: Repository, sources: tuple[str, ...], kind: str | None, dry_run: bool, as_json: bool
+) -> None:
     if not sources:
         _list_sources(repository, as_json)
         return

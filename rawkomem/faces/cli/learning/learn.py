@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import click
 
 from ....learn.llm.model import is_learning
+from ....learn.session.listen import Finding
 from ....learn.session.remember import RESULTS, Run
 from ....model.entry import Entry
+from ....repository import Repository
+from ....repository.wings.learning import Learned
+from ....repository.writing import Stored
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json, wide
-
-if TYPE_CHECKING:
-    from ....learn.session.listen import Finding
-    from ....repository.wings.learning import Learned
-    from ....repository.writing import Stored
 
 
 @click.command("learn")
@@ -31,8 +30,10 @@ if TYPE_CHECKING:
 @click.option("--llm", "ask", is_flag=True, help="Let the configured language model judge.")
 @DRY_RUN
 @JSON
-@click.pass_obj
-def learn_command(folder: str, /, file: IO[bytes], ask: bool, dry_run: bool, as_json: bool, **told: Any) -> None:
+@pass_repository
+def learn_command(
+    repository: Repository, file: IO[bytes], ask: bool, dry_run: bool, as_json: bool, **told: Any
+) -> None:
     """Remember what was decided, corrected and found out in a session.
 
     FILE is a transcript of Claude Code, Codex, OpenCode or Gemini, a chat log (Markdown or JSON), or an agent's output;
@@ -43,7 +44,6 @@ def learn_command(folder: str, /, file: IO[bytes], ask: bool, dry_run: bool, as_
     if is_learning():
         note("this runs below a model that rawkomem itself asked: nothing is learned")
         return
-    repository = open_repository(folder)
     run = Run(told["agent"], told["task"], told["result"] or "", told["error"])
     learned = repository.learning.learn(file, run, ask, dry_run)
     if learned.judged.failure:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ....files.given_text import decode_text
 from ....format.lesson import DEFAULT_CONFIDENCE, SEVERITIES, LessonContext
 from ....git.user import user_name
-from ....learn.lessons.lesson import HELD, KNOWN
+from ....learn.lessons.from_failures import Candidate
+from ....learn.lessons.lesson import HELD, KNOWN, Learned, Lesson
 from ....model.clock import iso
 from ....model.record import as_dict
+from ....repository import Repository
 from ....repository.wings import lessons
 from ....state.changes.heritage import HeritageChain, heritage_of
 from ....text.clean import one_line
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..memories.read import COLOURS
 from ..options import BY, DRY_RUN, JSON, LIMIT
 from ..terminal import day, note, paint, say, say_json, wide
-
-if TYPE_CHECKING:
-    from ....learn.lessons.from_failures import Candidate
-    from ....learn.lessons.lesson import Learned, Lesson
 
 
 @click.group("lesson")
@@ -47,14 +45,13 @@ def lesson_command() -> None:
 )
 @BY
 @JSON
-@click.pass_obj
-def add_command(folder: str, /, by: str, as_json: bool, **fields: Any) -> None:
+@pass_repository
+def add_command(repository: Repository, by: str, as_json: bool, **fields: Any) -> None:
     """Store a lesson.
 
     Error pattern and scope tell lessons apart. Where one of them is known and as sure, nothing is written and that one
     is shown; a surer one takes the place of the old one.
     """
-    repository = open_repository(folder)
     context = LessonContext(**{**fields, "severity": fields["severity"].lower()})
     lesson, what = repository.lessons.learn(context, by or user_name())
     repository.sync()
@@ -64,13 +61,12 @@ def add_command(folder: str, /, by: str, as_json: bool, **fields: Any) -> None:
 @lesson_command.command("import")
 @click.argument("file", type=click.File("rb"))
 @JSON
-@click.pass_obj
-def import_command(folder: str, /, file: Any, as_json: bool) -> None:
+@pass_repository
+def import_command(repository: Repository, file: Any, as_json: bool) -> None:
     """Store the lesson of a wire block.
 
     FILE '-' reads it from standard input. Both forms of RFC-0011 are understood: see 'rawkomem docs yamo'.
     """
-    repository = open_repository(folder)
     lesson, what = repository.lessons.take_over(decode_text(file.read(), file.name))
     repository.sync()
     _tell(lesson, what, as_json)
@@ -83,9 +79,9 @@ def import_command(folder: str, /, file: Any, as_json: bool) -> None:
 @click.option("--pattern", default="", help="Every lesson of this pattern (its id or name), whatever its status.")
 @click.option("--wire", is_flag=True, help="Print wire blocks, for 'rawkomem lesson import' and others.")
 @JSON
-@click.pass_obj
+@pass_repository
 def lessons_command(
-    folder: str,
+    repository: Repository,
     /,
     query: tuple[str, ...],
     limit: int,
@@ -98,7 +94,6 @@ def lessons_command(
 
     With QUERY, of those that fit it best. What is not sure enough or too old to be injected is left out.
     """
-    repository = open_repository(folder)
     if pattern:
         found = repository.lessons.by_pattern(pattern)[:limit]
     else:
@@ -117,14 +112,13 @@ def lessons_command(
 @click.command("distill")
 @DRY_RUN
 @JSON
-@click.pass_obj
-def distill_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
+@pass_repository
+def distill_command(repository: Repository, dry_run: bool, as_json: bool) -> None:
     """Turn recent failures into lessons.
 
     Looks at what failed in the last 24 hours and at what failed the same way twice within 7 days, and prints the
     lessons for the next session. Safe to run any number of times, from cron or by hand.
     """
-    repository = open_repository(folder)
     done = repository.lessons.distill(dry_run, user_name())
     repository.sync()
     if as_json:
@@ -147,9 +141,9 @@ def distill_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
 @click.option("--hypothesis", multiple=True, help="What was supposed at a level; may be repeated.")
 @click.option("--rationale", multiple=True, help="Why, at a level; may be repeated.")
 @JSON
-@click.pass_obj
+@pass_repository
 def heritage_command(
-    folder: str,
+    repository: Repository,
     /,
     id: str,
     intent: tuple[str, ...],
@@ -161,7 +155,6 @@ def heritage_command(
 
     Without options the chain is shown. A new one takes the place of the old one, by appending; five levels at most.
     """
-    repository = open_repository(folder)
     if intent or hypothesis or rationale:
         repository.lessons.inherit(id, intent, hypothesis, rationale, user_name())
     memory = repository.get(id)

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from ....files.given_text import read_stdin, read_text_file
 from ....git.user import user_name
 from ....learn.skills.export import FILE
-from ....learn.skills.skill import PRUNED_BELOW
+from ....learn.skills.skill import PRUNED_BELOW, Match, Skill
 from ....learn.skills.text import NO_INTENT, text_in
 from ....model.clock import iso
 from ....model.errors import BadInput
 from ....model.record import as_dict
+from ....repository import Repository
 from ....repository.wings import skills
 from ....text.clean import clean, one_line
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import open_repository, pass_repository
 from ..options import BY, DRY_RUN, EXPLAIN, JSON, LIMIT, REASON
 from ..terminal import note, paint, say, say_json
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ....learn.skills.skill import Match, Skill
 
 SAID = {
     "added": "added",
@@ -40,15 +37,14 @@ SAID = {
 @LIMIT.but(default=skills.LIMIT)
 @EXPLAIN.but(help="Tell what each score is made of.")
 @JSON
-@click.pass_obj
-def skills_command(folder: str, /, query: tuple[str, ...], limit: int, explain: bool, as_json: bool) -> None:
+@pass_repository
+def skills_command(repository: Repository, query: tuple[str, ...], limit: int, explain: bool, as_json: bool) -> None:
     """List skills, or find those that fit a task.
 
     Without QUERY all of them, the most reliable first; what waits for a review is listed, but never found. A score is
     0.7 by words (in the name 3, the intent 2, tags 1, the description 1) and 0.3 by meaning. 'Name: X' and 'X: …' call
     the skill X.
     """
-    repository = open_repository(folder)
     question = " ".join(query).strip()
     if not question:
         _say_list(repository.skills.list(limit), as_json)
@@ -103,10 +99,9 @@ def add(folder: str, /, file: str, by: str, as_json: bool) -> None:
 @skill_command.command("show")
 @click.argument("id")
 @JSON
-@click.pass_obj
-def show(folder: str, /, id: str, as_json: bool) -> None:
+@pass_repository
+def show(repository: Repository, id: str, as_json: bool) -> None:
     """Show a skill: how it stands, and its text."""
-    repository = open_repository(folder)
     skill = repository.skills.get(id)
     trust = repository.beliefs.trust(skill.memory).value
     if as_json:
@@ -126,15 +121,15 @@ def show(folder: str, /, id: str, as_json: bool) -> None:
 @REASON
 @BY
 @JSON
-@click.pass_obj
-def feedback(folder: str, /, id: str, outcome: str | None, reason: str, by: str, as_json: bool) -> None:
+@pass_repository
+def feedback(repository: Repository, id: str, outcome: str | None, reason: str, by: str, as_json: bool) -> None:
     """Tell how a use of a skill went.
 
     A skill starts at a reliability of 0.5; it stays between 0 and 1.
     """
     if not outcome:
         raise BadInput("how did it go?", "give --success or --failure")
-    skill = open_repository(folder).skills.feedback(id, outcome == "success", reason, by or user_name())
+    skill = repository.skills.feedback(id, outcome == "success", reason, by or user_name())
     if as_json:
         say_json({"id": skill.memory.id, "reliability": skill.reliability, "use_count": skill.uses})
         return
@@ -145,10 +140,10 @@ def feedback(folder: str, /, id: str, outcome: str | None, reason: str, by: str,
 @click.option("--threshold", default=PRUNED_BELOW, show_default=True, type=float, help="Archive what is less reliable.")
 @DRY_RUN
 @JSON
-@click.pass_obj
-def prune(folder: str, /, threshold: float, dry_run: bool, as_json: bool) -> None:
+@pass_repository
+def prune(repository: Repository, threshold: float, dry_run: bool, as_json: bool) -> None:
     """Archive the skills that proved unreliable; 'rawkomem restore' brings one back."""
-    pruned = open_repository(folder).skills.prune(threshold, dry_run, user_name())
+    pruned = repository.skills.prune(threshold, dry_run, user_name())
     if as_json:
         ids = [skill.memory.id for skill in pruned.skills]
         say_json({"pruned_count": len(ids), "total_remaining": pruned.remaining, "ids": ids, "dry_run": dry_run})

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import click
 
+from ....files.append import Written
 from ....files.given_text import read_stdin
 from ....format.compose import entry_from_text
 from ....git.user import user_name
+from ....model.entry import Memory
 from ....model.errors import BadInput
 from ....model.record import replace
 from ....recall.filters import filter_of
+from ....repository import Repository
+from ....state.belief.conflicts import Conflict
 from ....text.clean import one_line
-from ..commands import open_repository
+from ..commands import open_repository, pass_repository
 from ..options import BY, JSON, REASON
 from ..terminal import note, paint, say, say_json
 from .write import say_stored
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ....files.append import Written
-    from ....model.entry import Memory
-    from ....repository import Repository
-    from ....state.belief.conflicts import Conflict
 
 SUPERSEDE = click.option("--supersede", is_flag=True, help="Put it into the place of what it contradicts.")
 KEEP_BOTH = click.option("--keep-both", is_flag=True, help="Both hold: that settles the conflict.")
@@ -76,13 +73,12 @@ def dispute_command(folder: str, /, id: str, reason: str, by: str, as_json: bool
 @REASON
 @BY
 @JSON
-@click.pass_obj
-def quarantine_command(folder: str, /, id: str, place: str, reason: str, by: str, as_json: bool) -> None:
+@pass_repository
+def quarantine_command(repository: Repository, id: str, place: str, reason: str, by: str, as_json: bool) -> None:
     """Hold a memory back until somebody reviews it, or list those.
 
     'rawkomem quarantine list' shows what waits for 'rawkomem review'.
     """
-    repository = open_repository(folder)
     if id != LIST:
         _report(repository, id, [repository.beliefs.quarantine(id, reason, _who(by))], "quarantined", as_json)
         return
@@ -153,10 +149,11 @@ def archive_command(folder: str, /, id: str, reason: str, by: str, as_json: bool
 @REASON
 @BY
 @JSON
-@click.pass_obj
-def supersede_command(folder: str, /, old: str, new: str, anyway: bool, reason: str, by: str, as_json: bool) -> None:
+@pass_repository
+def supersede_command(
+    repository: Repository, old: str, new: str, anyway: bool, reason: str, by: str, as_json: bool
+) -> None:
     """Put a memory into the place of an older one."""
-    repository = open_repository(folder)
     _report(repository, old, [repository.beliefs.supersede(old, new, reason, _who(by), anyway)], "superseded", as_json)
 
 
@@ -174,8 +171,8 @@ def validity_command(folder: str, /, id: str, start: str, end: str, reason: str,
 @click.option("--title", default="", help="Default: the first line.")
 @BY
 @JSON
-@click.pass_obj
-def evolve_command(folder: str, /, text: tuple[str, ...], title: str, by: str, as_json: bool) -> None:
+@pass_repository
+def evolve_command(repository: Repository, text: tuple[str, ...], title: str, by: str, as_json: bool) -> None:
     """Store a text in the place of the memory that it is a newer version of.
 
     One that says the same is confirmed; one that clearly speaks of the same is superseded, if the text is trusted as
@@ -185,16 +182,14 @@ def evolve_command(folder: str, /, text: tuple[str, ...], title: str, by: str, a
     entry = entry_from_text(said)
     body = entry.body.strip()
     entry = replace(entry, title=title or entry.title or one_line(body.partition("\n")[0], 100), by=_who(by))
-    repository = open_repository(folder)
     say_stored(repository, repository.add(entry, evolve=True), as_json)
 
 
 @click.command("conflicts")
 @JSON
-@click.pass_obj
-def conflicts_command(folder: str, /, as_json: bool) -> None:
+@pass_repository
+def conflicts_command(repository: Repository, as_json: bool) -> None:
     """Show claims that contradict each other and wait for a review."""
-    repository = open_repository(folder)
     found = repository.beliefs.conflicts()
     if as_json:
         say_json([_conflict_json(repository, conflict) for conflict in found])

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
 from ....files.check import printable
-from ....git.citations import GONE, STALE, UNKNOWN, place_from
+from ....git.citations import GONE, STALE, UNKNOWN, Cited, place_from
 from ....git.user import user_name
+from ....model.entry import Memory
 from ....text.clean import one_line
 from ..commands import open_repository
 from ..options import BY, JSON
 from ..terminal import note, paint, say, say_json
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ....git.citations import Cited
-    from ....model.entry import Memory
 
 COLOURS = {"fresh": "green", STALE: "yellow", GONE: "red", UNKNOWN: "dim"}
 

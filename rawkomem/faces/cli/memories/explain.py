@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ....model.clock import iso
+from ....repository import Repository
 from ....state.belief.conflicts import how_settled
+from ....state.belief.explained import Explained, Replaced
+from ....state.history import Step
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import JSON
 from ..terminal import note, paint, say, say_json
 from .read import trust_json
-
-if TYPE_CHECKING:
-    from ....repository import Repository
-    from ....state.belief.explained import Explained, Replaced
-    from ....state.history import Step
 
 SHOWN = 60  # characters of a value in a line of history
 
@@ -26,13 +24,13 @@ SHOWN = 60  # characters of a value in a line of history
 @click.command("history")
 @click.argument("id")
 @JSON
-@click.pass_obj
-def history_command(folder: str, /, id: str, as_json: bool) -> None:
+@pass_repository
+def history_command(repository: Repository, id: str, as_json: bool) -> None:
     """Tell what happened to a memory, entry by entry.
 
     The oldest first, with what each entry changed.
     """
-    steps = open_repository(folder).history(id)
+    steps = repository.history(id)
     if as_json:
         say_json([_step_json(step) for step in steps])
         return
@@ -66,14 +64,13 @@ def _step_json(step: Step) -> dict[str, Any]:
 @click.argument("id")
 @click.option("--supersession", is_flag=True, help="Only what took its place, and why.")
 @JSON
-@click.pass_obj
-def explain_command(folder: str, /, id: str, supersession: bool, as_json: bool) -> None:
+@pass_repository
+def explain_command(repository: Repository, id: str, supersession: bool, as_json: bool) -> None:
     """Tell how far a memory is believed, and why.
 
     The parts of its trust, where it comes from, what it is connected with, what it contradicts, and every entry about
     it.
     """
-    repository = open_repository(folder)
     if supersession:
         _supersession(repository, id, as_json)
         return

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
+from ....model.entry import Memory
 from ....model.errors import BadInput, NotFound
 from ....recall.filters import filter_of
+from ....repository import Repository
 from ....state.graph import draw, walk
+from ....state.graph.graph import Edge, Graph
+from ....state.graph.walk import Step
 from ....state.references import SIMILAR
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import JSON, LIMIT
 from ..terminal import note, paint, say, say_json
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ....model.entry import Memory
-    from ....repository import Repository
-    from ....state.graph.graph import Edge, Graph
-    from ....state.graph.walk import Step
 
 LINKED = 0.5  # neolata's threshold for a link
 CLUSTERED = 0.6  # at 0.5 most memories of one project hang together; at 0.6 subjects come apart
@@ -77,16 +74,15 @@ def _types(graph: Graph, given: str) -> tuple[str, ...]:
 @click.argument("id")
 @connections(LINKED)
 @JSON
-@click.pass_obj
+@pass_repository
 def links_command(
-    folder: str, /, id: str, similar: float, declared: bool, include: tuple[str, ...], as_json: bool
+    repository: Repository, id: str, similar: float, declared: bool, include: tuple[str, ...], as_json: bool
 ) -> None:
     """Show what a memory is connected with.
 
     Links, relatedMemories, [[names]] in the text, what it supersedes or was made from, its episodes, and the few
     memories that are most similar.
     """
-    repository = open_repository(folder)
     graph = _graph(repository, similar, declared, include, repository.get(id).id)
     id = _node(repository, graph, id)
     broken = [item for item in graph.broken if item.memory.id == id]
@@ -111,16 +107,15 @@ def links_command(
 @TYPES
 @connections(LINKED)
 @JSON
-@click.pass_obj
+@pass_repository
 def traverse_command(
-    folder: str, /, id: str, hops: int, types: str, similar: float, declared: bool, include: tuple[str, ...],
+    repository: Repository, id: str, hops: int, types: str, similar: float, declared: bool, include: tuple[str, ...],
     as_json: bool,
 ) -> None:  # fmt: skip
     """Walk from a memory to what is around it.
 
     The nearest first, each memory once, with the edge by which it was reached.
     """
-    repository = open_repository(folder)
     graph = _graph(repository, similar, declared, include)
     steps = walk.traverse(graph, _node(repository, graph, id), hops, _types(graph, types))
     if as_json:
@@ -137,16 +132,15 @@ def traverse_command(
 @TYPES
 @connections(LINKED)
 @JSON
-@click.pass_obj
+@pass_repository
 def path_command(
-    folder: str, /, id: str, other: str, types: str, similar: float, declared: bool, include: tuple[str, ...],
+    repository: Repository, id: str, other: str, types: str, similar: float, declared: bool, include: tuple[str, ...],
     as_json: bool,
 ) -> int:  # fmt: skip
     """Find the shortest way between two memories.
 
     Exit code 1 when there is none.
     """
-    repository = open_repository(folder)
     graph = _graph(repository, similar, declared, include)
     ends = _node(repository, graph, id), _node(repository, graph, other)
     steps = walk.path(graph, *ends, _types(graph, types))
@@ -164,15 +158,15 @@ def path_command(
 @click.option("--min-size", default=3, show_default=True, type=click.IntRange(2), help="Only of at least this size.")
 @connections(CLUSTERED)
 @JSON
-@click.pass_obj
+@pass_repository
 def clusters_command(
-    folder: str, /, min_size: int, similar: float, declared: bool, include: tuple[str, ...], as_json: bool
+    repository: Repository, min_size: int, similar: float, declared: bool, include: tuple[str, ...], as_json: bool
 ) -> None:
     """Show groups of memories that hang together.
 
     The largest first, each with the words that tell it from the others. A higher --similar makes smaller groups.
     """
-    graph = _graph(open_repository(folder), similar, declared, include)
+    graph = _graph(repository, similar, declared, include)
     found = walk.clusters(graph, min_size)
     if as_json:
         members = [[_node_json(graph, id) for id in cluster.ids] for cluster in found]
@@ -192,10 +186,12 @@ def clusters_command(
 @click.command("orphans")
 @connections(LINKED)
 @JSON
-@click.pass_obj
-def orphans_command(folder: str, /, similar: float, declared: bool, include: tuple[str, ...], as_json: bool) -> None:
+@pass_repository
+def orphans_command(
+    repository: Repository, similar: float, declared: bool, include: tuple[str, ...], as_json: bool
+) -> None:
     """List memories that nothing connects."""
-    graph = _graph(open_repository(folder), similar, declared, include)
+    graph = _graph(repository, similar, declared, include)
     found = walk.orphans(graph)
     if as_json:
         say_json([_node_json(graph, id) for id in found])
@@ -214,17 +210,16 @@ def orphans_command(folder: str, /, similar: float, declared: bool, include: tup
 @LIMIT.but(default=DRAWN, least=0, help="Memories; 0 for all.")
 @connections(LINKED)
 @JSON.but(help="The same as --format json.")
-@click.pass_obj
+@pass_repository
 def graph_command(
-    folder: str, /, form: str, id: str, hops: int, limit: int, similar: float, declared: bool, include: tuple[str, ...],
-    as_json: bool,
+    repository: Repository, form: str, id: str, hops: int, limit: int, similar: float, declared: bool,
+    include: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
     """Draw memories and their connections.
 
     The most connected memories, or those around one. mermaid: paste it into a ```mermaid block, or into
     https://mermaid.live. dot: 'rawkomem graph -f dot | dot -Tsvg > graph.svg'. Similar memories are joined by dashes.
     """
-    repository = open_repository(folder)
     graph = _graph(repository, similar, declared, include)
     picture = draw.picture(graph, _node(repository, graph, id) if id else "", hops, limit)
     if as_json or form == "json":

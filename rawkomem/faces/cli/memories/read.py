@@ -10,11 +10,12 @@ from ....files.local.usage import Access
 from ....model.clock import iso
 from ....model.record import as_dict
 from ....recall.filters import filter_of
+from ....repository import Repository
 from ....state.belief.claims import claim_of
 from ....state.lifecycle.promoted import promoted
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import AS_OF, FILTERS, JSON, together
 from ..terminal import day, draws, paint, say, say_json, sparkline, tell_nothing, wide
 from .cite import cited_json, cited_line
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from ....index.catalogue import Row
     from ....index.views.stats import Stats, Used
     from ....model.entry import Memory
-    from ....repository import Repository
     from ....state.belief.trust import Trust
 
 COLOURS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
@@ -31,10 +31,9 @@ COLOURS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
 
 @click.command("list")
 @together(*FILTERS, JSON)
-@click.pass_obj
-def list_command(folder: str, /, as_json: bool, **which: Any) -> None:
+@pass_repository
+def list_command(repository: Repository, as_json: bool, **which: Any) -> None:
     """List memories, the last changed first."""
-    repository = open_repository(folder)
     rows = repository.list(filter_of(**which))
     if as_json:
         used = repository.lifecycle.accesses()
@@ -71,13 +70,12 @@ def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
 @click.argument("id")
 @AS_OF
 @JSON
-@click.pass_obj
-def show_command(folder: str, /, id: str, as_of: str, as_json: bool) -> None:
+@pass_repository
+def show_command(repository: Repository, id: str, as_of: str, as_json: bool) -> None:
     """Show one memory.
 
     ID is an id, the start of one, or a file's stem.
     """
-    repository = open_repository(folder)
     memory = repository.get(id, filter_of(as_of=as_of).as_of)
     cited = repository.citations.of(memory)
     access = repository.lifecycle.accesses().get(memory.id, Access())
@@ -143,14 +141,13 @@ def _claimed(memory: Memory) -> str:
 
 @click.command("stats")
 @together(*FILTERS, JSON)
-@click.pass_obj
-def stats_command(folder: str, /, as_json: bool, **which: Any) -> None:
+@pass_repository
+def stats_command(repository: Repository, as_json: bool, **which: Any) -> None:
     """Count memories, and tell which are used.
 
     Counts what 'rawkomem list' shows with the same filters; 'statuses' counts every memory. Uses are injections on this
     machine.
     """
-    repository = open_repository(folder)
     stats = repository.stats(filter_of(**which))
     if as_json:
         used = {name: [_used_json(item) for item in getattr(stats, name)] for name in ("most_used", "least_used")}

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
+from ....files.append import Written
 from ....files.given_text import decode_text, read_stdin
 from ....files.templates import fill_template
 from ....format.compose import compose, entry_from_text
 from ....git.user import user_name
+from ....model.entry import Value
 from ....model.errors import BadInput
 from ....model.kinds import CREATES, GROUPS, IMPORTANCE
 from ....model.record import as_dict, replace
+from ....repository import Repository
+from ....repository.writing import Stored
 from ....state.belief.claims import ON_CONFLICT, SCOPES
 from ....state.belief.trust import BASES
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import BY, JSON, REASON, YES
 from ..terminal import note, paint, say, say_json
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ....files.append import Written
-    from ....model.entry import Value
-    from ....repository import Repository
-    from ....repository.writing import Stored
 
 KINDS = [kind for kind in CREATES if kind not in GROUPS]  # 'rawkomem episode' makes episodes
 SOURCES = [name for name in BASES if name != "unknown"]  # classes of source; other words are a place
@@ -66,8 +63,8 @@ def fields(function: Any) -> Any:
 @click.option("--on-conflict", type=click.Choice(ON_CONFLICT), default=ON_CONFLICT[0], show_default=True,
               help="What to do with a claim that is trusted less than what it contradicts.")  # fmt: skip
 @fields
-@click.pass_obj
-def add_command(folder: str, /, kind: str, on_conflict: str, **given: Any) -> None:
+@pass_repository
+def add_command(repository: Repository, kind: str, on_conflict: str, **given: Any) -> None:
     """Store a memory.
 
     The text comes from --body, --file, standard input, or $EDITOR on a template. It may bring its own frontmatter;
@@ -75,7 +72,6 @@ def add_command(folder: str, /, kind: str, on_conflict: str, **given: Any) -> No
     written. A claim that says what another says confirms it; one that contradicts another supersedes it, or waits for a
     review: see 'rawkomem docs belief'.
     """
-    repository = open_repository(folder)
     text = _text(given, lambda: fill_template(repository.layout, kind, _template_values(given)))
     entry = compose(entry_from_text(text), kind=kind, by=given["by"] or user_name(), **_flags(given))
     entry = replace(entry, extra={**entry.extra, **_claimed(given)})
@@ -88,13 +84,12 @@ def add_command(folder: str, /, kind: str, on_conflict: str, **given: Any) -> No
 @click.command("amend")
 @click.argument("id")
 @fields
-@click.pass_obj
-def amend_command(folder: str, /, id: str, **given: Any) -> None:
+@pass_repository
+def amend_command(repository: Repository, id: str, **given: Any) -> None:
     """Change what a memory says, by appending.
 
     Only what you give changes; the earlier text stays in the file as history.
     """
-    repository = open_repository(folder)
     text = _text(given, lambda: repository.get(id).body, optional=True)
     entry = compose(entry_from_text(text), kind="amend", by=given["by"] or user_name(), **_flags(given))
     _report(repository, repository.amend(id, entry), "amended", given["as_json"])
@@ -104,27 +99,25 @@ def amend_command(folder: str, /, id: str, **given: Any) -> None:
 @click.argument("id")
 @REASON
 @JSON
-@click.pass_obj
-def delete_command(folder: str, id: str, reason: str, as_json: bool) -> None:
+@pass_repository
+def delete_command(repository: Repository, id: str, reason: str, as_json: bool) -> None:
     """Hide a memory; its text stays in the file.
 
     Appends a tombstone: the memory is no longer listed, found or injected.
     """
-    repository = open_repository(folder)
     _report(repository, repository.delete(id, reason, user_name()), "deleted", as_json)
 
 
 @click.command("purge")
 @click.argument("id")
 @YES
-@click.pass_obj
-def purge_command(folder: str, id: str, yes: bool) -> None:
+@pass_repository
+def purge_command(repository: Repository, id: str, yes: bool) -> None:
     """Remove a memory's text for good (asks; rewrites files).
 
     For leaked secrets. This is the only command that rewrites files. Git history keeps the old text: change the secret,
     and rewrite history if you must.
     """
-    repository = open_repository(folder)
     memory = repository.get(id)
     if not yes:
         click.confirm(

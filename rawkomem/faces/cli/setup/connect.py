@@ -5,21 +5,17 @@ from __future__ import annotations
 import difflib
 import os
 import shutil
-from typing import TYPE_CHECKING
 
 import click
 
 from ....files.layout import find_layout
-from ....hosts.connect.plan import carry_out, is_connected, plan_connect, plan_remove, plugin_folder
+from ....hosts.connect.plan import Change, carry_out, is_connected, plan_connect, plan_remove, plugin_folder
 from ....hosts.connect.settings import connectable
 from ....hosts.records import HOSTS
 from ....model.errors import RawkoError
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 from .connect_git import connect_git
-
-if TYPE_CHECKING:
-    from ....hosts.connect.plan import Change
 
 
 @click.group("connect")

@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from ....files.layout import find_layout
-from ....git.connect import Wanted, carry_out, plan_connect, plan_remove
+from ....git.connect import Connection, Wanted, carry_out, plan_connect, plan_remove
 from ....git.staged_check import CHECKS
 from ....hosts.connect.ours import NAMES
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
-
-if TYPE_CHECKING:
-    from ....git.connect import Connection
 
 
 @click.command("git")

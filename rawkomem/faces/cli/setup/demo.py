@@ -9,16 +9,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import click
 
 from ....model.record import record
 from .. import commands, main
 from ..terminal import note, paint, say
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 PAUSE = 1.5  # seconds after each step on a terminal, for reading
 REVIEWED = "\npredicates:\n  port:\n    conflictPolicy: require_review\n"
