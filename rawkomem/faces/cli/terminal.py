@@ -9,10 +9,14 @@ from ...model.filters import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeVar
 
+    from ...model.entry import Memory
     from ...model.errors import RawkoError
     from ...repository import Repository
+
+    T = TypeVar("T")
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -35,6 +39,44 @@ def say_json(value: object) -> None:
     import json  # only with --json
 
     say(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def say_either(as_json: bool, data: object, text: str) -> None:
+    """Print data for programs or a text for people."""
+    if as_json:
+        say_json(data)
+    else:
+        say(text)
+
+
+def say_rows(
+    as_json: bool, rows: Sequence[T], shape: Callable[[T], object], line: Callable[[T], str], nothing: str = ""
+) -> None:
+    """Print rows as a JSON list or one line each, and a remark if there are none."""
+    if as_json:
+        say_json([shape(row) for row in rows])
+        return
+    for row in rows:
+        say(line(row))
+    if nothing and not rows:
+        note(nothing)
+
+
+def fields_of(item: object, *names: str) -> dict[str, Any]:
+    """Return some fields of a record for JSON."""
+    return {name: getattr(item, name) for name in names}
+
+
+def name_of(memory: Memory) -> str:
+    """Return the title of a memory, its status unless it is active, and its id."""
+    from ...text.clean import one_line
+
+    return f"{one_line(memory.title or memory.path, 80)}{bracketed(memory.status)}  {paint(memory.id, 'dim')}"
+
+
+def bracketed(status: str) -> str:
+    """Return a status in brackets, or nothing if it is the usual one."""
+    return "" if status == "active" else f" [{status}]"
 
 
 def complain(failure: RawkoError) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 from ...format.compose import compose
 from ...learn.llm.model import is_learning
 from ...model.entry import Entry
-from ...model.filters import FILTER_FIELDS, Words
+from ...model.filters import FILTER_FIELDS
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
 from ...model.task import Task
@@ -62,7 +62,7 @@ def recall(repository: Repository, caller: Caller, task: str) -> str:
     return injection.text or "Nothing relevant is remembered. 'search' looks further."
 
 
-def search(repository: Repository, caller: Caller, query: str, limit: int = 5, **which: Words) -> str:
+def search(repository: Repository, caller: Caller, query: str, limit: int = 5, **which: str) -> str:
     """Run `rawkomem search`."""
     found = repository.search(query, min(max(limit, 1), MAX_RESULTS), filter_of(**which))
     return found_list(found) if found else "Nothing found."

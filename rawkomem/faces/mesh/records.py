@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...format.lesson import pattern_of
 from ...learn.lessons.lesson import Lesson
 from ...learn.skills.skill import Skill
 from ...model.clock import iso
-from ...model.entry import Entry, Memory, Value
+from ...model.entry import Entry, Memory
 from ...model.errors import BadInput
 from ...model.record import replace
 from ...redaction.entry import redact_entry
@@ -19,6 +19,9 @@ from ...state.lifecycle.promoted import chain_of, memory_type
 from ...text.clean import one_line
 from .options import DEFAULT_AGENT
 from .types import LessonBlock, MemoryRecord, ReflectionResult, SkillRecord, SkillResult
+
+if TYPE_CHECKING:
+    from ...model.entry import Value
 
 MAX_CONTENT_CHARS = 100_000  # characters
 MAX_TITLE_CHARS = 80

@@ -14,7 +14,7 @@ from ....text.count import count
 from ..commands import open_repository
 from ..memories.cite import tell_stale
 from ..options import JSON
-from ..terminal import note, paint, say, say_json
+from ..terminal import fields_of, note, paint, say, say_json
 from .check_staged import staged_options, tell_staged
 
 COLOURS = {"error": "red", "warning": "yellow", "style": "dim"}
@@ -59,17 +59,9 @@ def check_command(
 
 
 def _as_json(item: Checked) -> dict[str, object]:
-    problems = [
-        {key: getattr(problem, key) for key in ("line", "level", "code", "message", "hint")}
-        for problem in item.problems
-    ]
-    return {
-        "file": printable(item.file),
-        "verdict": item.verdict,
-        "entries": item.entries,
-        "titles": list(item.titles),
-        "problems": problems,
-    }
+    problems = [fields_of(problem, "line", "level", "code", "message", "hint") for problem in item.problems]
+    told = {"titles": list(item.titles), "problems": problems}
+    return {"file": printable(item.file), **fields_of(item, "verdict", "entries"), **told}
 
 
 def _print(checked: list[Checked], style: bool, quiet: bool) -> None:

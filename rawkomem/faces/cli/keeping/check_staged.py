@@ -14,8 +14,9 @@ from ....git.staged_check import CHECKS, SKIP, check_staged
 from ....model.errors import BadInput, NotFound
 from ....model.problem import Problem
 from ....repository import Repository
+from ....text.count import count
 from ..commands import open_repository
-from ..terminal import note, paint, say, say_json
+from ..terminal import fields_of, note, paint, say, say_json
 
 
 def staged_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,11 +38,12 @@ def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> in
         say_json([_as_json(name, problem) for name, problem in problems])
     else:
         for name, problem in problems:
-            say(f"{_place(problem)}: {paint(name, 'red')}: {problem.message}. {paint(problem.hint, 'dim')}")
+            place = f"{printable(problem.path)}:{problem.line}"
+            say(f"{place}: {paint(name, 'red')}: {problem.message}. {paint(problem.hint, 'dim')}")
         if problems:
             names = " ".join(f"--no-{name}" for name in dict.fromkeys(name for name, _ in problems))
-            count = f"{len(problems)} reason{'s' if len(problems) > 1 else ''}"
-            note(f"{count} not to commit (without these checks: rawkomem check --staged {names})")
+            reasons = count(len(problems), "reason")
+            note(f"{reasons} not to commit (without these checks: rawkomem check --staged {names})")
     return 1 if problems else 0
 
 
@@ -65,10 +67,6 @@ def _skipped() -> list[str]:
     return names
 
 
-def _place(problem: Problem) -> str:
-    return f"{printable(problem.path)}:{problem.line}"
-
-
 def _as_json(name: str, problem: Problem) -> dict[str, object]:
-    where = {"file": printable(problem.path), "line": problem.line}
-    return {"check": name, **where, "code": problem.code, "message": problem.message, "hint": problem.hint}
+    said = fields_of(problem, "line", "code", "message", "hint")
+    return {"check": name, "file": printable(problem.path), **said}

@@ -16,7 +16,7 @@ from ....repository import Repository
 from ....text.clean import clean, one_line
 from ..commands import pass_repository
 from ..options import JSON, LIMIT
-from ..terminal import note, paint, say, say_json, wide
+from ..terminal import note, paint, say, say_json, say_rows, wide
 
 # What tells most about a block, each tried in turn.
 TELLING = (
@@ -66,15 +66,8 @@ def verify_command(repository: Repository, as_json: bool) -> int:
 def show_command(repository: Repository, id: str, limit: int, operation: str | None, as_json: bool) -> None:
     """Show the last blocks, the latest first; with ID, the whole text of one, or all that name a memory."""
     found = repository.ledger.blocks(operation or "", id)[::-1][:limit]
-    if as_json:
-        say_json([_json(row) for row in found])
-        return
-    for row in found:
-        say(_line(row))
-        if id:
-            say(clean(row.yamo_text))
-    if not found:
-        note("no such block")
+    text = (lambda row: f"{_line(row)}\n{clean(row.yamo_text)}") if id else _line
+    say_rows(as_json, found, _json, text, "no such block")
 
 
 @ledger_command.command("export")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import click
 
 from ....model.record import as_dict
@@ -10,7 +13,7 @@ from ....repository.wings.store import StoreStatus
 from ....text.count import count
 from ..commands import pass_repository
 from ..options import JSON
-from ..terminal import note, paint, say, say_json
+from ..terminal import note, paint, say, say_either, say_rows
 from .sync import with_bar
 
 
@@ -32,7 +35,6 @@ def use_command(repository: Repository, name: str, url_env: str) -> None:
     NAME is sqlite, or a store of an installed package: 'rawkomem store status' lists them. The choice is kept
     in your own config folder. The next command fills the store.
     """
-
     repository.store.use(name, url_env)
     say(f"this repository now uses {name}; 'rawkomem sync' fills it")
 
@@ -42,23 +44,24 @@ def use_command(repository: Repository, name: str, url_env: str) -> None:
 @pass_repository
 def status_command(repository: Repository, as_json: bool) -> int:
     """Tell how each store stands. Exit code 1 when the one in use has a problem."""
-
     statuses = repository.store.list()
-    if as_json:
-        say_json([as_dict(status) for status in statuses])
-    else:
-        for status in statuses:
-            _print(status)
-    return 1 if any(status.problem for status in statuses) else 0
+    return say_standings(as_json, statuses, _line)
 
 
-def _print(status: StoreStatus) -> None:
+def say_standings(as_json: bool, statuses: Sequence[Any], line: Callable[[Any], str]) -> int:
+    """Print how several stores or sinks stand and note their problems; return the exit code."""
+    say_rows(as_json, statuses, as_dict, line)
+    problems = [status for status in statuses if status.problem]
+    for status in () if as_json else problems:
+        note(f"{status.name}: {status.problem}")
+    return 1 if problems else 0
+
+
+def _line(status: StoreStatus) -> str:
     filled = f"{count(status.memories, 'memory')}, {status.bytes / 1e6:.1f} MB here" if status.memories else "empty"
     missing = f"  ({status.install})" if status.install else ""
     mark = paint("*", "green") if status.used else " "
-    say(f"{mark} {status.name:9} {filled}  {status.where}{missing}".rstrip())
-    if status.problem:
-        note(f"{status.name}: {status.problem}")
+    return f"{mark} {status.name:9} {filled}  {status.where}{missing}".rstrip()
 
 
 @store_command.command("copy")
@@ -71,12 +74,9 @@ def copy_command(repository: Repository, source: str, target: str, as_json: bool
 
     What is copied are the files' memories: a store is derived from them.
     """
-
     copied = with_bar(lambda progress: repository.store.copy(source, target, progress), "filling")
-    if as_json:
-        say_json(as_dict(copied))
-    else:
-        say(f"{target} holds the same {copied.memories} memories as {source} ({copied.seconds:.1f} s)")
+    said = f"{target} holds the same {copied.memories} memories as {source} ({copied.seconds:.1f} s)"
+    say_either(as_json, as_dict(copied), said)
 
 
 @store_command.command("publish")
@@ -87,12 +87,9 @@ def publish_command(repository: Repository, as_json: bool) -> None:
 
     Blocks of the ledger, skills in use, and what memory_entries can say once the whole history of a memory is at hand.
     """
-
     done = repository.store.publish()
-    if as_json:
-        say_json(as_dict(done))
-    else:
-        say(f"{done.memories} memories, {done.blocks} blocks and {done.skills} skills can be read by others")
+    said = f"{done.memories} memories, {done.blocks} blocks and {done.skills} skills can be read by others"
+    say_either(as_json, as_dict(done), said)
 
 
 @store_command.command("migrate")
@@ -103,7 +100,6 @@ def migrate_command(repository: Repository, place: str) -> None:
 
     PLACE is their folder or url; without one, this repository's. The rows of before are kept as a backup for 30 days.
     """
-
     done = repository.store.migrate(place)
     say(f"{done.rows} memories, now V2; 'rawkomem store rollback' undoes it for 30 days" if done.done else "V2 already")
     if done.removed_backup:
@@ -116,5 +112,4 @@ def migrate_command(repository: Repository, place: str) -> None:
 @pass_repository
 def rollback_command(repository: Repository, place: str, anyway: bool) -> None:
     """Undo 'store migrate', as long as its backup is there."""
-
     say(f"{repository.store.rollback(place, anyway)} memories, V1 again")

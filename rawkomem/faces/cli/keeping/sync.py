@@ -7,7 +7,7 @@ import sys
 from ....model.record import as_dict
 from ....repository import Repository
 from ....text.count import count
-from ..terminal import say, say_json
+from ..terminal import say, say_either
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,5 @@ def with_bar(work: Callable[[Callable[[int, int], None]], T], label: str) -> T:
 
 def tell(report: SyncReport, as_json: bool) -> None:
     """What a sync did."""
-    if as_json:
-        say_json(as_dict(report))
-    else:
-        say(f"{count(report.files, 'file')}, {report.read} read, {report.seconds:.2f} s")
+    said = f"{count(report.files, 'file')}, {report.read} read, {report.seconds:.2f} s"
+    say_either(as_json, as_dict(report), said)

@@ -20,7 +20,7 @@ from ....text.clean import one_line
 from ..commands import pass_repository
 from ..memories.read import COLOURS
 from ..options import BY, DRY_RUN, JSON, LIMIT
-from ..terminal import day, note, paint, say, say_json, wide
+from ..terminal import bracketed, day, note, paint, say, say_json, say_rows, wide
 
 
 @click.group("lesson")
@@ -98,13 +98,10 @@ def lessons_command(
         found = repository.lessons.by_pattern(pattern)[:limit]
     else:
         found = repository.lessons.search(" ".join(query), limit, min_confidence)
-    if as_json:
-        say_json([as_json_of(lesson) for lesson in found])
-    elif wire:
+    if wire and not as_json:
         say("\n".join(lesson.wire for lesson in found).removesuffix("\n"))
     else:
-        for lesson in found:
-            say(_line(lesson))
+        say_rows(as_json, found, as_json_of, _line)
     if not found:
         note("no lessons")
 
@@ -201,11 +198,10 @@ def _found_json(candidate: Candidate, learned: Learned) -> dict[str, Any]:
 
 def _line(lesson: Lesson) -> str:
     context = lesson.context
-    status = "" if lesson.status == "active" else f" [{lesson.status}]"
     rule = one_line(context.preventative_rule, max(20, wide() - len(lesson.id) - 32))
-    sure = f"{context.confidence:.2f}"
     severity = paint(f"{context.severity:8}", COLOURS[context.severity])
-    return f"{day(lesson.at)}  {severity}  {sure}  {rule}  {paint(lesson.id + status, 'dim')}"
+    id = paint(lesson.id + bracketed(lesson.status), "dim")
+    return f"{day(lesson.at)}  {severity}  {context.confidence:.2f}  {rule}  {id}"
 
 
 def _tell(lesson: Lesson, what: str, as_json: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -22,14 +21,9 @@ from ....text.clean import clean, one_line
 from ....text.count import count
 from ..commands import open_repository, pass_repository
 from ..options import BY, DRY_RUN, EXPLAIN, JSON, LIMIT, REASON
-from ..terminal import note, paint, say, say_json
+from ..terminal import bracketed, note, paint, say, say_either, say_json, say_rows
 
-SAID = {
-    "added": "added",
-    "amended": "amended",
-    "held": "waits for a review",
-    "known": "known already",
-}
+SAID = {"added": "added", "amended": "amended", "held": "waits for a review", "known": "known already"}
 
 
 @click.command("skills")
@@ -47,18 +41,12 @@ def skills_command(repository: Repository, query: tuple[str, ...], limit: int, e
     """
     question = " ".join(query).strip()
     if not question:
-        _say_list(repository.skills.list(limit), as_json)
+        nothing = "no skills yet: 'rawkomem skill add FILE' takes one in"
+        say_rows(as_json, repository.skills.list(limit), skill_json, _line, nothing)
         return
     found = repository.skills.search(question, limit)
-    if as_json:
-        say_json([_match_json(match) for match in found])
-        return
-    for match in found:
-        say(f"{match.score:.2f}  {_line(match.skill)}")
-        for name, amount, why in match.parts if explain else ():
-            say(f"      {amount:.2f} {name}: {one_line(why)}")
-    if not found:
-        note("no skill fits: 'rawkomem skills' lists them all")
+    nothing = "no skill fits: 'rawkomem skills' lists them all"
+    say_rows(as_json, found, _match_json, lambda match: _match_lines(match, explain), nothing)
 
 
 @click.group("skill")
@@ -86,8 +74,8 @@ def add(folder: str, /, file: str, by: str, as_json: bool) -> None:
     if as_json:
         say_json(as_dict(taken))
         return
-    status = "" if taken.status == "active" else f" [{taken.status}]"
-    say(f"{paint(SAID[taken.outcome], 'green')}  {one_line(taken.name, 80)}{status}  {taken.id}  {taken.path}")
+    name = one_line(taken.name, 80) + bracketed(taken.status)
+    say(f"{paint(SAID[taken.outcome], 'green')}  {name}  {taken.id}  {taken.path}")
     if taken.outcome == "held":
         note(f"{taken.why}: 'rawkomem review {taken.id}' decides")
     if taken.status == "archived":
@@ -130,10 +118,8 @@ def feedback(repository: Repository, id: str, outcome: str | None, reason: str, 
     if not outcome:
         raise BadInput("how did it go?", "give --success or --failure")
     skill = repository.skills.feedback(id, outcome == "success", reason, by or user_name())
-    if as_json:
-        say_json({"id": skill.memory.id, "reliability": skill.reliability, "use_count": skill.uses})
-        return
-    say(_line(skill))
+    data = {"id": skill.memory.id, "reliability": skill.reliability, "use_count": skill.uses}
+    say_either(as_json, data, _line(skill))
 
 
 @skill_command.command("prune")
@@ -165,29 +151,22 @@ def export(folder: str, /, id: str, directory: str, as_json: bool) -> None:
     did not write, or that was changed since, is never overwritten.
     """
     exported = open_repository(folder).skills.export(id, os.path.join(folder, directory))
-    if as_json:
-        say_json(as_dict(exported))
-        return
-    say(f"{paint('exported', 'green') if exported.changed else 'unchanged'}  {exported.path}")
+    said = f"{paint('exported', 'green') if exported.changed else 'unchanged'}  {exported.path}"
+    say_either(as_json, as_dict(exported), said)
 
 
 def skill_json(skill: Skill) -> dict[str, Any]:
     """A skill for programs."""
     memory = skill.memory
-    return {
-        "id": memory.id,
-        "name": memory.title,
-        "intent": skill.field("intent") or NO_INTENT,
-        "description": skill.field("description"),
-        "tags": list(memory.tags),
-        "status": memory.status,
-        "reliability": skill.reliability,
-        "use_count": skill.uses,
-        "injected": skill.injected,
-        "last_used": iso(skill.last_used),
-        "created_at": iso(memory.created),
-        "path": memory.path,
-    }
+    texts = {"intent": skill.field("intent") or NO_INTENT, "description": skill.field("description")}
+    used = {"use_count": skill.uses, "injected": skill.injected, "last_used": iso(skill.last_used)}
+    known = {"id": memory.id, "name": memory.title, **texts, "tags": list(memory.tags), "status": memory.status}
+    return {**known, "reliability": skill.reliability, **used, "created_at": iso(memory.created), "path": memory.path}
+
+
+def _match_lines(match: Match, explain: bool) -> str:
+    parts = [f"      {amount:.2f} {name}: {one_line(why)}" for name, amount, why in match.parts] if explain else []
+    return "\n".join([f"{match.score:.2f}  {_line(match.skill)}", *parts])
 
 
 def _match_json(match: Match) -> dict[str, Any]:
@@ -195,21 +174,10 @@ def _match_json(match: Match) -> dict[str, Any]:
     return {**skill_json(match.skill), "score": round(match.score, 4), "parts": parts}
 
 
-def _say_list(found: Sequence[Skill], as_json: bool) -> None:
-    if as_json:
-        say_json([skill_json(skill) for skill in found])
-        return
-    for skill in found:
-        say(_line(skill))
-    if not found:
-        note("no skills yet: 'rawkomem skill add FILE' takes one in")
-
-
 def _line(skill: Skill) -> str:
     memory = skill.memory
-    status = "" if memory.status == "active" else f" [{memory.status}]"
     told = f"reliability {skill.reliability:.1f}, {count(skill.uses, 'use')}"
-    return f"{one_line(memory.title, 80)}{status}  {told}  {paint(memory.id, 'dim')}"
+    return f"{one_line(memory.title, 80)}{bracketed(memory.status)}  {told}  {paint(memory.id, 'dim')}"
 
 
 def _read(folder: str, file: str) -> tuple[str, str]:

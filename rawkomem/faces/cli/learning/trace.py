@@ -22,7 +22,7 @@ from ....state.run import OUTCOMES, outcome_of, tools_of
 from ....text.clean import one_line
 from ..commands import pass_repository
 from ..options import JSON
-from ..terminal import day, note, paint, say, say_json, tell_nothing, wide
+from ..terminal import day, note, paint, say, say_either, say_json, say_rows, tell_nothing, wide
 
 STATUS = click.Choice(OUTCOMES)
 COLOURS = {"success": "green", "success_with_recovery": "green", "partial": "yellow"}
@@ -84,12 +84,8 @@ def trace_list(repository: Repository, status: tuple[str, ...], archived: bool, 
     if not in_order:
         found = sorted(found, key=lambda memory: (-memory.created, memory.id))
     found = [memory for memory in found if not status or outcome_of(memory) in status]
-    if as_json:
-        say_json([_json(memory) for memory in found])
-        return
-    for memory in found:
-        say(_line(memory))
-    if not found:
+    say_rows(as_json, found, _json, _line)
+    if not found and not as_json:
         tell_nothing(repository, "no such trace: 'rawkomem trace add' records one")
 
 
@@ -102,16 +98,9 @@ def _line(memory: Memory) -> str:
 
 
 def _json(memory: Memory) -> dict[str, Any]:
-    return {
-        "trace_id": memory.id,
-        "timestamp": iso(memory.created),
-        "goal": memory.title,
-        "agent": memory.by,
-        "status": outcome_of(memory),
-        "tools_used": list(tools_of(memory)),
-        "path": memory.path,
-        "archived": memory.status == "archived",
-    }
+    who = {"trace_id": memory.id, "timestamp": iso(memory.created), "goal": memory.title, "agent": memory.by}
+    how = {"status": outcome_of(memory), "tools_used": list(tools_of(memory))}
+    return {**who, **how, "path": memory.path, "archived": memory.status == "archived"}
 
 
 @trace_command.command("show")
@@ -167,9 +156,7 @@ def log_add(repository: Repository, as_json: bool, **given: Any) -> None:
 
 def _report(written: Written, as_json: bool) -> None:
     entry = written.entry
-    if as_json:
-        say_json({"id": entry.id, "path": entry.path, "redacted": written.redacted})
-    else:
-        say(f"{paint('recorded', 'green')}  {entry.id}  {paint(entry.path, 'dim')}")
+    data = {"id": entry.id, "path": entry.path, "redacted": written.redacted}
+    say_either(as_json, data, f"{paint('recorded', 'green')}  {entry.id}  {paint(entry.path, 'dim')}")
     if written.redacted:
         note("secrets in the text were redacted before it was written")

@@ -8,6 +8,7 @@ import click
 
 from ....git.user import user_name
 from ....model.clock import iso, read_time
+from ....model.entry import Memory
 from ....model.errors import BadInput
 from ....model.filters import Filter
 from ....repository import Repository
@@ -16,7 +17,7 @@ from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
 from ..options import JSON, LIMIT
-from ..terminal import day, note, paint, say, say_json
+from ..terminal import day, fields_of, name_of, note, paint, say, say_either, say_json, say_rows
 from .search import result_json as found_json
 from .search import show as show_found
 
@@ -97,14 +98,8 @@ def remove(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool)
 @pass_repository
 def list_episodes(repository: Repository, as_json: bool) -> None:
     """List episodes, the latest first."""
-    found = repository.episodes.list()
-    if as_json:
-        say_json([_json(episode) for episode in found])
-        return
-    for episode in found:
-        say(_line(episode))
-    if not found:
-        note("no episodes yet: 'rawkomem episode capture --since 2026-01-23' makes one")
+    nothing = "no episodes yet: 'rawkomem episode capture --since 2026-01-23' makes one"
+    say_rows(as_json, repository.episodes.list(), _json, _line, nothing)
 
 
 @episode_command.command("show")
@@ -115,17 +110,13 @@ def show(repository: Repository, id: str, as_json: bool) -> None:
     """Show an episode and its members, the oldest first."""
     episode = repository.episodes.get(id)
     if as_json:
-        say_json({**_json(episode), "memories": [
-            {"id": memory.id, "title": memory.title, "status": memory.status, "created": iso(memory.created),
-             "by": memory.by} for memory in episode.members]})  # fmt: skip
+        say_json({**_json(episode), "memories": [_member_json(memory) for memory in episode.members]})
         return
     say(_line(episode))
     if episode.memory.body:
         say(f"\n{episode.memory.body}\n")
     for memory in episode.members:
-        status = "" if memory.status == "active" else f" [{memory.status}]"
-        title = one_line(memory.title or memory.path, 80)
-        say(f"  {day(memory.created)}  {title}{status}  {paint(memory.id, 'dim')}")
+        say(f"  {day(memory.created)}  {name_of(memory)}")
     for name in episode.missing:
         note(f"member {one_line(name, 60)!r} is not there any more")
 
@@ -133,7 +124,7 @@ def show(repository: Repository, id: str, as_json: bool) -> None:
 @episode_command.command("search")
 @click.argument("id")
 @click.argument("query", nargs=-1, required=True)
-@LIMIT.but(default=10)
+@LIMIT
 @JSON
 @pass_repository
 def search(repository: Repository, id: str, query: tuple[str, ...], limit: int, as_json: bool) -> None:
@@ -207,6 +198,10 @@ def _json(episode: Episode) -> dict[str, Any]:
             "members": [member.id for member in episode.members], "missing": list(episode.missing)}  # fmt: skip
 
 
+def _member_json(memory: Memory) -> dict[str, Any]:
+    return {**fields_of(memory, "id", "title", "status"), "created": iso(memory.created), "by": memory.by}
+
+
 def _line(episode: Episode) -> str:
     memory = episode.memory
     span = day(episode.start) if day(episode.start) == day(episode.end) else f"{day(episode.start)}…{day(episode.end)}"
@@ -215,7 +210,5 @@ def _line(episode: Episode) -> str:
 
 
 def _tell(episode: Episode, done: str, as_json: bool) -> None:
-    if as_json:
-        say_json(_json(episode))
-    else:
-        say(f"{paint(done, 'green')}  {_line(episode)}  {paint(episode.memory.path, 'dim')}")
+    said = f"{paint(done, 'green')}  {_line(episode)}  {paint(episode.memory.path, 'dim')}"
+    say_either(as_json, _json(episode), said)

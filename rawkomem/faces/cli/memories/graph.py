@@ -19,7 +19,7 @@ from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
 from ..options import JSON, LIMIT
-from ..terminal import note, paint, say, say_json
+from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows
 
 LINKED = 0.5  # neolata's threshold for a link
 CLUSTERED = 0.6  # at 0.5 most memories of one project hang together; at 0.6 subjects come apart
@@ -89,12 +89,12 @@ def links_command(
     hidden = sum(id in (edge.source, edge.target) for edge in graph.hidden)
     if as_json:
         links = [_edge_json(graph, edge, id) for edge in graph.around[id]]
-        lost = [{"type": item.type, "name": item.name, "candidates": list(item.candidates)} for item in broken]
+        lost = [{**fields_of(item, "type", "name"), "candidates": list(item.candidates)} for item in broken]
         say_json({"id": id, "title": graph.memories[id].title, "links": links, "broken": lost, "hidden": hidden})
         return
-    say(_name(graph.memories[id]))
+    say(name_of(graph.memories[id]))
     for edge in graph.around[id]:
-        say(f"  {_arrow(edge, id)} {_kind(edge):14} {_name(graph.memories[edge.other(id)])}")
+        say(f"  {_arrow(edge, id)} {_kind(edge):14} {name_of(graph.memories[edge.other(id)])}")
     for item in broken:
         note(f"{item.type} link to {one_line(item.name, 60)!r} leads {'to several' if item.candidates else 'nowhere'}")
     if hidden:
@@ -123,7 +123,7 @@ def traverse_command(
         say_json({"start": steps[0].id, "hops": hops, "reached": len(steps), "nodes": nodes})
         return
     for step in steps:
-        say(f"{'  ' * step.hop}{_how(step)}{_name(graph.memories[step.id])}")
+        say(f"{'  ' * step.hop}{_how(step)}{name_of(graph.memories[step.id])}")
 
 
 @click.command("path")
@@ -148,7 +148,7 @@ def path_command(
         say_json({"found": bool(steps), "hops": len(steps) - 1, "path": [_step_json(graph, step) for step in steps]})
         return 0 if steps else 1
     for step in steps:
-        say(f"{_how(step)}{_name(graph.memories[step.id])}")
+        say(f"{_how(step)}{name_of(graph.memories[step.id])}")
     if not steps:
         note("nothing connects them")
     return 0 if steps else 1
@@ -169,14 +169,14 @@ def clusters_command(
     graph = _graph(repository, similar, declared, include)
     found = walk.clusters(graph, min_size)
     if as_json:
-        members = [[_node_json(graph, id) for id in cluster.ids] for cluster in found]
+        members = [[_node_json(graph.memories[id]) for id in cluster.ids] for cluster in found]
         say_json([{"label": cluster.label, "size": len(own), "memories": own}
                   for cluster, own in zip(found, members, strict=True)])  # fmt: skip
         return
     for cluster in found:
         say(f"{paint(cluster.label or '(no words)', 'bold')}  {count(len(cluster.ids), 'memory')}")
         for id in cluster.ids[:SHOWN]:
-            say(f"  {_name(graph.memories[id])}")
+            say(f"  {name_of(graph.memories[id])}")
         if len(cluster.ids) > SHOWN:
             say(f"  … and {len(cluster.ids) - SHOWN} more (--json lists all)")
     if not found:
@@ -192,14 +192,8 @@ def orphans_command(
 ) -> None:
     """List memories that nothing connects."""
     graph = _graph(repository, similar, declared, include)
-    found = walk.orphans(graph)
-    if as_json:
-        say_json([_node_json(graph, id) for id in found])
-        return
-    for id in found:
-        say(_name(graph.memories[id]))
-    if not found:
-        note("every memory is connected with another")
+    found = [graph.memories[id] for id in walk.orphans(graph)]
+    say_rows(as_json, found, _node_json, name_of, "every memory is connected with another")
 
 
 @click.command("graph")
@@ -223,7 +217,7 @@ def graph_command(
     graph = _graph(repository, similar, declared, include)
     picture = draw.picture(graph, _node(repository, graph, id) if id else "", hops, limit)
     if as_json or form == "json":
-        nodes = [_node_json(graph, memory.id) for memory in picture.memories]
+        nodes = [_node_json(memory) for memory in picture.memories]
         edges = [_plain_edge(edge) for edge in picture.edges]
         say_json({"nodes": nodes, "edges": edges, "left_out": picture.left_out})
     elif form == "dot":
@@ -235,11 +229,6 @@ def graph_command(
         note(f"{picture.left_out} more memories are not drawn: --limit 0 draws all, --id draws what is around one")
     if picture.edges_left_out:
         note(f"{picture.edges_left_out} edges are not drawn: mermaid takes {draw.MERMAID_EDGES} at most; try -f dot")
-
-
-def _name(memory: Memory) -> str:
-    status = "" if memory.status == "active" else f" [{memory.status}]"
-    return f"{one_line(memory.title or memory.path, 80)}{status}  {paint(memory.id, 'dim')}"
 
 
 def _arrow(edge: Edge, id: str) -> str:
@@ -255,19 +244,20 @@ def _how(step: Step) -> str:
     return f"{_arrow(step.edge, step.edge.other(step.id))} {_kind(step.edge)}  " if step.edge else ""
 
 
-def _node_json(graph: Graph, id: str) -> dict[str, Any]:
-    memory = graph.memories[id]
-    return {"id": id, "title": memory.title, "kind": memory.kind, "status": memory.status, "path": memory.path}
+def _node_json(memory: Memory) -> dict[str, Any]:
+    return fields_of(memory, "id", "title", "kind", "status", "path")
 
 
 def _plain_edge(edge: Edge) -> dict[str, Any]:
-    return {"source": edge.source, "target": edge.target, "type": edge.type, "weight": edge.weight}
+    return fields_of(edge, "source", "target", "type", "weight")
 
 
 def _edge_json(graph: Graph, edge: Edge, id: str) -> dict[str, Any]:
     direction = "both" if edge.type == SIMILAR else "out" if edge.source == id else "in"
-    return {**_node_json(graph, edge.other(id)), "type": edge.type, "direction": direction, "weight": edge.weight}
+    node = _node_json(graph.memories[edge.other(id)])
+    return {**node, "type": edge.type, "direction": direction, "weight": edge.weight}
 
 
 def _step_json(graph: Graph, step: Step) -> dict[str, Any]:
-    return {**_node_json(graph, step.id), "hop": step.hop, "edge": _plain_edge(step.edge) if step.edge else None}
+    node = _node_json(graph.memories[step.id])
+    return {**node, "hop": step.hop, "edge": _plain_edge(step.edge) if step.edge else None}

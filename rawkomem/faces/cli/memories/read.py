@@ -17,7 +17,7 @@ from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
 from ..options import AS_OF, FILTERS, JSON, together
-from ..terminal import day, draws, paint, say, say_json, sparkline, tell_nothing, wide
+from ..terminal import bracketed, day, draws, paint, say, say_json, sparkline, tell_nothing, wide
 from .cite import cited_json, cited_line
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ def list_command(repository: Repository, as_json: bool, **which: Any) -> None:
 
 
 def _line(row: Row) -> str:
-    status = "" if row.status == "active" else f" [{row.status}]"
-    id = f"{row.id}{status}"
+    id = f"{row.id}{bracketed(row.status)}"
     title = one_line(row.title or row.path, max(20, wide() - len(id) - 26))
     return f"{day(row.updated)}  {paint(f'{row.importance:8}', COLOURS[row.importance])}  {title}  {paint(id, 'dim')}"
 
@@ -61,7 +60,6 @@ def _used(access: Access) -> dict[str, Any]:
 
 
 def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
-
     found = repository.lifecycle.strength(memory)
     return {"strength": found.value, "strength_parts": [as_dict(part) for part in found.parts]}
 

@@ -18,7 +18,7 @@ from ....repository import Repository
 from ....text.clean import one_line
 from ..commands import pass_repository
 from ..options import AGENT, AS_OF, BUDGET, EXPLAIN, JSON, LIMIT, PROFILE, STRICT, WHICH, together
-from ..terminal import note, paint, say, say_json
+from ..terminal import fields_of, note, paint, say, say_json
 from .inject import tell
 from .read import trust_json, trust_line
 
@@ -42,7 +42,7 @@ def why_command(
     item, inside = repository.explain(id, Task(" ".join(task), agent), profile, only)
     trust = repository.beliefs.trust(item.memory)
     if as_json:
-        factors = [{"name": f.name, "value": f.value, "weight": f.weight, "why": f.why} for f in item.factors]
+        factors = [fields_of(factor, "name", "value", "weight", "why") for factor in item.factors]
         say_json({"id": item.memory.id, "injected": inside, "score": item.score,
                   "why_not": item.why_not, "why_not_code": item.out.code if item.out else "",
                   "relevance": item.signals.relevance, "fired": why_fired(item), "factors": factors,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,6 @@ from ....files.given_text import decode_text, read_stdin
 from ....files.templates import fill_template
 from ....format.compose import compose, entry_from_text
 from ....git.user import user_name
-from ....model.entry import Value
 from ....model.errors import BadInput
 from ....model.kinds import CREATES, GROUPS, IMPORTANCE
 from ....model.record import as_dict, replace
@@ -23,7 +22,10 @@ from ....state.belief.claims import ON_CONFLICT, SCOPES
 from ....state.belief.trust import BASES
 from ..commands import pass_repository
 from ..options import BY, JSON, REASON, YES
-from ..terminal import note, paint, say, say_json
+from ..terminal import fields_of, note, paint, say, say_either, say_json
+
+if TYPE_CHECKING:
+    from ....model.entry import Value
 
 KINDS = [kind for kind in CREATES if kind not in GROUPS]  # 'rawkomem episode' makes episodes
 SOURCES = [name for name in BASES if name != "unknown"]  # classes of source; other words are a place
@@ -148,16 +150,8 @@ def _text(given: dict[str, Any], draft: Callable[[], str], optional: bool = Fals
 
 def _flags(given: dict[str, Any]) -> dict[str, Any]:
     """The fields that were given as flags."""
-    flags = {
-        "title": given["title"],
-        "when": given["when"],
-        "tags": given["tags"],
-        "importance": given["importance"],
-        "found_in": given["found_in"],
-        "source": "" if given["source"] in SOURCES else given["source"],
-        "related": given["related"],
-    }
-    return {key: value for key, value in flags.items() if value}
+    flags = {key: given[key] for key in ("title", "when", "tags", "importance", "found_in", "source", "related")}
+    return {key: value for key, value in flags.items() if value and not (key == "source" and value in SOURCES)}
 
 
 def _claimed(given: dict[str, Any]) -> dict[str, Value]:
@@ -228,9 +222,7 @@ def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
 def _report(repository: Repository, written: Written, done: str, as_json: bool) -> None:
     entry = written.entry
     repository.sync()
-    if as_json:
-        say_json({"id": entry.id, "about": entry.about, "path": entry.path, "redacted": written.redacted})
-    else:
-        say(f"{paint(done, 'green')}  {entry.about or entry.id}  {paint(entry.path, 'dim')}")
+    data = {**fields_of(entry, "id", "about", "path"), "redacted": written.redacted}
+    say_either(as_json, data, f"{paint(done, 'green')}  {entry.about or entry.id}  {paint(entry.path, 'dim')}")
     if written.redacted:
         note("secrets in the text were redacted before it was written")
