@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import Option
+if TYPE_CHECKING:
+    from .options import Option
 
 CLICK_SHAPES: dict[str, dict[str, Any]] = {
     "flag": {"is_flag": True},
