@@ -16,7 +16,7 @@ from ...state.lifecycle.dedupe import same_facts
 from ...text.same import DUPLICATE
 
 MAX_NEIGHBORS = 20  # memories that a new one is compared with
-MAX_QUERY_CHARS = 2_000  # characters of a text that its neighbours are looked up by
+MAX_QUERY_CHARS = 2_000  # characters of a text that its neighbors are looked up by
 
 
 def store(repository: Repository, entry: Entry) -> tuple[Memory, bool]:

@@ -1,4 +1,4 @@
-"""Where a host's settings lie, and what they say to call us."""
+"""Find a host's settings, and build the entries that call us."""
 
 from __future__ import annotations
 

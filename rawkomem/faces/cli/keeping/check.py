@@ -1,4 +1,4 @@
-"""`rawkomem check`: what is wrong with memory files, with line numbers and hints."""
+"""Implement `rawkomem check`: report problems of memory files with line numbers and hints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..options import JSON
 from ..terminal import fields_of, note, paint, say, say_json
 from .check_staged import staged_options, tell_staged
 
-COLOURS = {"error": "red", "warning": "yellow", "style": "dim"}
+LEVEL_COLORS = {"error": "red", "warning": "yellow", "style": "dim"}
 
 
 @click.command("check")
@@ -73,7 +73,7 @@ def _print(checked: list[Checked], style: bool, quiet: bool) -> None:
                 lengths += not quiet
                 continue
             told[problem.level] += 1
-            level = paint(f"{problem.level:7}", COLOURS[problem.level])
+            level = paint(f"{problem.level:7}", LEVEL_COLORS[problem.level])
             say(f"{printable(item.file)}:{problem.line}: {level} {problem.message}. {paint(problem.hint, 'dim')}")
     parts = [f"{number} {level}" if level == STYLE else count(number, level) for level, number in told.items()]
     parts += [f"{count(lengths, 'remark')} on length (--style shows them)"] if lengths else []

@@ -1,4 +1,4 @@
-"""`rawkomem check --staged`: what must not be committed, for a pre-commit hook."""
+"""Implement `rawkomem check --staged`: report what must not be committed, for a pre-commit hook."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ..terminal import fields_of, note, paint, say, say_json
 
 
 def staged_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--staged`, and an option to leave out each of its checks."""
+    """Declare `--staged` and an option to skip each of its checks."""
     for name in reversed(CHECKS):
         function = click.option(f"--{name}/--no-{name}", default=True, help=f"With --staged: {name}.")(function)
     return click.option("--staged", is_flag=True, help="Instead, fail on what must not be committed.")(function)
 
 
 def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> int:
-    """Check what is staged and tell; the exit code of `check --staged`. Names that hooks add do not matter."""
+    """Check what is staged, print the problems and return the exit code. File names that hooks add are ignored."""
     skip = [*(name for name in CHECKS if not looked_at[name]), *_skipped()]
     found = [
         check_staged(repository.layout, repository.beliefs.predicates(), skip)
@@ -48,7 +48,7 @@ def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> in
 
 
 def staged_repositories(folder: str) -> list[Repository]:
-    """The repository of a folder; where there is none, those that git has in the work tree around it."""
+    """Return the repository of a folder, or else those that git has in the work tree around it."""
     try:
         return [open_repository(folder)]
     except NotFound:
@@ -59,7 +59,7 @@ def staged_repositories(folder: str) -> list[Repository]:
 
 
 def _skipped() -> list[str]:
-    """The checks that the environment leaves out."""
+    """Return the checks that the environment skips."""
     names = os.environ.get(SKIP, "").replace(",", " ").split()
     unknown = [name for name in names if name not in CHECKS]
     if unknown:

@@ -1,4 +1,4 @@
-"""`rawkomem status` and `rebuild`: is the index true, and make it so."""
+"""Implement `rawkomem status` and `rebuild`: compare the index with the files, and rebuild it."""
 
 from __future__ import annotations
 

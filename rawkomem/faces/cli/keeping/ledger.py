@@ -1,4 +1,4 @@
-"""`rawkomem ledger`: what was done with memories, and the proof that nobody changed the record."""
+"""Implement `rawkomem ledger`: show what was done with memories, and verify that nobody changed the record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..options import JSON, LIMIT
 from ..terminal import note, paint, say, say_json, say_rows, wide
 
 # What tells most about a block, each tried in turn.
-TELLING = (
+TELLING_KEYS = (
     ("context", "query"),
     ("output", "content_preview"),
     ("output", "preventative_rule"),
@@ -89,7 +89,7 @@ def _json(row: Row) -> dict[str, Any]:
 
 def _line(row: Row) -> str:
     block, _ = read_block(row.yamo_text)
-    told = (block.value(section, key) for section, key in TELLING) if block else ()
+    told = (block.value(section, key) for section, key in TELLING_KEYS) if block else ()
     said = one_line(next((text for text in told if text), ""), max(20, wide() - 74))
     return f"{iso(row.timestamp)}  {row.operation_type:10}  {said}  {paint(row.id, 'dim')}"
 

@@ -1,4 +1,4 @@
-"""`rawkomem decay`, `compress` and `consolidate`: the life of memories."""
+"""Implement `rawkomem decay`, `compress` and `consolidate`."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from ..terminal import note, paint, say, say_json, wide
 from .check_staged import staged_repositories
 from .sync import with_bar
 
-LEAVING = ("archive", "supersede", "quarantine")
+LEAVING_KINDS = ("archive", "supersede", "quarantine")
 SIGNS = {
-    **dict.fromkeys(LEAVING, ("-", "red")),
+    **dict.fromkeys(LEAVING_KINDS, ("-", "red")),
     "memory": ("+", "green"),
     "learning": ("+", "green"),
 }  # others change a memory that stays
@@ -146,7 +146,7 @@ def _tell(done: Done, as_json: bool, counts: dict[str, int] | None = None) -> No
 
 
 def tell_moves(done: Done) -> None:
-    """Which traces were put away, by learning, and which stay because their goals do not find it."""
+    """Print which traces were archived, by learning, and which stay because their goals do not find the learning."""
     reasons: dict[str, list[Move]] = {}
     for move in done.moves:
         reasons.setdefault(move.why, []).append(move)
@@ -158,10 +158,10 @@ def tell_moves(done: Done) -> None:
 
 
 def _line(done: Done, entry: Entry) -> str:
-    sign, colour = SIGNS.get(entry.kind, ("~", "cyan"))
+    sign, color = SIGNS.get(entry.kind, ("~", "cyan"))
     head = f"{sign} {entry.kind:11}"
     title = one_line(_title(done, entry) or entry.target, max(20, wide() // 2))
-    return f"{paint(head, colour)} {title}  {paint(entry.target, 'dim')}  {one_line(_why(entry), 300)}"
+    return f"{paint(head, color)} {title}  {paint(entry.target, 'dim')}  {one_line(_why(entry), 300)}"
 
 
 def _title(done: Done, entry: Entry) -> str:

@@ -1,4 +1,4 @@
-"""`rawkomem match` and `embed`: try a condition or a vector by hand."""
+"""Implement `rawkomem match` and `embed`: try a condition or a vector by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rawkomem retention`: what leaves the short-term folders, and the way back."""
+"""Implement `rawkomem retention`: archive and compress old traces, and restore them."""
 
 from __future__ import annotations
 

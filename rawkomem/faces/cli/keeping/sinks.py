@@ -1,4 +1,4 @@
-"""`rawkomem sinks`: how the write-through sinks stand, and sending what waits."""
+"""Implement `rawkomem sinks`: show the write-through sinks, and send what waits."""
 
 from __future__ import annotations
 

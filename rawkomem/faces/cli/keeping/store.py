@@ -1,4 +1,4 @@
-"""`rawkomem store`: choose a search store, see how they stand, fill one beside another."""
+"""Implement `rawkomem store`: choose a search store, list the stores, fill one beside another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rawkomem brief`: what earlier work teaches for a goal."""
+"""Implement `rawkomem brief`: print what earlier work teaches for a goal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rawkomem import` and `rawkomem export`."""
+"""Implement `rawkomem import` and `rawkomem export`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..options import DRY_RUN, FILTERS, JSON, together
 from ..terminal import note, paint, say, say_json, wide
 
 FORMS = list(writable())
-COLOURS = {"added": "green", "changed": "yellow", "known": "dim"}
+OUTCOME_COLORS = {"added": "green", "changed": "yellow", "known": "dim"}
 
 
 IMPORT_HELP = """Take memories over from other tools; they wait for a review.
@@ -102,7 +102,7 @@ def _list_sources(repository: Repository, as_json: bool) -> None:
 
 
 def _shown(path: str) -> str:
-    """A path as a person would type it."""
+    """Return a path as a person would type it."""
     home = os.path.expanduser("~")
     short = os.path.relpath(path)
     if short.startswith(".."):
@@ -127,7 +127,7 @@ def _tell_import(done: Import, dry_run: bool) -> None:
 
 
 def _tell_waiting(done: Import) -> None:
-    """How to read and let in what just came, and nothing that came before."""
+    """Print how to read and activate the memories of this import."""
     name = shlex.quote(_name_of(done))
     note(f"{len(done.news)} {'waits' if len(done.news) == 1 else 'wait'} for your review")
     note(f"read: rawkomem quarantine list --from {name}, then rawkomem show ID")
@@ -135,14 +135,14 @@ def _tell_waiting(done: Import) -> None:
 
 
 def _name_of(done: Import) -> str:
-    """What --from and --all-from call an import: its file or folder; of files that lie elsewhere, their kind."""
+    """Return the name of an import for --from and --all-from: its file or folder, or the kind of files elsewhere."""
     files = [place_of(item.entry.extra).partition(":")[2].partition("#")[0] for item in done.news]
     return os.path.commonpath(files).replace(os.sep, "/") or done.kind
 
 
 def _tell_decided(item: Decided, dry_run: bool) -> None:
     entry = item.entry
-    word = paint(f"{item.what:8}", COLOURS[item.what])
+    word = paint(f"{item.what:8}", OUTCOME_COLORS[item.what])
     place = place_of(entry.extra).partition(":")[2]
     say(f"{word} {one_line(entry.title, max(30, wide() - 50))}  {paint(one_line(place, 60), 'dim')}")
     if dry_run and item.plan.entries and entry.when:

@@ -1,4 +1,4 @@
-"""`rawkomem learn`: remember what was decided, corrected and found out in a session."""
+"""Implement `rawkomem learn`: remember what was decided, corrected and found out in a session."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _tell(learned: Learned, dry_run: bool) -> None:
 
 
 def _tell_finding(finding: Finding, stored: Stored | None) -> None:
-    """A memory, what became of it, and why it is one."""
+    """Print a memory, what became of it, and why it was kept."""
     entry = finding.entry
     what = stored.outcome.what if stored else "would store"
     done = "learned" if what == "stored" else what

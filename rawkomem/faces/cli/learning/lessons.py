@@ -1,4 +1,4 @@
-"""`rawkomem lesson`, `lessons`, `distill` and `heritage`."""
+"""Implement `rawkomem lesson`, `lessons`, `distill` and `heritage`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ....repository.wings import lessons
 from ....state.changes.heritage import HeritageChain, heritage_of
 from ....text.clean import one_line
 from ..commands import pass_repository
-from ..memories.read import COLOURS
+from ..memories.read import IMPORTANCE_COLORS
 from ..options import BY, DRY_RUN, JSON, LIMIT
 from ..terminal import bracketed, day, note, paint, say, say_json, say_rows, wide
 
@@ -168,7 +168,7 @@ def heritage_command(
 
 
 def as_json_of(lesson: Lesson) -> dict[str, Any]:
-    """A lesson for programs, with the names of the RFC's LessonBlock and LessonContext."""
+    """Return a lesson for JSON, with the names of the RFC's LessonBlock and LessonContext."""
     context = lesson.context
     return {
         "lessonId": lesson.id,
@@ -199,7 +199,7 @@ def _found_json(candidate: Candidate, learned: Learned) -> dict[str, Any]:
 def _line(lesson: Lesson) -> str:
     context = lesson.context
     rule = one_line(context.preventative_rule, max(20, wide() - len(lesson.id) - 32))
-    severity = paint(f"{context.severity:8}", COLOURS[context.severity])
+    severity = paint(f"{context.severity:8}", IMPORTANCE_COLORS[context.severity])
     id = paint(lesson.id + bracketed(lesson.status), "dim")
     return f"{day(lesson.at)}  {severity}  {context.confidence:.2f}  {rule}  {id}"
 

@@ -1,4 +1,4 @@
-"""`rawkomem project`: memories from projects of LLMos, and into them."""
+"""Implement `rawkomem project`: exchange memories with projects of LLMos."""
 
 from __future__ import annotations
 

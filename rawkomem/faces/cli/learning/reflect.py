@@ -1,4 +1,4 @@
-"""`rawkomem synthesize` and `rawkomem reflect`: what is made from many memories."""
+"""Implement `rawkomem synthesize` and `rawkomem reflect`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rawkomem skills` and `rawkomem skill`: ways to work that agents can follow, and how they turned out."""
+"""Implement `rawkomem skills` and `rawkomem skill`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..commands import open_repository, pass_repository
 from ..options import BY, DRY_RUN, EXPLAIN, JSON, LIMIT, REASON
 from ..terminal import bracketed, note, paint, say, say_either, say_json, say_rows
 
-SAID = {"added": "added", "amended": "amended", "held": "waits for a review", "known": "known already"}
+OUTCOME_WORDS = {"added": "added", "amended": "amended", "held": "waits for a review", "known": "known already"}
 
 
 @click.command("skills")
@@ -75,7 +75,7 @@ def add(folder: str, /, file: str, by: str, as_json: bool) -> None:
         say_json(as_dict(taken))
         return
     name = one_line(taken.name, 80) + bracketed(taken.status)
-    say(f"{paint(SAID[taken.outcome], 'green')}  {name}  {taken.id}  {taken.path}")
+    say(f"{paint(OUTCOME_WORDS[taken.outcome], 'green')}  {name}  {taken.id}  {taken.path}")
     if taken.outcome == "held":
         note(f"{taken.why}: 'rawkomem review {taken.id}' decides")
     if taken.status == "archived":
@@ -156,7 +156,7 @@ def export(folder: str, /, id: str, directory: str, as_json: bool) -> None:
 
 
 def skill_json(skill: Skill) -> dict[str, Any]:
-    """A skill for programs."""
+    """Return a skill for JSON."""
     memory = skill.memory
     texts = {"intent": skill.field("intent") or NO_INTENT, "description": skill.field("description")}
     used = {"use_count": skill.uses, "injected": skill.injected, "last_used": iso(skill.last_used)}
@@ -181,7 +181,7 @@ def _line(skill: Skill) -> str:
 
 
 def _read(folder: str, file: str) -> tuple[str, str]:
-    """The text of a skill file, and what to call its source: never a path of somebody's machine."""
+    """Return the text of a skill file and the name of its source, which is never a path of this machine."""
     if file == "-":
         return read_stdin(), ""
     path = os.path.join(folder, file)

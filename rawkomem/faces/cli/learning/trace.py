@@ -1,4 +1,4 @@
-"""`rawkomem trace` and `log`: what was done, and how it went."""
+"""Implement `rawkomem trace` and `log`: record what was done, and how it went."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..options import JSON
 from ..terminal import day, note, paint, say, say_either, say_json, say_rows, tell_nothing, wide
 
 STATUS = click.Choice(OUTCOMES)
-COLOURS = {"success": "green", "success_with_recovery": "green", "partial": "yellow"}
+OUTCOME_COLORS = {"success": "green", "success_with_recovery": "green", "partial": "yellow"}
 
 
 @click.group("trace")
@@ -93,7 +93,7 @@ def _line(memory: Memory) -> str:
     outcome = outcome_of(memory) or "unknown"
     away = " [archived]" if memory.status == "archived" else ""
     title = one_line(memory.title, max(20, wide() - len(memory.id) - len(away) - 36))
-    shown = paint(f"{outcome:21}", COLOURS.get(outcome, "red"))
+    shown = paint(f"{outcome:21}", OUTCOME_COLORS.get(outcome, "red"))
     return f"{day(memory.created)}  {shown} {title}  {paint(memory.id + away, 'dim')}"
 
 

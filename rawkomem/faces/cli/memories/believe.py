@@ -1,4 +1,4 @@
-"""Decisions about memories: `rawkomem feedback`, `dispute`, `quarantine`, `review`, `supersede`, `evolve`, and more."""
+"""Implement decisions about memories: `rawkomem feedback`, `dispute`, `quarantine`, `review`, `evolve`, and more."""
 
 from __future__ import annotations
 
@@ -30,10 +30,7 @@ LIST = "list"
 
 
 def decision(name: str, done: str = "") -> Callable[[Any], Any]:
-    """Declare a command about one memory, with the options that every decision has.
-
-    The function returns the entries that were written, which are reported as `done`.
-    """
+    """Declare a command about one memory, which returns the entries that it wrote; report them as `done`."""
 
     def declare(decide: Callable[..., Sequence[Written]]) -> Any:
         def command(repository: Repository, id: str, by: str, as_json: bool, **given: Any) -> None:
@@ -232,7 +229,7 @@ def _settle(supersede: bool, keep_both: bool) -> str:
 
 
 def _report(repository: Repository, name: str, written: Sequence[Written], done: str, as_json: bool) -> None:
-    """What was done, and how the memory stands now."""
+    """Print what was done, and the memory's status now."""
     memory = repository.get(name)
     superseded = (item.entry.about for item in written if item.entry.kind == "supersede")
     others = [id for id in superseded if id != memory.id]

@@ -1,4 +1,4 @@
-"""`rawkomem entities`: who and what memories name."""
+"""Implement `rawkomem entities`: list whom and what memories name."""
 
 from __future__ import annotations
 

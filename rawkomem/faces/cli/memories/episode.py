@@ -1,4 +1,4 @@
-"""`rawkomem episode`: groups of memories that belong to one stretch of work."""
+"""Implement `rawkomem episode`: group memories of one stretch of work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rawkomem history` and `explain`: how a memory came to be what it is."""
+"""Implement `rawkomem history` and `explain`: show how a memory came to be what it is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..options import JSON
 from ..terminal import fields_of, note, paint, say, say_json, say_rows
 from .read import trust_json
 
-SHOWN = 60  # characters of a value in a line of history
+MAX_VALUE_CHARS = 60  # characters of a value in a line of history
 
 
 @click.command("history")
@@ -45,7 +45,7 @@ def _step_lines(step: Step) -> str:
 
 
 def _short(value: object) -> str:
-    return one_line(_text(value), SHOWN) or "(none)"
+    return one_line(_text(value), MAX_VALUE_CHARS) or "(none)"
 
 
 def _text(value: object) -> str:

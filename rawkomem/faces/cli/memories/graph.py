@@ -1,4 +1,4 @@
-"""`rawkomem links`, `traverse`, `path`, `clusters`, `orphans`, `graph`: what connects memories."""
+"""Implement `rawkomem links`, `traverse`, `path`, `clusters`, `orphans` and `graph`."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from ..commands import pass_repository
 from ..options import JSON, LIMIT
 from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows
 
-LINKED = 0.5  # neolata's threshold for a link
-CLUSTERED = 0.6  # at 0.5 most memories of one project hang together; at 0.6 subjects come apart
-DRAWN = 200  # memories: more is a ball of wool
-SHOWN = 10  # members of a cluster that are listed
+MIN_LINK_COSINE = 0.5  # neolata's threshold for a link
+MIN_CLUSTER_COSINE = 0.6  # at 0.5 most memories of one project hang together; at 0.6 subjects come apart
+MAX_DRAWN_MEMORIES = 200  # memories: more is a ball of wool
+MAX_MEMBERS_SHOWN = 10  # members of a cluster that are listed
 
 TYPES = click.option("--types", default="", help="Only by edges of these types, separated by commas.")
 
 
 def connections(threshold: float) -> Callable[[Any], Any]:
-    """The options that say which memories and which edges count."""
+    """Return a decorator for the options that choose memories and edges."""
 
     options = (
         click.option("--similar", type=click.FloatRange(0, 1), default=threshold, show_default=True,
@@ -54,7 +54,7 @@ def _graph(
 
 
 def _node(repository: Repository, graph: Graph, name: str) -> str:
-    """The id of a memory in the graph."""
+    """Return the id of a memory in the graph."""
     memory = repository.get(name)
     if memory.id not in graph.memories:
         hint = "add --include all" if memory.status == "active" else f"add --include {memory.status}"
@@ -72,7 +72,7 @@ def _types(graph: Graph, given: str) -> tuple[str, ...]:
 
 @click.command("links")
 @click.argument("id")
-@connections(LINKED)
+@connections(MIN_LINK_COSINE)
 @JSON
 @pass_repository
 def links_command(
@@ -105,7 +105,7 @@ def links_command(
 @click.argument("id")
 @click.option("--hops", default=2, show_default=True, type=click.IntRange(1, 100), help="How far to walk.")
 @TYPES
-@connections(LINKED)
+@connections(MIN_LINK_COSINE)
 @JSON
 @pass_repository
 def traverse_command(
@@ -130,7 +130,7 @@ def traverse_command(
 @click.argument("id")
 @click.argument("other")
 @TYPES
-@connections(LINKED)
+@connections(MIN_LINK_COSINE)
 @JSON
 @pass_repository
 def path_command(
@@ -156,7 +156,7 @@ def path_command(
 
 @click.command("clusters")
 @click.option("--min-size", default=3, show_default=True, type=click.IntRange(2), help="Only of at least this size.")
-@connections(CLUSTERED)
+@connections(MIN_CLUSTER_COSINE)
 @JSON
 @pass_repository
 def clusters_command(
@@ -175,16 +175,16 @@ def clusters_command(
         return
     for cluster in found:
         say(f"{paint(cluster.label or '(no words)', 'bold')}  {count(len(cluster.ids), 'memory')}")
-        for id in cluster.ids[:SHOWN]:
+        for id in cluster.ids[:MAX_MEMBERS_SHOWN]:
             say(f"  {name_of(graph.memories[id])}")
-        if len(cluster.ids) > SHOWN:
-            say(f"  … and {len(cluster.ids) - SHOWN} more (--json lists all)")
+        if len(cluster.ids) > MAX_MEMBERS_SHOWN:
+            say(f"  … and {len(cluster.ids) - MAX_MEMBERS_SHOWN} more (--json lists all)")
     if not found:
         note(f"no {min_size} memories hang together; a lower --similar or --min-size may show some")
 
 
 @click.command("orphans")
-@connections(LINKED)
+@connections(MIN_LINK_COSINE)
 @JSON
 @pass_repository
 def orphans_command(
@@ -201,8 +201,8 @@ def orphans_command(
               show_default=True, help="How to write it.")  # fmt: skip
 @click.option("--id", "id", default="", help="Only what is around this memory.")
 @click.option("--hops", default=2, show_default=True, type=click.IntRange(1, 100), help="How far around it.")
-@LIMIT.but(default=DRAWN, least=0, help="Memories; 0 for all.")
-@connections(LINKED)
+@LIMIT.but(default=MAX_DRAWN_MEMORIES, least=0, help="Memories; 0 for all.")
+@connections(MIN_LINK_COSINE)
 @JSON.but(help="The same as --format json.")
 @pass_repository
 def graph_command(
@@ -240,7 +240,7 @@ def _kind(edge: Edge) -> str:
 
 
 def _how(step: Step) -> str:
-    """By which edge a step was made, seen from where it came."""
+    """Return the edge of a step, seen from where it came."""
     return f"{_arrow(step.edge, step.edge.other(step.id))} {_kind(step.edge)}  " if step.edge else ""
 
 

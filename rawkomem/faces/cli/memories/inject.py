@@ -1,4 +1,4 @@
-"""`rawkomem inject`: the memories that belong in the prompt of a task."""
+"""Implement `rawkomem inject`: print the memories that belong in the prompt of a task."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run(
 
 
 def tell(injection: Injection) -> None:
-    """Why each memory is in or out, on stderr: stdout is for the prompt."""
+    """Print on stderr why each memory is in or out; stdout is for the prompt."""
     from ....recall.explain import explain  # only where somebody asks for it
 
     sys.stderr.write(f"profile {injection.profile}: {len(injection.items)} injected, {injection.tokens} tokens\n")

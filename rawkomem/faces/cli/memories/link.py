@@ -1,4 +1,4 @@
-"""`rawkomem link` and `unlink`."""
+"""Implement `rawkomem link` and `unlink`."""
 
 from __future__ import annotations
 

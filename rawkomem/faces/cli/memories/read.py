@@ -1,4 +1,4 @@
-"""`rawkomem list`, `show` and `stats`."""
+"""Implement `rawkomem list`, `show` and `stats`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ....model.entry import Memory
     from ....state.belief.trust import Trust
 
-COLOURS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
+IMPORTANCE_COLORS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
 
 
 @click.command("list")
@@ -48,7 +48,8 @@ def list_command(repository: Repository, as_json: bool, **which: Any) -> None:
 def _line(row: Row) -> str:
     id = f"{row.id}{bracketed(row.status)}"
     title = one_line(row.title or row.path, max(20, wide() - len(id) - 26))
-    return f"{day(row.updated)}  {paint(f'{row.importance:8}', COLOURS[row.importance])}  {title}  {paint(id, 'dim')}"
+    importance = paint(f"{row.importance:8}", IMPORTANCE_COLORS[row.importance])
+    return f"{day(row.updated)}  {importance}  {title}  {paint(id, 'dim')}"
 
 
 def _times(of: Row | Memory) -> dict[str, str]:
@@ -96,13 +97,13 @@ def show_command(repository: Repository, id: str, as_of: str, as_json: bool) -> 
 
 
 def trust_line(trust: Trust) -> str:
-    """What a trust is made of."""
+    """Return the parts of a trust as a line."""
     vouched = "" if trust.standing.verified else "unverified; "
     return one_line(vouched + ", ".join(f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts), 400)
 
 
 def trust_json(trust: Trust) -> dict[str, Any]:
-    """A trust for programs."""
+    """Return a trust for JSON."""
     parts = [{"name": name, "amount": round(amount, 4), "why": why} for name, amount, why in trust.parts]
     known = {"source": trust.source, "verified": trust.standing.verified, "standing": trust.standing.why}
     return {"value": round(trust.value, 4), **known, "parts": parts}

@@ -1,4 +1,4 @@
-"""`rawkomem search`: the memories that fit a question."""
+"""Implement `rawkomem search`: print the memories that fit a question."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def run(folder: str, arguments: list[str], limit: int, explain: bool, as_json: b
 
 
 def result_json(item: Found) -> dict[str, object]:
-    """A result for programs."""
+    """Return a result for JSON."""
     known = fields_of(item.row, "id", "title", "kind", "status", "importance")
     scores = {"score": round(item.score, 4), "relevance": round(item.relevance, 4)}
     return {**known, **scores, **fields_of(item.row, "path", "line"), "text": item.text}
 
 
 def show(number: int, item: Found) -> None:
-    """A result for people: rank, title and facts on one line, then the passage that matched."""
+    """Print a result: rank, title and facts on one line, then the passage that matched."""
     row = item.row
     title = one_line(row.title) or paint(f"(draft) {row.path}", "yellow")
     facts = " · ".join(part for part in (row.importance, day(row.created) if row.created else "", row.id) if part)
@@ -46,13 +46,13 @@ def show(number: int, item: Found) -> None:
 
 
 def explained(item: Found) -> dict[str, object]:
-    """How a result came to its score, for programs."""
+    """Return the parts of a result's score for JSON."""
     parts = contributions(item.signals)
     return {"explain": [fields_of(part, "name", "value", "weight", "why") for part in parts]}
 
 
 def tell(item: Found) -> None:
-    """How a result came to its score, for people."""
+    """Print the parts of a result's score."""
     for part in contributions(item.signals):
         share = f"{part.value * part.weight:.3f} = {part.weight:.0%} of {part.value:.2f}"
         say(paint(f"   {share}  {part.name}: {part.why}", "dim"))

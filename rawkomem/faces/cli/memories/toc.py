@@ -1,4 +1,4 @@
-"""`rawkomem toc`: the page that links to every memory."""
+"""Implement `rawkomem toc`: write the page that links to every memory."""
 
 from __future__ import annotations
 

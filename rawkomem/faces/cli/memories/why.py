@@ -1,4 +1,4 @@
-"""`rawkomem why`, `why-not`, `context`, `tokens`: what injection does, in the open."""
+"""Implement `rawkomem why`, `why-not`, `context` and `tokens`: show what injection does."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def why_not_command(
 
 
 def _tell_next_step(item: Scored, inside: bool) -> None:
-    """What would bring a memory up that nobody speaks against and of which no condition fired."""
+    """Print how to bring a memory up if nobody voted against it and none of its conditions fired."""
     if inside or item.signals.fired or not item.factors or votes_against(item.memory) > 0:
         return
     kept = "".join(f" --when {shlex.quote(condition)}" for condition in item.memory.when)  # 'amend' replaces them all

@@ -1,4 +1,4 @@
-"""`rawkomem add`, `amend`, `delete`, `purge`: what changes files."""
+"""Implement `rawkomem add`, `amend`, `delete` and `purge`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FIELDS = (
 
 
 def fields(function: Any) -> Any:
-    """The options that describe an entry."""
+    """Declare the options that describe an entry."""
     for option in reversed(FIELDS):
         function = option(function)
     return function
@@ -133,7 +133,7 @@ def purge_command(repository: Repository, id: str, yes: bool) -> None:
 
 
 def _text(given: dict[str, Any], draft: Callable[[], str], optional: bool = False) -> str:
-    """The text that the user gives, by whichever way."""
+    """Return the text that the user passes, from whichever place."""
     if given["file"]:
         return decode_text(given["file"].read(), given["file"].name)
     if given["body"] and given["body"] != "-":
@@ -149,13 +149,13 @@ def _text(given: dict[str, Any], draft: Callable[[], str], optional: bool = Fals
 
 
 def _flags(given: dict[str, Any]) -> dict[str, Any]:
-    """The fields that were given as flags."""
+    """Return the fields that were passed as options."""
     flags = {key: given[key] for key in ("title", "when", "tags", "importance", "found_in", "source", "related")}
     return {key: value for key, value in flags.items() if value and not (key == "source" and value in SOURCES)}
 
 
 def _claimed(given: dict[str, Any]) -> dict[str, Value]:
-    """Claim, window and class of source, as the frontmatter holds them."""
+    """Return claim, validity window and class of source as frontmatter."""
     window = {"validFrom": given["valid_from"], "validUntil": given["valid_until"]}
     said: dict[str, Value] = {key: value for key, value in window.items() if value}
     if given["source"] in SOURCES:
@@ -171,7 +171,7 @@ def _claimed(given: dict[str, Any]) -> dict[str, Value]:
 
 
 def _pairs(text: str) -> dict[str, Value]:
-    """`subject=…,predicate=…,value=…`; whatever follows `value=` is the value, commas and all."""
+    """Return `subject=…,predicate=…,value=…` as a claim; everything after `value=` is the value, commas included."""
     head, found, value = text.partition("value=")
     parts = [part.partition("=") for part in head.split(",") if part.strip()]
     if not found or any(not sign for _, sign, _ in parts):
@@ -185,7 +185,7 @@ def _template_values(given: dict[str, Any]) -> dict[str, Any]:
             for key, value in given.items() if key in keys and value}  # fmt: skip
 
 
-SAID = {
+OUTCOME_WORDS = {
     "stored": "stored",
     "corroborated": "confirmed",
     "superseded": "stored",
@@ -193,7 +193,7 @@ SAID = {
     "kept_both": "stored",
     "conflict": "stored",
 }
-BESIDE = {
+OTHERS_WORDS = {
     "superseded": "in the place of",
     "quarantined": "conflicts with",
     "kept_both": "beside",
@@ -202,7 +202,7 @@ BESIDE = {
 
 
 def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
-    """What became of a memory that was to be stored."""
+    """Print what became of a memory that was to be stored."""
     outcome, written = stored.outcome, stored.written[0]
     repository.sync()
     redacted = any(item.redacted for item in stored.written)
@@ -210,9 +210,9 @@ def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
         say_json({**as_dict(outcome), "about": written.entry.about, "path": written.entry.path, "redacted": redacted,
                   "why": stored.why})  # fmt: skip
     else:
-        say(f"{paint(SAID[outcome.what], 'green')}  {outcome.id}  {paint(written.entry.path, 'dim')}")
+        say(f"{paint(OUTCOME_WORDS[outcome.what], 'green')}  {outcome.id}  {paint(written.entry.path, 'dim')}")
         if outcome.others:
-            say(f"  {BESIDE[outcome.what]} {', '.join(outcome.others)}")
+            say(f"  {OTHERS_WORDS[outcome.what]} {', '.join(outcome.others)}")
         if outcome.reason:
             say(f"  because {outcome.reason}: 'rawkomem review {outcome.id}' decides")
     if redacted:

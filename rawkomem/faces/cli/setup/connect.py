@@ -1,4 +1,4 @@
-"""`rawkomem connect`: let the programs around a project know its memories; each can be taken out again."""
+"""Implement `rawkomem connect`: connect programs around a project to its memories, and disconnect them."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _lines(data: bytes | None) -> list[str]:
 
 
 def _warn(name: str, project: str, user: bool) -> None:
-    """What would keep the hooks from working, or make them run twice."""
+    """Warn about what would keep the hooks from working, or make them run twice."""
     if not shutil.which("rawkomem"):
         note("'rawkomem' is not on your PATH, and hosts call it by that name: try pipx or 'uv tool install'")
     try:

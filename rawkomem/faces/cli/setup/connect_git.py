@@ -1,4 +1,4 @@
-"""`rawkomem connect git`: the merge driver, what git ignores, and a hook that checks what is committed."""
+"""Implement `rawkomem connect git`: the merge driver, ignored files, and a hook that checks commits."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def connect_git(
 
 
 def program() -> list[str]:
-    """How git calls this program later, whatever is on its PATH then, and whatever lies in the work tree (-P)."""
+    """Return how git calls this program later, independent of its PATH and of files in the work tree (-P)."""
     started = shutil.which(sys.argv[0]) or ""
     if os.path.splitext(os.path.basename(started))[0] in NAMES:
         return [os.path.abspath(started)]
