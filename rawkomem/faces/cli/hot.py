@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 
 DEEP = Option(("--deep",), "flag", "Also fill in the contextual vectors: minutes for a thousand memories.", False)
 
-SEARCH = (
-    LIMIT.but(least=0),
-    *FILTERS,
-    EXPLAIN.but(help="Also tell how words, meaning and surroundings add up."),
-    JSON,
-)
+SEARCH = (LIMIT.but(least=0), *FILTERS, EXPLAIN.but(help="Also tell how words, meaning and surroundings add up."), JSON)
 
 
 @record

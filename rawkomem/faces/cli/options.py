@@ -42,7 +42,7 @@ class Option:
         return declare(self, function)
 
 
-def together(*options: Option) -> Callable[[Any], Any]:
+def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a decorator that declares several options, in this order."""
 
     def declare_all(function: Any) -> Any:

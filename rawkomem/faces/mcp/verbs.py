@@ -95,18 +95,8 @@ def learn(repository: Repository, caller: Caller, text: str, task: str = "") -> 
 
 
 VERBS = {
-    "recall": Verb(
-        "Project memories for a task. Call before non-trivial work.",
-        {"task": TEXT},
-        ("task",),
-        recall,
-    ),
-    "search": Verb(
-        "Find memories.",
-        {"query": TEXT, "limit": {"type": "integer"}, **FILTERS},
-        ("query",),
-        search,
-    ),
+    "recall": Verb("Project memories for a task. Call before non-trivial work.", {"task": TEXT}, ("task",), recall),
+    "search": Verb("Find memories.", {"query": TEXT, "limit": {"type": "integer"}, **FILTERS}, ("query",), search),
     "get": Verb("One whole memory.", {"id": TEXT}, ("id",), get),
     "remember": Verb(
         "Store a decision, correction, finding or convention under a one-line title, with its reason. "

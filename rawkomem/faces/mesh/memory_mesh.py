@@ -156,9 +156,7 @@ class SyncMemoryMesh:
         memories = self.repository.get_many([item.row.id for item in ranked])
         return [
             SearchResult(
-                **vars(record_of(memory)),
-                score=round(item.signals.ranks / best, 2),
-                relevance=round(item.relevance, 4),
+                **vars(record_of(memory)), score=round(item.signals.ranks / best, 2), relevance=round(item.relevance, 4)
             )
             for item, memory in zip(ranked, memories, strict=True)
         ]

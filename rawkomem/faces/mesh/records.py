@@ -38,9 +38,7 @@ PLACES = {
     "error_pattern": "error_pattern",
     "source_skill_id": "source_skill_id",
 }
-OTHER_METADATA_KEY = (
-    "metadata"  # the frontmatter key of all other metadata, as JSON: what went in comes out, numbers and all
-)
+OTHER_METADATA_KEY = "metadata"  # the frontmatter key of all other metadata, as JSON: numbers stay numbers
 ENTRY_KEYS = ("tags", "source")  # keys of every entry
 
 

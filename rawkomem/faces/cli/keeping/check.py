@@ -29,23 +29,16 @@ LEVEL_COLORS = {"error": "red", "warning": "yellow", "style": "dim"}
 @staged_options
 @click.pass_obj
 def check_command(
-    folder: str,
-    /,
-    paths: tuple[str, ...],
-    as_json: bool,
-    style: bool,
-    quiet: bool,
-    stale: bool,
-    staged: bool,
-    **looked_at: bool,
-) -> int:
+    folder: str, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, staged: bool,
+    **checks: bool,
+) -> int:  # fmt: skip
     """Tell what is wrong with memory files.
 
     Without PATHS: every file of the repository. Exit code 1 when a file cannot be used as a memory; with --stale, when
     a memory cites code that changed or is gone. With --staged: what a commit would bring, for a pre-commit hook.
     """
     if staged:
-        return tell_staged(folder, looked_at, as_json)
+        return tell_staged(folder, checks, as_json)
     if stale:
         if paths:
             raise BadInput("--stale looks at all memories", "leave the paths out")

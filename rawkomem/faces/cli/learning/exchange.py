@@ -150,25 +150,14 @@ def _tell_decided(item: Decided, dry_run: bool) -> None:
 
 
 def _import_json(done: Import) -> dict[str, Any]:
-    return {
-        "path": done.path,
-        "kind": done.kind,
-        "memories": [_decided_json(item) for item in done.decided],
-        "skipped": [{"place": place, "why": why} for place, why in done.skipped],
-    }
+    skipped = [{"place": place, "why": why} for place, why in done.skipped]
+    memories = [_decided_json(item) for item in done.decided]
+    return {"path": done.path, "kind": done.kind, "memories": memories, "skipped": skipped}
 
 
 def _decided_json(item: Decided) -> dict[str, Any]:
     entry = item.entry
-    return {
-        "what": item.what,
-        "id": entry.id if item.plan.entries else item.other,
-        "newer_than": item.other if item.plan.entries else "",
-        "title": entry.title,
-        "whenToUse": [*entry.when],
-        "tags": [*entry.tags],
-        "importance": entry.importance,
-        "from": place_of(entry.extra),
-        "text": entry.body,
-        "redacted": item.redacted,
-    }
+    id, older = (entry.id, item.other) if item.plan.entries else (item.other, "")
+    lists = {"whenToUse": [*entry.when], "tags": [*entry.tags]}
+    said = {"title": entry.title, **lists, "importance": entry.importance, "from": place_of(entry.extra)}
+    return {"what": item.what, "id": id, "newer_than": older, **said, "text": entry.body, "redacted": item.redacted}

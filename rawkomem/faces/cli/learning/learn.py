@@ -18,7 +18,7 @@ from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
 from ..options import DRY_RUN, JSON
-from ..terminal import note, paint, say, say_json, wide
+from ..terminal import fields_of, note, paint, say, say_json, wide
 
 
 @click.command("learn")
@@ -102,12 +102,9 @@ def _json(learned: Learned, dry_run: bool) -> dict[str, Any]:
     heard, judged = learned.heard, learned.judged
     return {
         "dry_run": dry_run,
-        "host": heard.host,
-        "session": heard.session,
-        "turns": heard.turns,
+        **fields_of(heard, "host", "session", "turns"),
         "records": heard.counts,
-        "model": judged.model,
-        "failure": judged.failure,
+        **fields_of(judged, "model", "failure"),
         "learned": [_finding_json(*pair) for pair in zip_longest(learned.news, learned.stored)],
         "known": [{"title": finding.entry.title, "same": same} for finding, same in learned.known],
         "skipped": learned.skipped,
@@ -116,17 +113,9 @@ def _json(learned: Learned, dry_run: bool) -> dict[str, Any]:
 
 def _finding_json(finding: Finding, stored: Stored | None) -> dict[str, Any]:
     entry = finding.entry
-    return {
-        "id": stored.outcome.id if stored else "",
-        "what": stored.outcome.what if stored else "",
-        "path": stored.written[0].entry.path if stored else "",
-        "type": _type(entry),
-        "title": entry.title,
-        "importance": entry.importance,
-        "whenToUse": [*entry.when],
-        "tags": [*entry.tags],
-        "text": entry.body,
-        "why": finding.why,
-        "score": finding.score,
-        "turn": finding.turn,
-    }
+    kept = {"id": "", "what": "", "path": ""}
+    if stored:
+        kept = {**fields_of(stored.outcome, "id", "what"), "path": stored.written[0].entry.path}
+    lists = {"whenToUse": [*entry.when], "tags": [*entry.tags]}
+    said = {"type": _type(entry), **fields_of(entry, "title", "importance"), **lists, "text": entry.body}
+    return {**kept, **said, **fields_of(finding, "why", "score", "turn")}

@@ -81,15 +81,9 @@ def import_command(repository: Repository, file: Any, as_json: bool) -> None:
 @JSON
 @pass_repository
 def lessons_command(
-    repository: Repository,
-    /,
-    query: tuple[str, ...],
-    limit: int,
-    min_confidence: float | None,
-    pattern: str,
-    wire: bool,
+    repository: Repository, query: tuple[str, ...], limit: int, min_confidence: float | None, pattern: str, wire: bool,
     as_json: bool,
-) -> None:
+) -> None:  # fmt: skip
     """List lessons, the gravest first.
 
     With QUERY, of those that fit it best. What is not sure enough or too old to be injected is left out.
@@ -140,14 +134,9 @@ def distill_command(repository: Repository, dry_run: bool, as_json: bool) -> Non
 @JSON
 @pass_repository
 def heritage_command(
-    repository: Repository,
-    /,
-    id: str,
-    intent: tuple[str, ...],
-    hypothesis: tuple[str, ...],
-    rationale: tuple[str, ...],
+    repository: Repository, id: str, intent: tuple[str, ...], hypothesis: tuple[str, ...], rationale: tuple[str, ...],
     as_json: bool,
-) -> None:
+) -> None:  # fmt: skip
     """Tell, or show, which intents led to a memory.
 
     Without options the chain is shown. A new one takes the place of the old one, by appending; five levels at most.
@@ -171,24 +160,13 @@ def as_json_of(lesson: Lesson) -> dict[str, Any]:
     """Return a lesson for JSON, with the names of the RFC's LessonBlock and LessonContext."""
     context = lesson.context
     return {
-        "lessonId": lesson.id,
-        "patternId": lesson.pattern_id,
-        "severity": context.severity,
-        "preventativeRule": context.preventative_rule,
-        "ruleConfidence": context.confidence,
-        "applicableScope": context.applicable_scope,
-        "situation": context.situation,
-        "errorPattern": context.error_pattern,
-        "oversight": context.oversight,
-        "fix": context.fix,
-        "inverseLesson": context.inverse_lesson,
-        "status": lesson.status,
-        "at": iso(lesson.at),
-        "by": lesson.by,
-        "path": lesson.path,
-        "wireFormat": lesson.wire,
-        "memoryId": lesson.id,
-    }
+        "lessonId": lesson.id, "patternId": lesson.pattern_id, "severity": context.severity,
+        "preventativeRule": context.preventative_rule, "ruleConfidence": context.confidence,
+        "applicableScope": context.applicable_scope, "situation": context.situation,
+        "errorPattern": context.error_pattern, "oversight": context.oversight, "fix": context.fix,
+        "inverseLesson": context.inverse_lesson, "status": lesson.status, "at": iso(lesson.at), "by": lesson.by,
+        "path": lesson.path, "wireFormat": lesson.wire, "memoryId": lesson.id,
+    }  # fmt: skip
 
 
 def _found_json(candidate: Candidate, learned: Learned) -> dict[str, Any]:

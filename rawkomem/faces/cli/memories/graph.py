@@ -18,7 +18,7 @@ from ....state.references import SIMILAR
 from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
-from ..options import JSON, LIMIT
+from ..options import JSON, LIMIT, together
 from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows
 
 MIN_LINK_COSINE = 0.5  # neolata's threshold for a link
@@ -32,25 +32,18 @@ TYPES = click.option("--types", default="", help="Only by edges of these types, 
 def connections(threshold: float) -> Callable[[Any], Any]:
     """Return a decorator for the options that choose memories and edges."""
 
-    options = (
+    return together(
         click.option("--similar", type=click.FloatRange(0, 1), default=threshold, show_default=True,
                      help="Also connect memories whose cosine is at least this."),
         click.option("--declared", is_flag=True, help="Only what files say; nothing by similarity."),
         click.option("--include", multiple=True, help="Also with this status (superseded, …), or 'all'."),
     )  # fmt: skip
 
-    def declare(function: Any) -> Any:
-        for option in reversed(options):
-            function = option(function)
-        return function
 
-    return declare
-
-
-def _graph(
-    repository: Repository, similar: float, declared: bool, include: tuple[str, ...], similar_to: str = ""
-) -> Graph:
-    return repository.graph.load(filter_of(include=include).statuses, 0.0 if declared else similar, similar_to)
+def _graph(repository: Repository, edges: dict[str, Any], similar_to: str = "") -> Graph:
+    """Return the graph that the options of `connections` ask for."""
+    similar = 0.0 if edges["declared"] else edges["similar"]
+    return repository.graph.load(filter_of(include=edges["include"]).statuses, similar, similar_to)
 
 
 def _node(repository: Repository, graph: Graph, name: str) -> str:
@@ -75,15 +68,13 @@ def _types(graph: Graph, given: str) -> tuple[str, ...]:
 @connections(MIN_LINK_COSINE)
 @JSON
 @pass_repository
-def links_command(
-    repository: Repository, id: str, similar: float, declared: bool, include: tuple[str, ...], as_json: bool
-) -> None:
+def links_command(repository: Repository, id: str, as_json: bool, **edges: Any) -> None:
     """Show what a memory is connected with.
 
     Links, relatedMemories, [[names]] in the text, what it supersedes or was made from, its episodes, and the few
     memories that are most similar.
     """
-    graph = _graph(repository, similar, declared, include, repository.get(id).id)
+    graph = _graph(repository, edges, repository.get(id).id)
     id = _node(repository, graph, id)
     broken = [item for item in graph.broken if item.memory.id == id]
     hidden = sum(id in (edge.source, edge.target) for edge in graph.hidden)
@@ -108,15 +99,12 @@ def links_command(
 @connections(MIN_LINK_COSINE)
 @JSON
 @pass_repository
-def traverse_command(
-    repository: Repository, id: str, hops: int, types: str, similar: float, declared: bool, include: tuple[str, ...],
-    as_json: bool,
-) -> None:  # fmt: skip
+def traverse_command(repository: Repository, id: str, hops: int, types: str, as_json: bool, **edges: Any) -> None:
     """Walk from a memory to what is around it.
 
     The nearest first, each memory once, with the edge by which it was reached.
     """
-    graph = _graph(repository, similar, declared, include)
+    graph = _graph(repository, edges)
     steps = walk.traverse(graph, _node(repository, graph, id), hops, _types(graph, types))
     if as_json:
         nodes = [_step_json(graph, step) for step in steps]
@@ -133,15 +121,12 @@ def traverse_command(
 @connections(MIN_LINK_COSINE)
 @JSON
 @pass_repository
-def path_command(
-    repository: Repository, id: str, other: str, types: str, similar: float, declared: bool, include: tuple[str, ...],
-    as_json: bool,
-) -> int:  # fmt: skip
+def path_command(repository: Repository, id: str, other: str, types: str, as_json: bool, **edges: Any) -> int:
     """Find the shortest way between two memories.
 
     Exit code 1 when there is none.
     """
-    graph = _graph(repository, similar, declared, include)
+    graph = _graph(repository, edges)
     ends = _node(repository, graph, id), _node(repository, graph, other)
     steps = walk.path(graph, *ends, _types(graph, types))
     if as_json:
@@ -159,14 +144,12 @@ def path_command(
 @connections(MIN_CLUSTER_COSINE)
 @JSON
 @pass_repository
-def clusters_command(
-    repository: Repository, min_size: int, similar: float, declared: bool, include: tuple[str, ...], as_json: bool
-) -> None:
+def clusters_command(repository: Repository, min_size: int, as_json: bool, **edges: Any) -> None:
     """Show groups of memories that hang together.
 
     The largest first, each with the words that tell it from the others. A higher --similar makes smaller groups.
     """
-    graph = _graph(repository, similar, declared, include)
+    graph = _graph(repository, edges)
     found = walk.clusters(graph, min_size)
     if as_json:
         members = [[_node_json(graph.memories[id]) for id in cluster.ids] for cluster in found]
@@ -187,11 +170,9 @@ def clusters_command(
 @connections(MIN_LINK_COSINE)
 @JSON
 @pass_repository
-def orphans_command(
-    repository: Repository, similar: float, declared: bool, include: tuple[str, ...], as_json: bool
-) -> None:
+def orphans_command(repository: Repository, as_json: bool, **edges: Any) -> None:
     """List memories that nothing connects."""
-    graph = _graph(repository, similar, declared, include)
+    graph = _graph(repository, edges)
     found = [graph.memories[id] for id in walk.orphans(graph)]
     say_rows(as_json, found, _node_json, name_of, "every memory is connected with another")
 
@@ -206,15 +187,14 @@ def orphans_command(
 @JSON.but(help="The same as --format json.")
 @pass_repository
 def graph_command(
-    repository: Repository, form: str, id: str, hops: int, limit: int, similar: float, declared: bool,
-    include: tuple[str, ...], as_json: bool,
-) -> None:  # fmt: skip
+    repository: Repository, form: str, id: str, hops: int, limit: int, as_json: bool, **connected: Any
+) -> None:
     """Draw memories and their connections.
 
     The most connected memories, or those around one. mermaid: paste it into a ```mermaid block, or into
     https://mermaid.live. dot: 'rawkomem graph -f dot | dot -Tsvg > graph.svg'. Similar memories are joined by dashes.
     """
-    graph = _graph(repository, similar, declared, include)
+    graph = _graph(repository, connected)
     picture = draw.picture(graph, _node(repository, graph, id) if id else "", hops, limit)
     if as_json or form == "json":
         nodes = [_node_json(memory) for memory in picture.memories]

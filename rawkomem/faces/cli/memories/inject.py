@@ -17,20 +17,9 @@ if TYPE_CHECKING:
 
 
 def run(
-    folder: str,
-    arguments: list[str],
-    agent: str,
-    plan: str,
-    session: str,
-    limit: int,
-    min_importance: str,
-    budget: int,
-    profile: str,
-    format: str,
-    strict: bool,
-    explain: bool,
-    **which: Any,
-) -> None:
+    folder: str, arguments: list[str], agent: str, plan: str, session: str, limit: int, min_importance: str,
+    budget: int, profile: str, format: str, strict: bool, explain: bool, **which: Any,
+) -> None:  # fmt: skip
     """Inject and print."""
     text = " ".join(arguments)
     if arguments == ["-"]:

@@ -92,16 +92,9 @@ def _tell_next_step(item: Scored, inside: bool) -> None:
 @together(STRICT, *WHICH)
 @pass_repository
 def context_command(
-    repository: Repository,
-    /,
-    query: tuple[str, ...],
-    budget: int,
-    limit: int,
-    form: str,
-    explain: bool,
-    strict: bool,
+    repository: Repository, query: tuple[str, ...], budget: int, limit: int, form: str, explain: bool, strict: bool,
     **which: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Pack what is known about a subject into a budget."""
     task, only = Task(" ".join(query)), filter_of(**which)
     injection = repository.inject(task, form=form, limit=limit, budget=budget, only=only, strict=strict)

@@ -21,7 +21,7 @@ from ....repository.writing import Stored
 from ....state.belief.claims import ON_CONFLICT, SCOPES
 from ....state.belief.trust import BASES
 from ..commands import pass_repository
-from ..options import BY, JSON, REASON, YES
+from ..options import BY, JSON, REASON, YES, together
 from ..terminal import fields_of, note, paint, say, say_either, say_json
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 KINDS = [kind for kind in CREATES if kind not in GROUPS]  # 'rawkomem episode' makes episodes
 SOURCES = [name for name in BASES if name != "unknown"]  # classes of source; other words are a place
-FIELDS = (
+fields = together(  # the options that describe an entry
     click.option("--title", default="", help="One line that says what it is about."),
     click.option("--when", "-w", multiple=True, help="When to use it: words, a|b, a pattern, or a sentence."),
     click.option("--tag", "-t", "tags", multiple=True, help="A tag; may be repeated."),
@@ -43,13 +43,6 @@ FIELDS = (
     click.option("--edit", "-e", is_flag=True, help="Write it in $EDITOR, on a template."),
     JSON,
 )
-
-
-def fields(function: Any) -> Any:
-    """Declare the options that describe an entry."""
-    for option in reversed(FIELDS):
-        function = option(function)
-    return function
 
 
 @click.command("add")
@@ -185,14 +178,7 @@ def _template_values(given: dict[str, Any]) -> dict[str, Any]:
             for key, value in given.items() if key in keys and value}  # fmt: skip
 
 
-OUTCOME_WORDS = {
-    "stored": "stored",
-    "corroborated": "confirmed",
-    "superseded": "stored",
-    "quarantined": "quarantined",
-    "kept_both": "stored",
-    "conflict": "stored",
-}
+OUTCOME_WORDS = {"corroborated": "confirmed", "quarantined": "quarantined"}  # all others are stored
 OTHERS_WORDS = {
     "superseded": "in the place of",
     "quarantined": "conflicts with",
@@ -210,7 +196,8 @@ def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
         say_json({**as_dict(outcome), "about": written.entry.about, "path": written.entry.path, "redacted": redacted,
                   "why": stored.why})  # fmt: skip
     else:
-        say(f"{paint(OUTCOME_WORDS[outcome.what], 'green')}  {outcome.id}  {paint(written.entry.path, 'dim')}")
+        done = paint(OUTCOME_WORDS.get(outcome.what, "stored"), "green")
+        say(f"{done}  {outcome.id}  {paint(written.entry.path, 'dim')}")
         if outcome.others:
             say(f"  {OTHERS_WORDS[outcome.what]} {', '.join(outcome.others)}")
         if outcome.reason:
