@@ -1,1 +1,1 @@
-"""Agent hosts: connecting them, and answering their hooks."""
+"""Connect agent hosts, and answer their hooks."""

@@ -1,4 +1,4 @@
-"""Host: everything that differs between agent hosts, as one record; and Call: what a host tells a hook.
+"""Define Host, everything that differs between agent hosts, and Call, what a host passes to a hook.
 
 records.py holds the records of all known hosts. `rawkomem connect`, the hooks and `rawkomem uninstall` read them.
 """
@@ -18,7 +18,7 @@ START, PROMPT, TURN, END = "session-start", "prompt", "turn-end", "session-end"
 LEARN = "learn"  # what the background learner is called with; no host calls it
 EVENTS = (START, PROMPT, TURN, END)
 CLAUDE_EVENTS = (("SessionStart", START), ("UserPromptSubmit", PROMPT), ("Stop", TURN), ("SessionEnd", END))
-STATUS = {START: "Loading project memories", PROMPT: "Recalling project memories"}
+STATUS_MESSAGES = {START: "Loading project memories", PROMPT: "Recalling project memories"}
 
 
 @record
@@ -38,7 +38,7 @@ class Call:
 
 def claude_handler(event: str, command: str, seconds: int) -> dict[str, object]:
     """Return a handler as Claude Code takes it."""
-    status = {"statusMessage": STATUS[event]} if event in STATUS else {}
+    status = {"statusMessage": STATUS_MESSAGES[event]} if event in STATUS_MESSAGES else {}
     return {"type": "command", "command": command, "timeout": seconds, **status}
 
 

@@ -1,4 +1,4 @@
-"""The record of each agent host. A new host is a record here and, for its transcripts, a reader in learn/session/."""
+"""List the records of agent hosts. A new host is a record here and, for its transcripts, a reader in learn/session/."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def _copilot_answer(call: Call, context: str) -> object:
 
 
 def _is_copilots(call: Call) -> bool:
-    """Return whether Copilot calls in its own way; snake_case belongs to Claude Code's event names and envelope."""
+    """Tell whether Copilot calls in its own way; snake_case belongs to Claude Code's event names and envelope."""
     return "hook_event_name" not in call.fields
 
 
 def _copilot_hears(call: Call) -> bool:
-    """Return whether Copilot uses the answer: to a prompt that it does not offer to change, it does not."""
+    """Tell whether Copilot uses the answer; it ignores answers to a prompt that it does not offer to change."""
     return not _is_copilots(call) or call.event != PROMPT or isinstance(call.fields.get(REWRITTEN), str)
 
 

@@ -1,4 +1,4 @@
-"""The command line: parse, one library call, print."""
+"""Run the command line: parse, make one library call, print."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .terminal import complain
 
 
 def main() -> None:
-    """Entry point of `rawkomem` and `rawko`."""
+    """Run `rawkomem` or `rawko` and exit."""
     sys.exit(run(sys.argv[1:]))
 
 
 def run(argv: list[str]) -> int:
-    """Run one command line and return its exit code; no traceback ever reaches a user for a mistake of theirs."""
+    """Run one command line and return its exit code. A user's mistake never prints a traceback."""
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         plain = None if "_RAWKOMEM_COMPLETE" in os.environ else parse(argv)

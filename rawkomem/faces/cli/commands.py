@@ -1,11 +1,13 @@
-"""The click side of the command line: commands are listed here and loaded when they run."""
+"""List the commands for click and load each one when it runs."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from functools import update_wrapper
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -15,6 +17,8 @@ from ...repository import Repository
 from .hot import HOT, run_of
 from .options import together
 from .terminal import note
+
+T = TypeVar("T")
 
 # command → (module, what it does): in the order a newcomer meets them
 COMMANDS = {
@@ -136,7 +140,7 @@ OTHER_WORDS = {
 
 
 class LazyGroup(click.Group):
-    """Loads a command's module when it is called; the overview needs none of them."""
+    """A group that loads a command's module when the command is called; the overview loads none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -167,7 +171,7 @@ class LazyGroup(click.Group):
 
 
 def _meant(name: str) -> str:
-    """A question after the command that was probably meant, if any."""
+    """Return a question with the commands that were probably meant, or an empty text."""
     from difflib import get_close_matches  # for a mistake only
 
     names = [OTHER_WORDS[name]] if name in OTHER_WORDS else get_close_matches(name, COMMANDS, n=2)
@@ -190,7 +194,7 @@ def cli(ctx: click.Context, folder: str) -> None:
 
 
 def run_click(argv: list[str]) -> int:
-    """Run a command line through click; its mistakes are told in one line."""
+    """Run a command line through click; print its errors in one line."""
     try:
         result = cli.main(args=argv, prog_name="rawkomem", standalone_mode=False)
         return result if isinstance(result, int) else 0
@@ -205,20 +209,30 @@ def run_click(argv: list[str]) -> int:
 
 
 def open_repository(folder: str) -> Repository:
-    """The repository that a command works on."""
+    """Open the repository that a command works on."""
     return Repository.open(folder, via=arrival())
+
+
+def pass_repository(function: Callable[..., T]) -> Callable[..., T]:
+    """Return a click command that passes the repository of its folder as the first argument."""
+
+    @click.pass_obj
+    def command(folder: str, /, *arguments: Any, **named: Any) -> T:
+        return function(open_repository(folder), *arguments, **named)
+
+    return update_wrapper(command, function)
 
 
 watched = False  # set by the demo in its own processes: they have no terminal, and a person looks on
 
 
 def arrival() -> str:
-    """How what this command writes arrives. Only a person types: a pipe on either side means a program."""
+    """Return who writes: a person only if both ends are a terminal, because a pipe means a program."""
     return "person" if watched or (sys.stdin.isatty() and sys.stdout.isatty()) else "agent"
 
 
 def _click_of(name: str) -> click.Command:
-    """A hot command as a click command."""
+    """Return a hot command as a click command."""
     hot = HOT[name]
 
     def command(folder: str, /, arguments: tuple[str, ...] = (), **values: Any) -> None:

@@ -1,7 +1,7 @@
-"""Commands that agents run on every prompt, parsed without click: importing click takes three times a bare start.
+"""Parse the commands that agents run on every prompt without click, whose import takes three times a bare start.
 
-A command's options are data (options.py). This module's little parser understands the plain forms; whatever it does not
-understand (help, completion, a mistake) goes to click, which is built from the same data and has the last word.
+A command's options are data (options.py). The parser here understands the plain forms. Everything else (help,
+completion, a mistake) goes to click, which is built from the same data.
 """
 
 from __future__ import annotations
@@ -20,17 +20,12 @@ if TYPE_CHECKING:
 
 DEEP = Option(("--deep",), "flag", "Also fill in the contextual vectors: minutes for a thousand memories.", False)
 
-SEARCH = (
-    LIMIT.but(least=0),
-    *FILTERS,
-    EXPLAIN.but(help="Also tell how words, meaning and surroundings add up."),
-    JSON,
-)
+SEARCH = (LIMIT.but(least=0), *FILTERS, EXPLAIN.but(help="Also tell how words, meaning and surroundings add up."), JSON)
 
 
 @record
 class Hot:
-    """A hot command: its options, the module whose `run` does it, and what its arguments are called."""
+    """A hot command: its options, the module whose `run` implements it, and the name of its arguments."""
 
     options: tuple[Option, ...]
     module: str
@@ -64,7 +59,7 @@ HOT = {
 
 
 def parse(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
-    """(folder, command, option values, arguments) of a plain hot command line; None: let click look at it."""
+    """Return folder, command, option values and arguments of a plain command line, or None to let click parse it."""
     folder = ""
     if len(argv) > 2 and argv[0] == "-C":
         folder, argv = argv[1], argv[2:]
@@ -84,7 +79,7 @@ def parse(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
 
 
 def _fill(words: list[str], options: dict[str, Option], values: Values) -> list[str] | None:
-    """Put option values where they belong and return the arguments; None for anything unusual."""
+    """Fill in the option values and return the arguments, or None for anything unusual."""
     arguments: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -121,7 +116,7 @@ def _put(option: Option, value: str, values: Values) -> bool:
 
 
 def run_of(command: str) -> Callable[..., None]:
-    """The function behind a hot command."""
+    """Return the function behind a hot command."""
     import sys
 
     name = HOT[command].module

@@ -1,6 +1,6 @@
-"""The options that commands share, each declared once: as data, so that the parser without click can read them too.
+"""Declare the options that commands share, as data, so that the parser without click can read them too.
 
-An option is used as a decorator of a click command: `@JSON`, or `@LIMIT.but(default=20)` where a command differs.
+Use an option as a decorator of a click command: `@JSON`, or `@LIMIT.but(default=20)` where a command differs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Option:
 
     @property
     def key(self) -> str:
-        """The parameter it fills."""
+        """Return the parameter that the option fills."""
         return self.parameter or self.names[0].lstrip("-").replace("-", "_")
 
     def but(self, **changes: Any) -> Option:
@@ -42,7 +42,7 @@ class Option:
         return declare(self, function)
 
 
-def together(*options: Option) -> Callable[[Any], Any]:
+def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a decorator that declares several options, in this order."""
 
     def declare_all(function: Any) -> Any:

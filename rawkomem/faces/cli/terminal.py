@@ -1,4 +1,4 @@
-"""What commands print: colours on a terminal only, errors as one line, JSON for programs."""
+"""Print for people and programs: colors on a terminal only, errors as one line, JSON."""
 
 from __future__ import annotations
 
@@ -9,36 +9,78 @@ from ...model.filters import Filter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeVar
 
+    from ...model.entry import Memory
     from ...model.errors import RawkoError
     from ...repository import Repository
+
+    T = TypeVar("T")
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
 def paint(text: str, style: str) -> str:
-    """Text in a style, where stdout is a terminal and NO_COLOR is not set."""
+    """Return a text in a style if stdout is a terminal and NO_COLOR is not set."""
     if not text or os.environ.get("NO_COLOR") or not sys.stdout.isatty():
         return text
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m"
 
 
 def say(text: str = "") -> None:
-    """One line, or several, on stdout."""
+    """Print a text on stdout."""
     sys.stdout.write(text + "\n")
 
 
 def say_json(value: object) -> None:
-    """Data for programs."""
+    """Print data as JSON."""
     import json  # only with --json
 
     say(json.dumps(value, ensure_ascii=False, indent=2))
 
 
+def say_either(as_json: bool, data: object, text: str) -> None:
+    """Print data for programs or a text for people."""
+    if as_json:
+        say_json(data)
+    else:
+        say(text)
+
+
+def say_rows(
+    as_json: bool, rows: Sequence[T], shape: Callable[[T], object], line: Callable[[T], str], nothing: str = ""
+) -> None:
+    """Print rows as a JSON list or one line each, and a remark if there are none."""
+    if as_json:
+        say_json([shape(row) for row in rows])
+        return
+    for row in rows:
+        say(line(row))
+    if nothing and not rows:
+        note(nothing)
+
+
+def fields_of(item: object, *names: str) -> dict[str, Any]:
+    """Return some fields of a record for JSON."""
+    return {name: getattr(item, name) for name in names}
+
+
+def name_of(memory: Memory) -> str:
+    """Return the title of a memory, its status unless it is active, and its id."""
+    from ...text.clean import one_line
+
+    return f"{one_line(memory.title or memory.path, 80)}{bracketed(memory.status)}  {paint(memory.id, 'dim')}"
+
+
+def bracketed(status: str) -> str:
+    """Return a status in brackets, or nothing if it is the usual one."""
+    return "" if status == "active" else f" [{status}]"
+
+
 def complain(failure: RawkoError) -> int:
-    """One clear line on stderr, and the exit code."""
+    """Print an error as one line on stderr and return the exit code."""
     from ...redaction.find import redact  # messages quote what they are about, and what fails can afford the rules
 
     hint = f" ({failure.hint})" if failure.hint else ""
@@ -47,18 +89,18 @@ def complain(failure: RawkoError) -> int:
 
 
 def note(text: str) -> None:
-    """A remark for people on stderr, so that stdout stays data."""
+    """Print a remark for people on stderr, so that stdout stays data."""
     sys.stderr.write(f"rawkomem: {text}\n")
 
 
 def tell_nothing(repository: Repository, otherwise: str) -> None:
-    """Why there is nothing to show; an empty repository says how to start."""
+    """Print why there is nothing to show; for an empty repository, how to start."""
     start = "no memories yet: 'rawkomem add' writes the first one, 'rawkomem check' shows files it cannot use"
     note(otherwise if repository.list(Filter()) else start)
 
 
 def wide() -> int:
-    """Columns of the terminal."""
+    """Return the columns of the terminal."""
     try:
         return max(40, os.get_terminal_size().columns)
     except OSError:
@@ -66,19 +108,19 @@ def wide() -> int:
 
 
 def draws() -> bool:
-    """Whether stdout is a terminal that can show blocks."""
+    """Tell whether stdout is a terminal that can show blocks."""
     return sys.stdout.isatty() and (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
 
 
 def sparkline(counts: Sequence[int], step: str) -> str:
-    """Counts by week or day as a row of blocks, the largest as high as a line, with that number; a dot is none."""
+    """Return counts by week or day as a row of blocks, with the largest count. A dot is zero."""
     most = max(counts, default=0)
     blocks = "".join(BLOCKS[-(-count * 8 // most)] if count else "·" for count in counts)
     return f"{blocks}  {most} in the busiest {step}"
 
 
 def day(at: int) -> str:
-    """The date of a time, or blanks."""
+    """Return the date of a time, or dashes."""
     from ...model.clock import iso
 
     return iso(at)[:10] or "-" * 10

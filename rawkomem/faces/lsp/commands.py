@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types as lsp
 from pygls.uris import to_fs_path
@@ -18,19 +18,14 @@ from ...format.emit import emit_entry
 from ...format.split import append_holds, join
 from ...git.user import user_name
 from ...model.clock import iso, now
-from ...model.entry import Entry
+from ...model.entry import Entry, Memory
 from ...model.errors import BadInput, NotFound, Refused
 from ...model.ids import new_id, slug
 from ...model.kinds import CREATES, GROUPS
 from ...redaction.entry import redact_entry
-from .documents import line_start, uri_of
+from .documents import Document, Documents, line_start, uri_of
 from .lines import units
-from .shelf import DELETED
-
-if TYPE_CHECKING:
-    from ...model.entry import Memory
-    from .documents import Document, Documents
-    from .shelf import Shelf
+from .shelf import DELETED, Shelf
 
 NEW, AMEND, SHOW = "rawkomem.new", "rawkomem.amend", "rawkomem.show"
 AMEND_TITLE = "Amend this memory"

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from lsprotocol import types as lsp
 
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
 from ...state.belief.schema import frontmatter_keys
-from .places import KEY, fronts, key_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...state.keys import Key
-    from .documents import Documents
-    from .places import Front
-    from .shelf import Shelf
+from ...state.keys import Key
+from .documents import Documents
+from .places import KEY, Front, fronts, key_of
+from .shelf import Shelf
 
 TYPED_LINK = re.compile(r"\[\[([^\[\]|\n]*)$")
 TYPED_VALUE = re.compile(r"""[^\s,\[\]"'{}][^,\[\]"'{}]*$""")

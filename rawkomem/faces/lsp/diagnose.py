@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from lsprotocol import types as lsp
 
 from ...files.check import check_text
-from ...model.problem import ERROR, WARNING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...model.problem import Problem
-    from .documents import Documents
+from ...model.problem import ERROR, WARNING, Problem
+from .documents import Documents
 
 SEVERITY = {ERROR: lsp.DiagnosticSeverity.Error, WARNING: lsp.DiagnosticSeverity.Warning}
 

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from ...files.contents import MAX_FILE_BYTES
-from ...files.layout import find_layout
+from ...files.layout import Layout, find_layout
 from ...files.read import read_data
+from ...model.entry import Entry, Memory
 from ...model.errors import NotFound
 from ...model.record import record
 from .lines import UTF16, index_at, lines_of, units
-from .places import fronts, names_in
+from .places import Span, fronts, names_in
 from .shelf import Shelf, path_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pygls.lsp.server import LanguageServer
-
-    from ...files.layout import Layout
-    from ...model.entry import Entry, Memory
-    from .places import Span
 
 
 @record

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from lsprotocol import types as lsp
 
-from .documents import line_start, uri_of
+from ...model.entry import Memory
+from .documents import Documents, line_start, uri_of
 from .lines import lines_of
 from .places import names_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ...model.entry import Memory
-    from .documents import Documents
-    from .shelf import Shelf
+from .shelf import Shelf
 
 MAX_SYMBOLS = 500  # at once: whoever needs more types another letter
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from ...format.frontmatter import Unreadable, read_frontmatter
 from ...format.mentions import WIKILINK
@@ -11,9 +11,6 @@ from ...format.split import split
 from ...model.record import record
 from ...state.belief.schema import frontmatter_keys
 from ...text.prose import without_code
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 KEY = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|$)")
 ITEM = re.compile(r"^[ \t]*-(?:[ \t]+|$)")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
@@ -10,9 +11,6 @@ from pygls.lsp.server import LanguageServer
 from ...model.errors import RawkoError
 from . import commands, complete, diagnose, navigate, show
 from .documents import Documents
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FEATURES: tuple[tuple[str, Callable[[Documents, Any], Any], Any], ...] = (
     (lsp.TEXT_DOCUMENT_DID_OPEN, diagnose.edited, None),

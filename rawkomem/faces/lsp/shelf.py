@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
 
 from ...files.layout import AREAS, Layout
 from ...files.read import read_file
 from ...index.lists import memory_of
+from ...model.entry import Entry, Memory
 from ...repository import Repository
 from ...state.fold import fold
 from ...state.references import Names, references
 from ...text.when import match
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from ...model.entry import Entry, Memory
 
 MAX_RECENT_RECALLS = 200  # questions that count as lately
 DELETED = "deleted"

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lsprotocol import types as lsp
 
+from ...model.entry import Memory
 from .commands import SHOW
-from .documents import line_start, uri_of
-from .places import conditions_in
+from .documents import Documents, line_start, uri_of
+from .places import Span, conditions_in
+from .shelf import Shelf
 from .tell import SUPERSEDED, Teller, fired
-
-if TYPE_CHECKING:
-    from ...model.entry import Memory
-    from .documents import Documents
-    from .places import Span
-    from .shelf import Shelf
 
 
 def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:

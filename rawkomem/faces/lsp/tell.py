@@ -7,19 +7,15 @@ images to fetch, and no text of memories that wait for a review.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from ...files.local.usage import Access
 from ...git.citations import GONE, STALE, Citations
 from ...model.clock import iso
+from ...model.entry import Memory
 from ...model.kinds import ACTIVE
 from ...text.clean import clean, one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...model.entry import Memory
-    from .shelf import Shelf
+from .shelf import Shelf
 
 PREVIEW_CHARS = 600  # characters of a body in a card
 MAX_TASKS_SHOWN = 5  # that are named for a condition

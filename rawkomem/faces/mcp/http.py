@@ -9,17 +9,14 @@ from __future__ import annotations
 import hmac
 import os
 import socket
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 
 from ...model.errors import BadInput
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .server import MemoryServer
+from .server import MemoryServer
 
 LOOPBACK = "127.0.0.1"
 MAX_WAITING_CONNECTIONS = 128  # connections that wait

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from ...model.record import record
 from ...recall.brief import NOTHING
-from .verbs import recall
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ...repository import Repository
-    from .verbs import Caller
+from ...repository import Repository
+from .verbs import Caller, recall
 
 CLOSING = """\
 Look back over this session. For each decision, correction, convention, limit or cause of a fault that a later session

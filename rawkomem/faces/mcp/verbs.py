@@ -5,7 +5,8 @@ Each verb makes the same library call as the command of the same name; what it w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from ...format.compose import compose
 from ...learn.llm.model import is_learning
@@ -15,14 +16,9 @@ from ...model.kinds import IMPORTANCE
 from ...model.record import record
 from ...model.task import Task
 from ...recall.filters import filter_of
+from ...repository import Repository
 from ...state.changes.feedback import SIGNALS
 from .answers import found_list, what_was_amended, what_was_learned, what_was_stored, whole_memory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ...model.filters import Words
-    from ...repository import Repository
 
 DEFAULT_AUTHOR = "agent"  # who found it out, where the client does not say its name
 TEXT = {"type": "string"}
@@ -66,7 +62,7 @@ def recall(repository: Repository, caller: Caller, task: str) -> str:
     return injection.text or "Nothing relevant is remembered. 'search' looks further."
 
 
-def search(repository: Repository, caller: Caller, query: str, limit: int = 5, **which: Words) -> str:
+def search(repository: Repository, caller: Caller, query: str, limit: int = 5, **which: str) -> str:
     """Run `rawkomem search`."""
     found = repository.search(query, min(max(limit, 1), MAX_RESULTS), filter_of(**which))
     return found_list(found) if found else "Nothing found."
@@ -99,18 +95,8 @@ def learn(repository: Repository, caller: Caller, text: str, task: str = "") -> 
 
 
 VERBS = {
-    "recall": Verb(
-        "Project memories for a task. Call before non-trivial work.",
-        {"task": TEXT},
-        ("task",),
-        recall,
-    ),
-    "search": Verb(
-        "Find memories.",
-        {"query": TEXT, "limit": {"type": "integer"}, **FILTERS},
-        ("query",),
-        search,
-    ),
+    "recall": Verb("Project memories for a task. Call before non-trivial work.", {"task": TEXT}, ("task",), recall),
+    "search": Verb("Find memories.", {"query": TEXT, "limit": {"type": "integer"}, **FILTERS}, ("query",), search),
     "get": Verb("One whole memory.", {"id": TEXT}, ("id",), get),
     "remember": Verb(
         "Store a decision, correction, finding or convention under a one-line title, with its reason. "

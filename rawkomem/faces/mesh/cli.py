@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
@@ -14,9 +15,6 @@ from ..cli.options import LIMIT
 from .memory_mesh import SyncMemoryMesh
 from .named_files import naming, read_text
 from .options import DEFAULT_AGENT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TAG = "[MemoryMesh]"
 EXTENSION = ".md"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ...model.errors import RawkoError, Refused
 from ...recall.cache import AnswerCache
@@ -16,11 +17,7 @@ from .awaitable import MemoryMesh
 from .options import DEFAULT_AGENT, FormatOptions, InteractionContext, RecallOptions, read_options
 from .types import CacheStats, HealthStatus, MemoryRecord
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    Given = Mapping[str, Any]
-
+Given = Mapping[str, Any]
 MAX_RESPONSE_CHARS = 500  # characters of an answer that are kept
 MAX_CACHED_RECALLS, CACHE_LIFE_S = 100, 120.0  # the cache of recalls
 FULL_LENGTH_CHARS, MAX_LENGTH_SHARE = 1000, 0.3  # characters that would count 1; the most that length counts

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ...files.local.usage import note_use
 from ...format.lesson import LessonContext as Lesson
 from ...model.clock import now
+from ...model.entry import Memory
 from ...model.errors import BadInput, NotFound
 from ...model.record import replace
 from ...recall.cache import MAX_ANSWERS, TIME_TO_LIVE_S
 from ...recall.filters import filter_of
+from ...recall.search import Found
+from ...repository import Repository
 from ...state.changes.heritage import MAX_LEVELS, plan_heritage
 from ...state.changes.heritage import HeritageChain as Heritage
 from ...state.fold import created
@@ -55,15 +59,7 @@ from .types import (
     SynthesisResult,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ...model.entry import Memory
-    from ...recall.search import Found
-    from ...repository import Repository
-
-    Given = Mapping[str, Any]
-
+Given = Mapping[str, Any]
 CANDIDATES_PER_RESULT = 2  # RFC-0011 §5.1: twice as many candidates as results
 LESSON_ORDER = "severity desc"  # the order of lessons that the RFC asks for (§8.2)
 
@@ -124,7 +120,7 @@ class SyncMemoryMesh:
         memory = self._memory(id)
         return record_of(memory) if memory else None
 
-    def get_all(self, options: GetAllOptions | Given | None = None, **named: Any) -> list[MemoryRecord]:
+    def get_all(self, /, options: GetAllOptions | Given | None = None, **named: Any) -> list[MemoryRecord]:
         """Return all active memories, last changed first."""
         limit = checked_limit(read_options(GetAllOptions, options, named).limit, least=0)
         rows = self.repository.list()
@@ -137,7 +133,7 @@ class SyncMemoryMesh:
             raise NotFound(f"Record not found: {id}", "'memory-mesh search' finds ids")
         self.repository.delete(memory.id, by=self._by)
 
-    def search(self, query: str, options: SearchOptions | Given | None = None, **named: Any) -> list[SearchResult]:
+    def search(self, /, query: str, options: SearchOptions | Given | None = None, **named: Any) -> list[SearchResult]:
         """Return the memories that fit a question best, by reciprocal rank fusion of words and meaning (§5.1)."""
         asked = read_options(SearchOptions, options, named)
         limit = checked_limit(asked.limit)
@@ -160,9 +156,7 @@ class SyncMemoryMesh:
         memories = self.repository.get_many([item.row.id for item in ranked])
         return [
             SearchResult(
-                **vars(record_of(memory)),
-                score=round(item.signals.ranks / best, 2),
-                relevance=round(item.relevance, 4),
+                **vars(record_of(memory)), score=round(item.signals.ranks / best, 2), relevance=round(item.relevance, 4)
             )
             for item, memory in zip(ranked, memories, strict=True)
         ]
@@ -177,14 +171,14 @@ class SyncMemoryMesh:
 
     # Reflection and synthesis
 
-    def reflect(self, options: ReflectOptions | Given | None = None, **named: Any) -> ReflectionResult:
+    def reflect(self, /, options: ReflectOptions | Given | None = None, **named: Any) -> ReflectionResult:
         """Reflect on memories (§3.4): with a model, store a reflection; without, return the prompt for one."""
         asked = read_options(ReflectOptions, options, named)
         llm = asked.generate and self.repository.settings.llm.any
         shape = self.repository.skills.reflect(asked.topic, asked.lookback, llm, self._dry, self._by)
         return reflection_of(shape)
 
-    def synthesize(self, options: SynthesisOptions | Given | None = None, **named: Any) -> SynthesisResult:
+    def synthesize(self, /, options: SynthesisOptions | Given | None = None, **named: Any) -> SynthesisResult:
         """Propose a skill from what was learned; it is inert until reviewed."""
         topic = read_options(SynthesisOptions, options, named).topic
         made = self.repository.skills.synthesize(topic, self.repository.settings.llm.any, self._dry, self._by)[0]
@@ -204,7 +198,7 @@ class SyncMemoryMesh:
         return block_of(lesson)
 
     def query_lessons(
-        self, query: str = "", options: QueryOptions | Given | None = None, **named: Any
+        self, /, query: str = "", options: QueryOptions | Given | None = None, **named: Any
     ) -> list[LessonBlock]:
         """Return active lessons, most severe first."""
         asked = read_options(QueryOptions, options, named)
@@ -244,12 +238,14 @@ class SyncMemoryMesh:
         made = self.repository.skills.ingest(yamo_text, source_file_path, self._by, "agent", extra)
         return skill_record_of(self.repository.skills.get(made.id))
 
-    def search_skills(self, query: str, options: SkillOptions | Given | None = None, **named: Any) -> list[SkillResult]:
+    def search_skills(
+        self, /, query: str, options: SkillOptions | Given | None = None, **named: Any
+    ) -> list[SkillResult]:
         """Return the skills that fit a question best (§5.3)."""
         limit = checked_limit(read_options(SkillOptions, options, named).limit)
         return [skill_result_of(match.skill, match.score) for match in self.repository.skills.search(query, limit)]
 
-    def list_skills(self, options: SkillOptions | Given | None = None, **named: Any) -> list[SkillResult]:
+    def list_skills(self, /, options: SkillOptions | Given | None = None, **named: Any) -> list[SkillResult]:
         """Return skills, most reliable first."""
         limit = checked_limit(read_options(SkillOptions, options, named).limit)
         return [skill_result_of(skill) for skill in self.repository.skills.list(limit)]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from ...files.given_text import decode_text
 from ...model.errors import BadInput, RawkoError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @contextmanager

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
+from ...files.append import Written
 from ...files.layout import FOLDER, Layout, find_layout
 from ...files.start import plan_start, write_start
 from ...learn.llm.config import LlmSettings
+from ...model.entry import Plan
 from ...model.errors import BadInput, NotFound, Refused
 from ...model.record import replace
 from ...repository import Repository
+from ...repository.settings import Settings
 from ...repository.writer import Writer
 from .named_files import naming, read_text
+from .options import MemoryMeshOptions
 from .records import name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ...files.append import Written
-    from ...model.entry import Plan
-    from ...repository.settings import Settings
-    from .options import MemoryMeshOptions
 
 # OpenAI-compatible addresses of the providers that the RFC names.
 PROVIDERS = {

@@ -5,46 +5,21 @@ Names are Python's; `RFC_NAMES` is the one table of the RFC's names.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, TypeVar
 
 from ...model.errors import BadInput
 
+_NAMES = """
+    enableYamo enableLLM enableMemory agentId llmProvider llmModel llmApiKey llmMaxTokens skill_directories dbDir
+    enableWisdomDistillation lessonMinConfidence lessonRetentionDays enableHeritageTracking maxHeritageDepth useCache
+    orderBy memoryType skillName includeLessons errorPattern preventativeRule applicableScope inverseLesson intentChain
+    minImportance maxLength sessionId toolsUsed filesInvolved interactionType
+"""
 # The RFC's name → ours. Whatever takes options takes either.
-RFC_NAMES = {
-    "enableYamo": "enable_yamo",
-    "enableLLM": "enable_llm",
-    "enableMemory": "enable_memory",
-    "agentId": "agent_id",
-    "llmProvider": "llm_provider",
-    "llmModel": "llm_model",
-    "llmApiKey": "llm_api_key",
-    "llmMaxTokens": "llm_max_tokens",
-    "skill_directories": "skill_directories",
-    "dbDir": "db_dir",
-    "enableWisdomDistillation": "enable_wisdom_distillation",
-    "lessonMinConfidence": "lesson_min_confidence",
-    "lessonRetentionDays": "lesson_retention_days",
-    "enableHeritageTracking": "enable_heritage_tracking",
-    "maxHeritageDepth": "max_heritage_depth",
-    "useCache": "use_cache",
-    "orderBy": "order_by",
-    "memoryType": "memory_type",
-    "skillName": "skill_name",
-    "includeLessons": "include_lessons",
-    "errorPattern": "error_pattern",
-    "preventativeRule": "preventative_rule",
-    "applicableScope": "applicable_scope",
-    "inverseLesson": "inverse_lesson",
-    "intentChain": "intent_chain",
-    "minImportance": "min_importance",
-    "maxLength": "max_length",
-    "sessionId": "session_id",
-    "toolsUsed": "tools_used",
-    "filesInvolved": "files_involved",
-    "interactionType": "interaction_type",
-}
+RFC_NAMES = {name: re.sub("(?<=[a-z])[A-Z]+", lambda part: "_" + part[0].lower(), name) for name in _NAMES.split()}
 DEFAULT_AGENT = "YAMO_AGENT"  # who does not say who they are
 DEFAULT_LIMIT = 10  # results where nobody says how many
 

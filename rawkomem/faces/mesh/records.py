@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...format.lesson import pattern_of
+from ...learn.lessons.lesson import Lesson
+from ...learn.skills.skill import Skill
 from ...model.clock import iso
-from ...model.entry import Entry
+from ...model.entry import Entry, Memory
 from ...model.errors import BadInput
 from ...model.record import replace
 from ...redaction.entry import redact_entry
@@ -18,11 +21,7 @@ from .options import DEFAULT_AGENT
 from .types import LessonBlock, MemoryRecord, ReflectionResult, SkillRecord, SkillResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ...learn.lessons.lesson import Lesson
-    from ...learn.skills.skill import Skill
-    from ...model.entry import Memory, Value
+    from ...model.entry import Value
 
 MAX_CONTENT_CHARS = 100_000  # characters
 MAX_TITLE_CHARS = 80
@@ -39,9 +38,7 @@ PLACES = {
     "error_pattern": "error_pattern",
     "source_skill_id": "source_skill_id",
 }
-OTHER_METADATA_KEY = (
-    "metadata"  # the frontmatter key of all other metadata, as JSON: what went in comes out, numbers and all
-)
+OTHER_METADATA_KEY = "metadata"  # the frontmatter key of all other metadata, as JSON: numbers stay numbers
 ENTRY_KEYS = ("tags", "source")  # keys of every entry
 
 

@@ -5,22 +5,18 @@ The decision holds one lock, so that two callers who say the same write it once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...files.lock import lock
+from ...model.entry import Entry, Memory
 from ...model.filters import DEFAULT
 from ...model.record import replace
+from ...repository import Repository
 from ...state.facets import session_of, type_of
 from ...state.fold import created
 from ...state.lifecycle.dedupe import same_facts
 from ...text.same import DUPLICATE
 
-if TYPE_CHECKING:
-    from ...model.entry import Entry, Memory
-    from ...repository import Repository
-
 MAX_NEIGHBORS = 20  # memories that a new one is compared with
-MAX_QUERY_CHARS = 2_000  # characters of a text that its neighbours are looked up by
+MAX_QUERY_CHARS = 2_000  # characters of a text that its neighbors are looked up by
 
 
 def store(repository: Repository, entry: Entry) -> tuple[Memory, bool]:

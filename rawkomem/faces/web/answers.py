@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ...git.citations import Cited
+from ...index.catalogue import Row
 from ...model.clock import DAY
+from ...model.entry import Memory
 from ...model.errors import BadInput, NotFound
 from ...model.filters import ALL, EXPIRED, FILTER_FIELDS, READABLE, Filter
 from ...model.kinds import CREATES, IMPORTANCE, STATUSES
@@ -16,34 +20,24 @@ from ...model.record import replace
 from ...model.task import Task
 from ...recall.explain import why_fired
 from ...recall.filters import filter_of
+from ...recall.score import Scored
+from ...repository import Repository
 from ...state.belief.claims import claim_of
+from ...state.belief.explained import Explained
+from ...state.belief.trust import Trust
 from ...state.facets import type_of
+from ...state.graph.graph import Edge
+from ...state.history import Step
 from ...state.references import Names
 from ...text.clean import clean, one_line
+from .markdown import Meant
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from ...git.citations import Cited
-    from ...index.catalogue import Row
-    from ...model.entry import Memory
-    from ...recall.score import Scored
-    from ...repository import Repository
-    from ...state.belief.explained import Explained
-    from ...state.belief.trust import Trust
-    from ...state.graph.graph import Edge
-    from ...state.history import Step
-    from .markdown import Meant
-
-    Render = Callable[[str, Meant], str]
-
+Render = Callable[[str, Meant], str]
 MAX_LISTED = 200  # memories in a list: who wants more says what they look for
 MAX_RESULTS = 40  # results of a search
 MIN_SCORE_SHARE = 0.2  # share of the best result's score below which a result is noise
 MAX_GRAPH_NODES = 250  # memories in the graph, the most connected: more is a ball of wool
-MAX_TIMELINE_ITEMS = (
-    1_500  # memories that the timeline tells one by one, the newest: of older ones, how many on each day
-)
+MAX_TIMELINE_ITEMS = 1_500  # newest memories that the timeline shows one by one; of older ones it shows counts per day
 MAX_TAGS_OFFERED = 60  # tags in the filter, the most frequent
 MIN_SIMILARITY = 0.5  # least cosine for a line in the graph, as for `rawkomem links`
 MAX_REVIEW_CARDS = 50  # of a review: the next ones come as these are decided
@@ -70,10 +64,10 @@ def overview(repository: Repository) -> Facts:
         "others": _counted((_unlisted_as(memory) for memory in memories if memory.id not in listed), STATUSES),
         "kinds": _counted((memory.kind for memory in in_use), CREATES),
         "filters": {
-            "kind": _words((memory.kind for memory in memories), CREATES),
-            "type": _words(type_of(memory) for memory in memories if type_of(memory)),
+            "kind": [*_counted((memory.kind for memory in memories), CREATES)],
+            "type": [*_counted(type_of(memory) for memory in memories if type_of(memory))],
             "importance": [*IMPORTANCE[1:]],
-            "status": _words((memory.status for memory in memories), STATUSES),
+            "status": [*_counted((memory.status for memory in memories), STATUSES)],
             "tag": sorted(tag for tag, _ in tags.most_common(MAX_TAGS_OFFERED)),
         },
         "waiting": len(_waiting(repository)),
@@ -121,10 +115,7 @@ def memory(repository: Repository, name: str, render: Render) -> Facts:
         "line": known.line,
         "claim": one_line(f"{claim.subject} {claim.predicate} = {claim.value}", 200) if claim and not hidden else "",
         "standing": one_line(explained.standing, 300),
-        "valid_from": known.valid_from,
-        "valid_until": known.valid_until,
-        "helpful": known.helpful,
-        "harmful": known.harmful,
+        **{name: getattr(known, name) for name in ("valid_from", "valid_until", "helpful", "harmful")},
         "observed": known.times_observed,
         "trust": _trust(explained.trust),
         "citations": [_cited(item) for item in repository.citations.of(known)],
@@ -250,10 +241,6 @@ def _counted(names: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:
     return {name: counts[name] for name in (*(n for n in order if n in counts), *sorted(set(counts) - set(order)))}
 
 
-def _words(names: Iterable[str], order: Iterable[str] = ()) -> list[str]:
-    return [*_counted(names, order)]
-
-
 def _filter(asked: Mapping[str, str]) -> Filter:
     """Return the filter for the page's fields. A type may be any word."""
     words = {field.word: asked[field.word] for field in FILTER_FIELDS if asked.get(field.word) and field.word != "type"}
@@ -286,17 +273,9 @@ def _item(memory: Memory, text: str = "") -> Facts:
 
 
 def _row(row: Row | Memory) -> Facts:
-    hidden = row.status == HIDDEN_STATUS
-    return {
-        "id": row.id,
-        "title": "(deleted)" if hidden else one_line(row.title or row.path),
-        "kind": row.kind,
-        "status": row.status,
-        "importance": row.importance,
-        "created": row.created,
-        "updated": row.updated,
-        "by": one_line(row.by, 64),
-    }
+    title = "(deleted)" if row.status == HIDDEN_STATUS else one_line(row.title or row.path)
+    known = {name: getattr(row, name) for name in ("kind", "status", "importance", "created", "updated")}
+    return {"id": row.id, "title": title, **known, "by": one_line(row.by, 64)}
 
 
 def _trust(trust: Trust) -> Facts:

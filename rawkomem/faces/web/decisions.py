@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from ...git.user import user_name
 from ...model.errors import BadInput
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ...repository import Repository
+from ...repository import Repository
 
 MAX_REASON_CHARS = 500  # characters of a reason
 

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from email.message import Message
 
 from ...model.record import record
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from email.message import Message
 
 HOST = "127.0.0.1"
 HOST_NAMES = (HOST, "localhost")

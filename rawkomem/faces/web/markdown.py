@@ -6,6 +6,7 @@ markdown-it-py makes the HTML with raw HTML off; nh3 then keeps only what is lis
 from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_NESTING = 20  # nested quotes, lists and emphases: prose has three, a bomb thousands
-MAX_RENDERED_CHARS = (
-    40_000  # characters that are rendered, a quarter of a second at worst: longer is a dump, shown as it is
-)
+MAX_RENDERED_CHARS = 40_000  # rendered in a quarter of a second at worst; a longer text is a dump, shown as it is
 MEMORY_ADDRESS = "#/memory/"  # the page's own address of a memory
 WEB_SCHEMES = ("https://", "http://", "mailto:")
 ALLOWED_TAGS = {
@@ -49,7 +48,7 @@ def open_renderer() -> Callable[[str, Meant], str]:
 
     def render(text: str, meant: Meant) -> str:
         text = clean(text)
-        html = _as_it_is(text) if len(text) > MAX_RENDERED_CHARS else reader.render(text, {"meant": meant})
+        html = f"<pre>{escape(text)}</pre>" if len(text) > MAX_RENDERED_CHARS else reader.render(text, {"meant": meant})
         return nh3.clean(
             html,
             tags=ALLOWED_TAGS,
@@ -60,12 +59,6 @@ def open_renderer() -> Callable[[str, Meant], str]:
         )
 
     return render
-
-
-def _as_it_is(text: str) -> str:
-    from html import escape
-
-    return f"<pre>{escape(text)}</pre>"
 
 
 def _known_address(tag: str, attribute: str, value: str) -> str | None:

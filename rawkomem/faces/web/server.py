@@ -10,8 +10,9 @@ import os
 import socketserver
 import sys
 import threading
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl
 
 from ...files.layout import find_layout
@@ -19,15 +20,11 @@ from ...model.errors import BadInput, Busy, NotFound, RawkoError, Refused
 from ...model.record import record, replace
 from ...redaction.find import redact
 from ...repository import Repository
+from ...repository.settings import Settings
 from ...text.clean import one_line
 from . import answers, decisions
 from .door import HOST, JSON, SECURITY_HEADERS, Door, new_token
 from .markdown import open_renderer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ...repository.settings import Settings
 
 PAGE_FOLDER = os.path.join(os.path.dirname(__file__), "page")
 TYPES = {

@@ -1,1 +1,1 @@
-"""Lets agents' hosts use a repository: merges calls of rawkomem into their settings, and takes them out again."""
+"""Merge calls of rawkomem into the settings of agent hosts, and remove them again."""

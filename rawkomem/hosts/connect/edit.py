@@ -1,8 +1,8 @@
-"""Puts values into JSON text and takes them out again, so that taking out is exactly the reverse of putting in.
+"""Put values into JSON text and take them out again, so that taking out exactly reverses putting in.
 
-What tells how to reverse it stands in the text itself, so any clone can: an item goes to the end of its container, with
-a comma of its own where the last one had one. Into a container that was empty it goes directly before the bracket; a
-container that we made ourselves never closes directly after its item. So we know whose it was when the item goes.
+The text itself says how to reverse it, so any clone can: an item goes to the end of its container, with its own comma
+if the last item had one. In a container that was empty the item stands directly before the bracket; a container that
+we made never closes directly after its item. That tells who made the container when the item goes.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ INDENT = "  "  # where a file has none to follow
 
 @record
 class Style:
-    """How a file is laid out: its line ends and its step of indentation."""
+    """The layout of a file: its line endings and its step of indentation."""
 
     newline: str
     step: str
 
 
 def style_of(text: str, root: Node) -> Style:
-    """By the first member that stands on a line of its own."""
+    """Return the style of a file, by the first member that stands on its own line."""
     newline = "\r\n" if "\r\n" in text else "\n"
     before = _indent(text, root.items[0].start) if root.items else None
     return Style(newline, before or INDENT)
 
 
 def put(text: str, container: Node, key: str, value: object, style: Style) -> str:
-    """The text with one more item in a container; a key for objects, none for lists."""
+    """Return the text with one more item in a container; objects take a key, lists none."""
     if not container.items:
         at = container.end - 1
         return text[:at] + _item(key, value, style, _leading(text, container.start)) + text[at:]
@@ -47,7 +47,7 @@ def put(text: str, container: Node, key: str, value: object, style: Style) -> st
 
 
 def take_out(text: str, container: Node, index: int) -> str:
-    """The text without an item."""
+    """Return the text without an item."""
     item = container.items[index]
     before = container.items[index - 1].comma if index else container.start
     if item.comma >= 0:
@@ -60,7 +60,7 @@ def take_out(text: str, container: Node, index: int) -> str:
 
 
 def _end_before(text: str, after: int, start: int, rest: str) -> int:
-    """Where the text before an item ends without the blanks between; those that end a comment are needed."""
+    """Return where the text before an item ends without the blanks between; blanks that end a comment are kept."""
     end = len(text[:start].rstrip(BLANKS))
     lines = text[after:end].splitlines()
     ends_in_comment = bool(lines) and "//" in lines[-1]
@@ -68,12 +68,12 @@ def _end_before(text: str, after: int, start: int, rest: str) -> int:
 
 
 def is_made_by_us(container: Node) -> bool:
-    """Whether a container with one item, which is ours, was made for it."""
+    """Tell whether a container was made for its one item, which is ours."""
     return len(container.items) == 1 and container.items[0].node.end != container.end - 1
 
 
 def written(value: object, style: Style, base: str | None = "") -> str:
-    """A value as text: a line for each member below an indentation, or all in one line where that is None.
+    """Return a value as text: one line per member below an indentation, or all on one line if that is None.
 
     Brackets never stand directly beside an item: see above.
     """
@@ -94,19 +94,19 @@ def _item(key: str, value: object, style: Style, base: str | None) -> str:
 
 
 def _leading(text: str, at: int) -> str:
-    """The indentation of the line on which something stands."""
+    """Return the indentation of the line at a position."""
     line = text[text.rfind("\n", 0, at) + 1 : at].lstrip("\ufeff")
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _indent(text: str, at: int) -> str | None:
-    """The blanks before something that is the first on its line; None for what is not."""
+    """Return the blanks before the first text on a line, or None if the position is not the first."""
     line = text[max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1 : at]
     return line if not line.strip(BLANKS) and "\n" in text[:at] else None
 
 
 def _past_comment(text: str, at: int) -> int:
-    """Past a comment on the rest of the line, which belongs to what stands before it."""
+    """Return the position after a comment on the rest of the line, which belongs to the item before it."""
     bare = at + len(text[at:]) - len(text[at:].lstrip(" \t"))
     if not text.startswith(("//", "/*"), bare):
         return at

@@ -1,4 +1,4 @@
-"""JSON as people keep it, with comments and trailing commas: where each value stands in the text.
+"""Parse JSON with comments and trailing commas, and keep where each value stands in the text.
 
 Settings are edited as text, so that comments, indentation and order of what is not ours stay as they are.
 """
@@ -6,12 +6,9 @@ Settings are edited as text, so that comments, indentation and order of what is 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from ...model.record import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BLANKS = " \t\r\n\ufeff"
 CLOSING = {"{": "}", "[": "]"}
@@ -39,7 +36,7 @@ class Item:
 
 
 def parse(text: str) -> Node:
-    """The value of a whole text; ValueError, with the line, where it is none."""
+    """Return the value of a whole text. Raises ValueError, with the line, if it cannot be parsed."""
     at = _skip(text, 0)
     node = _value(text, at, 0)
     rest = _skip(text, node.end)
@@ -49,7 +46,7 @@ def parse(text: str) -> Node:
 
 
 def member(node: Node, key: str) -> Item | None:
-    """A member of an object by its key: of several, the last, as hosts see it."""
+    """Return a member of an object by its key; if there are several, the last, as hosts do."""
     return next((item for item in reversed(node.items) if item.key == key), None)
 
 
@@ -108,7 +105,7 @@ def _end_of_word(text: str, at: int) -> int:
 
 
 def _skip(text: str, at: int) -> int:
-    """Past blanks and comments."""
+    """Return the position after blanks and comments."""
     for end in _gaps(text, at):
         at = end
     return at
@@ -126,7 +123,7 @@ def _gaps(text: str, at: int) -> Iterator[int]:
 
 
 def end_of_comment(text: str, at: int) -> int:
-    """Where the comment that begins here ends: one of a line before the end of the line."""
+    """Return where the comment that begins here ends; a line comment ends before the line break."""
     if text.startswith("//", at):
         ends = [end for end in (text.find("\r", at), text.find("\n", at)) if end >= 0]
         return min(ends, default=len(text))

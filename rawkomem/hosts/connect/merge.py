@@ -1,28 +1,24 @@
-"""Merges calls of rawkomem into the `hooks` of a settings file, and takes them out. Pure: from a text to a text.
+"""Merge calls of rawkomem into the `hooks` of a settings file, and remove them, as text to text.
 
-Hosts keep them as `{"hooks": {"Event": [item, …]}}`. An item is a handler itself, or a group with a list of them.
+Hosts keep hooks as `{"hooks": {"Event": [item, …]}}`. An item is a handler, or a group with a list of handlers.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from .edit import INDENT, Style, is_made_by_us, put, style_of, take_out, written
 from .jsonc import BLANKS, Item, Node, member, parse
 from .ours import by_name, calls_us
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    Wanted = Mapping[str, object]  # event → what stands for us in its list
-
+Wanted = Mapping[str, object]  # event → what stands for us in its list
 HOOKS = "hooks"
 VERSION = "version"
 WAS_EMPTY = "\n\n"  # how a file ends that had nothing in it: one that was not there ends in one line break
 
 
 def merged(text: str | None, wanted: Wanted, version: int = 0) -> str:
-    """A settings file with our items, each in its event's list; a file that was not there is made."""
+    """Return a settings file with our items, each in its event's list; create a file that was not there."""
     if text is None or _is_empty(text):
         made = {HOOKS: {event: [item] for event, item in wanted.items()}}
         whole = written({**made, VERSION: version} if version else made, Style("\n", INDENT))
@@ -39,7 +35,7 @@ def merged(text: str | None, wanted: Wanted, version: int = 0) -> str:
 
 
 def without(text: str | None) -> str | None:
-    """A settings file without our items; None where nothing else was ever in it."""
+    """Return a settings file without our items; None if nothing else was ever in it."""
     if text is None or _is_empty(text):
         return text
     root = parse(text)
@@ -52,12 +48,12 @@ def without(text: str | None) -> str | None:
 
 
 def _is_empty(text: str) -> bool:
-    """Whether a file has nothing in it: hosts read that as they read `{}`."""
+    """Tell whether a file has nothing in it: hosts read that as they read `{}`."""
     return not text.strip(BLANKS)
 
 
 def _added(text: str, wanted: Wanted, version: int) -> str:
-    """A version goes only where we made the hooks that it is of: one without the other is not for us to mend."""
+    """Return the text with our items. A version is added only if we made the hooks that it belongs to."""
     before = parse(text)
     for event, item in wanted.items():
         root = parse(text)
@@ -83,13 +79,13 @@ def _checked(item: Item | None, kind: type) -> Item | None:
 
 
 def _is_in(root: Node, wanted: Wanted) -> bool:
-    """Whether what is wanted stands there already, and nothing else of ours."""
+    """Tell whether exactly the wanted items of ours are there."""
     ours = [(event.key, by_name(event.node.items[index].node.value)) for event, index in _ours(root)]
     return sorted(ours, key=repr) == sorted(wanted.items(), key=repr)
 
 
 def _ours(root: Node) -> Iterator[tuple[Item, int]]:
-    """Each event with the place of an item that calls us, the last first: so they were put in, and so they go."""
+    """Yield each event with the index of an item that calls us, the last first: the reverse of putting them in."""
     if not isinstance(root.value, dict):
         raise ValueError("the file holds no object")
     hooks = _checked(member(root, HOOKS), dict)
@@ -100,7 +96,7 @@ def _ours(root: Node) -> Iterator[tuple[Item, int]]:
 
 
 def _taken(text: str, root: Node, event: Item, index: int) -> str | None:
-    """The text without one item of ours, and without the lists and objects that were made for it."""
+    """Return the text without one item of ours, and without the lists and objects that were made for it."""
     item = event.node.items[index].node
     inner = member(item, HOOKS)
     others = [one for one in inner.node.items if not calls_us(one.node.value)] if inner else []

@@ -1,11 +1,8 @@
-"""Which handlers are ours: those that run `rawkomem hook …`, by whatever path and in whichever form a host takes."""
+"""Recognize our handlers: those that run `rawkomem hook …`, by any path and in any form that a host takes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 COMMANDS = ("command", "bash", "powershell", "exec")  # keys of a handler that hold a command line, or a program
 ARGUMENTS = "args"  # the words after a program that is started without a shell
@@ -14,12 +11,12 @@ PROGRAM = NAMES[0]
 
 
 def calls_us(handler: object) -> bool:
-    """Whether a handler runs our hook."""
+    """Tell whether a handler runs our hook."""
     return isinstance(handler, dict) and any(_words(handler, key) for key in COMMANDS)
 
 
 def by_name(item: object) -> object:
-    """An item of a host's list as it would be with us called by name: who wrote a path there had a reason to."""
+    """Return an item of a host's list with us called by name; a path that somebody wrote counts as the name."""
     if isinstance(item, list):
         return [by_name(one) for one in item]
     if not isinstance(item, dict):
@@ -29,7 +26,7 @@ def by_name(item: object) -> object:
 
 
 def _words(handler: Mapping[str, object], key: str) -> list[str]:
-    """What follows the program, if that is ours and runs a hook; else nothing."""
+    """Return the words after the program if it is ours and runs a hook, or else nothing."""
     line, given = handler.get(key), handler.get(ARGUMENTS)
     if not isinstance(line, str):
         return []
@@ -39,7 +36,7 @@ def _words(handler: Mapping[str, object], key: str) -> list[str]:
 
 
 def _parted(line: str) -> tuple[str, list[str]]:
-    """The program of a command line, which may stand in quotes, and the words after it."""
+    """Return the program of a command line, which may be quoted, and the words after it."""
     line = line.strip()
     if line[:1] in ('"', "'"):
         program, _, rest = line[1:].partition(line[0])

@@ -1,9 +1,9 @@
-"""What connecting a host changes: files, before and after. All of it is known before any of it is written."""
+"""Plan what connecting a host changes: files before and after, known before anything is written."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from ...files.templates import SHIPPED
 from ...files.whole import read_whole, replace_whole
@@ -14,15 +14,12 @@ from . import merge, toml_block
 from .seal import is_as_written, sealed
 from .settings import SKILL, connectable, handlers, hooks_file, items, settings_file, skill_file
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 MARK = "rawkomem connect"  # in files that are ours as a whole
 
 
 @record
 class Change:
-    """A file before and after; None: there is none."""
+    """A file before and after; None if there is no file."""
 
     path: str
     before: bytes | None
@@ -31,27 +28,27 @@ class Change:
 
     @property
     def is_none(self) -> bool:
-        """Whether it stays as it is."""
+        """Tell whether the file stays as it is."""
         return self.before == self.after
 
 
 def plan_connect(name: str, project: str) -> list[Change]:
-    """What connecting a host changes in a project, or for the user where no project is given."""
+    """Return what connecting a host changes in a project, or for the user if no project is given."""
     return [*_settings(name, project, True), *_skill(name, project, True)]
 
 
 def plan_remove(name: str, project: str) -> list[Change]:
-    """What taking everything out again changes."""
+    """Return what disconnecting a host changes."""
     return [*_settings(name, project, False), *_skill(name, project, False)]
 
 
 def is_connected(name: str, project: str) -> bool:
-    """Whether a host's settings call us."""
+    """Tell whether a host's settings call us."""
     return any(not change.is_none or change.kept for change in _settings(name, project, False))
 
 
 def carry_out(changes: list[Change], project: str) -> None:
-    """Write the files; folders that are empty then go too, as far as they are the project's."""
+    """Write the files, and remove folders of the project that are empty then."""
     for change in changes:
         if not change.is_none:
             _write(change)
@@ -74,7 +71,7 @@ def _settings(name: str, project: str, connect: bool) -> list[Change]:
 
 
 def _skill(name: str, project: str, connect: bool) -> list[Change]:
-    """The skill that tells how to search and keep memories; several hosts share a folder, the last one clears it."""
+    """Return the change of the skill for a host; hosts may share a folder, and the last one removes the skill."""
     folder = HOSTS[name].skills
     if not folder or not project:
         return []
@@ -85,7 +82,7 @@ def _skill(name: str, project: str, connect: bool) -> list[Change]:
 
 
 def _may_be_connected(name: str, project: str) -> bool:
-    """Settings that cannot be read may call us, and are no reason to leave another host's as they are."""
+    """Tell whether a host may be connected: settings that cannot be read may call us."""
     try:
         return is_connected(name, project)
     except BadInput:
@@ -93,7 +90,7 @@ def _may_be_connected(name: str, project: str) -> bool:
 
 
 def _edited(file: str, edit: Callable[[str | None], str | None]) -> Change:
-    """A settings file that others have a say in; one that cannot be read is left alone."""
+    """Return the change of a settings file that others edit too. Raises BadInput if it cannot be parsed."""
     before = read_whole(file)
     try:
         after = edit(None if before is None else before.decode("utf-8"))
@@ -104,7 +101,7 @@ def _edited(file: str, edit: Callable[[str | None], str | None]) -> Change:
 
 
 def _owned(file: str, text: bytes, connect: bool) -> Change:
-    """A file that is ours as a whole; one of this name that is not is left alone, as is what a person made of ours."""
+    """Return the change of a file that is ours; a foreign file of this name, or one that was edited, is left alone."""
     before = read_whole(file)
     if before is None:
         return Change(file, None, sealed(text) if connect else None)
@@ -136,7 +133,7 @@ def _shipped(name: str) -> str:
 
 
 def _write(change: Change) -> None:
-    """A link is followed, and whoever saved meanwhile wins."""
+    """Write a file through links. Raises Refused if it changed since it was read."""
     file = os.path.realpath(change.path)
     if read_whole(file) != change.before:
         raise Refused(f"{change.path} was changed a moment ago", "run it again")

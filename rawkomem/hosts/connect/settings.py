@@ -1,15 +1,12 @@
-"""Where a host's settings lie, and what they say to call us."""
+"""Find a host's settings, and build the entries that call us."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from ..host import END, PROMPT, START, TURN
 from ..records import HOSTS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TIME_LIMITS_S = {START: 10, PROMPT: 5, TURN: 10, END: 5}  # the last two leave a process behind
 SKILL = "rawkomem/SKILL.md"  # below a folder of skills

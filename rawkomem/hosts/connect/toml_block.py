@@ -1,21 +1,18 @@
-"""Our hooks in a TOML file, in a marked block at its end.
+"""Keep our hooks in a TOML file, in a marked block at its end.
 
-Hosts put tables of their own in front of the last mark, so tables between the marks that do not call us are theirs.
+Hosts put their own tables before the last mark, so tables between the marks that do not call us are theirs.
 """
 
 from __future__ import annotations
 
 import json
 import tomllib
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from ...text.marked import cut_block, find_block, put_block
 from .ours import calls_us
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-NAME = "rawkomem connect"  # of the block
+BLOCK_NAME = "rawkomem connect"  # of the block
 
 
 def merged(text: str | None, wanted: Mapping[str, Mapping[str, object]]) -> str:
@@ -24,13 +21,13 @@ def merged(text: str | None, wanted: Mapping[str, Mapping[str, object]]) -> str:
     Raises ValueError if the file cannot be parsed or extended.
     """
     lines = [line for event, handler in wanted.items() for line in _hook(event, handler)]
-    known = find_block((text or "").encode(), NAME, to_end=True)
+    known = find_block((text or "").encode(), BLOCK_NAME, to_end=True)
     if text is not None and known and [line.rstrip("\r") for line in _parted(known.inside)[0]] == lines:
         return text
     bare = without(text)
     tomllib.loads(bare or "")
     block = "".join(f"{line}\n" for line in lines)
-    made = put_block(None if bare is None else bare.encode(), NAME, block).decode()
+    made = put_block(None if bare is None else bare.encode(), BLOCK_NAME, block).decode()
     try:
         tomllib.loads(made)
     except tomllib.TOMLDecodeError:
@@ -41,9 +38,9 @@ def merged(text: str | None, wanted: Mapping[str, Mapping[str, object]]) -> str:
 def without(text: str | None) -> str | None:
     """Return the file without our block; None if nothing else was ever in it. Raises ValueError for broken TOML."""
     data = (text or "").encode()
-    if text is None or not find_block(data, NAME, to_end=True):
+    if text is None or not find_block(data, BLOCK_NAME, to_end=True):
         return text  # nothing of ours: it may be broken, and that is not our affair
-    left = cut_block(data, NAME, lambda inside: "\n".join(_parted(inside)[1]).encode())
+    left = cut_block(data, BLOCK_NAME, lambda inside: "\n".join(_parted(inside)[1]).encode())
     tomllib.loads((left or b"").decode())
     return None if left is None else left.decode()
 
@@ -76,7 +73,7 @@ def _end(table: Sequence[str]) -> int:
 
 
 def _is_ours(tables: Sequence[Sequence[str]], at: int) -> bool:
-    """Return whether a table is a handler that calls us, or the group of one that holds no other."""
+    """Tell whether a table is a handler that calls us, or the group of one that holds no other."""
     header, *inner = (_header(tables, at + step) for step in range(3))
     if header.endswith(".hooks]]"):
         return _is_handler(tables[at])

@@ -1,4 +1,4 @@
-"""At the end of a turn: a process is left behind that learns from it, so that no host waits for that or kills it."""
+"""Start a background process at the end of a turn that learns from it, so that no host waits for it or kills it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_MESSAGES = 40  # of a session, passed with the call: a turn is shorter
 
 
 def leave_learner(layout: Layout, call: Call) -> None:
-    """Start the process, with the transcript's name or with what was told, and forget about it."""
+    """Start the process, with the transcript's name or with what was said, and do not wait for it."""
     transcript = _transcript(layout, call)
     named = [os.path.abspath(transcript)] if transcript else []
     with tempfile.TemporaryFile() as talk:
@@ -35,7 +35,7 @@ def leave_learner(layout: Layout, call: Call) -> None:
 
 
 def _transcript(layout: Layout, call: Call) -> str:
-    """The file that a session is written down in, as the host says now or, at the session's end, said before."""
+    """Return the transcript of a session, as the host names it now or, at the session's end, named it before."""
     said = call.transcript
     if said:
         note_transcript(layout, call.session, said)
@@ -45,7 +45,7 @@ def _transcript(layout: Layout, call: Call) -> str:
 
 
 def _tell(call: Call, talk: IO[bytes]) -> None:
-    """Write what was said into a file without a name: a transcript by itself, for `learn`. Nothing said is nothing."""
+    """Write what was said into an unnamed file, as a transcript for `learn`; nothing if nothing was said."""
     messages = call.fields.get("messages")
     if not isinstance(messages, list):
         said = [("user", call.prompt), ("assistant", call.reply)]
@@ -56,7 +56,7 @@ def _tell(call: Call, talk: IO[bytes]) -> None:
 
 
 def learn_behind(repository: Repository, host: str, transcript: str, talk: IO[bytes]) -> None:
-    """What the process does: learn what is new, bring the index up to date, and have sinks told."""
+    """Run the background process: learn what is new, update the index, and wake the sinks."""
     if transcript:
         time.sleep(SETTLE_S)
     with lock(repository.layout, "learner"):
@@ -69,7 +69,7 @@ def learn_behind(repository: Repository, host: str, transcript: str, talk: IO[by
 
 
 def _learn_news(repository: Repository, transcript: str) -> None:
-    """What cannot be learned from now cannot be later; whatever else goes wrong may pass, and is tried again."""
+    """Learn from the new lines. After BadInput they are skipped for good; after other failures they are tried again."""
     news, end = news_of(repository.layout, transcript)
     try:
         with news:

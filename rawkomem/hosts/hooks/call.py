@@ -1,4 +1,4 @@
-"""Reads what a host passes to a hook on stdin. Hosts spell the same few things differently; here they become one Call.
+"""Read what a host passes to a hook on stdin as one Call, although hosts spell its fields differently.
 
 A host may run a hook that was set up for another one (VS Code, Copilot and Cursor read Claude Code's settings too), so
 the spellings of all records are understood for every host.

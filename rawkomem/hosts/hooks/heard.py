@@ -1,16 +1,14 @@
-"""How far each transcript was read, so that the end of a turn reads only what is new in it."""
+"""Remember how far each transcript was read, so that the end of a turn reads only what is new in it."""
 
 from __future__ import annotations
 
 import io
 import os
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
+from ...files.layout import Layout
 from ...files.local.private import LineFile, local_path
 from ...model.errors import RawkoError
-
-if TYPE_CHECKING:
-    from ...files.layout import Layout
 
 OFFSETS, SESSIONS = "heard.tsv", "transcripts.tsv"  # transcript → bytes that were read; session → transcript
 LINE_ENDING = ".jsonl"  # of a transcript that grows by lines; others are read whole
@@ -20,10 +18,7 @@ MAX_TRANSCRIPTS = 100  # that are remembered
 
 
 def news_of(layout: Layout, transcript: str) -> tuple[IO[bytes], int]:
-    """Return the first line of a transcript with all lines that were not read yet, and the offset where they end.
-
-    The last line may still be incomplete: then it is left for the next time.
-    """
+    """Return the first line of a transcript with all unread complete lines, and the offset where they end."""
     size = os.stat(transcript).st_size
     if not transcript.endswith(LINE_ENDING):
         return open(transcript, "rb"), size
@@ -44,10 +39,7 @@ def note_heard(layout: Layout, transcript: str, end: int) -> None:
 
 
 def note_transcript(layout: Layout, session: str, transcript: str) -> None:
-    """Remember the transcript of a session: some hosts name it at the end of a turn but not of the session.
-
-    A failure is ignored: then there is nothing to learn at the end of the session.
-    """
+    """Remember the transcript of a session, which some hosts do not name at its end. A failure is ignored."""
     try:
         if session and transcript_of(layout, session) != transcript:
             _put(layout, SESSIONS, session, transcript)

@@ -1,4 +1,4 @@
-"""The log of hooks: one line per failure in `.rawko/local/hook.log`, because hosts do not show errors of hooks."""
+"""Log failures of hooks in `.rawko/local/hook.log`, because hosts do not show them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...files.layout import Layout
 
-NAME = "hook.log"
+LOG_FILE = "hook.log"
 MAX_LOG_BYTES = 64 * 1024
 MAX_LINE_CHARS = 300
 
@@ -21,6 +21,6 @@ def note(layout: Layout, host: str, event: str, message: str) -> None:
         from ...text.clean import one_line
 
         said = one_line(redact(f"{host} {event}: {message}"), MAX_LINE_CHARS)
-        LineFile(local_path(layout, NAME), MAX_LOG_BYTES).append(f"{iso(now())} {said}")
+        LineFile(local_path(layout, LOG_FILE), MAX_LOG_BYTES).append(f"{iso(now())} {said}")
     except Exception:
         pass

@@ -1,4 +1,4 @@
-"""Recognizes a hook call that was answered already: hosts read each other's settings, so a hook may run twice at once.
+"""Recognize a hook call that was already answered: hosts read each other's settings, so a hook may run twice at once.
 
 `.rawko/local/hooks.seen` has a line for each call. It is read and extended under a lock, so that exactly one of several
 processes is the first. If it cannot be written, every call counts as the first: twice the context is better than none.
@@ -17,17 +17,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...files.layout import Layout
 
-NAME = "hooks.seen"
+CALLS_FILE = "hooks.seen"
 WINDOW_S = 30.0  # copies of a hook start together; a person who says the same again takes longer
 MAX_FILE_BYTES = 16 * 1024  # about 350 calls
 
 
 def is_first(layout: Layout, *what: str) -> bool:
-    """Return whether no call said the same within the last half minute, and remember this one."""
+    """Tell whether no call said the same within the last half minute, and remember this one."""
     key = _key("\0".join(what).encode("utf-8", "replace"))
     try:
         with lock(layout, "hook-calls"):
-            return _remember(LineFile(local_path(layout, NAME), MAX_FILE_BYTES), key, time.time())
+            return _remember(LineFile(local_path(layout, CALLS_FILE), MAX_FILE_BYTES), key, time.time())
     except RawkoError:
         return True
 

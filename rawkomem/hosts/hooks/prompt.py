@@ -1,4 +1,4 @@
-"""At a prompt: the memories that belong in it, fenced, within what the host takes."""
+"""Find the memories that belong in a prompt, within the limit of the host."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEAD_CHARS, TAIL_CHARS = 4_000, 2_000  # of a long prompt that are looked at: pe
 
 
 def recalled(repository: Repository, call: Call, room: int) -> Injection:
-    """What is injected for a prompt, and fits."""
+    """Return what is injected for a prompt, without the last memories if they do not fit."""
     injection = repository.inject(Task(_asked(call.prompt), session=call.session), form=FORM)
     while len(injection.text.encode()) > room:
         items = injection.items[:-1]

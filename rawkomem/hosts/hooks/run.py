@@ -1,7 +1,7 @@
-"""`rawkomem hook HOST EVENT`: read what the host says on stdin, answer in its dialect.
+"""Implement `rawkomem hook HOST EVENT`: read what the host says on stdin, answer in its dialect.
 
-A hook never breaks its host: whatever goes wrong is no output, exit code 0, and one line in a local log. What could
-fail to load is therefore imported where it can be caught.
+On any error the hook prints nothing and exits 0, so the host keeps working; the error is in a local log. Modules that
+could fail to load are therefore imported where the failure can be caught.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def run(folder: str, arguments: list[str]) -> None:
-    """Answer one call. Below a model that rawkomem itself asked there is nothing to say, or it would never end."""
+    """Answer one call. Below a model that rawkomem itself asked, do nothing: that would never end."""
     host, event, *rest = *arguments, "", ""
     layout: Layout | None = None
     try:
@@ -45,7 +45,7 @@ def run(folder: str, arguments: list[str]) -> None:
 
 
 def _layout(folder: str, call: Call | None) -> Layout | None:
-    """The repository that the call is about; most folders on a machine have none, and that is nothing to tell."""
+    """Return the repository that the call is about, or None: most folders on a machine have none."""
     for start in [folder] if folder else folders(call):
         try:
             return find_layout(start)
@@ -55,7 +55,7 @@ def _layout(folder: str, call: Call | None) -> Layout | None:
 
 
 def _answer(layout: Layout, call: Call) -> None:
-    """Answer a call, or leave a learner behind. Calls whose answer the host ignores are not answered."""
+    """Answer a call, or start the learner. Calls whose answer the host ignores are not answered."""
     if call.event in (PROMPT, START):
         if HOSTS[call.host].is_heard(call) and (call.event == START or call.prompt.strip()) and _is_first(layout, call):
             (_inject if call.event == PROMPT else _open_session)(_open(layout, call), call)
@@ -66,7 +66,7 @@ def _answer(layout: Layout, call: Call) -> None:
 
 
 def _is_first(layout: Layout, call: Call) -> bool:
-    """Return whether no other call was about the same moment of a session."""
+    """Tell whether no other call was about the same moment of a session."""
     from .once import is_first
 
     if call.event in (PROMPT, START):
@@ -115,19 +115,19 @@ def _open(layout: Layout, call: Call) -> Repository:
 
 
 def _say(data: bytes) -> None:
-    """All of it, past Python's buffers: what a full disk or a closed pipe left in them would fail again at the end."""
+    """Write all bytes past Python's buffers: what a full disk or closed pipe left in them would fail again at exit."""
     while data:
         data = data[os.write(1, data) :]
 
 
 def _last(call: Call) -> str:
-    """The last of the messages that are told with a call: with another one, the end of a turn is another one."""
+    """Return the last message that the call passes; a new message means that another turn ended."""
     messages = call.fields.get("messages")
     return repr(messages[-1]) if isinstance(messages, list) and messages else ""
 
 
 def _state(transcript: str) -> str:
-    """A transcript as it is now: with more in it, the end of a turn is another one."""
+    """Return a transcript's name and size; a longer transcript means that another turn ended."""
     try:
         return f"{transcript} {os.stat(transcript).st_size}" if transcript else ""
     except OSError:

@@ -1,4 +1,4 @@
-"""At the start of a session: how to search, the gravest lessons, the open conflicts. Short, and told as facts."""
+"""Write what an agent reads at the start of a session: how to search, severe lessons, open conflicts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ This project keeps what it has learned as memories in .rawko/ ({count} in use). 
 
 
 def opening(repository: Repository) -> str:
-    """What an agent is told when it starts, in a fence that nothing below can close."""
+    """Return the text for the start of a session, in a fence that no memory can close."""
     rows = repository.list()
     nonce = os.urandom(4).hex()
     parts = [
@@ -45,7 +45,7 @@ def _lessons(repository: Repository) -> list[str]:
 
 
 def _vouched(repository: Repository, found: Sequence[Lesson]) -> list[Lesson]:
-    """Where people vouch for memories, as few others as an injection lets in."""
+    """Return the lessons; where people vouch for memories, with as few unverified ones as an injection lets in."""
     believed = repository.beliefs.all()
     if not believed.authors or not believed.authors.names_a_person():
         return [*found]

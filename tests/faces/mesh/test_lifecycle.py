@@ -61,7 +61,7 @@ def test_the_cache_is_asked_without_waiting_and_without_opening(project, tmp_pat
         assert mesh.get_cache_stats().size == 0 and not (tmp_path / "nowhere").exists()
         busy = MemoryMesh(db_dir=str(project))
         done = threading.Event()
-        waiting = asyncio.ensure_future(busy._run(lambda: done.wait(60)))
+        waiting = asyncio.wrap_future(busy._submit(lambda: done.wait(60)))
         await asyncio.sleep(0)
         started = time.monotonic()
         busy.clear_cache()

@@ -177,7 +177,7 @@ def test_toml_too(name):
     assert tomllib.loads(later) == {**tomllib.loads(text), "later": {"y": 2}}
 
 
-END = f"# <<< {toml_block.NAME} <<<"
+END = f"# <<< {toml_block.BLOCK_NAME} <<<"
 STATE = '\n[hooks.state."x"]\ntrusted_hash = "abc"\n'
 
 

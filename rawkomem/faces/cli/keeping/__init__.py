@@ -1,1 +1,1 @@
-"""Commands that keep a repository in order: check, index, lifecycle, ledger."""
+"""Implement the commands that keep a repository in order: check, index, lifecycle, ledger."""

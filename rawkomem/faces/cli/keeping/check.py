@@ -1,13 +1,12 @@
-"""`rawkomem check`: what is wrong with memory files, with line numbers and hints."""
+"""Implement `rawkomem check`: report problems of memory files with line numbers and hints."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import click
 
-from ....files.check import NOT_IDEAL, check_files, printable
+from ....files.check import NOT_IDEAL, Checked, check_files, printable
 from ....files.read import QUARANTINE
 from ....model.errors import BadInput
 from ....model.problem import STYLE
@@ -15,13 +14,10 @@ from ....text.count import count
 from ..commands import open_repository
 from ..memories.cite import tell_stale
 from ..options import JSON
-from ..terminal import note, paint, say, say_json
+from ..terminal import fields_of, note, paint, say, say_json
 from .check_staged import staged_options, tell_staged
 
-if TYPE_CHECKING:
-    from ....files.check import Checked
-
-COLOURS = {"error": "red", "warning": "yellow", "style": "dim"}
+LEVEL_COLORS = {"error": "red", "warning": "yellow", "style": "dim"}
 
 
 @click.command("check")
@@ -33,23 +29,16 @@ COLOURS = {"error": "red", "warning": "yellow", "style": "dim"}
 @staged_options
 @click.pass_obj
 def check_command(
-    folder: str,
-    /,
-    paths: tuple[str, ...],
-    as_json: bool,
-    style: bool,
-    quiet: bool,
-    stale: bool,
-    staged: bool,
-    **looked_at: bool,
-) -> int:
+    folder: str, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, staged: bool,
+    **checks: bool,
+) -> int:  # fmt: skip
     """Tell what is wrong with memory files.
 
     Without PATHS: every file of the repository. Exit code 1 when a file cannot be used as a memory; with --stale, when
     a memory cites code that changed or is gone. With --staged: what a commit would bring, for a pre-commit hook.
     """
     if staged:
-        return tell_staged(folder, looked_at, as_json)
+        return tell_staged(folder, checks, as_json)
     if stale:
         if paths:
             raise BadInput("--stale looks at all memories", "leave the paths out")
@@ -63,17 +52,9 @@ def check_command(
 
 
 def _as_json(item: Checked) -> dict[str, object]:
-    problems = [
-        {key: getattr(problem, key) for key in ("line", "level", "code", "message", "hint")}
-        for problem in item.problems
-    ]
-    return {
-        "file": printable(item.file),
-        "verdict": item.verdict,
-        "entries": item.entries,
-        "titles": list(item.titles),
-        "problems": problems,
-    }
+    problems = [fields_of(problem, "line", "level", "code", "message", "hint") for problem in item.problems]
+    told = {"titles": list(item.titles), "problems": problems}
+    return {"file": printable(item.file), **fields_of(item, "verdict", "entries"), **told}
 
 
 def _print(checked: list[Checked], style: bool, quiet: bool) -> None:
@@ -85,7 +66,7 @@ def _print(checked: list[Checked], style: bool, quiet: bool) -> None:
                 lengths += not quiet
                 continue
             told[problem.level] += 1
-            level = paint(f"{problem.level:7}", COLOURS[problem.level])
+            level = paint(f"{problem.level:7}", LEVEL_COLORS[problem.level])
             say(f"{printable(item.file)}:{problem.line}: {level} {problem.message}. {paint(problem.hint, 'dim')}")
     parts = [f"{number} {level}" if level == STYLE else count(number, level) for level, number in told.items()]
     parts += [f"{count(lengths, 'remark')} on length (--style shows them)"] if lengths else []

@@ -1,9 +1,10 @@
-"""`rawkomem check --staged`: what must not be committed, for a pre-commit hook."""
+"""Implement `rawkomem check --staged`: report what must not be committed, for a pre-commit hook."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import click
 
@@ -11,25 +12,22 @@ from ....files.check import printable
 from ....git.staged import staged_layouts
 from ....git.staged_check import CHECKS, SKIP, check_staged
 from ....model.errors import BadInput, NotFound
+from ....model.problem import Problem
+from ....repository import Repository
+from ....text.count import count
 from ..commands import open_repository
-from ..terminal import note, paint, say, say_json
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from ....model.problem import Problem
-    from ....repository import Repository
+from ..terminal import fields_of, note, paint, say, say_json
 
 
 def staged_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--staged`, and an option to leave out each of its checks."""
+    """Declare `--staged` and an option to skip each of its checks."""
     for name in reversed(CHECKS):
         function = click.option(f"--{name}/--no-{name}", default=True, help=f"With --staged: {name}.")(function)
     return click.option("--staged", is_flag=True, help="Instead, fail on what must not be committed.")(function)
 
 
 def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> int:
-    """Check what is staged and tell; the exit code of `check --staged`. Names that hooks add do not matter."""
+    """Check what is staged, print the problems and return the exit code. File names that hooks add are ignored."""
     skip = [*(name for name in CHECKS if not looked_at[name]), *_skipped()]
     found = [
         check_staged(repository.layout, repository.beliefs.predicates(), skip)
@@ -40,16 +38,17 @@ def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> in
         say_json([_as_json(name, problem) for name, problem in problems])
     else:
         for name, problem in problems:
-            say(f"{_place(problem)}: {paint(name, 'red')}: {problem.message}. {paint(problem.hint, 'dim')}")
+            place = f"{printable(problem.path)}:{problem.line}"
+            say(f"{place}: {paint(name, 'red')}: {problem.message}. {paint(problem.hint, 'dim')}")
         if problems:
             names = " ".join(f"--no-{name}" for name in dict.fromkeys(name for name, _ in problems))
-            count = f"{len(problems)} reason{'s' if len(problems) > 1 else ''}"
-            note(f"{count} not to commit (without these checks: rawkomem check --staged {names})")
+            reasons = count(len(problems), "reason")
+            note(f"{reasons} not to commit (without these checks: rawkomem check --staged {names})")
     return 1 if problems else 0
 
 
 def staged_repositories(folder: str) -> list[Repository]:
-    """The repository of a folder; where there is none, those that git has in the work tree around it."""
+    """Return the repository of a folder, or else those that git has in the work tree around it."""
     try:
         return [open_repository(folder)]
     except NotFound:
@@ -60,7 +59,7 @@ def staged_repositories(folder: str) -> list[Repository]:
 
 
 def _skipped() -> list[str]:
-    """The checks that the environment leaves out."""
+    """Return the checks that the environment skips."""
     names = os.environ.get(SKIP, "").replace(",", " ").split()
     unknown = [name for name in names if name not in CHECKS]
     if unknown:
@@ -68,10 +67,6 @@ def _skipped() -> list[str]:
     return names
 
 
-def _place(problem: Problem) -> str:
-    return f"{printable(problem.path)}:{problem.line}"
-
-
 def _as_json(name: str, problem: Problem) -> dict[str, object]:
-    where = {"file": printable(problem.path), "line": problem.line}
-    return {"check": name, **where, "code": problem.code, "message": problem.message, "hint": problem.hint}
+    said = fields_of(problem, "line", "code", "message", "hint")
+    return {"check": name, "file": printable(problem.path), **said}

@@ -1,4 +1,4 @@
-"""`rawkomem doctor`: look for what could go wrong on this machine."""
+"""Implement `rawkomem doctor`: look for what could go wrong on this machine."""
 
 from __future__ import annotations
 

@@ -1,31 +1,28 @@
-"""`rawkomem status` and `rebuild`: is the index true, and make it so."""
+"""Implement `rawkomem status` and `rebuild`: compare the index with the files, and rebuild it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
+from ....index.status import Status
 from ....model.record import as_dict
+from ....repository import Repository
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import JSON
 from ..terminal import note, paint, say, say_json
 from .sync import tell, with_bar
 
-if TYPE_CHECKING:
-    from ....index.status import Status
-
 
 @click.command("status")
 @JSON
-@click.pass_obj
-def status_command(folder: str, as_json: bool) -> int:
+@pass_repository
+def status_command(repository: Repository, as_json: bool) -> int:
     """Compare files and index, and prove that they agree.
 
     Hashes every file. Exit code 1 when the index does not say what the files say.
     """
-    status = open_repository(folder).store.status()
+    status = repository.store.status()
     if as_json:
         problems = [f"{problem.path}: {problem.message}" for problem in status.problems]
         say_json({**as_dict(status), "problems": problems, "fresh": status.fresh})
@@ -55,11 +52,10 @@ def _print_status(status: Status) -> None:
 
 @click.command("rebuild")
 @JSON
-@click.pass_obj
-def rebuild_command(folder: str, as_json: bool) -> None:
+@pass_repository
+def rebuild_command(repository: Repository, as_json: bool) -> None:
     """Make the index anew from the files.
 
     Never needed in theory: a missing, corrupt or outdated index is made anew by itself.
     """
-    repository = open_repository(folder)
     tell(with_bar(repository.store.rebuild, "indexing"), as_json)

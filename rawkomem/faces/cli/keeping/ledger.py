@@ -1,26 +1,25 @@
-"""`rawkomem ledger`: what was done with memories, and the proof that nobody changed the record."""
+"""Implement `rawkomem ledger`: show what was done with memories, and verify that nobody changed the record."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from ....files.local.ledger.chain import Row
+from ....files.local.ledger.verify import Verdict
 from ....format.yamo import read_block
 from ....format.yamo_blocks import OPERATIONS
 from ....model.clock import iso
 from ....model.record import as_dict
+from ....repository import Repository
 from ....text.clean import clean, one_line
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import JSON, LIMIT
-from ..terminal import note, paint, say, say_json, wide
-
-if TYPE_CHECKING:
-    from ....files.local.ledger.chain import Row
-    from ....files.local.ledger.verify import Verdict
+from ..terminal import note, paint, say, say_json, say_rows, wide
 
 # What tells most about a block, each tried in turn.
-TELLING = (
+TELLING_KEYS = (
     ("context", "query"),
     ("output", "content_preview"),
     ("output", "preventative_rule"),
@@ -42,13 +41,13 @@ def ledger_command() -> None:
 
 @ledger_command.command("verify")
 @JSON
-@click.pass_obj
-def verify_command(folder: str, as_json: bool) -> int:
+@pass_repository
+def verify_command(repository: Repository, as_json: bool) -> int:
     """Follow the chain from the first block to the last. Exit code 1 where it is broken.
 
     Write the last hash down elsewhere: then nobody can replace the whole ledger unnoticed.
     """
-    verdict = open_repository(folder).ledger.verify()
+    verdict = repository.ledger.verify()
     if as_json:
         problems = [as_dict(problem) for problem in verdict.problems]
         told = {"problems": problems, "notes": list(verdict.notes), "since": iso(verdict.since)}
@@ -63,28 +62,21 @@ def verify_command(folder: str, as_json: bool) -> int:
 @LIMIT.but(default=20, help="The last so many.")
 @OPERATION
 @JSON
-@click.pass_obj
-def show_command(folder: str, /, id: str, limit: int, operation: str | None, as_json: bool) -> None:
+@pass_repository
+def show_command(repository: Repository, id: str, limit: int, operation: str | None, as_json: bool) -> None:
     """Show the last blocks, the latest first; with ID, the whole text of one, or all that name a memory."""
-    found = open_repository(folder).ledger.blocks(operation or "", id)[::-1][:limit]
-    if as_json:
-        say_json([_json(row) for row in found])
-        return
-    for row in found:
-        say(_line(row))
-        if id:
-            say(clean(row.yamo_text))
-    if not found:
-        note("no such block")
+    found = repository.ledger.blocks(operation or "", id)[::-1][:limit]
+    text = (lambda row: f"{_line(row)}\n{clean(row.yamo_text)}") if id else _line
+    say_rows(as_json, found, _json, text, "no such block")
 
 
 @ledger_command.command("export")
 @OPERATION
 @JSON
-@click.pass_obj
-def export_command(folder: str, /, operation: str | None, as_json: bool) -> None:
+@pass_repository
+def export_command(repository: Repository, operation: str | None, as_json: bool) -> None:
     """Print every block, the first one first: as YAMO text, or with hashes as JSON."""
-    found = open_repository(folder).ledger.blocks(operation or "")
+    found = repository.ledger.blocks(operation or "")
     if as_json:
         say_json([_json(row) for row in found])
     elif found:
@@ -97,7 +89,7 @@ def _json(row: Row) -> dict[str, Any]:
 
 def _line(row: Row) -> str:
     block, _ = read_block(row.yamo_text)
-    told = (block.value(section, key) for section, key in TELLING) if block else ()
+    told = (block.value(section, key) for section, key in TELLING_KEYS) if block else ()
     said = one_line(next((text for text in told if text), ""), max(20, wide() - 74))
     return f"{iso(row.timestamp)}  {row.operation_type:10}  {said}  {paint(row.id, 'dim')}"
 

@@ -1,36 +1,33 @@
-"""`rawkomem decay`, `compress` and `consolidate`: the life of memories."""
+"""Implement `rawkomem decay`, `compress` and `consolidate`."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from ....files.move import Move
 from ....git.user import user_name
 from ....model.clock import iso
+from ....model.entry import Entry
 from ....model.errors import BadInput
-from ....repository.wings.lifecycle import FOUND_AMONG
+from ....repository import Repository
+from ....repository.wings.lifecycle import FOUND_AMONG, Done, Due
 from ....state.changes import REGISTRY
 from ....state.derive import sources_in
 from ....state.lifecycle.compress import IDLE_DAYS, MAX_DIGESTS, MIN_MEMBERS, Compression
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import open_repository, pass_repository
 from ..options import DRY_RUN, JSON, LIMIT
 from ..terminal import note, paint, say, say_json, wide
 from .check_staged import staged_repositories
 from .sync import with_bar
 
-if TYPE_CHECKING:
-    from ....files.move import Move
-    from ....model.entry import Entry
-    from ....repository import Repository
-    from ....repository.wings.lifecycle import Done, Due
-
-LEAVING = ("archive", "supersede", "quarantine")
+LEAVING_KINDS = ("archive", "supersede", "quarantine")
 SIGNS = {
-    **dict.fromkeys(LEAVING, ("-", "red")),
+    **dict.fromkeys(LEAVING_KINDS, ("-", "red")),
     "memory": ("+", "green"),
     "learning": ("+", "green"),
 }  # others change a memory that stays
@@ -39,14 +36,13 @@ SIGNS = {
 @click.command("decay")
 @DRY_RUN
 @JSON
-@click.pass_obj
-def decay_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
+@pass_repository
+def decay_command(repository: Repository, dry_run: bool, as_json: bool) -> None:
     """Archive memories that faded, and clean broken links.
 
     A memory fades with its age and with the time since it was changed or used; importance, links and use hold it. What
     is archived stays readable, and 'rawkomem list --include archived' shows it. Critical memories never fade.
     """
-    repository = open_repository(folder)
     done, outlook = with_bar(lambda progress: repository.lifecycle.decay(dry_run, user_name(), progress), "archiving")
     weakening = len(outlook.weakening)
     counts = {
@@ -66,16 +62,15 @@ def decay_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
 @click.option("--archive", is_flag=True, help="Archive the originals, also those of earlier digests.")
 @DRY_RUN
 @JSON
-@click.pass_obj
+@pass_repository
 def compress_command(
-    folder: str, /, min_size: int, idle: int, limit: int, archive: bool, dry_run: bool, as_json: bool
+    repository: Repository, min_size: int, idle: int, limit: int, archive: bool, dry_run: bool, as_json: bool
 ) -> None:
     """Make digests of memories that belong together and lie idle.
 
     A digest is a memory made of the telling sentences of a cluster; no model is asked. The same memories are never
     compressed twice: delete a digest to make another.
     """
-    repository = open_repository(folder)
     how = Compression(min_size, idle, limit, archive)
     done = with_bar(lambda progress: repository.lifecycle.compress(how, dry_run, user_name(), progress), "compressing")
     _tell(done, as_json)
@@ -151,7 +146,7 @@ def _tell(done: Done, as_json: bool, counts: dict[str, int] | None = None) -> No
 
 
 def tell_moves(done: Done) -> None:
-    """Which traces were put away, by learning, and which stay because their goals do not find it."""
+    """Print which traces were archived, by learning, and which stay because their goals do not find the learning."""
     reasons: dict[str, list[Move]] = {}
     for move in done.moves:
         reasons.setdefault(move.why, []).append(move)
@@ -163,10 +158,10 @@ def tell_moves(done: Done) -> None:
 
 
 def _line(done: Done, entry: Entry) -> str:
-    sign, colour = SIGNS.get(entry.kind, ("~", "cyan"))
+    sign, color = SIGNS.get(entry.kind, ("~", "cyan"))
     head = f"{sign} {entry.kind:11}"
     title = one_line(_title(done, entry) or entry.target, max(20, wide() // 2))
-    return f"{paint(head, colour)} {title}  {paint(entry.target, 'dim')}  {one_line(_why(entry), 300)}"
+    return f"{paint(head, color)} {title}  {paint(entry.target, 'dim')}  {one_line(_why(entry), 300)}"
 
 
 def _title(done: Done, entry: Entry) -> str:

@@ -1,4 +1,4 @@
-"""`rawkomem match` and `embed`: try a condition or a vector by hand."""
+"""Implement `rawkomem match` and `embed`: try a condition or a vector by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ....model.errors import BadInput, NotFound
 from ....repository.settings import Settings, load_settings
 from ....text.when import match, problems_of
 from ..options import JSON
-from ..terminal import note, paint, say, say_json
+from ..terminal import note, paint, say, say_either, say_json
 
 
 @click.command("match")
@@ -53,7 +53,6 @@ def embed_command(folder: str, text: str, as_json: bool) -> None:
         settings = Settings()
     embedder = open_embedder(settings.embedder, note)
     vector = array("f", embedder.embed([text])[0])
-    if as_json:
-        say_json({"model": embedder.name, "dims": embedder.dims, "vector": [round(x, 6) for x in vector]})
-    else:
-        say(f"{embedder.name}, {embedder.dims} dimensions: {', '.join(f'{x:.4f}' for x in vector[:8])}, …")
+    data = {"model": embedder.name, "dims": embedder.dims, "vector": [round(x, 6) for x in vector]}
+    start = ", ".join(f"{x:.4f}" for x in vector[:8])
+    say_either(as_json, data, f"{embedder.name}, {embedder.dims} dimensions: {start}, …")

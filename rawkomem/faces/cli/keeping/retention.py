@@ -1,22 +1,20 @@
-"""`rawkomem retention`: what leaves the short-term folders, and the way back."""
+"""Implement `rawkomem retention`: archive and compress old traces, and restore them."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import click
 
 from ....files.bundle import bundle_of
 from ....git.user import user_name
+from ....repository import Repository
+from ....repository.wings.retention import Retained
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import open_repository, pass_repository
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
-
-if TYPE_CHECKING:
-    from ....repository.wings.retention import Retained
 
 
 @click.group("retention", invoke_without_command=True)
@@ -56,10 +54,10 @@ def _tell(done: Retained, as_json: bool) -> None:
 
 @retention_command.command("list")
 @JSON
-@click.pass_obj
-def retention_list(folder: str, /, as_json: bool) -> None:
+@pass_repository
+def retention_list(repository: Repository, as_json: bool) -> None:
     """Show what the archive holds, by month."""
-    found = open_repository(folder).retention.archived()
+    found = repository.retention.archived()
     if as_json:
         say_json(found)
         return
@@ -72,14 +70,13 @@ def retention_list(folder: str, /, as_json: bool) -> None:
 @retention_command.command("restore")
 @click.argument("what", nargs=-1, required=True)
 @JSON
-@click.pass_obj
-def retention_restore(folder: str, /, what: tuple[str, ...], as_json: bool) -> None:
+@pass_repository
+def retention_restore(repository: Repository, what: tuple[str, ...], as_json: bool) -> None:
     """Undo one step of retention.
 
     WHAT is a month (2025-03) or the id of a trace. A month that is compressed is unpacked; one that is not returns to
     the traces. A trace returns to its folder, from a compressed month too.
     """
-    repository = open_repository(folder)
     moves, unpacked = repository.retention.restore(what)
     if as_json:
         say_json({"moves": [{"from": m.source, "to": m.target} for m in moves], "unpacked": unpacked})

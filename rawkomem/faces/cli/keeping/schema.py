@@ -1,4 +1,4 @@
-"""`rawkomem schema`: the JSON Schema of the frontmatter."""
+"""Implement `rawkomem schema`: print the JSON Schema of the frontmatter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rawkomem scrub`: a text without secrets and personal data, and what would be indexed of it."""
+"""Implement `rawkomem scrub`: redact a text, or show what would be indexed of it."""
 
 from __future__ import annotations
 

@@ -1,18 +1,16 @@
-"""`rawkomem sinks`: how the write-through sinks stand, and sending what waits."""
+"""Implement `rawkomem sinks`: show the write-through sinks, and send what waits."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
+from ....exchange.sinks.tell import SinkStatus
 from ....model.record import as_dict
-from ..commands import open_repository
+from ....repository import Repository
+from ..commands import pass_repository
 from ..options import JSON
-from ..terminal import note, paint, say, say_json
-
-if TYPE_CHECKING:
-    from ....exchange.sinks.tell import SinkStatus
+from ..terminal import note, paint, say, say_either
+from .store import say_standings
 
 
 @click.group("sinks")
@@ -25,42 +23,33 @@ def sinks_command() -> None:
 
 @sinks_command.command("status")
 @JSON
-@click.pass_obj
-def status_command(folder: str, as_json: bool) -> int:
+@pass_repository
+def status_command(repository: Repository, as_json: bool) -> int:
     """Tell how each sink stands. Exit code 1 when one has a problem."""
-    statuses = open_repository(folder).sinks.list()
-    if as_json:
-        say_json([as_dict(status) for status in statuses])
-    elif not statuses:
+    statuses = repository.sinks.list()
+    if not statuses and not as_json:
         say("no sinks are set up ('rawkomem docs sinks' tells how)")
-    else:
-        for status in statuses:
-            _print(status)
-    return 1 if any(status.problem for status in statuses) else 0
+    return say_standings(as_json, statuses, _line)
 
 
 @sinks_command.command("flush")
 @click.option("--due", is_flag=True, help="Only what is due: after a failure, tries are spaced out.")
 @JSON
-@click.pass_obj
-def flush_command(folder: str, due: bool, as_json: bool) -> int:
+@pass_repository
+def flush_command(repository: Repository, due: bool, as_json: bool) -> int:
     """Send what waits for the webhook, now.
 
     A write starts this in the background by itself. Exit code 1 when something could not be sent.
     """
-    flushed = open_repository(folder).sinks.flush(due)
-    if as_json:
-        say_json(as_dict(flushed))
-    else:
-        say(f"{flushed.sent} sent, {flushed.waiting} waiting, {flushed.dropped} given up")
-        if flushed.failure:
-            note(flushed.failure)
+    flushed = repository.sinks.flush(due)
+    said = f"{flushed.sent} sent, {flushed.waiting} waiting, {flushed.dropped} given up"
+    say_either(as_json, as_dict(flushed), said)
+    if flushed.failure and not as_json:
+        note(flushed.failure)
     return 1 if flushed.failure else 0
 
 
-def _print(status: SinkStatus) -> None:
-    say(f"{paint(status.name, 'bold')}  {status.where}  {', '.join(status.events)}")
-    if status.waiting or status.dropped:
-        say(f"  {status.waiting} waiting, {status.dropped} given up (.rawko/local/sinks/dead.jsonl)")
-    if status.problem:
-        note(f"{status.name}: {status.problem}")
+def _line(status: SinkStatus) -> str:
+    waiting = f"\n  {status.waiting} waiting, {status.dropped} given up (.rawko/local/sinks/dead.jsonl)"
+    more = waiting if status.waiting or status.dropped else ""
+    return f"{paint(status.name, 'bold')}  {status.where}  {', '.join(status.events)}{more}"

@@ -1,20 +1,20 @@
-"""`rawkomem store`: choose a search store, see how they stand, fill one beside another."""
+"""Implement `rawkomem store`: choose a search store, list the stores, fill one beside another."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import click
 
 from ....model.record import as_dict
+from ....repository import Repository
+from ....repository.wings.store import StoreStatus
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import JSON
-from ..terminal import note, paint, say, say_json
+from ..terminal import note, paint, say, say_either, say_rows
 from .sync import with_bar
-
-if TYPE_CHECKING:
-    from ....repository.wings.store import StoreStatus
 
 
 @click.group("store")
@@ -28,87 +28,79 @@ def store_command() -> None:
 @store_command.command("use")
 @click.argument("name")
 @click.option("--url-env", default="", metavar="NAME", help="The environment variable that holds the store's url.")
-@click.pass_obj
-def use_command(folder: str, name: str, url_env: str) -> None:
+@pass_repository
+def use_command(repository: Repository, name: str, url_env: str) -> None:
     """Use this store for this repository, from now on.
 
     NAME is sqlite, or a store of an installed package: 'rawkomem store status' lists them. The choice is kept
     in your own config folder. The next command fills the store.
     """
-
-    open_repository(folder).store.use(name, url_env)
+    repository.store.use(name, url_env)
     say(f"this repository now uses {name}; 'rawkomem sync' fills it")
 
 
 @store_command.command("status")
 @JSON
-@click.pass_obj
-def status_command(folder: str, as_json: bool) -> int:
+@pass_repository
+def status_command(repository: Repository, as_json: bool) -> int:
     """Tell how each store stands. Exit code 1 when the one in use has a problem."""
-
-    statuses = open_repository(folder).store.list()
-    if as_json:
-        say_json([as_dict(status) for status in statuses])
-    else:
-        for status in statuses:
-            _print(status)
-    return 1 if any(status.problem for status in statuses) else 0
+    statuses = repository.store.list()
+    return say_standings(as_json, statuses, _line)
 
 
-def _print(status: StoreStatus) -> None:
+def say_standings(as_json: bool, statuses: Sequence[Any], line: Callable[[Any], str]) -> int:
+    """Print how several stores or sinks stand and note their problems; return the exit code."""
+    say_rows(as_json, statuses, as_dict, line)
+    problems = [status for status in statuses if status.problem]
+    for status in () if as_json else problems:
+        note(f"{status.name}: {status.problem}")
+    return 1 if problems else 0
+
+
+def _line(status: StoreStatus) -> str:
     filled = f"{count(status.memories, 'memory')}, {status.bytes / 1e6:.1f} MB here" if status.memories else "empty"
     missing = f"  ({status.install})" if status.install else ""
     mark = paint("*", "green") if status.used else " "
-    say(f"{mark} {status.name:9} {filled}  {status.where}{missing}".rstrip())
-    if status.problem:
-        note(f"{status.name}: {status.problem}")
+    return f"{mark} {status.name:9} {filled}  {status.where}{missing}".rstrip()
 
 
 @store_command.command("copy")
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
 @JSON
-@click.pass_obj
-def copy_command(folder: str, source: str, target: str, as_json: bool) -> None:
+@pass_repository
+def copy_command(repository: Repository, source: str, target: str, as_json: bool) -> None:
     """Fill the store TO beside FROM, and prove that both hold the same.
 
     What is copied are the files' memories: a store is derived from them.
     """
-
-    repository = open_repository(folder)
     copied = with_bar(lambda progress: repository.store.copy(source, target, progress), "filling")
-    if as_json:
-        say_json(as_dict(copied))
-    else:
-        say(f"{target} holds the same {copied.memories} memories as {source} ({copied.seconds:.1f} s)")
+    said = f"{target} holds the same {copied.memories} memories as {source} ({copied.seconds:.1f} s)"
+    say_either(as_json, as_dict(copied), said)
 
 
 @store_command.command("publish")
 @JSON
-@click.pass_obj
-def publish_command(folder: str, as_json: bool) -> None:
+@pass_repository
+def publish_command(repository: Repository, as_json: bool) -> None:
     """Fill the tables of RFC-0011 for other programs.
 
     Blocks of the ledger, skills in use, and what memory_entries can say once the whole history of a memory is at hand.
     """
-
-    done = open_repository(folder).store.publish()
-    if as_json:
-        say_json(as_dict(done))
-    else:
-        say(f"{done.memories} memories, {done.blocks} blocks and {done.skills} skills can be read by others")
+    done = repository.store.publish()
+    said = f"{done.memories} memories, {done.blocks} blocks and {done.skills} skills can be read by others"
+    say_either(as_json, as_dict(done), said)
 
 
 @store_command.command("migrate")
 @click.argument("place", default="")
-@click.pass_obj
-def migrate_command(folder: str, place: str) -> None:
+@pass_repository
+def migrate_command(repository: Repository, place: str) -> None:
     """Bring tables of RFC-0011 from schema V1 to V2.
 
     PLACE is their folder or url; without one, this repository's. The rows of before are kept as a backup for 30 days.
     """
-
-    done = open_repository(folder).store.migrate(place)
+    done = repository.store.migrate(place)
     say(f"{done.rows} memories, now V2; 'rawkomem store rollback' undoes it for 30 days" if done.done else "V2 already")
     if done.removed_backup:
         say("the backup of before was older than 30 days: removed")
@@ -117,8 +109,7 @@ def migrate_command(folder: str, place: str) -> None:
 @store_command.command("rollback")
 @click.argument("place", default="")
 @click.option("--anyway", is_flag=True, help="Also when memories that came since would be lost.")
-@click.pass_obj
-def rollback_command(folder: str, place: str, anyway: bool) -> None:
+@pass_repository
+def rollback_command(repository: Repository, place: str, anyway: bool) -> None:
     """Undo 'store migrate', as long as its backup is there."""
-
-    say(f"{open_repository(folder).store.rollback(place, anyway)} memories, V1 again")
+    say(f"{repository.store.rollback(place, anyway)} memories, V1 again")

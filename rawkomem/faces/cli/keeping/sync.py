@@ -1,4 +1,4 @@
-"""`rawkomem sync`: bring the index up to date; and the progress bar of everything that indexes."""
+"""Implement `rawkomem sync`, and the progress bar of everything that indexes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from ....model.record import as_dict
 from ....repository import Repository
 from ....text.count import count
-from ..terminal import say, say_json
+from ..terminal import say, say_either
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def run(folder: str, arguments: list[str], deep: bool, as_json: bool) -> None:
-    """Sync and tell."""
+    """Sync and print what was done."""
     repository = Repository.open(folder)
     report = with_bar(repository.sync, "reading")
     tell(report, as_json)
@@ -31,7 +31,7 @@ def run(folder: str, arguments: list[str], deep: bool, as_json: bool) -> None:
 
 
 def with_bar(work: Callable[[Callable[[int, int], None]], T], label: str) -> T:
-    """Run long work with a progress bar on stderr, where that is a terminal."""
+    """Run long work with a progress bar on stderr if that is a terminal."""
     if not sys.stderr.isatty():
         return work(lambda done, total: None)
     import click  # its progress bar; a terminal has a person before it, who does not notice 50 ms
@@ -46,8 +46,6 @@ def with_bar(work: Callable[[Callable[[int, int], None]], T], label: str) -> T:
 
 
 def tell(report: SyncReport, as_json: bool) -> None:
-    """What a sync did."""
-    if as_json:
-        say_json(as_dict(report))
-    else:
-        say(f"{count(report.files, 'file')}, {report.read} read, {report.seconds:.2f} s")
+    """Print what a sync did."""
+    said = f"{count(report.files, 'file')}, {report.read} read, {report.seconds:.2f} s"
+    say_either(as_json, as_dict(report), said)

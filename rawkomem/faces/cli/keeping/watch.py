@@ -1,32 +1,28 @@
-"""`rawkomem watch`: keep the index up to date while files change."""
+"""Implement `rawkomem watch`: keep the index up to date while files change."""
 
 from __future__ import annotations
 
 import signal
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from ....files.watch import Watch
+from ....repository import Repository
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..terminal import note, say
 from .sync import tell
-
-if TYPE_CHECKING:
-    from ....repository import Repository
 
 
 @click.command("watch")
 @click.option("--once", is_flag=True, help="Bring the index up to date once and stop.")
-@click.pass_obj
-def watch_command(folder: str, once: bool) -> None:
+@pass_repository
+def watch_command(repository: Repository, once: bool) -> None:
     """Keep the index up to date while files change.
 
     Runs until Ctrl-C or SIGTERM. An optimisation, never a requirement: every search catches up by itself.
     """
-    repository = open_repository(folder)
     if once:
         tell(repository.sync(), False)
         return

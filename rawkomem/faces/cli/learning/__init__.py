@@ -1,1 +1,1 @@
-"""Commands that learn from work: sessions, lessons, traces, skills; import and export."""
+"""Implement the commands that learn from work: sessions, lessons, traces, skills; import and export."""

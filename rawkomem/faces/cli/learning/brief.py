@@ -1,4 +1,4 @@
-"""`rawkomem brief`: what earlier work teaches for a goal."""
+"""Implement `rawkomem brief`: print what earlier work teaches for a goal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import click
 from ....files.given_text import read_stdin
 from ....model.record import as_dict
 from ....recall.brief import MAX_TOKENS, NOTHING
-from ..commands import open_repository
+from ....repository import Repository
+from ..commands import pass_repository
 from ..options import BUDGET, JSON
 from ..terminal import note, say, say_json
 
@@ -16,15 +17,15 @@ from ..terminal import note, say, say_json
 @click.argument("goal", nargs=-1, required=True)
 @BUDGET.but(default=MAX_TOKENS, least=50)
 @JSON
-@click.pass_obj
-def brief_command(folder: str, /, goal: tuple[str, ...], budget: int, as_json: bool) -> None:
+@pass_repository
+def brief_command(repository: Repository, goal: tuple[str, ...], budget: int, as_json: bool) -> None:
     """Tell what earlier work teaches for a goal.
 
     What worked, what failed, anti-patterns, the recommended approach and lessons, each with the id of its source. GOAL
     '-' reads it from standard input.
     """
     text = read_stdin(strict=False) if goal == ("-",) else " ".join(goal)
-    found = open_repository(folder).traces.brief(text, budget)
+    found = repository.traces.brief(text, budget)
     if as_json:
         say_json({**as_dict(found), "points": [as_dict(point) for point in found.points]})
         return

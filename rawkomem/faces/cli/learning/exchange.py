@@ -1,32 +1,30 @@
-"""`rawkomem import` and `rawkomem export`."""
+"""Implement `rawkomem import` and `rawkomem export`."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ....exchange.formats import readable, writable
 from ....exchange.place import place_of
+from ....exchange.plan import Decided
 from ....model.errors import BadInput
 from ....model.record import as_dict
 from ....recall.filters import filter_of
+from ....repository import Repository
+from ....repository.wings.exchange import Import
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import open_repository, pass_repository
 from ..options import DRY_RUN, FILTERS, JSON, together
 from ..terminal import note, paint, say, say_json, wide
 
-if TYPE_CHECKING:
-    from ....exchange.plan import Decided
-    from ....repository import Repository
-    from ....repository.wings.exchange import Import
-
 FORMS = list(writable())
-COLOURS = {"added": "green", "changed": "yellow", "known": "dim"}
+OUTCOME_COLORS = {"added": "green", "changed": "yellow", "known": "dim"}
 
 
 IMPORT_HELP = """Take memories over from other tools; they wait for a review.
@@ -42,9 +40,10 @@ SOURCE --activate'. See 'rawkomem docs exchange'.
 @click.option("--from", "kind", type=click.Choice(list(readable())), help="What the sources are. Default: looked at.")
 @DRY_RUN
 @JSON
-@click.pass_obj
-def import_command(folder: str, /, sources: tuple[str, ...], kind: str | None, dry_run: bool, as_json: bool) -> None:
-    repository = open_repository(folder)
+@pass_repository
+def import_command(
+    repository: Repository, sources: tuple[str, ...], kind: str | None, dry_run: bool, as_json: bool
+) -> None:
     if not sources:
         _list_sources(repository, as_json)
         return
@@ -103,7 +102,7 @@ def _list_sources(repository: Repository, as_json: bool) -> None:
 
 
 def _shown(path: str) -> str:
-    """A path as a person would type it."""
+    """Return a path as a person would type it."""
     home = os.path.expanduser("~")
     short = os.path.relpath(path)
     if short.startswith(".."):
@@ -128,7 +127,7 @@ def _tell_import(done: Import, dry_run: bool) -> None:
 
 
 def _tell_waiting(done: Import) -> None:
-    """How to read and let in what just came, and nothing that came before."""
+    """Print how to read and activate the memories of this import."""
     name = shlex.quote(_name_of(done))
     note(f"{len(done.news)} {'waits' if len(done.news) == 1 else 'wait'} for your review")
     note(f"read: rawkomem quarantine list --from {name}, then rawkomem show ID")
@@ -136,14 +135,14 @@ def _tell_waiting(done: Import) -> None:
 
 
 def _name_of(done: Import) -> str:
-    """What --from and --all-from call an import: its file or folder; of files that lie elsewhere, their kind."""
+    """Return the name of an import for --from and --all-from: its file or folder, or the kind of files elsewhere."""
     files = [place_of(item.entry.extra).partition(":")[2].partition("#")[0] for item in done.news]
     return os.path.commonpath(files).replace(os.sep, "/") or done.kind
 
 
 def _tell_decided(item: Decided, dry_run: bool) -> None:
     entry = item.entry
-    word = paint(f"{item.what:8}", COLOURS[item.what])
+    word = paint(f"{item.what:8}", OUTCOME_COLORS[item.what])
     place = place_of(entry.extra).partition(":")[2]
     say(f"{word} {one_line(entry.title, max(30, wide() - 50))}  {paint(one_line(place, 60), 'dim')}")
     if dry_run and item.plan.entries and entry.when:
@@ -151,25 +150,14 @@ def _tell_decided(item: Decided, dry_run: bool) -> None:
 
 
 def _import_json(done: Import) -> dict[str, Any]:
-    return {
-        "path": done.path,
-        "kind": done.kind,
-        "memories": [_decided_json(item) for item in done.decided],
-        "skipped": [{"place": place, "why": why} for place, why in done.skipped],
-    }
+    skipped = [{"place": place, "why": why} for place, why in done.skipped]
+    memories = [_decided_json(item) for item in done.decided]
+    return {"path": done.path, "kind": done.kind, "memories": memories, "skipped": skipped}
 
 
 def _decided_json(item: Decided) -> dict[str, Any]:
     entry = item.entry
-    return {
-        "what": item.what,
-        "id": entry.id if item.plan.entries else item.other,
-        "newer_than": item.other if item.plan.entries else "",
-        "title": entry.title,
-        "whenToUse": [*entry.when],
-        "tags": [*entry.tags],
-        "importance": entry.importance,
-        "from": place_of(entry.extra),
-        "text": entry.body,
-        "redacted": item.redacted,
-    }
+    id, older = (entry.id, item.other) if item.plan.entries else (item.other, "")
+    lists = {"whenToUse": [*entry.when], "tags": [*entry.tags]}
+    said = {"title": entry.title, **lists, "importance": entry.importance, "from": place_of(entry.extra)}
+    return {"what": item.what, "id": id, "newer_than": older, **said, "text": entry.body, "redacted": item.redacted}

@@ -1,25 +1,24 @@
-"""`rawkomem learn`: remember what was decided, corrected and found out in a session."""
+"""Implement `rawkomem learn`: remember what was decided, corrected and found out in a session."""
 
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import click
 
 from ....learn.llm.model import is_learning
+from ....learn.session.listen import Finding
 from ....learn.session.remember import RESULTS, Run
 from ....model.entry import Entry
+from ....repository import Repository
+from ....repository.wings.learning import Learned
+from ....repository.writing import Stored
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import DRY_RUN, JSON
-from ..terminal import note, paint, say, say_json, wide
-
-if TYPE_CHECKING:
-    from ....learn.session.listen import Finding
-    from ....repository.wings.learning import Learned
-    from ....repository.writing import Stored
+from ..terminal import fields_of, note, paint, say, say_json, wide
 
 
 @click.command("learn")
@@ -31,8 +30,10 @@ if TYPE_CHECKING:
 @click.option("--llm", "ask", is_flag=True, help="Let the configured language model judge.")
 @DRY_RUN
 @JSON
-@click.pass_obj
-def learn_command(folder: str, /, file: IO[bytes], ask: bool, dry_run: bool, as_json: bool, **told: Any) -> None:
+@pass_repository
+def learn_command(
+    repository: Repository, file: IO[bytes], ask: bool, dry_run: bool, as_json: bool, **told: Any
+) -> None:
     """Remember what was decided, corrected and found out in a session.
 
     FILE is a transcript of Claude Code, Codex, OpenCode or Gemini, a chat log (Markdown or JSON), or an agent's output;
@@ -43,7 +44,6 @@ def learn_command(folder: str, /, file: IO[bytes], ask: bool, dry_run: bool, as_
     if is_learning():
         note("this runs below a model that rawkomem itself asked: nothing is learned")
         return
-    repository = open_repository(folder)
     run = Run(told["agent"], told["task"], told["result"] or "", told["error"])
     learned = repository.learning.learn(file, run, ask, dry_run)
     if learned.judged.failure:
@@ -73,7 +73,7 @@ def _tell(learned: Learned, dry_run: bool) -> None:
 
 
 def _tell_finding(finding: Finding, stored: Stored | None) -> None:
-    """A memory, what became of it, and why it is one."""
+    """Print a memory, what became of it, and why it was kept."""
     entry = finding.entry
     what = stored.outcome.what if stored else "would store"
     done = "learned" if what == "stored" else what
@@ -102,12 +102,9 @@ def _json(learned: Learned, dry_run: bool) -> dict[str, Any]:
     heard, judged = learned.heard, learned.judged
     return {
         "dry_run": dry_run,
-        "host": heard.host,
-        "session": heard.session,
-        "turns": heard.turns,
+        **fields_of(heard, "host", "session", "turns"),
         "records": heard.counts,
-        "model": judged.model,
-        "failure": judged.failure,
+        **fields_of(judged, "model", "failure"),
         "learned": [_finding_json(*pair) for pair in zip_longest(learned.news, learned.stored)],
         "known": [{"title": finding.entry.title, "same": same} for finding, same in learned.known],
         "skipped": learned.skipped,
@@ -116,17 +113,9 @@ def _json(learned: Learned, dry_run: bool) -> dict[str, Any]:
 
 def _finding_json(finding: Finding, stored: Stored | None) -> dict[str, Any]:
     entry = finding.entry
-    return {
-        "id": stored.outcome.id if stored else "",
-        "what": stored.outcome.what if stored else "",
-        "path": stored.written[0].entry.path if stored else "",
-        "type": _type(entry),
-        "title": entry.title,
-        "importance": entry.importance,
-        "whenToUse": [*entry.when],
-        "tags": [*entry.tags],
-        "text": entry.body,
-        "why": finding.why,
-        "score": finding.score,
-        "turn": finding.turn,
-    }
+    kept = {"id": "", "what": "", "path": ""}
+    if stored:
+        kept = {**fields_of(stored.outcome, "id", "what"), "path": stored.written[0].entry.path}
+    lists = {"whenToUse": [*entry.when], "tags": [*entry.tags]}
+    said = {"type": _type(entry), **fields_of(entry, "title", "importance"), **lists, "text": entry.body}
+    return {**kept, **said, **fields_of(finding, "why", "score", "turn")}

@@ -1,28 +1,26 @@
-"""`rawkomem lesson`, `lessons`, `distill` and `heritage`."""
+"""Implement `rawkomem lesson`, `lessons`, `distill` and `heritage`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ....files.given_text import decode_text
 from ....format.lesson import DEFAULT_CONFIDENCE, SEVERITIES, LessonContext
 from ....git.user import user_name
-from ....learn.lessons.lesson import HELD, KNOWN
+from ....learn.lessons.from_failures import Candidate
+from ....learn.lessons.lesson import HELD, KNOWN, Learned, Lesson
 from ....model.clock import iso
 from ....model.record import as_dict
+from ....repository import Repository
 from ....repository.wings import lessons
 from ....state.changes.heritage import HeritageChain, heritage_of
 from ....text.clean import one_line
-from ..commands import open_repository
-from ..memories.read import COLOURS
+from ..commands import pass_repository
+from ..memories.read import IMPORTANCE_COLORS
 from ..options import BY, DRY_RUN, JSON, LIMIT
-from ..terminal import day, note, paint, say, say_json, wide
-
-if TYPE_CHECKING:
-    from ....learn.lessons.from_failures import Candidate
-    from ....learn.lessons.lesson import Learned, Lesson
+from ..terminal import bracketed, day, note, paint, say, say_json, say_rows, wide
 
 
 @click.group("lesson")
@@ -47,14 +45,13 @@ def lesson_command() -> None:
 )
 @BY
 @JSON
-@click.pass_obj
-def add_command(folder: str, /, by: str, as_json: bool, **fields: Any) -> None:
+@pass_repository
+def add_command(repository: Repository, by: str, as_json: bool, **fields: Any) -> None:
     """Store a lesson.
 
     Error pattern and scope tell lessons apart. Where one of them is known and as sure, nothing is written and that one
     is shown; a surer one takes the place of the old one.
     """
-    repository = open_repository(folder)
     context = LessonContext(**{**fields, "severity": fields["severity"].lower()})
     lesson, what = repository.lessons.learn(context, by or user_name())
     repository.sync()
@@ -64,13 +61,12 @@ def add_command(folder: str, /, by: str, as_json: bool, **fields: Any) -> None:
 @lesson_command.command("import")
 @click.argument("file", type=click.File("rb"))
 @JSON
-@click.pass_obj
-def import_command(folder: str, /, file: Any, as_json: bool) -> None:
+@pass_repository
+def import_command(repository: Repository, file: Any, as_json: bool) -> None:
     """Store the lesson of a wire block.
 
     FILE '-' reads it from standard input. Both forms of RFC-0011 are understood: see 'rawkomem docs yamo'.
     """
-    repository = open_repository(folder)
     lesson, what = repository.lessons.take_over(decode_text(file.read(), file.name))
     repository.sync()
     _tell(lesson, what, as_json)
@@ -83,33 +79,23 @@ def import_command(folder: str, /, file: Any, as_json: bool) -> None:
 @click.option("--pattern", default="", help="Every lesson of this pattern (its id or name), whatever its status.")
 @click.option("--wire", is_flag=True, help="Print wire blocks, for 'rawkomem lesson import' and others.")
 @JSON
-@click.pass_obj
+@pass_repository
 def lessons_command(
-    folder: str,
-    /,
-    query: tuple[str, ...],
-    limit: int,
-    min_confidence: float | None,
-    pattern: str,
-    wire: bool,
+    repository: Repository, query: tuple[str, ...], limit: int, min_confidence: float | None, pattern: str, wire: bool,
     as_json: bool,
-) -> None:
+) -> None:  # fmt: skip
     """List lessons, the gravest first.
 
     With QUERY, of those that fit it best. What is not sure enough or too old to be injected is left out.
     """
-    repository = open_repository(folder)
     if pattern:
         found = repository.lessons.by_pattern(pattern)[:limit]
     else:
         found = repository.lessons.search(" ".join(query), limit, min_confidence)
-    if as_json:
-        say_json([as_json_of(lesson) for lesson in found])
-    elif wire:
+    if wire and not as_json:
         say("\n".join(lesson.wire for lesson in found).removesuffix("\n"))
     else:
-        for lesson in found:
-            say(_line(lesson))
+        say_rows(as_json, found, as_json_of, _line)
     if not found:
         note("no lessons")
 
@@ -117,14 +103,13 @@ def lessons_command(
 @click.command("distill")
 @DRY_RUN
 @JSON
-@click.pass_obj
-def distill_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
+@pass_repository
+def distill_command(repository: Repository, dry_run: bool, as_json: bool) -> None:
     """Turn recent failures into lessons.
 
     Looks at what failed in the last 24 hours and at what failed the same way twice within 7 days, and prints the
     lessons for the next session. Safe to run any number of times, from cron or by hand.
     """
-    repository = open_repository(folder)
     done = repository.lessons.distill(dry_run, user_name())
     repository.sync()
     if as_json:
@@ -147,21 +132,15 @@ def distill_command(folder: str, /, dry_run: bool, as_json: bool) -> None:
 @click.option("--hypothesis", multiple=True, help="What was supposed at a level; may be repeated.")
 @click.option("--rationale", multiple=True, help="Why, at a level; may be repeated.")
 @JSON
-@click.pass_obj
+@pass_repository
 def heritage_command(
-    folder: str,
-    /,
-    id: str,
-    intent: tuple[str, ...],
-    hypothesis: tuple[str, ...],
-    rationale: tuple[str, ...],
+    repository: Repository, id: str, intent: tuple[str, ...], hypothesis: tuple[str, ...], rationale: tuple[str, ...],
     as_json: bool,
-) -> None:
+) -> None:  # fmt: skip
     """Tell, or show, which intents led to a memory.
 
     Without options the chain is shown. A new one takes the place of the old one, by appending; five levels at most.
     """
-    repository = open_repository(folder)
     if intent or hypothesis or rationale:
         repository.lessons.inherit(id, intent, hypothesis, rationale, user_name())
     memory = repository.get(id)
@@ -178,27 +157,16 @@ def heritage_command(
 
 
 def as_json_of(lesson: Lesson) -> dict[str, Any]:
-    """A lesson for programs, with the names of the RFC's LessonBlock and LessonContext."""
+    """Return a lesson for JSON, with the names of the RFC's LessonBlock and LessonContext."""
     context = lesson.context
     return {
-        "lessonId": lesson.id,
-        "patternId": lesson.pattern_id,
-        "severity": context.severity,
-        "preventativeRule": context.preventative_rule,
-        "ruleConfidence": context.confidence,
-        "applicableScope": context.applicable_scope,
-        "situation": context.situation,
-        "errorPattern": context.error_pattern,
-        "oversight": context.oversight,
-        "fix": context.fix,
-        "inverseLesson": context.inverse_lesson,
-        "status": lesson.status,
-        "at": iso(lesson.at),
-        "by": lesson.by,
-        "path": lesson.path,
-        "wireFormat": lesson.wire,
-        "memoryId": lesson.id,
-    }
+        "lessonId": lesson.id, "patternId": lesson.pattern_id, "severity": context.severity,
+        "preventativeRule": context.preventative_rule, "ruleConfidence": context.confidence,
+        "applicableScope": context.applicable_scope, "situation": context.situation,
+        "errorPattern": context.error_pattern, "oversight": context.oversight, "fix": context.fix,
+        "inverseLesson": context.inverse_lesson, "status": lesson.status, "at": iso(lesson.at), "by": lesson.by,
+        "path": lesson.path, "wireFormat": lesson.wire, "memoryId": lesson.id,
+    }  # fmt: skip
 
 
 def _found_json(candidate: Candidate, learned: Learned) -> dict[str, Any]:
@@ -208,11 +176,10 @@ def _found_json(candidate: Candidate, learned: Learned) -> dict[str, Any]:
 
 def _line(lesson: Lesson) -> str:
     context = lesson.context
-    status = "" if lesson.status == "active" else f" [{lesson.status}]"
     rule = one_line(context.preventative_rule, max(20, wide() - len(lesson.id) - 32))
-    sure = f"{context.confidence:.2f}"
-    severity = paint(f"{context.severity:8}", COLOURS[context.severity])
-    return f"{day(lesson.at)}  {severity}  {sure}  {rule}  {paint(lesson.id + status, 'dim')}"
+    severity = paint(f"{context.severity:8}", IMPORTANCE_COLORS[context.severity])
+    id = paint(lesson.id + bracketed(lesson.status), "dim")
+    return f"{day(lesson.at)}  {severity}  {context.confidence:.2f}  {rule}  {id}"
 
 
 def _tell(lesson: Lesson, what: str, as_json: bool) -> None:

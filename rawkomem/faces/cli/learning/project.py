@@ -1,12 +1,13 @@
-"""`rawkomem project`: memories from projects of LLMos, and into them."""
+"""Implement `rawkomem project`: exchange memories with projects of LLMos."""
 
 from __future__ import annotations
 
 import click
 
+from ....repository import Repository
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 
@@ -20,14 +21,13 @@ def project_command() -> None:
 @click.argument("source", metavar="DIR", type=click.Path(exists=True, file_okay=False))
 @DRY_RUN
 @JSON
-@click.pass_obj
-def project_import(folder: str, /, source: str, dry_run: bool, as_json: bool) -> None:
+@pass_repository
+def project_import(repository: Repository, source: str, dry_run: bool, as_json: bool) -> None:
     """Store what lies in projects/*/memory below DIR, or in the memory of one project.
 
     Traces, the experience log, and the sections of learnings.md, patterns.md and decisions.md. What is here already is
     passed over: repeating it adds nothing.
     """
-    repository = open_repository(folder)
     plan = repository.exchange.import_llmos(source, dry_run)
     repository.sync()
     if as_json:
@@ -43,13 +43,12 @@ def project_import(folder: str, /, source: str, dry_run: bool, as_json: bool) ->
 @click.argument("target", metavar="DIR", type=click.Path(file_okay=False))
 @click.option("--name", default="", help="Of the project; the name of this folder, if none is given.")
 @JSON
-@click.pass_obj
-def project_export(folder: str, /, target: str, name: str, as_json: bool) -> None:
+@pass_repository
+def project_export(repository: Repository, target: str, name: str, as_json: bool) -> None:
     """Write traces, learnings, decisions and the log below DIR as LLMos keeps them.
 
     Files that are there are appended to, never replaced; repeating it adds nothing.
     """
-    repository = open_repository(folder)
     written = repository.exchange.export_llmos(target, name)
     if as_json:
         say_json(sorted(set(written)))

@@ -1,4 +1,4 @@
-"""`rawkomem synthesize` and `rawkomem reflect`: what is made from many memories."""
+"""Implement `rawkomem synthesize` and `rawkomem reflect`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import click
 from ....git.user import user_name
 from ....learn.skills.reflect import LOOKBACK_MEMORIES
 from ....model.record import as_dict
+from ....repository import Repository
 from ....text.clean import clean, one_line
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 
@@ -24,14 +25,14 @@ NO_WRITE = DRY_RUN.but(help="Write nothing.")
 @LLM
 @NO_WRITE
 @JSON
-@click.pass_obj
-def synthesize_command(folder: str, /, topic: str, llm: bool, dry_run: bool, as_json: bool) -> None:
+@pass_repository
+def synthesize_command(repository: Repository, topic: str, llm: bool, dry_run: bool, as_json: bool) -> None:
     """Propose skills from learnings and lessons; inert until reviewed.
 
     In their own words; with --llm in a model's. Each proposal is a skill in quarantine: 'rawkomem review ID --activate'
     lets it into use. What was proposed before is told again, and nothing is added.
     """
-    found = open_repository(folder).skills.synthesize(topic, llm, dry_run, user_name())
+    found = repository.skills.synthesize(topic, llm, dry_run, user_name())
     if as_json:
         first, *others = [as_dict(item) for item in found]
         say_json({**first, "others": others})
@@ -55,14 +56,14 @@ def synthesize_command(folder: str, /, topic: str, llm: bool, dry_run: bool, as_
 @LLM
 @NO_WRITE
 @JSON
-@click.pass_obj
-def reflect_command(folder: str, /, topic: str, lookback: int, llm: bool, dry_run: bool, as_json: bool) -> None:
+@pass_repository
+def reflect_command(repository: Repository, topic: str, lookback: int, llm: bool, dry_run: bool, as_json: bool) -> None:
     """Say what several memories have in common, or prepare that question.
 
     Without --llm, or where the model fails, it prints the prompt for a model of your choice. With --llm, the answer is
     stored as a reflection that is believed no more than the least believed memory it was made from.
     """
-    made = open_repository(folder).skills.reflect(topic, lookback, llm, dry_run, user_name())
+    made = repository.skills.reflect(topic, lookback, llm, dry_run, user_name())
     if as_json:
         say_json(made)
         return

@@ -1,38 +1,29 @@
-"""`rawkomem skills` and `rawkomem skill`: ways to work that agents can follow, and how they turned out."""
+"""Implement `rawkomem skills` and `rawkomem skill`."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ....files.given_text import read_stdin, read_text_file
 from ....git.user import user_name
 from ....learn.skills.export import FILE
-from ....learn.skills.skill import PRUNED_BELOW
+from ....learn.skills.skill import PRUNED_BELOW, Match, Skill
 from ....learn.skills.text import NO_INTENT, text_in
 from ....model.clock import iso
 from ....model.errors import BadInput
 from ....model.record import as_dict
+from ....repository import Repository
 from ....repository.wings import skills
 from ....text.clean import clean, one_line
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import open_repository, pass_repository
 from ..options import BY, DRY_RUN, EXPLAIN, JSON, LIMIT, REASON
-from ..terminal import note, paint, say, say_json
+from ..terminal import bracketed, note, paint, say, say_either, say_json, say_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ....learn.skills.skill import Match, Skill
-
-SAID = {
-    "added": "added",
-    "amended": "amended",
-    "held": "waits for a review",
-    "known": "known already",
-}
+OUTCOME_WORDS = {"added": "added", "amended": "amended", "held": "waits for a review", "known": "known already"}
 
 
 @click.command("skills")
@@ -40,29 +31,22 @@ SAID = {
 @LIMIT.but(default=skills.LIMIT)
 @EXPLAIN.but(help="Tell what each score is made of.")
 @JSON
-@click.pass_obj
-def skills_command(folder: str, /, query: tuple[str, ...], limit: int, explain: bool, as_json: bool) -> None:
+@pass_repository
+def skills_command(repository: Repository, query: tuple[str, ...], limit: int, explain: bool, as_json: bool) -> None:
     """List skills, or find those that fit a task.
 
     Without QUERY all of them, the most reliable first; what waits for a review is listed, but never found. A score is
     0.7 by words (in the name 3, the intent 2, tags 1, the description 1) and 0.3 by meaning. 'Name: X' and 'X: …' call
     the skill X.
     """
-    repository = open_repository(folder)
     question = " ".join(query).strip()
     if not question:
-        _say_list(repository.skills.list(limit), as_json)
+        nothing = "no skills yet: 'rawkomem skill add FILE' takes one in"
+        say_rows(as_json, repository.skills.list(limit), skill_json, _line, nothing)
         return
     found = repository.skills.search(question, limit)
-    if as_json:
-        say_json([_match_json(match) for match in found])
-        return
-    for match in found:
-        say(f"{match.score:.2f}  {_line(match.skill)}")
-        for name, amount, why in match.parts if explain else ():
-            say(f"      {amount:.2f} {name}: {one_line(why)}")
-    if not found:
-        note("no skill fits: 'rawkomem skills' lists them all")
+    nothing = "no skill fits: 'rawkomem skills' lists them all"
+    say_rows(as_json, found, _match_json, lambda match: _match_lines(match, explain), nothing)
 
 
 @click.group("skill")
@@ -90,8 +74,8 @@ def add(folder: str, /, file: str, by: str, as_json: bool) -> None:
     if as_json:
         say_json(as_dict(taken))
         return
-    status = "" if taken.status == "active" else f" [{taken.status}]"
-    say(f"{paint(SAID[taken.outcome], 'green')}  {one_line(taken.name, 80)}{status}  {taken.id}  {taken.path}")
+    name = one_line(taken.name, 80) + bracketed(taken.status)
+    say(f"{paint(OUTCOME_WORDS[taken.outcome], 'green')}  {name}  {taken.id}  {taken.path}")
     if taken.outcome == "held":
         note(f"{taken.why}: 'rawkomem review {taken.id}' decides")
     if taken.status == "archived":
@@ -103,10 +87,9 @@ def add(folder: str, /, file: str, by: str, as_json: bool) -> None:
 @skill_command.command("show")
 @click.argument("id")
 @JSON
-@click.pass_obj
-def show(folder: str, /, id: str, as_json: bool) -> None:
+@pass_repository
+def show(repository: Repository, id: str, as_json: bool) -> None:
     """Show a skill: how it stands, and its text."""
-    repository = open_repository(folder)
     skill = repository.skills.get(id)
     trust = repository.beliefs.trust(skill.memory).value
     if as_json:
@@ -126,29 +109,27 @@ def show(folder: str, /, id: str, as_json: bool) -> None:
 @REASON
 @BY
 @JSON
-@click.pass_obj
-def feedback(folder: str, /, id: str, outcome: str | None, reason: str, by: str, as_json: bool) -> None:
+@pass_repository
+def feedback(repository: Repository, id: str, outcome: str | None, reason: str, by: str, as_json: bool) -> None:
     """Tell how a use of a skill went.
 
     A skill starts at a reliability of 0.5; it stays between 0 and 1.
     """
     if not outcome:
         raise BadInput("how did it go?", "give --success or --failure")
-    skill = open_repository(folder).skills.feedback(id, outcome == "success", reason, by or user_name())
-    if as_json:
-        say_json({"id": skill.memory.id, "reliability": skill.reliability, "use_count": skill.uses})
-        return
-    say(_line(skill))
+    skill = repository.skills.feedback(id, outcome == "success", reason, by or user_name())
+    data = {"id": skill.memory.id, "reliability": skill.reliability, "use_count": skill.uses}
+    say_either(as_json, data, _line(skill))
 
 
 @skill_command.command("prune")
 @click.option("--threshold", default=PRUNED_BELOW, show_default=True, type=float, help="Archive what is less reliable.")
 @DRY_RUN
 @JSON
-@click.pass_obj
-def prune(folder: str, /, threshold: float, dry_run: bool, as_json: bool) -> None:
+@pass_repository
+def prune(repository: Repository, threshold: float, dry_run: bool, as_json: bool) -> None:
     """Archive the skills that proved unreliable; 'rawkomem restore' brings one back."""
-    pruned = open_repository(folder).skills.prune(threshold, dry_run, user_name())
+    pruned = repository.skills.prune(threshold, dry_run, user_name())
     if as_json:
         ids = [skill.memory.id for skill in pruned.skills]
         say_json({"pruned_count": len(ids), "total_remaining": pruned.remaining, "ids": ids, "dry_run": dry_run})
@@ -170,29 +151,22 @@ def export(folder: str, /, id: str, directory: str, as_json: bool) -> None:
     did not write, or that was changed since, is never overwritten.
     """
     exported = open_repository(folder).skills.export(id, os.path.join(folder, directory))
-    if as_json:
-        say_json(as_dict(exported))
-        return
-    say(f"{paint('exported', 'green') if exported.changed else 'unchanged'}  {exported.path}")
+    said = f"{paint('exported', 'green') if exported.changed else 'unchanged'}  {exported.path}"
+    say_either(as_json, as_dict(exported), said)
 
 
 def skill_json(skill: Skill) -> dict[str, Any]:
-    """A skill for programs."""
+    """Return a skill for JSON."""
     memory = skill.memory
-    return {
-        "id": memory.id,
-        "name": memory.title,
-        "intent": skill.field("intent") or NO_INTENT,
-        "description": skill.field("description"),
-        "tags": list(memory.tags),
-        "status": memory.status,
-        "reliability": skill.reliability,
-        "use_count": skill.uses,
-        "injected": skill.injected,
-        "last_used": iso(skill.last_used),
-        "created_at": iso(memory.created),
-        "path": memory.path,
-    }
+    texts = {"intent": skill.field("intent") or NO_INTENT, "description": skill.field("description")}
+    used = {"use_count": skill.uses, "injected": skill.injected, "last_used": iso(skill.last_used)}
+    known = {"id": memory.id, "name": memory.title, **texts, "tags": list(memory.tags), "status": memory.status}
+    return {**known, "reliability": skill.reliability, **used, "created_at": iso(memory.created), "path": memory.path}
+
+
+def _match_lines(match: Match, explain: bool) -> str:
+    parts = [f"      {amount:.2f} {name}: {one_line(why)}" for name, amount, why in match.parts] if explain else []
+    return "\n".join([f"{match.score:.2f}  {_line(match.skill)}", *parts])
 
 
 def _match_json(match: Match) -> dict[str, Any]:
@@ -200,25 +174,14 @@ def _match_json(match: Match) -> dict[str, Any]:
     return {**skill_json(match.skill), "score": round(match.score, 4), "parts": parts}
 
 
-def _say_list(found: Sequence[Skill], as_json: bool) -> None:
-    if as_json:
-        say_json([skill_json(skill) for skill in found])
-        return
-    for skill in found:
-        say(_line(skill))
-    if not found:
-        note("no skills yet: 'rawkomem skill add FILE' takes one in")
-
-
 def _line(skill: Skill) -> str:
     memory = skill.memory
-    status = "" if memory.status == "active" else f" [{memory.status}]"
     told = f"reliability {skill.reliability:.1f}, {count(skill.uses, 'use')}"
-    return f"{one_line(memory.title, 80)}{status}  {told}  {paint(memory.id, 'dim')}"
+    return f"{one_line(memory.title, 80)}{bracketed(memory.status)}  {told}  {paint(memory.id, 'dim')}"
 
 
 def _read(folder: str, file: str) -> tuple[str, str]:
-    """The text of a skill file, and what to call its source: never a path of somebody's machine."""
+    """Return the text of a skill file and the name of its source, which is never a path of this machine."""
     if file == "-":
         return read_stdin(), ""
     path = os.path.join(folder, file)

@@ -1,32 +1,31 @@
-"""`rawkomem trace` and `log`: what was done, and how it went."""
+"""Implement `rawkomem trace` and `log`: record what was done, and how it went."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from ....files.append import Written
 from ....files.given_text import read_stdin
 from ....format.compose import entry_from_text
 from ....git.user import user_name
 from ....learn.traces.record import Experienced, Told
 from ....model.clock import iso
+from ....model.entry import Memory
 from ....model.errors import BadInput
 from ....model.filters import READABLE
 from ....model.kinds import RECORDED
+from ....repository import Repository
 from ....state.run import OUTCOMES, outcome_of, tools_of
 from ....text.clean import one_line
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import JSON
-from ..terminal import day, note, paint, say, say_json, tell_nothing, wide
-
-if TYPE_CHECKING:
-    from ....files.append import Written
-    from ....model.entry import Memory
+from ..terminal import day, note, paint, say, say_either, say_json, say_rows, tell_nothing, wide
 
 STATUS = click.Choice(OUTCOMES)
-COLOURS = {"success": "green", "success_with_recovery": "green", "partial": "yellow"}
+OUTCOME_COLORS = {"success": "green", "success_with_recovery": "green", "partial": "yellow"}
 
 
 @click.group("trace")
@@ -55,13 +54,12 @@ def trace_command() -> None:
 @click.option("--parent", default="", help="The trace that this one is a part of.")
 @click.option("--depends-on", "depends_on", multiple=True, help="A trace that had to come first; may be repeated.")
 @JSON
-@click.pass_obj
-def trace_add(folder: str, /, as_json: bool, **given: Any) -> None:
+@pass_repository
+def trace_add(repository: Repository, as_json: bool, **given: Any) -> None:
     """Record an execution.
 
     The text comes from --plan, --step, --results and --learning, or, without those, from standard input.
     """
-    repository = open_repository(folder)
     if not any(given[name] for name in ("plan", "steps", "results", "learnings")):
         given["body"] = _piped()
     told = Told(**{**given, "agent": given["agent"] or user_name()})
@@ -78,21 +76,16 @@ def _piped() -> str:
 @click.option("--archived", is_flag=True, help="Also those in the archive.")
 @click.option("--in-order", is_flag=True, help="As executed: none before its parent or what it depended on.")
 @JSON
-@click.pass_obj
-def trace_list(folder: str, /, status: tuple[str, ...], archived: bool, in_order: bool, as_json: bool) -> None:
+@pass_repository
+def trace_list(repository: Repository, status: tuple[str, ...], archived: bool, in_order: bool, as_json: bool) -> None:
     """List executions, the latest first."""
-    repository = open_repository(folder)
     statuses = (*READABLE, "archived") if archived else READABLE
     found = repository.traces.list(statuses)
     if not in_order:
         found = sorted(found, key=lambda memory: (-memory.created, memory.id))
     found = [memory for memory in found if not status or outcome_of(memory) in status]
-    if as_json:
-        say_json([_json(memory) for memory in found])
-        return
-    for memory in found:
-        say(_line(memory))
-    if not found:
+    say_rows(as_json, found, _json, _line)
+    if not found and not as_json:
         tell_nothing(repository, "no such trace: 'rawkomem trace add' records one")
 
 
@@ -100,30 +93,22 @@ def _line(memory: Memory) -> str:
     outcome = outcome_of(memory) or "unknown"
     away = " [archived]" if memory.status == "archived" else ""
     title = one_line(memory.title, max(20, wide() - len(memory.id) - len(away) - 36))
-    shown = paint(f"{outcome:21}", COLOURS.get(outcome, "red"))
+    shown = paint(f"{outcome:21}", OUTCOME_COLORS.get(outcome, "red"))
     return f"{day(memory.created)}  {shown} {title}  {paint(memory.id + away, 'dim')}"
 
 
 def _json(memory: Memory) -> dict[str, Any]:
-    return {
-        "trace_id": memory.id,
-        "timestamp": iso(memory.created),
-        "goal": memory.title,
-        "agent": memory.by,
-        "status": outcome_of(memory),
-        "tools_used": list(tools_of(memory)),
-        "path": memory.path,
-        "archived": memory.status == "archived",
-    }
+    who = {"trace_id": memory.id, "timestamp": iso(memory.created), "goal": memory.title, "agent": memory.by}
+    how = {"status": outcome_of(memory), "tools_used": list(tools_of(memory))}
+    return {**who, **how, "path": memory.path, "archived": memory.status == "archived"}
 
 
 @trace_command.command("show")
 @click.argument("id")
 @JSON
-@click.pass_obj
-def trace_show(folder: str, /, id: str, as_json: bool) -> None:
+@pass_repository
+def trace_show(repository: Repository, id: str, as_json: bool) -> None:
     """Show one execution, and what it depended on."""
-    repository = open_repository(folder)
     memory = repository.get(id)
     if memory.kind not in RECORDED:
         raise BadInput(f"{memory.id} is a {memory.kind}", f"'rawkomem show {memory.id}' shows it")
@@ -157,13 +142,12 @@ def log_command() -> None:
 @click.option("--duration-ms", type=click.IntRange(0), default=0, help="How long it took.")
 @click.option("--learnings", default="", help="What was learned, or went wrong; '-' reads standard input.")
 @JSON
-@click.pass_obj
-def log_add(folder: str, /, as_json: bool, **given: Any) -> None:
+@pass_repository
+def log_add(repository: Repository, as_json: bool, **given: Any) -> None:
     """Add an entry under the next number.
 
     The log keeps its last 1,000 entries; older ones move to the archive, and none is deleted.
     """
-    repository = open_repository(folder)
     if given["learnings"] == "-":
         given["learnings"] = read_stdin().strip()
     _report(repository.traces.log(Experienced(**given), user_name()), as_json)
@@ -172,9 +156,7 @@ def log_add(folder: str, /, as_json: bool, **given: Any) -> None:
 
 def _report(written: Written, as_json: bool) -> None:
     entry = written.entry
-    if as_json:
-        say_json({"id": entry.id, "path": entry.path, "redacted": written.redacted})
-    else:
-        say(f"{paint('recorded', 'green')}  {entry.id}  {paint(entry.path, 'dim')}")
+    data = {"id": entry.id, "path": entry.path, "redacted": written.redacted}
+    say_either(as_json, data, f"{paint('recorded', 'green')}  {entry.id}  {paint(entry.path, 'dim')}")
     if written.redacted:
         note("secrets in the text were redacted before it was written")

@@ -1,1 +1,1 @@
-"""Commands about memories: write, read, find, judge and connect them."""
+"""Implement the commands about memories: write, read, find, judge and connect them."""

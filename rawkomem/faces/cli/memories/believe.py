@@ -1,73 +1,75 @@
-"""Decisions about memories: `rawkomem feedback`, `dispute`, `quarantine`, `review`, `supersede`, `evolve`, and more."""
+"""Implement decisions about memories: `rawkomem feedback`, `dispute`, `quarantine`, `review`, `evolve`, and more."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from typing import Any
 
 import click
 
+from ....files.append import Written
 from ....files.given_text import read_stdin
 from ....format.compose import entry_from_text
 from ....git.user import user_name
+from ....model.entry import Memory
 from ....model.errors import BadInput
 from ....model.record import replace
 from ....recall.filters import filter_of
+from ....repository import Repository
+from ....state.belief.conflicts import Conflict
 from ....text.clean import one_line
-from ..commands import open_repository
-from ..options import BY, JSON, REASON
-from ..terminal import note, paint, say, say_json
+from ..commands import pass_repository
+from ..options import BY, JSON, REASON, together
+from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows
 from .write import say_stored
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ....files.append import Written
-    from ....model.entry import Memory
-    from ....repository import Repository
-    from ....state.belief.conflicts import Conflict
 
 SUPERSEDE = click.option("--supersede", is_flag=True, help="Put it into the place of what it contradicts.")
 KEEP_BOTH = click.option("--keep-both", is_flag=True, help="Both hold: that settles the conflict.")
 LIST = "list"
 
 
-def decision(name: str, required: bool = True) -> Callable[[Any], Any]:
-    """A command about one memory, with the options that every decision has."""
+def decision(name: str, done: str = "") -> Callable[[Any], Any]:
+    """Declare a command about one memory, which returns the entries that it wrote; report them as `done`."""
 
-    def declare(function: Any) -> Any:
-        for option in (click.pass_obj, JSON, BY, REASON, click.argument("id", required=required)):
+    def declare(decide: Callable[..., Sequence[Written]]) -> Any:
+        def command(repository: Repository, id: str, by: str, as_json: bool, **given: Any) -> None:
+            _report(repository, id, decide(repository, id, by=_who(by), **given), done, as_json)
+
+        function = pass_repository(update_wrapper(command, decide))
+        for option in (JSON, BY, REASON, click.argument("id")):
             function = option(function)
         return click.command(name)(function)
 
     return declare
 
 
-@decision("feedback")
+@click.command("feedback")
+@click.argument("id")
+@together(REASON, BY, JSON)
 @click.option("--helpful", "signal", flag_value="helpful", help="It helped.")
 @click.option("--harmful", "signal", flag_value="harmful", help="It did harm: it counts for half from now on.")
-def feedback_command(folder: str, /, id: str, signal: str | None, reason: str, by: str, as_json: bool) -> None:
+@pass_repository
+def feedback_command(repository: Repository, id: str, signal: str | None, reason: str, by: str, as_json: bool) -> None:
     """Vote on a memory: it helped, or it did harm."""
     if not signal:
         raise BadInput("which way?", "give --helpful or --harmful")
-    repository = open_repository(folder)
     _report(repository, id, [repository.feedback(id, signal, reason, _who(by))], f"counted as {signal}", as_json)
 
 
-@decision("reinforce")
-def reinforce_command(folder: str, /, id: str, reason: str, by: str, as_json: bool) -> None:
+@decision("reinforce", "reinforced")
+def reinforce_command(repository: Repository, id: str, reason: str, by: str) -> list[Written]:
     """Say that a memory turned out to be true."""
-    repository = open_repository(folder)
-    _report(repository, id, [repository.beliefs.reinforce(id, reason, _who(by))], "reinforced", as_json)
+    return [repository.beliefs.reinforce(id, reason, by)]
 
 
-@decision("dispute")
-def dispute_command(folder: str, /, id: str, reason: str, by: str, as_json: bool) -> None:
+@decision("dispute", "disputed")
+def dispute_command(repository: Repository, id: str, reason: str, by: str) -> list[Written]:
     """Say that a memory is doubtful.
 
     Below a trust of 0.3, or after three disputes without a single 'reinforce', it is no longer used.
     """
-    repository = open_repository(folder)
-    _report(repository, id, [repository.beliefs.dispute(id, reason, _who(by))], "disputed", as_json)
+    return [repository.beliefs.dispute(id, reason, by)]
 
 
 @click.command("quarantine")
@@ -76,24 +78,21 @@ def dispute_command(folder: str, /, id: str, reason: str, by: str, as_json: bool
 @REASON
 @BY
 @JSON
-@click.pass_obj
-def quarantine_command(folder: str, /, id: str, place: str, reason: str, by: str, as_json: bool) -> None:
+@pass_repository
+def quarantine_command(repository: Repository, id: str, place: str, reason: str, by: str, as_json: bool) -> None:
     """Hold a memory back until somebody reviews it, or list those.
 
     'rawkomem quarantine list' shows what waits for 'rawkomem review'.
     """
-    repository = open_repository(folder)
     if id != LIST:
         _report(repository, id, [repository.beliefs.quarantine(id, reason, _who(by))], "quarantined", as_json)
         return
     held = repository.beliefs.waiting(place) if place else _held(repository)
-    if as_json:
-        say_json([_side(memory) for memory in held])
-        return
-    for memory in held:
-        say(f"{_name(memory)}  {one_line(memory.reason, 80)}")
-    if not held:
-        note("nothing is in quarantine")
+    say_rows(as_json, held, _side, _held_line, "nothing is in quarantine")
+
+
+def _held_line(memory: Memory) -> str:
+    return f"{name_of(memory)}  {one_line(memory.reason, 80)}"
 
 
 def _held(repository: Repository) -> Sequence[Memory]:
@@ -101,14 +100,23 @@ def _held(repository: Repository) -> Sequence[Memory]:
     return repository.get_many([row.id for row in repository.list(only)])
 
 
-@decision("review", required=False)
+@click.command("review")
+@click.argument("id", required=False)
+@together(REASON, BY, JSON)
 @click.option("--all-from", "place", default="", help="All that was imported from here: a kind, a file, a folder.")
 @click.option("--activate", "action", flag_value="activate", help="Use it.")
 @click.option("--reject", "action", flag_value="reject", help="Archive it.")
 @SUPERSEDE
 @KEEP_BOTH
+@pass_repository
 def review_command(
-    folder: str, /, id: str | None, action: str | None, place: str, supersede: bool, keep_both: bool, **told: Any
+    repository: Repository,
+    id: str | None,
+    action: str | None,
+    place: str,
+    supersede: bool,
+    keep_both: bool,
+    **how: Any,
 ) -> None:
     """Decide on a memory in quarantine, or on one side of a conflict.
 
@@ -119,31 +127,35 @@ def review_command(
         raise BadInput("what is the verdict?", "give --activate or --reject")
     if bool(id) == bool(place):
         raise BadInput("which memories?", "give an ID, or --all-from with a source")
-    repository, settle = open_repository(folder), _settle(supersede, keep_both)
+    settle = _settle(supersede, keep_both)
     verdict, done = action or "activate", "rejected" if action == "reject" else "activated"
-    by, reason, as_json = _who(told["by"]), told["reason"], told["as_json"]
+    by, reason, as_json = _who(how["by"]), how["reason"], how["as_json"]
     if id:
         _report(repository, id, repository.beliefs.review(id, verdict, settle, reason, by), done, as_json)
         return
-    _report_all(repository.beliefs.review_all(place, verdict, settle, reason, by), done, as_json)
+    reviewed = repository.beliefs.review_all(place, verdict, settle, reason, by)
+    say_rows(
+        as_json,
+        reviewed,
+        lambda memory: {**_side(memory), "done": done},
+        lambda memory: f"{paint(done, 'green')}  {name_of(memory)}",
+    )
 
 
-@decision("restore")
+@decision("restore", "restored")
 @SUPERSEDE
 @KEEP_BOTH
 def restore_command(
-    folder: str, /, id: str, supersede: bool, keep_both: bool, reason: str, by: str, as_json: bool
-) -> None:
+    repository: Repository, id: str, supersede: bool, keep_both: bool, reason: str, by: str
+) -> Sequence[Written]:
     """Bring back a memory that was archived, disputed or superseded."""
-    repository, settle = open_repository(folder), _settle(supersede, keep_both)
-    _report(repository, id, repository.beliefs.restore(id, settle, reason, _who(by)), "restored", as_json)
+    return repository.beliefs.restore(id, _settle(supersede, keep_both), reason, by)
 
 
-@decision("archive")
-def archive_command(folder: str, /, id: str, reason: str, by: str, as_json: bool) -> None:
+@decision("archive", "archived")
+def archive_command(repository: Repository, id: str, reason: str, by: str) -> list[Written]:
     """Take a memory out of use; 'restore' brings it back."""
-    repository = open_repository(folder)
-    _report(repository, id, [repository.beliefs.archive(id, reason, _who(by))], "archived", as_json)
+    return [repository.beliefs.archive(id, reason, by)]
 
 
 @click.command("supersede")
@@ -153,20 +165,20 @@ def archive_command(folder: str, /, id: str, reason: str, by: str, as_json: bool
 @REASON
 @BY
 @JSON
-@click.pass_obj
-def supersede_command(folder: str, /, old: str, new: str, anyway: bool, reason: str, by: str, as_json: bool) -> None:
+@pass_repository
+def supersede_command(
+    repository: Repository, old: str, new: str, anyway: bool, reason: str, by: str, as_json: bool
+) -> None:
     """Put a memory into the place of an older one."""
-    repository = open_repository(folder)
     _report(repository, old, [repository.beliefs.supersede(old, new, reason, _who(by), anyway)], "superseded", as_json)
 
 
-@decision("validity")
+@decision("validity", "window set")
 @click.option("--from", "start", default="", help="A date, a time, an age like 7d; 'none' opens it.")
 @click.option("--until", "end", default="", help="The same; the window ends right before it.")
-def validity_command(folder: str, /, id: str, start: str, end: str, reason: str, by: str, as_json: bool) -> None:
+def validity_command(repository: Repository, id: str, start: str, end: str, reason: str, by: str) -> list[Written]:
     """Say from when until when a memory holds."""
-    repository = open_repository(folder)
-    _report(repository, id, [repository.beliefs.validity(id, start, end, reason, _who(by))], "window set", as_json)
+    return [repository.beliefs.validity(id, start, end, reason, by)]
 
 
 @click.command("evolve")
@@ -174,8 +186,8 @@ def validity_command(folder: str, /, id: str, start: str, end: str, reason: str,
 @click.option("--title", default="", help="Default: the first line.")
 @BY
 @JSON
-@click.pass_obj
-def evolve_command(folder: str, /, text: tuple[str, ...], title: str, by: str, as_json: bool) -> None:
+@pass_repository
+def evolve_command(repository: Repository, text: tuple[str, ...], title: str, by: str, as_json: bool) -> None:
     """Store a text in the place of the memory that it is a newer version of.
 
     One that says the same is confirmed; one that clearly speaks of the same is superseded, if the text is trusted as
@@ -185,23 +197,21 @@ def evolve_command(folder: str, /, text: tuple[str, ...], title: str, by: str, a
     entry = entry_from_text(said)
     body = entry.body.strip()
     entry = replace(entry, title=title or entry.title or one_line(body.partition("\n")[0], 100), by=_who(by))
-    repository = open_repository(folder)
     say_stored(repository, repository.add(entry, evolve=True), as_json)
 
 
 @click.command("conflicts")
 @JSON
-@click.pass_obj
-def conflicts_command(folder: str, /, as_json: bool) -> None:
+@pass_repository
+def conflicts_command(repository: Repository, as_json: bool) -> None:
     """Show claims that contradict each other and wait for a review."""
-    repository = open_repository(folder)
     found = repository.beliefs.conflicts()
     if as_json:
         say_json([_conflict_json(repository, conflict) for conflict in found])
         return
     for conflict in found:
         for sign, side in (("", conflict.memory), ("  against ", conflict.other)):
-            say(f"{sign}{_name(side)}  {_claim(side)}  trust {repository.beliefs.trust(side).value:.2f}")
+            say(f"{sign}{name_of(side)}  {_claim(side)}  trust {repository.beliefs.trust(side).value:.2f}")
     if found:
         note("settle one with 'rawkomem review ID', --activate, --reject, --supersede or --keep-both")
     else:
@@ -219,32 +229,19 @@ def _settle(supersede: bool, keep_both: bool) -> str:
 
 
 def _report(repository: Repository, name: str, written: Sequence[Written], done: str, as_json: bool) -> None:
-    """What was done, and how the memory stands now."""
+    """Print what was done, and the memory's status now."""
     memory = repository.get(name)
     superseded = (item.entry.about for item in written if item.entry.kind == "supersede")
     others = [id for id in superseded if id != memory.id]
     if as_json:
         say_json({**_side(memory), "done": done, "superseded": others, "entries": [item.entry.id for item in written]})
         return
-    say(f"{paint(done, 'green')}  {_name(memory)}  {paint(memory.path, 'dim')}")
+    say(f"{paint(done, 'green')}  {name_of(memory)}  {paint(memory.path, 'dim')}")
     for id in others:
         say(f"  in the place of {id}")
     still_open = [conflict.other.id for conflict in repository.beliefs.conflicts() if conflict.memory.id == memory.id]
     if still_open and memory.status == "active":
         note(f"still in conflict with {', '.join(still_open)}: --supersede or --keep-both settles it")
-
-
-def _report_all(reviewed: Sequence[Memory], done: str, as_json: bool) -> None:
-    if as_json:
-        say_json([{**_side(memory), "done": done} for memory in reviewed])
-        return
-    for memory in reviewed:
-        say(f"{paint(done, 'green')}  {_name(memory)}")
-
-
-def _name(memory: Memory) -> str:
-    status = "" if memory.status == "active" else f" [{memory.status}]"
-    return f"{one_line(memory.title or memory.path, 80)}{status}  {paint(memory.id, 'dim')}"
 
 
 def _claim(memory: Memory) -> str:
@@ -255,19 +252,9 @@ def _claim(memory: Memory) -> str:
 
 
 def _side(memory: Memory) -> dict[str, Any]:
-    return {
-        "id": memory.id,
-        "title": memory.title,
-        "status": memory.status,
-        "reason": memory.reason,
-        "claim": memory.extra.get("claim"),
-        "conflicts_with": list(memory.conflicts_with),
-        "disputes": memory.disputes,
-        "reinforcements": memory.reinforcements,
-        "helpful": memory.helpful,
-        "harmful": memory.harmful,
-        "path": memory.path,
-    }
+    said = {"claim": memory.extra.get("claim"), "conflicts_with": list(memory.conflicts_with)}
+    votes = fields_of(memory, "disputes", "reinforcements", "helpful", "harmful", "path")
+    return {**fields_of(memory, "id", "title", "status", "reason"), **said, **votes}
 
 
 def _conflict_json(repository: Repository, conflict: Conflict) -> dict[str, Any]:

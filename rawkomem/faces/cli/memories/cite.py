@@ -1,27 +1,22 @@
-"""`rawkomem cite`, and how the state of citations is shown by `show` and `check --stale`."""
+"""Implement `rawkomem cite`, and show the state of citations for `show` and `check --stale`."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
 from ....files.check import printable
-from ....git.citations import GONE, STALE, UNKNOWN, place_from
+from ....git.citations import GONE, STALE, UNKNOWN, Cited, place_from
 from ....git.user import user_name
+from ....model.entry import Memory
 from ....text.clean import one_line
 from ..commands import open_repository
 from ..options import BY, JSON
 from ..terminal import note, paint, say, say_json
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ....git.citations import Cited
-    from ....model.entry import Memory
-
-COLOURS = {"fresh": "green", STALE: "yellow", GONE: "red", UNKNOWN: "dim"}
+STATE_COLORS = {"fresh": "green", STALE: "yellow", GONE: "red", UNKNOWN: "dim"}
 
 
 @click.command("cite")
@@ -52,18 +47,18 @@ def cite_command(folder: str, words: tuple[str, ...], by: str, as_json: bool) ->
 
 
 def cited_line(item: Cited) -> str:
-    """A citation for people, with its state."""
+    """Return a citation and its state as a line."""
     told = f"  {paint(one_line(item.note, 200), 'dim')}" if item.note else ""
-    return f"{paint(f'{item.state:7}', COLOURS[item.state])} {one_line(item.citation.text, 200)}{told}"
+    return f"{paint(f'{item.state:7}', STATE_COLORS[item.state])} {one_line(item.citation.text, 200)}{told}"
 
 
 def cited_json(item: Cited) -> dict[str, str]:
-    """A citation for programs."""
+    """Return a citation for JSON."""
     return {"citation": item.citation.text, "state": item.state, "note": item.note}
 
 
 def tell_stale(cited: Sequence[tuple[Memory, Sequence[Cited]]], as_json: bool) -> int:
-    """List what is not fresh; the exit code of `check --stale`. What cannot be told is listed and fails nothing."""
+    """Print the citations that are not fresh and return the exit code; unknown ones do not fail."""
     doubtful = [(memory, item) for memory, items in cited for item in items if item.state in (STALE, GONE, UNKNOWN)]
     if as_json:
         say_json([{"id": memory.id, "file": memory.path, "line": memory.line, **cited_json(item)}

@@ -1,11 +1,12 @@
-"""`rawkomem entities`: who and what memories name."""
+"""Implement `rawkomem entities`: list whom and what memories name."""
 
 from __future__ import annotations
 
 import click
 
+from ....repository import Repository
 from ....text.entities import resolve_entity
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import JSON
 from ..terminal import note, paint, say, say_json
 
@@ -13,15 +14,15 @@ from ..terminal import note, paint, say, say_json
 @click.command("entities")
 @click.argument("name", required=False, default="")
 @JSON
-@click.pass_obj
-def entities_command(folder: str, /, name: str, as_json: bool) -> int:
+@pass_repository
+def entities_command(repository: Repository, name: str, as_json: bool) -> int:
     """List the people, projects and features that memories name.
 
     Entities are written 'kind:slug' in a text, in tags or as 'entities' in the frontmatter (kinds: project, agent,
     feature, person, business, chore), and are told from paths such as packages/mail/. With NAME: which ones it may
     mean, and the memories that name them; exit code 1 when it is none or several.
     """
-    known = open_repository(folder).graph.entities()
+    known = repository.graph.entities()
     meant = resolve_entity(name, known) if name else None
     shown = {entity: ids for entity, ids in known.items() if meant is None or entity in meant.slugs + meant.candidates}
     if as_json:

@@ -1,26 +1,25 @@
-"""`rawkomem episode`: groups of memories that belong to one stretch of work."""
+"""Implement `rawkomem episode`: group memories of one stretch of work."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ....git.user import user_name
 from ....model.clock import iso, read_time
+from ....model.entry import Memory
 from ....model.errors import BadInput
 from ....model.filters import Filter
-from ....state.graph.episode import SUMMARY_WORDS
+from ....repository import Repository
+from ....state.graph.episode import SUMMARY_WORDS, Episode
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import JSON, LIMIT
-from ..terminal import day, note, paint, say, say_json
+from ..terminal import day, fields_of, name_of, note, paint, say, say_either, say_json, say_rows
 from .search import result_json as found_json
 from .search import show as show_found
-
-if TYPE_CHECKING:
-    from ....state.graph.episode import Episode
 
 TAG = click.option("--tag", "-t", "tags", multiple=True, help="A tag of the episode; may be repeated.")
 
@@ -40,10 +39,12 @@ def episode_command() -> None:
 @TAG
 @click.option("--text", default="", help="What happened; 'episode summarise --keep' can write it later.")
 @JSON
-@click.pass_obj
-def create(folder: str, /, name: str, ids: tuple[str, ...], tags: tuple[str, ...], text: str, as_json: bool) -> None:
+@pass_repository
+def create(
+    repository: Repository, name: str, ids: tuple[str, ...], tags: tuple[str, ...], text: str, as_json: bool
+) -> None:
     """Make an episode of these memories."""
-    made = open_repository(folder).episodes.create(name, ids, tags, text, user_name())
+    made = repository.episodes.create(name, ids, tags, text, user_name())
     _tell(made, "created", as_json)
 
 
@@ -56,10 +57,10 @@ def create(folder: str, /, name: str, ids: tuple[str, ...], tags: tuple[str, ...
 @click.option("--with-tag", "wanted", multiple=True, help="Only memories with this tag; may be repeated.")
 @TAG
 @JSON
-@click.pass_obj
+@pass_repository
 def capture(
-    folder: str, /, name: str, since: str, until: str, discoverer: str, kinds: tuple[str, ...], wanted: tuple[str, ...],
-    tags: tuple[str, ...], as_json: bool,
+    repository: Repository, name: str, since: str, until: str, discoverer: str, kinds: tuple[str, ...],
+    wanted: tuple[str, ...], tags: tuple[str, ...], as_json: bool,
 ) -> None:  # fmt: skip
     """Make an episode of what a stretch of time or a filter holds.
 
@@ -68,7 +69,7 @@ def capture(
     if not (since or until or discoverer or kinds or wanted):
         raise BadInput("say what to capture", "give --since and --until, or --by, --kind, --with-tag")
     only = Filter(kinds=kinds, tags=wanted, since=_time("--since", since), until=_time("--until", until))
-    made = open_repository(folder).episodes.capture(name, only, discoverer, tags, user_name())
+    made = repository.episodes.capture(name, only, discoverer, tags, user_name())
     _tell(made, "captured", as_json)
 
 
@@ -76,56 +77,46 @@ def capture(
 @click.argument("id")
 @click.argument("ids", nargs=-1, required=True)
 @JSON
-@click.pass_obj
-def add(folder: str, /, id: str, ids: tuple[str, ...], as_json: bool) -> None:
+@pass_repository
+def add(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool) -> None:
     """Add memories to an episode."""
-    _tell(open_repository(folder).episodes.add(id, ids, user_name()), "extended", as_json)
+    _tell(repository.episodes.add(id, ids, user_name()), "extended", as_json)
 
 
 @episode_command.command("remove")
 @click.argument("id")
 @click.argument("ids", nargs=-1, required=True)
 @JSON
-@click.pass_obj
-def remove(folder: str, /, id: str, ids: tuple[str, ...], as_json: bool) -> None:
+@pass_repository
+def remove(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool) -> None:
     """Take memories out of an episode; they themselves stay."""
-    _tell(open_repository(folder).episodes.remove(id, ids, user_name()), "reduced", as_json)
+    _tell(repository.episodes.remove(id, ids, user_name()), "reduced", as_json)
 
 
 @episode_command.command("list")
 @JSON
-@click.pass_obj
-def list_episodes(folder: str, /, as_json: bool) -> None:
+@pass_repository
+def list_episodes(repository: Repository, as_json: bool) -> None:
     """List episodes, the latest first."""
-    found = open_repository(folder).episodes.list()
-    if as_json:
-        say_json([_json(episode) for episode in found])
-        return
-    for episode in found:
-        say(_line(episode))
-    if not found:
-        note("no episodes yet: 'rawkomem episode capture --since 2026-01-23' makes one")
+    nothing = "no episodes yet: 'rawkomem episode capture --since 2026-01-23' makes one"
+    say_rows(as_json, repository.episodes.list(), _json, _line, nothing)
 
 
 @episode_command.command("show")
 @click.argument("id")
 @JSON
-@click.pass_obj
-def show(folder: str, /, id: str, as_json: bool) -> None:
+@pass_repository
+def show(repository: Repository, id: str, as_json: bool) -> None:
     """Show an episode and its members, the oldest first."""
-    episode = open_repository(folder).episodes.get(id)
+    episode = repository.episodes.get(id)
     if as_json:
-        say_json({**_json(episode), "memories": [
-            {"id": memory.id, "title": memory.title, "status": memory.status, "created": iso(memory.created),
-             "by": memory.by} for memory in episode.members]})  # fmt: skip
+        say_json({**_json(episode), "memories": [_member_json(memory) for memory in episode.members]})
         return
     say(_line(episode))
     if episode.memory.body:
         say(f"\n{episode.memory.body}\n")
     for memory in episode.members:
-        status = "" if memory.status == "active" else f" [{memory.status}]"
-        title = one_line(memory.title or memory.path, 80)
-        say(f"  {day(memory.created)}  {title}{status}  {paint(memory.id, 'dim')}")
+        say(f"  {day(memory.created)}  {name_of(memory)}")
     for name in episode.missing:
         note(f"member {one_line(name, 60)!r} is not there any more")
 
@@ -133,12 +124,12 @@ def show(folder: str, /, id: str, as_json: bool) -> None:
 @episode_command.command("search")
 @click.argument("id")
 @click.argument("query", nargs=-1, required=True)
-@LIMIT.but(default=10)
+@LIMIT
 @JSON
-@click.pass_obj
-def search(folder: str, /, id: str, query: tuple[str, ...], limit: int, as_json: bool) -> None:
+@pass_repository
+def search(repository: Repository, id: str, query: tuple[str, ...], limit: int, as_json: bool) -> None:
     """Find the members of an episode that fit a question."""
-    found = open_repository(folder).episodes.search(id, " ".join(query), limit)
+    found = repository.episodes.search(id, " ".join(query), limit)
     if as_json:
         say_json([found_json(item) for item in found])
         return
@@ -153,13 +144,12 @@ def search(folder: str, /, id: str, query: tuple[str, ...], limit: int, as_json:
 @click.option("--words", default=SUMMARY_WORDS, show_default=True, type=click.IntRange(1, 2_000), help="At most.")
 @click.option("--keep", is_flag=True, help="Make it the episode's text, by appending.")
 @JSON
-@click.pass_obj
-def summarise(folder: str, /, id: str, words: int, keep: bool, as_json: bool) -> None:
+@pass_repository
+def summarise(repository: Repository, id: str, words: int, keep: bool, as_json: bool) -> None:
     """Say what an episode's members say, in their own sentences.
 
     No model is asked: the same members always give the same summary.
     """
-    repository = open_repository(folder)
     summary = repository.episodes.summarize(id, words)
     if keep:
         repository.episodes.keep_summary(id, summary, user_name())
@@ -177,13 +167,12 @@ def summarise(folder: str, /, id: str, words: int, keep: bool, as_json: bool) ->
 @click.option("--title", default="", help="Of the digest. Default: 'Digest: ' and the episode's name.")
 @click.option("--archive", is_flag=True, help="Archive the originals: readable, no longer found by default.")
 @JSON
-@click.pass_obj
-def compress(folder: str, /, id: str, title: str, archive: bool, as_json: bool) -> None:
+@pass_repository
+def compress(repository: Repository, id: str, title: str, archive: bool, as_json: bool) -> None:
     """Make one memory that says what an episode's members say.
 
     The digest names them in 'derivedFrom' and takes over their conditions and tags.
     """
-    repository = open_repository(folder)
     digest, *archived = repository.episodes.compress(id, title, archive, user_name())
     repository.sync()
     entry, sources = digest.entry, list(digest.entry.extra["derivedFrom"])
@@ -209,6 +198,10 @@ def _json(episode: Episode) -> dict[str, Any]:
             "members": [member.id for member in episode.members], "missing": list(episode.missing)}  # fmt: skip
 
 
+def _member_json(memory: Memory) -> dict[str, Any]:
+    return {**fields_of(memory, "id", "title", "status"), "created": iso(memory.created), "by": memory.by}
+
+
 def _line(episode: Episode) -> str:
     memory = episode.memory
     span = day(episode.start) if day(episode.start) == day(episode.end) else f"{day(episode.start)}…{day(episode.end)}"
@@ -217,7 +210,5 @@ def _line(episode: Episode) -> str:
 
 
 def _tell(episode: Episode, done: str, as_json: bool) -> None:
-    if as_json:
-        say_json(_json(episode))
-    else:
-        say(f"{paint(done, 'green')}  {_line(episode)}  {paint(episode.memory.path, 'dim')}")
+    said = f"{paint(done, 'green')}  {_line(episode)}  {paint(episode.memory.path, 'dim')}"
+    say_either(as_json, _json(episode), said)

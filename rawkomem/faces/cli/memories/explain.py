@@ -1,54 +1,51 @@
-"""`rawkomem history` and `explain`: how a memory came to be what it is."""
+"""Implement `rawkomem history` and `explain`: show how a memory came to be what it is."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ....model.clock import iso
+from ....repository import Repository
 from ....state.belief.conflicts import how_settled
+from ....state.belief.explained import Explained, Replaced
+from ....state.history import Step
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import JSON
-from ..terminal import note, paint, say, say_json
+from ..terminal import fields_of, note, paint, say, say_json, say_rows
 from .read import trust_json
 
-if TYPE_CHECKING:
-    from ....repository import Repository
-    from ....state.belief.explained import Explained, Replaced
-    from ....state.history import Step
-
-SHOWN = 60  # characters of a value in a line of history
+MAX_VALUE_CHARS = 60  # characters of a value in a line of history
 
 
 @click.command("history")
 @click.argument("id")
 @JSON
-@click.pass_obj
-def history_command(folder: str, /, id: str, as_json: bool) -> None:
+@pass_repository
+def history_command(repository: Repository, id: str, as_json: bool) -> None:
     """Tell what happened to a memory, entry by entry.
 
     The oldest first, with what each entry changed.
     """
-    steps = open_repository(folder).history(id)
-    if as_json:
-        say_json([_step_json(step) for step in steps])
-        return
-    for step in steps:
-        by = f"  by {one_line(step.entry.by, 64)}" if step.entry.by else ""
-        place = f"{step.entry.path}:{step.entry.line}"
-        say(f"{iso(step.entry.at) or 'at no time':20}  {paint(step.entry.kind, 'bold')}{by}  {paint(place, 'dim')}")
-        reason = step.entry.extra.get("reason")
-        because = f", because {one_line(reason, 200)}" if isinstance(reason, str) and reason else ""
-        say(f"    {one_line(step.told, 200)}{because}")
-        for name, before, now in step.changes:
-            say(f"    {name}: {_short(before)} → {_short(now)}")
+    say_rows(as_json, repository.history(id), _step_json, _step_lines)
+
+
+def _step_lines(step: Step) -> str:
+    entry = step.entry
+    by = f"  by {one_line(entry.by, 64)}" if entry.by else ""
+    place = paint(f"{entry.path}:{entry.line}", "dim")
+    reason = entry.extra.get("reason")
+    because = f", because {one_line(reason, 200)}" if isinstance(reason, str) and reason else ""
+    changes = [f"    {name}: {_short(before)} → {_short(now)}" for name, before, now in step.changes]
+    head = f"{iso(entry.at) or 'at no time':20}  {paint(entry.kind, 'bold')}{by}  {place}"
+    return "\n".join([head, f"    {one_line(step.told, 200)}{because}", *changes])
 
 
 def _short(value: object) -> str:
-    return one_line(_text(value), SHOWN) or "(none)"
+    return one_line(_text(value), MAX_VALUE_CHARS) or "(none)"
 
 
 def _text(value: object) -> str:
@@ -58,22 +55,21 @@ def _text(value: object) -> str:
 def _step_json(step: Step) -> dict[str, Any]:
     entry = step.entry
     changes = [{"field": name, "before": before, "after": now} for name, before, now in step.changes]
-    return {"id": entry.id, "kind": entry.kind, "at": iso(entry.at), "by": entry.by, "path": entry.path,
-            "line": entry.line, "told": step.told, "said": dict(entry.extra), "changes": changes}  # fmt: skip
+    written = {**fields_of(entry, "id", "kind"), "at": iso(entry.at), **fields_of(entry, "by", "path", "line")}
+    return {**written, "told": step.told, "said": dict(entry.extra), "changes": changes}
 
 
 @click.command("explain")
 @click.argument("id")
 @click.option("--supersession", is_flag=True, help="Only what took its place, and why.")
 @JSON
-@click.pass_obj
-def explain_command(folder: str, /, id: str, supersession: bool, as_json: bool) -> None:
+@pass_repository
+def explain_command(repository: Repository, id: str, supersession: bool, as_json: bool) -> None:
     """Tell how far a memory is believed, and why.
 
     The parts of its trust, where it comes from, what it is connected with, what it contradicts, and every entry about
     it.
     """
-    repository = open_repository(folder)
     if supersession:
         _supersession(repository, id, as_json)
         return
@@ -110,19 +106,16 @@ def _print_explained(explained: Explained) -> None:
 
 def _explained_json(explained: Explained) -> dict[str, Any]:
     memory = explained.memory
-    edges = [{"source": edge.source, "target": edge.target, "type": edge.type} for edge in explained.edges]
+    edges = [fields_of(edge, "source", "target", "type") for edge in explained.edges]
     observed = {"times": memory.times_observed, "first": iso(memory.first_observed), "last": iso(memory.last_observed)}
     return {
-        "id": memory.id,
-        "title": memory.title,
-        "status": memory.status,
-        "reason": memory.reason,
+        **fields_of(memory, "id", "title", "status", "reason"),
         "standing": explained.standing,
         "trust": trust_json(explained.trust),
         "claim": memory.extra.get("claim"),
         "provenance": memory.extra.get("provenance"),
         "observed": observed,
-        "feedback": {"helpful": memory.helpful, "harmful": memory.harmful},
+        "feedback": fields_of(memory, "helpful", "harmful"),
         "links": edges,
         "conflicts": [other.id for other in explained.conflicts],
         "settled": {other.id: how for other in explained.conflicts if (how := how_settled(memory, other))},

@@ -1,63 +1,53 @@
-"""`rawkomem links`, `traverse`, `path`, `clusters`, `orphans`, `graph`: what connects memories."""
+"""Implement `rawkomem links`, `traverse`, `path`, `clusters`, `orphans` and `graph`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
+from ....model.entry import Memory
 from ....model.errors import BadInput, NotFound
 from ....recall.filters import filter_of
+from ....repository import Repository
 from ....state.graph import draw, walk
+from ....state.graph.graph import Edge, Graph
+from ....state.graph.walk import Step
 from ....state.references import SIMILAR
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository
-from ..options import JSON, LIMIT
-from ..terminal import note, paint, say, say_json
+from ..commands import pass_repository
+from ..options import JSON, LIMIT, together
+from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ....model.entry import Memory
-    from ....repository import Repository
-    from ....state.graph.graph import Edge, Graph
-    from ....state.graph.walk import Step
-
-LINKED = 0.5  # neolata's threshold for a link
-CLUSTERED = 0.6  # at 0.5 most memories of one project hang together; at 0.6 subjects come apart
-DRAWN = 200  # memories: more is a ball of wool
-SHOWN = 10  # members of a cluster that are listed
+MIN_LINK_COSINE = 0.5  # neolata's threshold for a link
+MIN_CLUSTER_COSINE = 0.6  # at 0.5 most memories of one project hang together; at 0.6 subjects come apart
+MAX_DRAWN_MEMORIES = 200  # memories: more is a ball of wool
+MAX_MEMBERS_SHOWN = 10  # members of a cluster that are listed
 
 TYPES = click.option("--types", default="", help="Only by edges of these types, separated by commas.")
 
 
 def connections(threshold: float) -> Callable[[Any], Any]:
-    """The options that say which memories and which edges count."""
+    """Return a decorator for the options that choose memories and edges."""
 
-    options = (
+    return together(
         click.option("--similar", type=click.FloatRange(0, 1), default=threshold, show_default=True,
                      help="Also connect memories whose cosine is at least this."),
         click.option("--declared", is_flag=True, help="Only what files say; nothing by similarity."),
         click.option("--include", multiple=True, help="Also with this status (superseded, …), or 'all'."),
     )  # fmt: skip
 
-    def declare(function: Any) -> Any:
-        for option in reversed(options):
-            function = option(function)
-        return function
 
-    return declare
-
-
-def _graph(
-    repository: Repository, similar: float, declared: bool, include: tuple[str, ...], similar_to: str = ""
-) -> Graph:
-    return repository.graph.load(filter_of(include=include).statuses, 0.0 if declared else similar, similar_to)
+def _graph(repository: Repository, edges: dict[str, Any], similar_to: str = "") -> Graph:
+    """Return the graph that the options of `connections` ask for."""
+    similar = 0.0 if edges["declared"] else edges["similar"]
+    return repository.graph.load(filter_of(include=edges["include"]).statuses, similar, similar_to)
 
 
 def _node(repository: Repository, graph: Graph, name: str) -> str:
-    """The id of a memory in the graph."""
+    """Return the id of a memory in the graph."""
     memory = repository.get(name)
     if memory.id not in graph.memories:
         hint = "add --include all" if memory.status == "active" else f"add --include {memory.status}"
@@ -75,30 +65,27 @@ def _types(graph: Graph, given: str) -> tuple[str, ...]:
 
 @click.command("links")
 @click.argument("id")
-@connections(LINKED)
+@connections(MIN_LINK_COSINE)
 @JSON
-@click.pass_obj
-def links_command(
-    folder: str, /, id: str, similar: float, declared: bool, include: tuple[str, ...], as_json: bool
-) -> None:
+@pass_repository
+def links_command(repository: Repository, id: str, as_json: bool, **edges: Any) -> None:
     """Show what a memory is connected with.
 
     Links, relatedMemories, [[names]] in the text, what it supersedes or was made from, its episodes, and the few
     memories that are most similar.
     """
-    repository = open_repository(folder)
-    graph = _graph(repository, similar, declared, include, repository.get(id).id)
+    graph = _graph(repository, edges, repository.get(id).id)
     id = _node(repository, graph, id)
     broken = [item for item in graph.broken if item.memory.id == id]
     hidden = sum(id in (edge.source, edge.target) for edge in graph.hidden)
     if as_json:
         links = [_edge_json(graph, edge, id) for edge in graph.around[id]]
-        lost = [{"type": item.type, "name": item.name, "candidates": list(item.candidates)} for item in broken]
+        lost = [{**fields_of(item, "type", "name"), "candidates": list(item.candidates)} for item in broken]
         say_json({"id": id, "title": graph.memories[id].title, "links": links, "broken": lost, "hidden": hidden})
         return
-    say(_name(graph.memories[id]))
+    say(name_of(graph.memories[id]))
     for edge in graph.around[id]:
-        say(f"  {_arrow(edge, id)} {_kind(edge):14} {_name(graph.memories[edge.other(id)])}")
+        say(f"  {_arrow(edge, id)} {_kind(edge):14} {name_of(graph.memories[edge.other(id)])}")
     for item in broken:
         note(f"{item.type} link to {one_line(item.name, 60)!r} leads {'to several' if item.candidates else 'nowhere'}")
     if hidden:
@@ -109,52 +96,44 @@ def links_command(
 @click.argument("id")
 @click.option("--hops", default=2, show_default=True, type=click.IntRange(1, 100), help="How far to walk.")
 @TYPES
-@connections(LINKED)
+@connections(MIN_LINK_COSINE)
 @JSON
-@click.pass_obj
-def traverse_command(
-    folder: str, /, id: str, hops: int, types: str, similar: float, declared: bool, include: tuple[str, ...],
-    as_json: bool,
-) -> None:  # fmt: skip
+@pass_repository
+def traverse_command(repository: Repository, id: str, hops: int, types: str, as_json: bool, **edges: Any) -> None:
     """Walk from a memory to what is around it.
 
     The nearest first, each memory once, with the edge by which it was reached.
     """
-    repository = open_repository(folder)
-    graph = _graph(repository, similar, declared, include)
+    graph = _graph(repository, edges)
     steps = walk.traverse(graph, _node(repository, graph, id), hops, _types(graph, types))
     if as_json:
         nodes = [_step_json(graph, step) for step in steps]
         say_json({"start": steps[0].id, "hops": hops, "reached": len(steps), "nodes": nodes})
         return
     for step in steps:
-        say(f"{'  ' * step.hop}{_how(step)}{_name(graph.memories[step.id])}")
+        say(f"{'  ' * step.hop}{_how(step)}{name_of(graph.memories[step.id])}")
 
 
 @click.command("path")
 @click.argument("id")
 @click.argument("other")
 @TYPES
-@connections(LINKED)
+@connections(MIN_LINK_COSINE)
 @JSON
-@click.pass_obj
-def path_command(
-    folder: str, /, id: str, other: str, types: str, similar: float, declared: bool, include: tuple[str, ...],
-    as_json: bool,
-) -> int:  # fmt: skip
+@pass_repository
+def path_command(repository: Repository, id: str, other: str, types: str, as_json: bool, **edges: Any) -> int:
     """Find the shortest way between two memories.
 
     Exit code 1 when there is none.
     """
-    repository = open_repository(folder)
-    graph = _graph(repository, similar, declared, include)
+    graph = _graph(repository, edges)
     ends = _node(repository, graph, id), _node(repository, graph, other)
     steps = walk.path(graph, *ends, _types(graph, types))
     if as_json:
         say_json({"found": bool(steps), "hops": len(steps) - 1, "path": [_step_json(graph, step) for step in steps]})
         return 0 if steps else 1
     for step in steps:
-        say(f"{_how(step)}{_name(graph.memories[step.id])}")
+        say(f"{_how(step)}{name_of(graph.memories[step.id])}")
     if not steps:
         note("nothing connects them")
     return 0 if steps else 1
@@ -162,48 +141,40 @@ def path_command(
 
 @click.command("clusters")
 @click.option("--min-size", default=3, show_default=True, type=click.IntRange(2), help="Only of at least this size.")
-@connections(CLUSTERED)
+@connections(MIN_CLUSTER_COSINE)
 @JSON
-@click.pass_obj
-def clusters_command(
-    folder: str, /, min_size: int, similar: float, declared: bool, include: tuple[str, ...], as_json: bool
-) -> None:
+@pass_repository
+def clusters_command(repository: Repository, min_size: int, as_json: bool, **edges: Any) -> None:
     """Show groups of memories that hang together.
 
     The largest first, each with the words that tell it from the others. A higher --similar makes smaller groups.
     """
-    graph = _graph(open_repository(folder), similar, declared, include)
+    graph = _graph(repository, edges)
     found = walk.clusters(graph, min_size)
     if as_json:
-        members = [[_node_json(graph, id) for id in cluster.ids] for cluster in found]
+        members = [[_node_json(graph.memories[id]) for id in cluster.ids] for cluster in found]
         say_json([{"label": cluster.label, "size": len(own), "memories": own}
                   for cluster, own in zip(found, members, strict=True)])  # fmt: skip
         return
     for cluster in found:
         say(f"{paint(cluster.label or '(no words)', 'bold')}  {count(len(cluster.ids), 'memory')}")
-        for id in cluster.ids[:SHOWN]:
-            say(f"  {_name(graph.memories[id])}")
-        if len(cluster.ids) > SHOWN:
-            say(f"  … and {len(cluster.ids) - SHOWN} more (--json lists all)")
+        for id in cluster.ids[:MAX_MEMBERS_SHOWN]:
+            say(f"  {name_of(graph.memories[id])}")
+        if len(cluster.ids) > MAX_MEMBERS_SHOWN:
+            say(f"  … and {len(cluster.ids) - MAX_MEMBERS_SHOWN} more (--json lists all)")
     if not found:
         note(f"no {min_size} memories hang together; a lower --similar or --min-size may show some")
 
 
 @click.command("orphans")
-@connections(LINKED)
+@connections(MIN_LINK_COSINE)
 @JSON
-@click.pass_obj
-def orphans_command(folder: str, /, similar: float, declared: bool, include: tuple[str, ...], as_json: bool) -> None:
+@pass_repository
+def orphans_command(repository: Repository, as_json: bool, **edges: Any) -> None:
     """List memories that nothing connects."""
-    graph = _graph(open_repository(folder), similar, declared, include)
-    found = walk.orphans(graph)
-    if as_json:
-        say_json([_node_json(graph, id) for id in found])
-        return
-    for id in found:
-        say(_name(graph.memories[id]))
-    if not found:
-        note("every memory is connected with another")
+    graph = _graph(repository, edges)
+    found = [graph.memories[id] for id in walk.orphans(graph)]
+    say_rows(as_json, found, _node_json, name_of, "every memory is connected with another")
 
 
 @click.command("graph")
@@ -211,24 +182,22 @@ def orphans_command(folder: str, /, similar: float, declared: bool, include: tup
               show_default=True, help="How to write it.")  # fmt: skip
 @click.option("--id", "id", default="", help="Only what is around this memory.")
 @click.option("--hops", default=2, show_default=True, type=click.IntRange(1, 100), help="How far around it.")
-@LIMIT.but(default=DRAWN, least=0, help="Memories; 0 for all.")
-@connections(LINKED)
+@LIMIT.but(default=MAX_DRAWN_MEMORIES, least=0, help="Memories; 0 for all.")
+@connections(MIN_LINK_COSINE)
 @JSON.but(help="The same as --format json.")
-@click.pass_obj
+@pass_repository
 def graph_command(
-    folder: str, /, form: str, id: str, hops: int, limit: int, similar: float, declared: bool, include: tuple[str, ...],
-    as_json: bool,
-) -> None:  # fmt: skip
+    repository: Repository, form: str, id: str, hops: int, limit: int, as_json: bool, **connected: Any
+) -> None:
     """Draw memories and their connections.
 
     The most connected memories, or those around one. mermaid: paste it into a ```mermaid block, or into
     https://mermaid.live. dot: 'rawkomem graph -f dot | dot -Tsvg > graph.svg'. Similar memories are joined by dashes.
     """
-    repository = open_repository(folder)
-    graph = _graph(repository, similar, declared, include)
+    graph = _graph(repository, connected)
     picture = draw.picture(graph, _node(repository, graph, id) if id else "", hops, limit)
     if as_json or form == "json":
-        nodes = [_node_json(graph, memory.id) for memory in picture.memories]
+        nodes = [_node_json(memory) for memory in picture.memories]
         edges = [_plain_edge(edge) for edge in picture.edges]
         say_json({"nodes": nodes, "edges": edges, "left_out": picture.left_out})
     elif form == "dot":
@@ -242,11 +211,6 @@ def graph_command(
         note(f"{picture.edges_left_out} edges are not drawn: mermaid takes {draw.MERMAID_EDGES} at most; try -f dot")
 
 
-def _name(memory: Memory) -> str:
-    status = "" if memory.status == "active" else f" [{memory.status}]"
-    return f"{one_line(memory.title or memory.path, 80)}{status}  {paint(memory.id, 'dim')}"
-
-
 def _arrow(edge: Edge, id: str) -> str:
     return "~" if edge.type == SIMILAR else "→" if edge.source == id else "←"
 
@@ -256,23 +220,24 @@ def _kind(edge: Edge) -> str:
 
 
 def _how(step: Step) -> str:
-    """By which edge a step was made, seen from where it came."""
+    """Return the edge of a step, seen from where it came."""
     return f"{_arrow(step.edge, step.edge.other(step.id))} {_kind(step.edge)}  " if step.edge else ""
 
 
-def _node_json(graph: Graph, id: str) -> dict[str, Any]:
-    memory = graph.memories[id]
-    return {"id": id, "title": memory.title, "kind": memory.kind, "status": memory.status, "path": memory.path}
+def _node_json(memory: Memory) -> dict[str, Any]:
+    return fields_of(memory, "id", "title", "kind", "status", "path")
 
 
 def _plain_edge(edge: Edge) -> dict[str, Any]:
-    return {"source": edge.source, "target": edge.target, "type": edge.type, "weight": edge.weight}
+    return fields_of(edge, "source", "target", "type", "weight")
 
 
 def _edge_json(graph: Graph, edge: Edge, id: str) -> dict[str, Any]:
     direction = "both" if edge.type == SIMILAR else "out" if edge.source == id else "in"
-    return {**_node_json(graph, edge.other(id)), "type": edge.type, "direction": direction, "weight": edge.weight}
+    node = _node_json(graph.memories[edge.other(id)])
+    return {**node, "type": edge.type, "direction": direction, "weight": edge.weight}
 
 
 def _step_json(graph: Graph, step: Step) -> dict[str, Any]:
-    return {**_node_json(graph, step.id), "hop": step.hop, "edge": _plain_edge(step.edge) if step.edge else None}
+    node = _node_json(graph.memories[step.id])
+    return {**node, "hop": step.hop, "edge": _plain_edge(step.edge) if step.edge else None}

@@ -1,4 +1,4 @@
-"""`rawkomem inject`: the memories that belong in the prompt of a task."""
+"""Implement `rawkomem inject`: print the memories that belong in the prompt of a task."""
 
 from __future__ import annotations
 
@@ -17,20 +17,9 @@ if TYPE_CHECKING:
 
 
 def run(
-    folder: str,
-    arguments: list[str],
-    agent: str,
-    plan: str,
-    session: str,
-    limit: int,
-    min_importance: str,
-    budget: int,
-    profile: str,
-    format: str,
-    strict: bool,
-    explain: bool,
-    **which: Any,
-) -> None:
+    folder: str, arguments: list[str], agent: str, plan: str, session: str, limit: int, min_importance: str,
+    budget: int, profile: str, format: str, strict: bool, explain: bool, **which: Any,
+) -> None:  # fmt: skip
     """Inject and print."""
     text = " ".join(arguments)
     if arguments == ["-"]:
@@ -54,7 +43,7 @@ def run(
 
 
 def tell(injection: Injection) -> None:
-    """Why each memory is in or out, on stderr: stdout is for the prompt."""
+    """Print on stderr why each memory is in or out; stdout is for the prompt."""
     from ....recall.explain import explain  # only where somebody asks for it
 
     sys.stderr.write(f"profile {injection.profile}: {len(injection.items)} injected, {injection.tokens} tokens\n")

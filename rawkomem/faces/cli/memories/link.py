@@ -1,21 +1,17 @@
-"""`rawkomem link` and `unlink`."""
+"""Implement `rawkomem link` and `unlink`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
+from ....files.append import Written
 from ....git.user import user_name
-from ..commands import open_repository
+from ....repository import Repository
+from ..commands import pass_repository
 from ..options import JSON
 from ..terminal import paint, say, say_json
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ....files.append import Written
-    from ....repository import Repository
 
 
 @click.command("link")
@@ -23,13 +19,12 @@ if TYPE_CHECKING:
 @click.argument("other")
 @click.option("--type", "type", default="related", show_default=True, help="What the first is to the other: causes, …")
 @JSON
-@click.pass_obj
-def link_command(folder: str, /, id: str, other: str, type: str, as_json: bool) -> None:
+@pass_repository
+def link_command(repository: Repository, id: str, other: str, type: str, as_json: bool) -> None:
     """Link two memories.
 
     Appends an entry to the file of the first. Links are walked both ways; the direction is shown.
     """
-    repository = open_repository(folder)
     _report(repository, repository.graph.link(id, other, type, user_name()), "linked", as_json)
 
 
@@ -38,13 +33,12 @@ def link_command(folder: str, /, id: str, other: str, type: str, as_json: bool) 
 @click.argument("other")
 @click.option("--type", "type", default="", help="Only links of this type.")
 @JSON
-@click.pass_obj
-def unlink_command(folder: str, /, id: str, other: str, type: str, as_json: bool) -> None:
+@pass_repository
+def unlink_command(repository: Repository, id: str, other: str, type: str, as_json: bool) -> None:
     """Take back the links between two memories.
 
     In both directions, by appending. What relatedMemories or a [[name]] in the text says is changed with 'amend'.
     """
-    repository = open_repository(folder)
     _report(repository, repository.graph.unlink(id, other, type, user_name()), "unlinked", as_json)
 
 

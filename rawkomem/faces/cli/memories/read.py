@@ -1,4 +1,4 @@
-"""`rawkomem list`, `show` and `stats`."""
+"""Implement `rawkomem list`, `show` and `stats`."""
 
 from __future__ import annotations
 
@@ -10,31 +10,30 @@ from ....files.local.usage import Access
 from ....model.clock import iso
 from ....model.record import as_dict
 from ....recall.filters import filter_of
+from ....repository import Repository
 from ....state.belief.claims import claim_of
 from ....state.lifecycle.promoted import promoted
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import AS_OF, FILTERS, JSON, together
-from ..terminal import day, draws, paint, say, say_json, sparkline, tell_nothing, wide
+from ..terminal import bracketed, day, draws, paint, say, say_json, sparkline, tell_nothing, wide
 from .cite import cited_json, cited_line
 
 if TYPE_CHECKING:
     from ....index.catalogue import Row
     from ....index.views.stats import Stats, Used
     from ....model.entry import Memory
-    from ....repository import Repository
     from ....state.belief.trust import Trust
 
-COLOURS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
+IMPORTANCE_COLORS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
 
 
 @click.command("list")
 @together(*FILTERS, JSON)
-@click.pass_obj
-def list_command(folder: str, /, as_json: bool, **which: Any) -> None:
+@pass_repository
+def list_command(repository: Repository, as_json: bool, **which: Any) -> None:
     """List memories, the last changed first."""
-    repository = open_repository(folder)
     rows = repository.list(filter_of(**which))
     if as_json:
         used = repository.lifecycle.accesses()
@@ -47,10 +46,10 @@ def list_command(folder: str, /, as_json: bool, **which: Any) -> None:
 
 
 def _line(row: Row) -> str:
-    status = "" if row.status == "active" else f" [{row.status}]"
-    id = f"{row.id}{status}"
+    id = f"{row.id}{bracketed(row.status)}"
     title = one_line(row.title or row.path, max(20, wide() - len(id) - 26))
-    return f"{day(row.updated)}  {paint(f'{row.importance:8}', COLOURS[row.importance])}  {title}  {paint(id, 'dim')}"
+    importance = paint(f"{row.importance:8}", IMPORTANCE_COLORS[row.importance])
+    return f"{day(row.updated)}  {importance}  {title}  {paint(id, 'dim')}"
 
 
 def _times(of: Row | Memory) -> dict[str, str]:
@@ -62,7 +61,6 @@ def _used(access: Access) -> dict[str, Any]:
 
 
 def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
-
     found = repository.lifecycle.strength(memory)
     return {"strength": found.value, "strength_parts": [as_dict(part) for part in found.parts]}
 
@@ -71,13 +69,12 @@ def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
 @click.argument("id")
 @AS_OF
 @JSON
-@click.pass_obj
-def show_command(folder: str, /, id: str, as_of: str, as_json: bool) -> None:
+@pass_repository
+def show_command(repository: Repository, id: str, as_of: str, as_json: bool) -> None:
     """Show one memory.
 
     ID is an id, the start of one, or a file's stem.
     """
-    repository = open_repository(folder)
     memory = repository.get(id, filter_of(as_of=as_of).as_of)
     cited = repository.citations.of(memory)
     access = repository.lifecycle.accesses().get(memory.id, Access())
@@ -100,13 +97,13 @@ def show_command(folder: str, /, id: str, as_of: str, as_json: bool) -> None:
 
 
 def trust_line(trust: Trust) -> str:
-    """What a trust is made of."""
+    """Return the parts of a trust as a line."""
     vouched = "" if trust.standing.verified else "unverified; "
     return one_line(vouched + ", ".join(f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts), 400)
 
 
 def trust_json(trust: Trust) -> dict[str, Any]:
-    """A trust for programs."""
+    """Return a trust for JSON."""
     parts = [{"name": name, "amount": round(amount, 4), "why": why} for name, amount, why in trust.parts]
     known = {"source": trust.source, "verified": trust.standing.verified, "standing": trust.standing.why}
     return {"value": round(trust.value, 4), **known, "parts": parts}
@@ -143,14 +140,13 @@ def _claimed(memory: Memory) -> str:
 
 @click.command("stats")
 @together(*FILTERS, JSON)
-@click.pass_obj
-def stats_command(folder: str, /, as_json: bool, **which: Any) -> None:
+@pass_repository
+def stats_command(repository: Repository, as_json: bool, **which: Any) -> None:
     """Count memories, and tell which are used.
 
     Counts what 'rawkomem list' shows with the same filters; 'statuses' counts every memory. Uses are injections on this
     machine.
     """
-    repository = open_repository(folder)
     stats = repository.stats(filter_of(**which))
     if as_json:
         used = {name: [_used_json(item) for item in getattr(stats, name)] for name in ("most_used", "least_used")}

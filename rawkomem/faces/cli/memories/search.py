@@ -1,4 +1,4 @@
-"""`rawkomem search`: the memories that fit a question."""
+"""Implement `rawkomem search`: print the memories that fit a question."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ....recall.filters import filter_of
 from ....recall.search import Found, contributions
 from ....repository import Repository
 from ....text.clean import one_line
-from ..terminal import day, paint, say, say_json, tell_nothing, wide
+from ..terminal import day, fields_of, paint, say, say_json, tell_nothing, wide
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,24 +30,14 @@ def run(folder: str, arguments: list[str], limit: int, explain: bool, as_json: b
 
 
 def result_json(item: Found) -> dict[str, object]:
-    """A result for programs."""
-    row = item.row
-    return {
-        "id": row.id,
-        "title": row.title,
-        "kind": row.kind,
-        "status": row.status,
-        "importance": row.importance,
-        "score": round(item.score, 4),
-        "relevance": round(item.relevance, 4),
-        "path": row.path,
-        "line": row.line,
-        "text": item.text,
-    }
+    """Return a result for JSON."""
+    known = fields_of(item.row, "id", "title", "kind", "status", "importance")
+    scores = {"score": round(item.score, 4), "relevance": round(item.relevance, 4)}
+    return {**known, **scores, **fields_of(item.row, "path", "line"), "text": item.text}
 
 
 def show(number: int, item: Found) -> None:
-    """A result for people: rank, title and facts on one line, then the passage that matched."""
+    """Print a result: rank, title and facts on one line, then the passage that matched."""
     row = item.row
     title = one_line(row.title) or paint(f"(draft) {row.path}", "yellow")
     facts = " · ".join(part for part in (row.importance, day(row.created) if row.created else "", row.id) if part)
@@ -56,13 +46,13 @@ def show(number: int, item: Found) -> None:
 
 
 def explained(item: Found) -> dict[str, object]:
-    """How a result came to its score, for programs."""
+    """Return the parts of a result's score for JSON."""
     parts = contributions(item.signals)
-    return {"explain": [{"name": p.name, "value": p.value, "weight": p.weight, "why": p.why} for p in parts]}
+    return {"explain": [fields_of(part, "name", "value", "weight", "why") for part in parts]}
 
 
 def tell(item: Found) -> None:
-    """How a result came to its score, for people."""
+    """Print the parts of a result's score."""
     for part in contributions(item.signals):
         share = f"{part.value * part.weight:.3f} = {part.weight:.0%} of {part.value:.2f}"
         say(paint(f"   {share}  {part.name}: {part.why}", "dim"))

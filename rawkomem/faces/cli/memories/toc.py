@@ -1,4 +1,4 @@
-"""`rawkomem toc`: the page that links to every memory."""
+"""Implement `rawkomem toc`: write the page that links to every memory."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import os
 
 import click
 
-from ..commands import open_repository
+from ....repository import Repository
+from ..commands import pass_repository
 from ..terminal import paint, say
 
 
 @click.command("toc")
 @click.option("--out", "-o", default="", help="Another file; its links lead to the same memories.")
-@click.pass_obj
-def toc_command(folder: str, /, out: str) -> None:
+@pass_repository
+def toc_command(repository: Repository, out: str) -> None:
     """Write .rawko/MEMORY.md, a page that links to every memory in use.
 
     For browsing in any editor or forge. Its order is stable and it holds no dates or counts: it changes only when
     memories do. 'contents: on' in .rawko/config.yaml keeps it up to date whenever rawkomem writes. A page that somebody
     else wrote is never replaced.
     """
-    file, changed = open_repository(folder).exchange.write_contents(out)
+    file, changed = repository.exchange.write_contents(out)
     say(f"{paint('written', 'green') if changed else 'unchanged'}  {os.path.relpath(file)}")

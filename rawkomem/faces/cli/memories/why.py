@@ -1,9 +1,9 @@
-"""`rawkomem why`, `why-not`, `context`, `tokens`: what injection does, in the open."""
+"""Implement `rawkomem why`, `why-not`, `context` and `tokens`: show what injection does."""
 
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,15 +13,14 @@ from ....recall.explain import explain, why_fired
 from ....recall.filters import filter_of
 from ....recall.gate import votes_against
 from ....recall.render import FORMS, GROUPED, NOTHING_FOUND
+from ....recall.score import Scored
+from ....repository import Repository
 from ....text.clean import one_line
-from ..commands import open_repository
+from ..commands import pass_repository
 from ..options import AGENT, AS_OF, BUDGET, EXPLAIN, JSON, LIMIT, PROFILE, STRICT, WHICH, together
-from ..terminal import note, paint, say, say_json
+from ..terminal import fields_of, note, paint, say, say_json
 from .inject import tell
 from .read import trust_json, trust_line
-
-if TYPE_CHECKING:
-    from ....recall.score import Scored
 
 
 @click.command("why")
@@ -31,19 +30,19 @@ if TYPE_CHECKING:
 @AGENT
 @AS_OF
 @JSON
-@click.pass_obj
+@pass_repository
 def why_command(
-    folder: str, /, id: str, task: tuple[str, ...], profile: str, agent: str, as_of: str, as_json: bool
+    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, as_of: str, as_json: bool
 ) -> int:
     """Tell how a memory scores for a task.
 
     Every factor with its value, its weight and the reason. Exit code 0 when it is injected, 1 when it is not.
     """
-    repository, only = open_repository(folder), filter_of(as_of=as_of)
+    only = filter_of(as_of=as_of)
     item, inside = repository.explain(id, Task(" ".join(task), agent), profile, only)
     trust = repository.beliefs.trust(item.memory)
     if as_json:
-        factors = [{"name": f.name, "value": f.value, "weight": f.weight, "why": f.why} for f in item.factors]
+        factors = [fields_of(factor, "name", "value", "weight", "why") for factor in item.factors]
         say_json({"id": item.memory.id, "injected": inside, "score": item.score,
                   "why_not": item.why_not, "why_not_code": item.out.code if item.out else "",
                   "relevance": item.signals.relevance, "fired": why_fired(item), "factors": factors,
@@ -64,17 +63,19 @@ def why_command(
 @PROFILE
 @AGENT
 @AS_OF
-@click.pass_obj
-def why_not_command(folder: str, /, id: str, task: tuple[str, ...], profile: str, agent: str, as_of: str) -> None:
+@pass_repository
+def why_not_command(
+    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, as_of: str
+) -> None:
     """Tell why a memory is not injected for a task."""
     only = filter_of(as_of=as_of)
-    item, inside = open_repository(folder).explain(id, Task(" ".join(task), agent), profile, only)
+    item, inside = repository.explain(id, Task(" ".join(task), agent), profile, only)
     say("it is injected" if inside else item.why_not)
     _tell_next_step(item, inside)
 
 
 def _tell_next_step(item: Scored, inside: bool) -> None:
-    """What would bring a memory up that nobody speaks against and of which no condition fired."""
+    """Print how to bring a memory up if nobody voted against it and none of its conditions fired."""
     if inside or item.signals.fired or not item.factors or votes_against(item.memory) > 0:
         return
     kept = "".join(f" --when {shlex.quote(condition)}" for condition in item.memory.when)  # 'amend' replaces them all
@@ -89,21 +90,13 @@ def _tell_next_step(item: Scored, inside: bool) -> None:
               help="How to write it; grouped: by category.")  # fmt: skip
 @EXPLAIN
 @together(STRICT, *WHICH)
-@click.pass_obj
+@pass_repository
 def context_command(
-    folder: str,
-    /,
-    query: tuple[str, ...],
-    budget: int,
-    limit: int,
-    form: str,
-    explain: bool,
-    strict: bool,
+    repository: Repository, query: tuple[str, ...], budget: int, limit: int, form: str, explain: bool, strict: bool,
     **which: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Pack what is known about a subject into a budget."""
     task, only = Task(" ".join(query)), filter_of(**which)
-    repository = open_repository(folder)
     injection = repository.inject(task, form=form, limit=limit, budget=budget, only=only, strict=strict)
     say(injection.text.rstrip("\n") or (NOTHING_FOUND if form == GROUPED else ""))
     if explain:
@@ -112,11 +105,11 @@ def context_command(
 
 @click.command("tokens")
 @JSON
-@click.pass_obj
-def tokens_command(folder: str, /, as_json: bool) -> None:
+@pass_repository
+def tokens_command(repository: Repository, as_json: bool) -> None:
     """Tell what injection has cost, by session."""
     totals: dict[str, list[int]] = {}
-    for use in uses(open_repository(folder).layout):
+    for use in uses(repository.layout):
         total = totals.setdefault(use.session or "(no session)", [0, 0, 0])
         totals[use.session or "(no session)"] = [total[0] + 1, total[1] + len(use.ids), total[2] + use.tokens]
     if as_json:

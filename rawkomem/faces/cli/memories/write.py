@@ -1,12 +1,14 @@
-"""`rawkomem add`, `amend`, `delete`, `purge`: what changes files."""
+"""Implement `rawkomem add`, `amend`, `delete` and `purge`."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ....files.append import Written
 from ....files.given_text import decode_text, read_stdin
 from ....files.templates import fill_template
 from ....format.compose import compose, entry_from_text
@@ -14,23 +16,20 @@ from ....git.user import user_name
 from ....model.errors import BadInput
 from ....model.kinds import CREATES, GROUPS, IMPORTANCE
 from ....model.record import as_dict, replace
+from ....repository import Repository
+from ....repository.writing import Stored
 from ....state.belief.claims import ON_CONFLICT, SCOPES
 from ....state.belief.trust import BASES
-from ..commands import open_repository
-from ..options import BY, JSON, REASON, YES
-from ..terminal import note, paint, say, say_json
+from ..commands import pass_repository
+from ..options import BY, JSON, REASON, YES, together
+from ..terminal import fields_of, note, paint, say, say_either, say_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ....files.append import Written
     from ....model.entry import Value
-    from ....repository import Repository
-    from ....repository.writing import Stored
 
 KINDS = [kind for kind in CREATES if kind not in GROUPS]  # 'rawkomem episode' makes episodes
 SOURCES = [name for name in BASES if name != "unknown"]  # classes of source; other words are a place
-FIELDS = (
+fields = together(  # the options that describe an entry
     click.option("--title", default="", help="One line that says what it is about."),
     click.option("--when", "-w", multiple=True, help="When to use it: words, a|b, a pattern, or a sentence."),
     click.option("--tag", "-t", "tags", multiple=True, help="A tag; may be repeated."),
@@ -46,13 +45,6 @@ FIELDS = (
 )
 
 
-def fields(function: Any) -> Any:
-    """The options that describe an entry."""
-    for option in reversed(FIELDS):
-        function = option(function)
-    return function
-
-
 @click.command("add")
 @click.option("--kind", "-k", type=click.Choice(KINDS), default="memory", show_default=True, help="What it is.")
 @click.option("--claim", default="", help="What it claims: subject=…,predicate=…,value=… (the value comes last).")
@@ -66,8 +58,8 @@ def fields(function: Any) -> Any:
 @click.option("--on-conflict", type=click.Choice(ON_CONFLICT), default=ON_CONFLICT[0], show_default=True,
               help="What to do with a claim that is trusted less than what it contradicts.")  # fmt: skip
 @fields
-@click.pass_obj
-def add_command(folder: str, /, kind: str, on_conflict: str, **given: Any) -> None:
+@pass_repository
+def add_command(repository: Repository, kind: str, on_conflict: str, **given: Any) -> None:
     """Store a memory.
 
     The text comes from --body, --file, standard input, or $EDITOR on a template. It may bring its own frontmatter;
@@ -75,7 +67,6 @@ def add_command(folder: str, /, kind: str, on_conflict: str, **given: Any) -> No
     written. A claim that says what another says confirms it; one that contradicts another supersedes it, or waits for a
     review: see 'rawkomem docs belief'.
     """
-    repository = open_repository(folder)
     text = _text(given, lambda: fill_template(repository.layout, kind, _template_values(given)))
     entry = compose(entry_from_text(text), kind=kind, by=given["by"] or user_name(), **_flags(given))
     entry = replace(entry, extra={**entry.extra, **_claimed(given)})
@@ -88,13 +79,12 @@ def add_command(folder: str, /, kind: str, on_conflict: str, **given: Any) -> No
 @click.command("amend")
 @click.argument("id")
 @fields
-@click.pass_obj
-def amend_command(folder: str, /, id: str, **given: Any) -> None:
+@pass_repository
+def amend_command(repository: Repository, id: str, **given: Any) -> None:
     """Change what a memory says, by appending.
 
     Only what you give changes; the earlier text stays in the file as history.
     """
-    repository = open_repository(folder)
     text = _text(given, lambda: repository.get(id).body, optional=True)
     entry = compose(entry_from_text(text), kind="amend", by=given["by"] or user_name(), **_flags(given))
     _report(repository, repository.amend(id, entry), "amended", given["as_json"])
@@ -104,27 +94,25 @@ def amend_command(folder: str, /, id: str, **given: Any) -> None:
 @click.argument("id")
 @REASON
 @JSON
-@click.pass_obj
-def delete_command(folder: str, id: str, reason: str, as_json: bool) -> None:
+@pass_repository
+def delete_command(repository: Repository, id: str, reason: str, as_json: bool) -> None:
     """Hide a memory; its text stays in the file.
 
     Appends a tombstone: the memory is no longer listed, found or injected.
     """
-    repository = open_repository(folder)
     _report(repository, repository.delete(id, reason, user_name()), "deleted", as_json)
 
 
 @click.command("purge")
 @click.argument("id")
 @YES
-@click.pass_obj
-def purge_command(folder: str, id: str, yes: bool) -> None:
+@pass_repository
+def purge_command(repository: Repository, id: str, yes: bool) -> None:
     """Remove a memory's text for good (asks; rewrites files).
 
     For leaked secrets. This is the only command that rewrites files. Git history keeps the old text: change the secret,
     and rewrite history if you must.
     """
-    repository = open_repository(folder)
     memory = repository.get(id)
     if not yes:
         click.confirm(
@@ -138,7 +126,7 @@ def purge_command(folder: str, id: str, yes: bool) -> None:
 
 
 def _text(given: dict[str, Any], draft: Callable[[], str], optional: bool = False) -> str:
-    """The text that the user gives, by whichever way."""
+    """Return the text that the user passes, from whichever place."""
     if given["file"]:
         return decode_text(given["file"].read(), given["file"].name)
     if given["body"] and given["body"] != "-":
@@ -154,21 +142,13 @@ def _text(given: dict[str, Any], draft: Callable[[], str], optional: bool = Fals
 
 
 def _flags(given: dict[str, Any]) -> dict[str, Any]:
-    """The fields that were given as flags."""
-    flags = {
-        "title": given["title"],
-        "when": given["when"],
-        "tags": given["tags"],
-        "importance": given["importance"],
-        "found_in": given["found_in"],
-        "source": "" if given["source"] in SOURCES else given["source"],
-        "related": given["related"],
-    }
-    return {key: value for key, value in flags.items() if value}
+    """Return the fields that were passed as options."""
+    flags = {key: given[key] for key in ("title", "when", "tags", "importance", "found_in", "source", "related")}
+    return {key: value for key, value in flags.items() if value and not (key == "source" and value in SOURCES)}
 
 
 def _claimed(given: dict[str, Any]) -> dict[str, Value]:
-    """Claim, window and class of source, as the frontmatter holds them."""
+    """Return claim, validity window and class of source as frontmatter."""
     window = {"validFrom": given["valid_from"], "validUntil": given["valid_until"]}
     said: dict[str, Value] = {key: value for key, value in window.items() if value}
     if given["source"] in SOURCES:
@@ -184,7 +164,7 @@ def _claimed(given: dict[str, Any]) -> dict[str, Value]:
 
 
 def _pairs(text: str) -> dict[str, Value]:
-    """`subject=…,predicate=…,value=…`; whatever follows `value=` is the value, commas and all."""
+    """Return `subject=…,predicate=…,value=…` as a claim; everything after `value=` is the value, commas included."""
     head, found, value = text.partition("value=")
     parts = [part.partition("=") for part in head.split(",") if part.strip()]
     if not found or any(not sign for _, sign, _ in parts):
@@ -198,15 +178,8 @@ def _template_values(given: dict[str, Any]) -> dict[str, Any]:
             for key, value in given.items() if key in keys and value}  # fmt: skip
 
 
-SAID = {
-    "stored": "stored",
-    "corroborated": "confirmed",
-    "superseded": "stored",
-    "quarantined": "quarantined",
-    "kept_both": "stored",
-    "conflict": "stored",
-}
-BESIDE = {
+OUTCOME_WORDS = {"corroborated": "confirmed", "quarantined": "quarantined"}  # all others are stored
+OTHERS_WORDS = {
     "superseded": "in the place of",
     "quarantined": "conflicts with",
     "kept_both": "beside",
@@ -215,7 +188,7 @@ BESIDE = {
 
 
 def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
-    """What became of a memory that was to be stored."""
+    """Print what became of a memory that was to be stored."""
     outcome, written = stored.outcome, stored.written[0]
     repository.sync()
     redacted = any(item.redacted for item in stored.written)
@@ -223,9 +196,10 @@ def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
         say_json({**as_dict(outcome), "about": written.entry.about, "path": written.entry.path, "redacted": redacted,
                   "why": stored.why})  # fmt: skip
     else:
-        say(f"{paint(SAID[outcome.what], 'green')}  {outcome.id}  {paint(written.entry.path, 'dim')}")
+        done = paint(OUTCOME_WORDS.get(outcome.what, "stored"), "green")
+        say(f"{done}  {outcome.id}  {paint(written.entry.path, 'dim')}")
         if outcome.others:
-            say(f"  {BESIDE[outcome.what]} {', '.join(outcome.others)}")
+            say(f"  {OTHERS_WORDS[outcome.what]} {', '.join(outcome.others)}")
         if outcome.reason:
             say(f"  because {outcome.reason}: 'rawkomem review {outcome.id}' decides")
     if redacted:
@@ -235,9 +209,7 @@ def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
 def _report(repository: Repository, written: Written, done: str, as_json: bool) -> None:
     entry = written.entry
     repository.sync()
-    if as_json:
-        say_json({"id": entry.id, "about": entry.about, "path": entry.path, "redacted": written.redacted})
-    else:
-        say(f"{paint(done, 'green')}  {entry.about or entry.id}  {paint(entry.path, 'dim')}")
+    data = {**fields_of(entry, "id", "about", "path"), "redacted": written.redacted}
+    say_either(as_json, data, f"{paint(done, 'green')}  {entry.about or entry.id}  {paint(entry.path, 'dim')}")
     if written.redacted:
         note("secrets in the text were redacted before it was written")

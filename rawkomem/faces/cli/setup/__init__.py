@@ -1,1 +1,1 @@
-"""Commands that set up a project, an agent host or a server."""
+"""Implement the commands that set up a project, an agent host or a server."""

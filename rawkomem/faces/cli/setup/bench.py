@@ -1,4 +1,4 @@
-"""`rawkomem bench`: measure on this machine."""
+"""Implement `rawkomem bench`: measure on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rawkomem browse`: memories as a page in a browser."""
+"""Implement `rawkomem browse`: show memories as a page in a browser."""
 
 from __future__ import annotations
 

@@ -1,25 +1,21 @@
-"""`rawkomem connect`: let the programs around a project know its memories; each can be taken out again."""
+"""Implement `rawkomem connect`: connect programs around a project to its memories, and disconnect them."""
 
 from __future__ import annotations
 
 import difflib
 import os
 import shutil
-from typing import TYPE_CHECKING
 
 import click
 
 from ....files.layout import find_layout
-from ....hosts.connect.plan import carry_out, is_connected, plan_connect, plan_remove, plugin_folder
+from ....hosts.connect.plan import Change, carry_out, is_connected, plan_connect, plan_remove, plugin_folder
 from ....hosts.connect.settings import connectable
 from ....hosts.records import HOSTS
 from ....model.errors import RawkoError
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 from .connect_git import connect_git
-
-if TYPE_CHECKING:
-    from ....hosts.connect.plan import Change
 
 
 @click.group("connect")
@@ -104,7 +100,7 @@ def _lines(data: bytes | None) -> list[str]:
 
 
 def _warn(name: str, project: str, user: bool) -> None:
-    """What would keep the hooks from working, or make them run twice."""
+    """Warn about what would keep the hooks from working, or make them run twice."""
     if not shutil.which("rawkomem"):
         note("'rawkomem' is not on your PATH, and hosts call it by that name: try pipx or 'uv tool install'")
     try:

@@ -1,23 +1,19 @@
-"""`rawkomem connect git`: the merge driver, what git ignores, and a hook that checks what is committed."""
+"""Implement `rawkomem connect git`: the merge driver, ignored files, and a hook that checks commits."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from ....files.layout import find_layout
-from ....git.connect import Wanted, carry_out, plan_connect, plan_remove
+from ....git.connect import Connection, Wanted, carry_out, plan_connect, plan_remove
 from ....git.staged_check import CHECKS
 from ....hosts.connect.ours import NAMES
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
-
-if TYPE_CHECKING:
-    from ....git.connect import Connection
 
 
 @click.command("git")
@@ -47,7 +43,7 @@ def connect_git(
 
 
 def program() -> list[str]:
-    """How git calls this program later, whatever is on its PATH then, and whatever lies in the work tree (-P)."""
+    """Return how git calls this program later, independent of its PATH and of files in the work tree (-P)."""
     started = shutil.which(sys.argv[0]) or ""
     if os.path.splitext(os.path.basename(started))[0] in NAMES:
         return [os.path.abspath(started)]

@@ -1,4 +1,4 @@
-"""`rawkomem demo`: half a minute in a temporary folder, with real commands and their real output."""
+"""Implement `rawkomem demo`: half a minute in a temporary folder, with real commands and their real output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import click
 
@@ -17,17 +17,14 @@ from ....model.record import record
 from .. import commands, main
 from ..terminal import note, paint, say
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-PAUSE = 1.5  # seconds after each step on a terminal, for reading
-REVIEWED = "\npredicates:\n  port:\n    conflictPolicy: require_review\n"
-WATCHED = "from rawkomem.faces.cli.setup.demo import run_watched; run_watched()"
+PAUSE_S = 1.5  # seconds after each step on a terminal, for reading
+REVIEW_CONFIG = "\npredicates:\n  port:\n    conflictPolicy: require_review\n"
+WATCHED_CODE = "from rawkomem.faces.cli.setup.demo import run_watched; run_watched()"
 
 
 @record
 class Step:
-    """What a step shows, in one line, and the commands that it runs."""
+    """One step: what it shows, and the commands that it runs."""
 
     shows: str
     commands: tuple[str, ...]
@@ -118,16 +115,16 @@ def _play(home: str) -> None:
             say(_run(command, project, around))
         if number == 1:
             with open(os.path.join(project, ".rawko", "config.yaml"), "a", encoding="utf-8") as stream:
-                stream.write(REVIEWED)
+                stream.write(REVIEW_CONFIG)
         if sys.stdout.isatty():
-            time.sleep(PAUSE)
+            time.sleep(PAUSE_S)
 
 
 def _run(command: str, project: str, around: Mapping[str, str]) -> str:
-    """A command's output, as a person would see it; one that fails ends the demo."""
+    """Return a command's output as a person would see it; a command that fails ends the demo."""
     words = shlex.split(command)
     if words[0] == "rawkomem":
-        words[:1] = [sys.executable, "-c", WATCHED]
+        words[:1] = [sys.executable, "-c", WATCHED_CODE]
     done = subprocess.run(
         words, cwd=project, env=around, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False
     )
@@ -137,13 +134,13 @@ def _run(command: str, project: str, around: Mapping[str, str]) -> str:
 
 
 def run_watched() -> None:
-    """Run the command line of a step in this process. What it writes is the word of whoever watches the demo."""
+    """Run the command line of a step in this process. What it writes counts as written by the person who watches."""
     commands.watched = True
     main()
 
 
 def _environment(home: str) -> dict[str, str]:
-    """An environment in which nobody's settings, caches or git identity count."""
+    """Return an environment without the user's settings, caches and git identity."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("RAWKOMEM_", "GIT_"))}
     who = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in IDENTITY.items()}
     return {

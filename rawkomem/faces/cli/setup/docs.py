@@ -1,4 +1,4 @@
-"""`rawkomem docs`: the documentation, without a checkout or a network."""
+"""Implement `rawkomem docs`: print the documentation without a checkout or a network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rawkomem init`: start a repository, saying beforehand which files it touches."""
+"""Implement `rawkomem init`: start a repository, and list every file that it writes."""
 
 from __future__ import annotations
 

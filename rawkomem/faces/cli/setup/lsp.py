@@ -1,4 +1,4 @@
-"""`rawkomem lsp`: serve this project's memories to editors by the Language Server Protocol."""
+"""Implement `rawkomem lsp`: serve memories to editors by the Language Server Protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rawkomem mcp`: serve this project's memories to agents by the Model Context Protocol."""
+"""Implement `rawkomem mcp`: serve memories to agents by the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ..terminal import note
 if TYPE_CHECKING:
     from ...mcp.server import MemoryServer
 
-TOKEN = "RAWKOMEM_MCP_TOKEN"
-SHORTEST = 16  # characters of a token that is given: shorter ones can be guessed
+TOKEN_VARIABLE = "RAWKOMEM_MCP_TOKEN"
+MIN_TOKEN_CHARS = 16  # characters of a token that is given: shorter ones can be guessed
 
 
 @click.command("mcp")
@@ -41,13 +41,13 @@ def mcp_command(folder: str, port: int | None) -> None:
     token = _token()
     listening = listen(port)
     note(f"serving http://127.0.0.1:{listening.getsockname()[1]}{PATH}; stop with Ctrl-C")
-    if TOKEN not in os.environ:
+    if TOKEN_VARIABLE not in os.environ:
         note(f"token, shown only now: {token}")
     serve_http(server, listening, token)
 
 
 def _open_server(folder: str) -> MemoryServer:
-    """The server on the repository; what it writes arrives as an agent's word, whoever starts it."""
+    """Return the server on the repository; what it writes counts as an agent's word."""
     repository = Repository.open(folder, via="agent")
     try:
         from ...mcp.server import MemoryServer
@@ -58,9 +58,11 @@ def _open_server(folder: str) -> MemoryServer:
 
 
 def _token() -> str:
-    token = os.environ.get(TOKEN)
+    token = os.environ.get(TOKEN_VARIABLE)
     if token is None:
         return secrets.token_urlsafe(32)
-    if len(token) < SHORTEST or not token.isascii() or not token.isprintable() or " " in token:
-        raise BadInput(f"{TOKEN} is no token", f"give at least {SHORTEST} printable characters without blanks")
+    if len(token) < MIN_TOKEN_CHARS or not token.isascii() or not token.isprintable() or " " in token:
+        raise BadInput(
+            f"{TOKEN_VARIABLE} is no token", f"give at least {MIN_TOKEN_CHARS} printable characters without blanks"
+        )
     return token

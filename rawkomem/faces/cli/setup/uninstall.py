@@ -1,4 +1,4 @@
-"""`rawkomem uninstall`: leave only Markdown behind."""
+"""Implement `rawkomem uninstall`: remove everything but Markdown."""
 
 from __future__ import annotations
 
