@@ -58,10 +58,7 @@ class Settings:
             raise BadInput(f"unknown agent {agent!r}", f"one of {', '.join(known)}; or add it to config.yaml")
         found = known.get(agent, Limits())
         return replace(
-            found,
-            unverified=self.unverified,
-            lesson_confidence=self.lesson_confidence,
-            lesson_days=self.lesson_days,
+            found, unverified=self.unverified, lesson_confidence=self.lesson_confidence, lesson_days=self.lesson_days
         )
 
     def value(self, key: str) -> Any:

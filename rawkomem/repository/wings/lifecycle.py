@@ -188,13 +188,7 @@ class Lifecycle(Wing):
 
         return ClaimRules(key, rivals, policy)
 
-    def _run(
-        self,
-        decide: Callable[[Census], Plan],
-        dry_run: bool,
-        progress: Progress,
-        put_away: bool = False,
-    ) -> Done:
+    def _run(self, decide: Callable[[Census], Plan], dry_run: bool, progress: Progress, put_away: bool = False) -> Done:
         if dry_run:
             census = self.census()
             plan = decide(census)

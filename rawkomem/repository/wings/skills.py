@@ -86,12 +86,7 @@ class Skills(Wing):
     """Skills, and what is made from memories: proposed skills and reflections."""
 
     def ingest(
-        self,
-        text: str,
-        source: str = "",
-        by: str = "",
-        via: str = "",
-        extra: Mapping[str, Value] = NOTHING,
+        self, text: str, source: str = "", by: str = "", via: str = "", extra: Mapping[str, Value] = NOTHING
     ) -> Ingested:
         """Take in a skill file. The same text adds nothing; another text of the same name amends.
 
