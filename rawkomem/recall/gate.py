@@ -103,11 +103,11 @@ def held_back(memory: Memory, limits: Limits, now: int) -> Reason | None:
         return None
     said = str(memory.extra.get("ruleConfidence", ""))
     try:
-        unsure = float(said) < limits.lesson_confidence
+        unsure = float(said) < limits.min_lesson_confidence
     except ValueError:
         unsure = False
     if unsure:
-        return Reason("unsure-lesson", (said, limits.lesson_confidence))
+        return Reason("unsure-lesson", (said, limits.min_lesson_confidence))
     seen = max(memory.created, memory.last_observed)
     age = (now - seen) // DAY
     return Reason("old-lesson", (age, limits.lesson_days)) if seen and age >= limits.lesson_days else None

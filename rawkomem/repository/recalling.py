@@ -44,21 +44,21 @@ class Recalling:
         limits = self._core.settings.limits(task.agent)
         changed = replace(
             limits,
-            most=limit or limits.most,
-            least_importance=min_importance or limits.least_importance,
+            max_injected=limit or limits.max_injected,
+            min_importance=min_importance or limits.min_importance,
             budget=budget or limits.budget,
-            unverified=0 if strict else limits.unverified,
+            max_unverified=0 if strict else limits.max_unverified,
         )
         injection = self._inject(task, profile, form, changed, only, strict)
-        self._core.note_answers([(task.asked, injection.items)], changed.most, only, task.agent)
+        self._core.note_answers([(task.asked, injection.items)], changed.max_injected, only, task.agent)
         return injection
 
     def _inject(
         self, task: Task, profile: str, form: str, limits: Limits, only: Filter | None, strict: bool = False
     ) -> Injection:
         """Inject with explicit limits; do not log the recall."""
-        if limits.least_importance not in IMPORTANCE:
-            raise BadInput(f"unknown importance {limits.least_importance!r}", "one of " + ", ".join(IMPORTANCE))
+        if limits.min_importance not in IMPORTANCE:
+            raise BadInput(f"unknown importance {limits.min_importance!r}", "one of " + ", ".join(IMPORTANCE))
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True)
         return self._core.read(lambda: inject(self._sources(only, strict), task, profile, limits, form), believing=True)
 

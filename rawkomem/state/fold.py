@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..format.compose import KEY_OF
 from ..model.entry import Entry, Memory
 from ..model.ids import order_key
 from ..model.kinds import ACTIVE, CHANGES, DRAFT
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from .changes import Fields
 
+COPIED = (*KEY_OF, "id", "kind", "by", "body", "extra", "path", "line")  # fields that a memory takes from its entry
 ARCHIVE = "archive/"  # a file that was moved there is archived without an entry; moving it back undoes that
 
 
@@ -67,21 +69,11 @@ def _create(entry: Entry) -> Fields:
     status = DRAFT if entry.draft else "conflicted" if entry.conflicted else ACTIVE
     put_away = status == ACTIVE and entry.path.startswith(ARCHIVE)
     return {
-        "id": entry.id,
-        "kind": entry.kind,
+        **{name: getattr(entry, name) for name in COPIED},
         "status": "archived" if put_away else status,
         "reason": f"lies in {ARCHIVE}" if put_away else "",
-        "title": entry.title,
-        "when": entry.when,
-        "tags": entry.tags,
-        "importance": entry.importance,
         "created": entry.at,
         "updated": entry.at,
-        "by": entry.by,
-        "found_in": entry.found_in,
-        "source": entry.source,
-        "related": entry.related,
-        "body": entry.body,
         "valid_from": _claimed(entry, "validFrom"),
         "valid_until": _claimed(entry, "validUntil"),
         "supersedes": ids(entry, "supersedes"),
@@ -89,10 +81,7 @@ def _create(entry: Entry) -> Fields:
         "first_observed": entry.at,
         "last_observed": entry.at,
         "links": tuple(("member", id) for id in ids(entry, "members")) if entry.kind == "episode" else (),
-        "extra": entry.extra,
         "entries": 1,
-        "path": entry.path,
-        "line": entry.line,
     }
 
 

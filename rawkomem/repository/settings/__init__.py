@@ -16,7 +16,7 @@ from ...index.open_store import StoreSettings
 from ...learn.llm.config import LlmSettings
 from ...model.errors import BadInput
 from ...model.record import record, replace
-from ...recall.limits import LESSON_CONFIDENCE, LESSON_DAYS, MAX_UNVERIFIED, SPECIALTIES, Limits
+from ...recall.limits import LESSON_DAYS, MAX_UNVERIFIED, MIN_LESSON_CONFIDENCE, SPECIALTIES, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ class Settings:
     commits: bool = True  # whether what no person committed counts as written by an agent
     identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/belief/committer.py
     predicates: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # rules of claims, unchecked
-    unverified: int = MAX_UNVERIFIED  # memories injected that no person vouches for, where people vouch for any
+    max_unverified: int = MAX_UNVERIFIED  # memories injected that no person vouches for, where people vouch for any
     llm: LlmSettings = LlmSettings()
     ledger: str = "on"
-    lesson_confidence: float = LESSON_CONFIDENCE  # the least of a lesson that is injected
+    min_lesson_confidence: float = MIN_LESSON_CONFIDENCE  # of a lesson that is injected
     lesson_days: int = LESSON_DAYS  # the age of the oldest one that is
     names: tuple[str, ...] = ()  # of people, besides the user, that become ids in what is recorded or distilled
     keep_days: int = 0  # days after which a trace is archived that no learning was made of; 0: never
@@ -58,7 +58,10 @@ class Settings:
             raise BadInput(f"unknown agent {agent!r}", f"one of {', '.join(known)}; or add it to config.yaml")
         found = known.get(agent, Limits())
         return replace(
-            found, unverified=self.unverified, lesson_confidence=self.lesson_confidence, lesson_days=self.lesson_days
+            found,
+            max_unverified=self.max_unverified,
+            min_lesson_confidence=self.min_lesson_confidence,
+            lesson_days=self.lesson_days,
         )
 
     def value(self, key: str) -> Any:

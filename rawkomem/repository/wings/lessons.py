@@ -87,7 +87,7 @@ class Lessons(Wing):
         """
         limits = self._core.settings.limits("")
         if min_confidence is not None:
-            limits = replace(limits, lesson_confidence=min_confidence)
+            limits = replace(limits, min_lesson_confidence=min_confidence)
         memories: Sequence[Memory]
         if question.strip():
             only = Filter(kinds=("lesson",), statuses=(ACTIVE,), current=True)

@@ -25,7 +25,7 @@ from ...model.errors import BadInput, Refused
 from ...model.filters import DEFAULT, READABLE, Filter
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
-from ...recall.limits import LEAST_SIMILAR
+from ...recall.limits import MIN_SIMILARITY
 from ...state.belief.committer import UNKNOWN
 from ...state.belief.trust import standing_of_entry, trust_of
 from ...state.derive import covered
@@ -234,7 +234,7 @@ class Skills(Wing):
         only = replace(DEFAULT, kinds=reflecting.KINDS, statuses=(ACTIVE,))
         if topic:
             found = [
-                item for item in self._core.look([topic], lookback, only)[0].found if item.relevance >= LEAST_SIMILAR
+                item for item in self._core.look([topic], lookback, only)[0].found if item.relevance >= MIN_SIMILARITY
             ]
             rows = [item.row for item in found]
         else:

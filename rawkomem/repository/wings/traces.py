@@ -13,10 +13,9 @@ from ...model.filters import DEFAULT, READABLE
 from ...model.kinds import ACTIVE, RECORDED
 from ...model.record import replace
 from ...recall.brief import MAX_TOKENS, write_brief
-from ...recall.limits import LEAST_SIMILAR, SIMILAR
+from ...recall.limits import MAX_SIMILAR, MIN_SIMILARITY
 from ...recall.patterns import match_patterns
-from ...state.order import dependency_chain, execution_order
-from ...state.run import TRACE
+from ...state.run import TRACE, dependency_chain, execution_order
 from ..core import asks_trust
 from .wing import Wing
 
@@ -79,8 +78,8 @@ class Traces(Wing):
     def search(
         self,
         text: str,
-        limit: int = SIMILAR,
-        min_similarity: float = LEAST_SIMILAR,
+        limit: int = MAX_SIMILAR,
+        min_similarity: float = MIN_SIMILARITY,
         since: str = "",
         until: str = "",
         only: Filter | None = None,

@@ -26,7 +26,7 @@ from ..references import MEMBER, Names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ...model.entry import Memory, Value
+    from ...model.entry import Memory
     from .graph import Graph
 
 MAX_MEMBERS = 1_000  # neolata's largest batch; the list still fits a frontmatter of 64 KiB
@@ -89,14 +89,10 @@ def plan_episode(name: str, members: Sequence[Memory], tags: Sequence[str], text
         raise BadInput("an episode needs at least one memory", "name memories, or capture a stretch of time")
     _check_members(members, 0)
     ordered = by_time(members)
-    ids: list[Value] = [memory.id for memory in ordered]
-    title = name or _name_of(ordered)
-    return plan_add(Entry(kind="episode", title=title, tags=tuple(tags), body=text, by=by, extra={"members": ids}))
-
-
-def _name_of(members: Sequence[Memory]) -> str:
-    about = topic(" ".join(memory.title for memory in members)) or "episode"
-    return f"{about} {iso(members[0].created)[:10]}".strip()
+    about = topic(" ".join(memory.title for memory in ordered)) or "episode"
+    title = name or f"{about} {iso(ordered[0].created)[:10]}".strip()
+    extra = {"members": [memory.id for memory in ordered]}
+    return plan_add(Entry(kind="episode", title=title, tags=tags, body=text, by=by, extra=extra))
 
 
 def plan_join(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:

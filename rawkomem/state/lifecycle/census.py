@@ -33,8 +33,7 @@ class Census:
         memories = dict(self.memories)
         for entry in plan.entries:
             known = memories.get(entry.target)
-            made = after(known, [entry]) if known else fold([entry])
-            if made:
+            if made := after(known, [entry]) if known else fold([entry]):
                 memories[made.id] = made
         return replace(self, memories=memories)
 
