@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..format.compose import KEY_OF
 from ..model.entry import Entry, Memory
 from ..model.ids import order_key
 from ..model.kinds import ACTIVE, CHANGES, DRAFT
@@ -20,7 +19,25 @@ if TYPE_CHECKING:
 
     from .changes import Fields
 
-COPIED = (*KEY_OF, "id", "kind", "by", "body", "extra", "path", "line")  # fields that a memory takes from its entry
+# Fields that a memory takes from the entry that creates it.
+COPIED = tuple(
+    [
+        "id",
+        "kind",
+        "title",
+        "when",
+        "tags",
+        "importance",
+        "by",
+        "found_in",
+        "source",
+        "related",
+        "body",
+        "extra",
+        "path",
+        "line",
+    ]
+)
 ARCHIVE = "archive/"  # a file that was moved there is archived without an entry; moving it back undoes that
 
 

@@ -20,8 +20,8 @@ from ...learn.session.remember import Run
 from ...model.errors import BadInput
 from ...model.filters import Filter
 from ...model.kinds import ACTIVE
-from ...model.record import record
-from .wing import Wing
+from ...model.record import record, replace
+from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +87,7 @@ class Learning(Wing):
             if not learned.news:
                 return learned
             stored = self._repo.add_many([finding.entry for finding in learned.news], via=VIA)
-        return Learned(heard, judged, learned.news, learned.known, learned.skipped, tuple(stored))
+        return replace(learned, stored=tuple(stored))
 
     def _judge(self, heard: Heard) -> Judged:
         """Return the model's findings, and offline ones of what it is not shown; offline ones only if it fails."""

@@ -29,7 +29,7 @@ from ...recall.gate import held_back
 from ...state.belief.committer import UNKNOWN
 from ...state.belief.trust import standing_of_entry, trust_of
 from ...state.changes.heritage import HeritageChain, plan_heritage
-from .wing import Wing
+from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,8 +65,7 @@ class Lessons(Wing):
         """
         context = context or LessonContext(**told)
         with lock(self._core.layout, "lessons"):
-            learned = plan_lesson(context, self._known(), self._trust(via), by)
-            return self._carried_out(learned, via)
+            return self._carried_out(plan_lesson(context, self._lessons(COUNTING), self._trust(via), by), via)
 
     def take_over(self, text: str, via: str = "import") -> tuple[Lesson, str]:
         """Store the lesson of a wire block under the id, the time and the agent that it names."""
@@ -75,7 +74,7 @@ class Lessons(Wing):
             stored = next((memory for memory in self._lessons() if memory.id == wire.id), None)
             if stored:
                 return lesson_of(stored), KNOWN
-            known = self._known()
+            known = self._lessons(COUNTING)
             wire = renamed(wire, known)
             learned = plan_lesson(wire.context, known, self._trust(via), wire.by, wire=wire)
             return self._carried_out(learned, via)
@@ -107,9 +106,8 @@ class Lessons(Wing):
         """Turn failures of the last day, and those repeated within a week, into lessons. A second run adds nothing."""
         with lock(self._core.layout, "lessons"):
             self._repo.sync()
-            found = [
-                self._distilled(candidate, dry_run, by) for candidate in candidates(self._core.reading.all(), now())
-            ]
+            failures = candidates(self._core.reading.all(), now())
+            found = [self._distilled(candidate, dry_run, by) for candidate in failures]
         return Distilled(tuple(found), tuple(self.search()), not dry_run)
 
     def _distilled(self, candidate: Candidate, dry_run: bool, by: str) -> tuple[Candidate, Learned]:
@@ -136,9 +134,6 @@ class Lessons(Wing):
         if learned.plan.entries:
             self._core.writer.write(learned.plan, via)
         return lesson_of(self._repo.get(learned.id)), learned.what
-
-    def _known(self) -> list[Memory]:
-        return self._lessons(COUNTING)
 
     def _lessons(self, statuses: Sequence[str] = ()) -> list[Memory]:
         return [*self._core.reading.inside(Filter(kinds=("lesson",), statuses=tuple(statuses)))]

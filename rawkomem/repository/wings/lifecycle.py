@@ -31,7 +31,7 @@ from ...state.lifecycle.consolidate import plan_consolidate, steps
 from ...state.lifecycle.decay import Outlook, held_by, look_ahead, plan_decay
 from ...state.lifecycle.strength import FADED_BELOW
 from ...state.run import TRACE, goal_of
-from .wing import Wing
+from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -89,7 +89,6 @@ def _added(entry: Entry, source: Source) -> Plan | None:
 
 def export_neolata(repository: Repository, folder: str) -> int:
     """Write all memories, whatever their status, into a folder as neolata reads it; returns how many."""
-    ids = [row.id for row in repository.core.rows(Filter())]
-    memories = [memory for memory in repository.get_many(ids) if memory.status != "deleted"]
+    memories = [memory for memory in repository.core.reading.inside(Filter()) if memory.status != "deleted"]
     write_folder(folder, neolata_files(memories))
     return len(memories)

@@ -17,8 +17,8 @@ from ...model.clock import DAY, iso, now
 from ...model.entry import Plan
 from ...model.errors import BadInput, NotFound
 from ...model.record import record
+from ..lazy import Wing
 from .lifecycle import learned_files, trace_files
-from .wing import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -19,18 +19,15 @@ from ...learn.skills.blocks import reflection_as_yamo, skill_as_yamo
 from ...learn.skills.export import Exported, export_skill
 from ...learn.skills.skill import KIND, PRUNED_BELOW, Match, Skill, known_as, plan_ingest, plan_prune, rank, skill_of
 from ...learn.skills.text import read_skill
-from ...model.clock import now
 from ...model.entry import NOTHING
 from ...model.errors import BadInput, Refused
 from ...model.filters import DEFAULT, READABLE, Filter
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
 from ...recall.limits import MIN_SIMILARITY
-from ...state.belief.committer import UNKNOWN
-from ...state.belief.trust import standing_of_entry, trust_of
 from ...state.derive import covered
 from ...state.fold import fold
-from .wing import Wing
+from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -79,9 +76,6 @@ class Synthesis:
     yamo_text: str = ""
 
 
-# Taking in, finding, judging
-
-
 class Skills(Wing):
     """Skills, and what is made from memories: proposed skills and reflections."""
 
@@ -95,21 +89,13 @@ class Skills(Wing):
         skill = read_skill(text)
         if not skill.text:
             raise BadInput("an empty skill", "give a SKILL.md, YAMO text or Markdown")
-        arrival = via or self._core.via or "unknown"
-
-        def trust(memory: Memory) -> float:
-            if memory.path:  # it is in a file: known
-                return self._repo.beliefs.trust(memory).value
-            return trust_of(memory, standing_of_entry(UNKNOWN, arrival), now())
-
         with lock(self._core.layout, "skills"):
             known = self._memories(Filter(kinds=(KIND,)))
             same = known_as(skill, known)
             if same:
-                return Ingested(
-                    "known", same.id, same.title, same.path, same.status, False, "it says exactly this already"
-                )
-            plan = plan_ingest(skill, source, by, known, trust, extra)
+                why = "it says exactly this already"
+                return Ingested("known", same.id, same.title, same.path, same.status, False, why)
+            plan = plan_ingest(skill, source, by, known, self._repo.beliefs.trust_by(via), extra)
             written = self._core.writer.write(plan, via)
         memory = self._repo.get(written[0].entry.target)
         outcome = "amended" if written[0].entry.kind == "amend" else "held" if len(written) > 1 else "added"
@@ -210,7 +196,10 @@ class Skills(Wing):
         before = {done[memory.id].id: done[memory.id] for memory in found if memory.id in done}
         grouped = [(topic, fresh)] if topic else making.groups(fresh, self._pairs(fresh))
         drafts = [making.draft_of(name, sources) for name, sources in grouped if making.is_enough(sources)]
-        return drafts, [_known(memory) for memory in before.values()]
+        return drafts, [
+            Synthesis("unchanged", f"proposed before, now {skill.status}", skill.id, skill.title, skill_as_yamo(skill))
+            for skill in before.values()
+        ]
 
     def _propose(self, draft: Draft, dry_run: bool, by: str) -> Synthesis:
         skill = self._keep(making.plan_proposal(draft, by), dry_run)
@@ -233,10 +222,8 @@ class Skills(Wing):
         """Return the memories in use that were changed last, or that are about a topic."""
         only = replace(DEFAULT, kinds=reflecting.KINDS, statuses=(ACTIVE,))
         if topic:
-            found = [
-                item for item in self._core.look([topic], lookback, only)[0].found if item.relevance >= MIN_SIMILARITY
-            ]
-            rows = [item.row for item in found]
+            found = self._core.look([topic], lookback, only)[0].found
+            rows = [item.row for item in found if item.relevance >= MIN_SIMILARITY]
         else:
             rows = [row for row in self._core.rows(only) if not row.path.startswith("archive/")][:lookback]
         return list(self._repo.get_many([row.id for row in rows]))
@@ -265,8 +252,3 @@ class Skills(Wing):
     def _memories(self, only: Filter) -> Sequence[Memory]:
         """Return whole memories inside a filter, by id."""
         return sorted(self._core.reading.inside(only), key=lambda memory: memory.id)
-
-
-def _known(memory: Memory) -> Synthesis:
-    told = f"proposed before, now {memory.status}"
-    return Synthesis("unchanged", told, memory.id, memory.title, skill_as_yamo(memory))

@@ -31,8 +31,8 @@ from ...index.stores.database import first, open_database
 from ...model.errors import BadInput, RawkoError, Refused
 from ...model.record import record, replace
 from ..core import Core
+from ..lazy import Wing
 from .publish import names_with_tables, publish
-from .wing import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
