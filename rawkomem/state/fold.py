@@ -20,24 +20,8 @@ if TYPE_CHECKING:
     from .changes import Fields
 
 # Fields that a memory takes from the entry that creates it.
-COPIED = tuple(
-    [
-        "id",
-        "kind",
-        "title",
-        "when",
-        "tags",
-        "importance",
-        "by",
-        "found_in",
-        "source",
-        "related",
-        "body",
-        "extra",
-        "path",
-        "line",
-    ]
-)
+COPIED = ("id", "kind", "title", "when", "tags", "importance", "by", "found_in", "source", "related", "body", "extra",
+          "path", "line")  # fmt: skip
 ARCHIVE = "archive/"  # a file that was moved there is archived without an entry; moving it back undoes that
 
 
