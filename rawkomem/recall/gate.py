@@ -29,11 +29,7 @@ MAX_VOTES_AGAINST = 2  # harmful votes more than helpful ones from which not eve
 
 
 def gate(scored: list[Scored], profile: Profile, limits: Limits, question: Question) -> list[Scored]:
-    """Mark the memories that must not be injected: nothing fired and nothing relevant enough, by the profile's rule.
-
-    A memory that a person vouches for is compared with its like only: bait must neither raise the bar for it nor lower
-    it.
-    """
+    """Mark what must not be injected; what a person vouches for is compared with its like, so bait changes no bar."""
     best = _best_relevance(scored)
     best_vouched = _best_relevance([item for item in scored if not item.signals.unverified])
     gated = []

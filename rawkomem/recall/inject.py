@@ -1,7 +1,4 @@
-"""Injection: from a task to the few memories that belong in its prompt, or none.
-
-One straight line: question → gather → score → gate → pack → render.
-"""
+"""Injection: from a task to the few memories of its prompt: question → gather → score → gate → pack → render."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Profile:
     max_results: int = 0  # when nobody says how many; 0: the caller's own default
 
     def uses(self, factor: str) -> bool:
-        """Whether a factor has a weight."""
+        """Tell whether a factor has a weight."""
         return any(name == factor for name, _ in self.weights)
 
 

@@ -1,10 +1,4 @@
-"""Repository: the library's front door. `with Repository.open() as repo:` and everything else is one call away.
-
-Repository    the everyday methods; each makes one call
-core.py       what they share: layout, settings, index, fresh answers
-reading.py, recalling.py, writing.py, writer.py    what the methods do, loaded when first used
-wings/        one class for each further subject: `repo.skills`, `repo.beliefs`, …
-"""
+"""Repository: the library's front door. Inner modules and wings/ (`repo.skills`, …) are loaded when first used."""
 
 from __future__ import annotations
 
@@ -149,12 +143,12 @@ class Repository:
 
     @property
     def layout(self) -> Layout:
-        """Where this repository lies: `root` is the .rawko folder, `project` the folder that holds it."""
+        """Return where this repository is: `root` is the .rawko folder, `project` the folder that holds it."""
         return self.core.layout
 
     @property
     def settings(self) -> Settings:
-        """Settings of this repository for this user."""
+        """Return the settings of this repository for this user."""
         return self.core.settings
 
     # Write

@@ -1,7 +1,4 @@
-"""The inner object that the facade and its wings share: layout, settings, index, fresh answers, the write path.
-
-A cold search imports this module: modules that only some questions need are imported inside the methods that use them.
-"""
+"""The object that the facade and its wings share. A cold search imports it, so it imports rarely used modules late."""
 
 from __future__ import annotations
 
@@ -84,7 +81,7 @@ class Core:
 
     @property
     def settings(self) -> Settings:
-        """Settings of this repository for this user."""
+        """Return the settings of this repository for this user."""
         if self._settings is None:
             loaded = load_settings(self.layout, self.warn)
             loaded = replace(loaded, store=loaded.store.named(self._store_name or loaded.store.name))
@@ -113,10 +110,7 @@ class Core:
     # Ask a fresh index
 
     def read(self, ask: Callable[[], T], key: Hashable = None, believing: bool = False) -> T:
-        """Return what `ask` returns, run on a fresh index; an answer with a `key` is cached.
-
-        With `believing`, the answer depends on git authorship: run `ask` again if that changed meanwhile.
-        """
+        """Run `ask` on a fresh index, cached by `key`; with `believing`, run it again if git authorship changed."""
         cached = key is not None and self._asked  # a command asks once: caching starts with the second question
         self._asked = self._asked or key is not None
         answer = self._read_once((lambda: self._cached(ask, key)) if cached else ask)
@@ -156,7 +150,7 @@ class Core:
 
     @property
     def kept_answers(self) -> int:
-        """Number of answers in the cache."""
+        """Return the number of answers in the cache."""
         return len(self._cache or ())
 
     def look(
@@ -243,10 +237,7 @@ class Core:
     def note_recalls(
         self, told: Sequence[tuple[str, int, float, float]], limit: int, filter: str, agent: str = ""
     ) -> None:
-        """Leave a line for each question to the ledger, unless the user's settings turn that off.
-
-        A question comes with the number of its results, the best score, and the relevance of the best result.
-        """
+        """Log (question, results, best score, best relevance) in the ledger, unless the settings turn that off."""
         if self.settings.ledger != "on":
             return
         from ..files.local.ledger.recalled import note_recalls, recall_line

@@ -12,11 +12,7 @@ if TYPE_CHECKING:
 
 
 def lazy(module: str, doc: str = "") -> Any:
-    """Return an attribute that, when first read, imports a module of this package and makes the class it holds.
-
-    The class is called like the attribute, without a leading underscore and with a capital letter. It gets the object
-    that the attribute belongs to, and is made once for each object.
-    """
+    """Return an attribute that, when first read, imports a module and makes its class, named like the attribute."""
     return _Lazy(f"{__package__}.{module}", doc)
 
 

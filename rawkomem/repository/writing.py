@@ -32,22 +32,22 @@ class Stored:
 
     @property
     def id(self) -> str:
-        """Id of the memory that now says it: the new one, or the one that a claim confirms."""
+        """Return the id of the memory that now says it: the new one, or the one that a claim confirms."""
         return self.outcome.id
 
     @property
     def entry(self) -> Entry:
-        """The first entry as it was written."""
+        """Return the first entry as it was written."""
         return self.written[0].entry
 
     @property
     def path(self) -> str:
-        """The file it was written to, relative to .rawko."""
+        """Return the file it was written to, relative to .rawko."""
         return self.entry.path
 
     @property
     def redacted(self) -> bool:
-        """Whether a secret or personal data was redacted before it was written."""
+        """Tell whether a secret or personal data was redacted before it was written."""
         return any(item.redacted for item in self.written)
 
 

@@ -1,8 +1,4 @@
-"""State is a fold: the entries about one id, ordered by (at, id), reduced to a Memory.
-
-Order of arrival cannot matter: entries are a set keyed by id, sorted before they are reduced. What an entry of a kind
-changes is in state/changes/<kind>.py. Nothing here looks at a clock or a weight.
-"""
+"""State is a fold: the entries about one id, sorted by (at, id), reduced to a Memory by state/changes/<kind>.py."""
 
 from __future__ import annotations
 

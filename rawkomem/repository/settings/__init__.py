@@ -1,8 +1,4 @@
-"""Settings: few, from the repository's config.yaml and the user's. What could do harm is the user's alone.
-
-table.py holds the settings, values.py their types, read.py reads a file. A cold command cannot afford a YAML parser, so
-what the files say is kept in the user's cache folder, under the stamps of the files.
-"""
+"""Settings from config.yaml of the repository and of the user, cached by the files' stamps to spare a YAML parser."""
 
 from __future__ import annotations
 
@@ -72,10 +68,7 @@ class Settings:
 
 
 def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
-    """Return the repository's settings over the user's over the defaults; the environment's over all of them.
-
-    What is wrong in a file is told to `warn`, every time, and the default is used.
-    """
+    """Return the environment's settings over the repository's, the user's and the defaults; warn of what is wrong."""
     settings = _load(layout, warn)
     embedder = os.environ.get("RAWKOMEM_EMBEDDER")
     if embedder:

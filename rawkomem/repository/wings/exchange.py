@@ -43,7 +43,7 @@ class Import:
 
     @property
     def news(self) -> tuple[Decided, ...]:
-        """What was, or would be, written."""
+        """Return what was, or would be, written."""
         return tuple(item for item in self.decided if item.plan.entries)
 
 

@@ -1,9 +1,4 @@
-"""Learning from a session: listens to a transcript or an agent's output, decides what is worth keeping, stores that.
-
-Offline by default. With a language model, the model judges what it is shown and our own rules judge what came before;
-when it fails, the offline result stands. What is learned arrives as an agent's word (state/belief/trust.py): it was
-said in a session that no person has looked through. `distilled` is for what is made of other memories.
-"""
+"""Learning from a session's transcript, offline or with a language model; what it learns arrives as an agent's word."""
 
 from __future__ import annotations
 

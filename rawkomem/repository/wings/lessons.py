@@ -1,7 +1,4 @@
-"""Lessons: learn one, look them up, exchange them as wire blocks, distill failures, record heritage.
-
-Whoever decides about lessons holds one lock, so that two that learn the same write it once.
-"""
+"""Lessons: learn under one lock, look up, exchange as wire blocks, distill failures, record heritage."""
 
 from __future__ import annotations
 
@@ -59,10 +56,7 @@ class Lessons(Wing):
     def learn(
         self, context: LessonContext | None = None, by: str = "", via: str = "", **told: Any
     ) -> tuple[Lesson, str]:
-        """Store a lesson: `learn(situation=…, error_pattern=…, fix=…, …)`; return it, and what became of it.
-
-        Where a lesson of the same pattern is as sure, that one is returned.
-        """
+        """Store a lesson, `learn(situation=…, fix=…)`, unless one is as sure; return it and what became of it."""
         context = context or LessonContext(**told)
         with lock(self._core.layout, "lessons"):
             return self._carried_out(plan_lesson(context, self._lessons(COUNTING), self._trust(via), by), via)
@@ -80,10 +74,7 @@ class Lessons(Wing):
             return self._carried_out(learned, via)
 
     def search(self, question: str = "", limit: int = LIMIT, min_confidence: float | None = None) -> list[Lesson]:
-        """Return lessons in use, the most severe first; with a question, of those that fit it best.
-
-        Lessons that are unsure or old are left out.
-        """
+        """Return sure and recent lessons in use that fit a question best, or all; the most severe first."""
         limits = self._core.settings.limits("")
         if min_confidence is not None:
             limits = replace(limits, min_lesson_confidence=min_confidence)

@@ -1,8 +1,4 @@
-"""The life of a repository's memories: decay, compress, consolidate. Reads all of them, decides by a Plan, writes it.
-
-Consolidating also makes learnings of traces and puts the traces away, once their goals are seen to find the learnings.
-One run at a time: whoever comes second waits, and finds the work done.
-"""
+"""The life of a repository's memories: decay, compress, consolidate, purge; one run at a time."""
 
 from __future__ import annotations
 
@@ -99,10 +95,7 @@ class Lifecycle(Wing):
     def consolidate(
         self, dry_run: bool = False, by: str = "", progress: Progress = _quiet, staged: bool = False
     ) -> Done:
-        """Merge duplicates, settle contradictions, make digests, prune, and turn traces into learnings.
-
-        The traces that were learned from then move to the archive; with `staged` they stay until a review.
-        """
+        """Merge, settle, digest, prune, and turn traces into learnings; archive those traces unless `staged`."""
 
         def decide(census: Census) -> Plan:
             near = self._neighbors()
@@ -132,10 +125,7 @@ class Lifecycle(Wing):
         return accesses(self._core.layout)
 
     def purge(self, name: str) -> Sequence[str]:
-        """Rewrite files without any entry about this memory; return the paths that changed.
-
-        The index is rebuilt, not updated: freed pages of a database still hold what was in them.
-        """
+        """Rewrite files without any entry about this memory and rebuild the index; return the paths that changed."""
         core = self._core
         memory = self._repo.get(name)
         paths = sorted(core.index.catalogue.paths_about(memory.id))

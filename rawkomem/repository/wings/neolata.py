@@ -1,9 +1,4 @@
-"""neolata's JSON folder, taken over as it stands, and written.
-
-A memory keeps its id, so that importing a folder twice adds nothing. What neolata counts (reinforcements, disputes) and
-decides (superseded, quarantined, archived) becomes entries, and nothing is held back for a review: for a folder that is
-one's own. `rawkomem import` takes over what memories in use say, and holds it back.
-"""
+"""Take over neolata's JSON folder with ids and statuses, without a review (unlike `rawkomem import`), and write one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Skills, and what is made from memories: reflections and proposed skills.
-
-One decision at a time: whoever comes second waits, and finds the work done.
-"""
+"""Skills, and what is made from memories, one decision at a time: reflections and proposed skills."""
 
 from __future__ import annotations
 
@@ -82,10 +79,7 @@ class Skills(Wing):
     def ingest(
         self, text: str, source: str = "", by: str = "", via: str = "", extra: Mapping[str, Value] = NOTHING
     ) -> Ingested:
-        """Take in a skill file. The same text adds nothing; another text of the same name amends.
-
-        `extra` is what a caller says about it, for the frontmatter.
-        """
+        """Take in a skill file, with `extra` in its frontmatter; amend a skill of that name, add nothing if known."""
         skill = read_skill(text)
         if not skill.text:
             raise BadInput("an empty skill", "give a SKILL.md, YAMO text or Markdown")
@@ -146,10 +140,7 @@ class Skills(Wing):
     def synthesize(
         self, topic: str = "", llm: bool = False, dry_run: bool = False, by: str = ""
     ) -> Sequence[Synthesis]:
-        """Propose a skill for each group of learnings that has none yet; with a topic, one for that topic.
-
-        Proposals are inert until reviewed. What was proposed before is told again, and nothing is added.
-        """
+        """Propose a skill, inert until reviewed, for each group of learnings without one, or one for a topic."""
         model = self._open_model() if llm else None
         drafts, before = self._drafts(topic)
         if model:
@@ -168,11 +159,7 @@ class Skills(Wing):
         dry_run: bool = False,
         by: str = "",
     ) -> dict[str, Any]:
-        """Return what recent memories, or those about a topic, say together, in RFC-0011's shapes.
-
-        Without a model, or where it fails, return the prompt to ask one. The same unchanged memories are reflected on
-        once.
-        """
+        """Return what recent memories, or those about a topic, say together; without a model, the prompt to ask one."""
         if not 1 <= lookback <= reflecting.MAX_MEMORIES:
             raise BadInput(f"{lookback} memories to look back at", f"give a number from 1 to {reflecting.MAX_MEMORIES}")
         prepared = reflecting.prepare(topic, self._looked_back(topic, lookback))

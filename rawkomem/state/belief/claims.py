@@ -1,8 +1,4 @@
-"""Claims: subject, predicate and value, as `user timezone UTC`; when two contradict each other, and what is done then.
-
-Whether claims conflict is a matter of rules, never of similarity: same subject and predicate, a predicate that takes
-one value, windows that overlap, the same scope. Trust comes last, and only says which of two that conflict holds.
-"""
+"""Claims (subject, predicate, value): rules decide which contradict each other, and trust decides which one holds."""
 
 from __future__ import annotations
 
@@ -214,10 +210,7 @@ def rivals_of(memory: Memory, others: Sequence[Memory], registry: Registry) -> l
 def plan_claim(
     entry: Entry, others: Sequence[Memory], registry: Registry, trust: Trust, on_conflict: str = QUARANTINE
 ) -> Plan:
-    """Store a memory that may make a claim: confirm what says the same, replace or be held back by what contradicts it.
-
-    `others` are the memories with the same subject and predicate. The same ones give the same plan in any order.
-    """
+    """Store a memory that may make a claim; `others` are the memories with the same subject and predicate."""
     if on_conflict not in ON_CONFLICT:
         raise BadInput("onConflict must be either 'quarantine' or 'keep_active'", f"not {on_conflict!r}")
     check_claim(entry.extra, entry.body)
@@ -257,10 +250,7 @@ def plan_claims(
     trust: Trust,
     on_conflict: str = QUARANTINE,
 ) -> list[Plan]:
-    """Return a plan for each of several memories, each made as if those before it were written already.
-
-    `claiming` gives the memories with a subject and a predicate.
-    """
+    """Return a plan for each memory, as if those before it were written; `claiming` looks up subject and predicate."""
     if len(entries) > MAX_BATCH:
         raise BadInput(f"{len(entries):,} memories at once", f"store at most {MAX_BATCH:,}")
     known: dict[tuple[str, str], dict[str, Memory]] = {}

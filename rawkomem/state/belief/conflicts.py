@@ -25,10 +25,7 @@ class Conflict:
 
 
 def open_conflicts(memories: Iterable[Memory], find: Find) -> list[Conflict]:
-    """Return the open conflicts of some memories; `find` gives the memory of an id.
-
-    The other side may have been superseded since: then the conflict is with what took its place.
-    """
+    """Return the open conflicts of memories, with whatever took the place of the other side; `find` looks up an id."""
     found: list[Conflict] = []
     for memory in memories:
         if memory.status in (ACTIVE, "quarantined"):

@@ -1,8 +1,4 @@
-"""Episodes: memories that belong to one stretch of work. Decisions about them, and what they say together. Pure.
-
-An episode is an entry of its own, with its first members in the frontmatter; later ones come and go by `link` entries
-of type `member`. Its time and who took part are those of its members, so they are reckoned when asked for.
-"""
+"""Episodes: an entry names the first members, `link` entries of type `member` add and remove others. Pure."""
 
 from __future__ import annotations
 
@@ -145,10 +141,7 @@ def _texts(memories: Sequence[Memory]) -> list[tuple[str, float]]:
 
 
 def plan_digest(title: str, sources: Sequence[Memory], source: str, archive: bool, by: str) -> Plan:
-    """Store one memory that says what several say, with their conditions and tags and the highest importance.
-
-    With `archive` they are archived: still readable, no longer found by default.
-    """
+    """Store one memory that says what several say, with their conditions and tags; archive these with `archive`."""
     if len(sources) < MIN_CAPTURED:
         raise BadInput("a digest needs at least two active memories", "there is nothing to compress")
     digest = Entry(

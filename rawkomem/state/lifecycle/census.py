@@ -1,7 +1,4 @@
-"""Census: all memories as they stand, with what depends on the clock or on this machine. What life decisions look at.
-
-A step of a larger decision sees what the steps before it decided: `after` applies a Plan without writing it.
-"""
+"""Census: all memories as they stand, with what depends on the clock or on this machine, for lifecycle decisions."""
 
 from __future__ import annotations
 

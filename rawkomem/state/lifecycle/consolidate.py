@@ -1,8 +1,4 @@
-"""Consolidate: the whole life of beliefs in one Plan. Duplicates, contradictions, corroboration, digests, prune. Pure.
-
-Each step sees what the steps before it decided, and all are repeated until none has anything left to do: so a second
-run does nothing, and one that was interrupted is continued to the same end.
-"""
+"""Consolidate: repeat all steps, each on what the others decided, until none changes anything; one Plan. Pure."""
 
 from __future__ import annotations
 
