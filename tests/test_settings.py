@@ -69,7 +69,7 @@ def test_what_agents_get(project):
     )
     assert not warnings
     developer, me = settings.limits("developer"), settings.limits("me")
-    assert (developer.most, developer.least_importance, me.budget, me.most) == (3, "high", 9, 5)
+    assert (developer.max_injected, developer.min_importance, me.budget, me.max_injected) == (3, "high", 9, 5)
     with pytest.raises(BadInput, match="unknown agent 'x'"):
         settings.limits("x")
 
@@ -81,7 +81,7 @@ def test_files_add_to_each_other_and_the_later_one_counts(project):
         user="agents: {me: {budget: 8}}\nembedder: openai\n",
         own="agents: {me: {maxInjected: 4}}\n",
     )
-    assert (settings.limits("me").budget, settings.limits("me").most) == (9, 4) and not warnings
+    assert (settings.limits("me").budget, settings.limits("me").max_injected) == (9, 4) and not warnings
     assert settings.embedder.provider == "static"
 
 
@@ -180,7 +180,7 @@ def test_a_wrong_value_is_one_warning_and_the_default(project, text, said):
 
 
 def test_where_the_default_would_be_less_careful_a_wrong_value_is_the_careful_one(project):
-    assert load(project, "trust: {maxUnverified: none}\n")[0].unverified == 0
+    assert load(project, "trust: {maxUnverified: none}\n")[0].max_unverified == 0
     assert load(project, user="sinks: {events: [stroe], webhook: 'https://h'}\n")[0].sinks.webhook.events == ()
 
 

@@ -1,7 +1,4 @@
-"""Checks of the values that a caller gives to a record: each returns the value as the record keeps it, or BadInput.
-
-A record names its checks in `__check__`; see model/record.py.
-"""
+"""Checks that records name in `__check__`: each returns a caller's value as the record keeps it, or raises BadInput."""
 
 from __future__ import annotations
 
@@ -104,7 +101,7 @@ def checked_moment(value: Any, where: str, end: bool = False) -> int:
 
 
 def checked_last_moment(value: Any, where: str) -> int:
-    """As checked_moment; a date means the end of that day."""
+    """Return milliseconds as checked_moment does; a date means the end of that day."""
     return checked_moment(value, where, end=True)
 
 

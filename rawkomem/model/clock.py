@@ -11,7 +11,7 @@ DATE = len("2026-01-23")
 
 
 def now() -> int:
-    """The current time; RAWKOMEM_NOW (ISO 8601) fixes it for reproducible runs."""
+    """Return the current time; RAWKOMEM_NOW (ISO 8601) fixes it for reproducible runs."""
     fixed = os.environ.get("RAWKOMEM_NOW")
     if fixed:
         at, _ = read_time(fixed)
@@ -21,7 +21,7 @@ def now() -> int:
 
 
 def iso(at: int) -> str:
-    """`2026-01-23T10:30:00Z`; milliseconds only where there are any; empty for an unknown time."""
+    """Return `2026-01-23T10:30:00Z`, with milliseconds only where there are any; empty for an unknown time."""
     if not at:
         return ""
     seconds, ms = divmod(at, 1000)
@@ -30,10 +30,7 @@ def iso(at: int) -> str:
 
 
 def read_moment(text: str, end: bool = False) -> int | None:
-    """The time that a person names: a date, a time, or an age like `24h`, `7d`, `2w`. None: it names none.
-
-    A date is the whole day: its first moment, or its last with `end`.
-    """
+    """Return the time that a date (its end with `end`), a time or an age like `7d` names; None where it names none."""
     text = text.strip()
     if text[:-1].isdecimal() and text[-1:] in AGES:
         return max(0, now() - int(text[:-1]) * AGES[text[-1]])
@@ -42,7 +39,7 @@ def read_moment(text: str, end: bool = False) -> int | None:
 
 
 def read_time(text: str) -> tuple[int | None, str]:
-    """The time a text names, and what is odd about it (empty when nothing is). None: it names no time."""
+    """Return the time that a text names, None where it names none, and what is odd about it (empty when nothing is)."""
     from datetime import UTC, datetime  # only while reading files: a cold search never parses a date
 
     text = text.strip()

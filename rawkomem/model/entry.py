@@ -30,10 +30,7 @@ NOTHING: Mapping[str, Value] = {}  # shared, never changed: entries are frozen
 
 @record
 class Entry:
-    """What one block of a file says. `path` and `line` tell where; they are not part of what it says.
-
-    A text where several are meant is one item; a wrong type or an unknown word is BadInput that names the field.
-    """
+    """What one block of a file says, and where it is (`path`, `line`); BadInput names the field of a wrong value."""
 
     __check__ = {
         **dict.fromkeys(("id", "about", "title", "by", "found_in", "source", "body", "path"), checked_text),
@@ -68,17 +65,17 @@ class Entry:
 
     @property
     def creates(self) -> bool:
-        """Whether this entry starts a memory of its own."""
+        """Tell whether this entry starts a memory of its own."""
         return self.kind in CREATES
 
     @property
     def changes(self) -> bool:
-        """Whether this entry changes the memory that `about` names."""
+        """Tell whether this entry changes the memory that `about` names."""
         return self.kind in CHANGES
 
     @property
     def target(self) -> str:
-        """The id of the memory this entry is about."""
+        """Return the id of the memory this entry is about."""
         return self.id if self.creates else self.about
 
 
@@ -127,7 +124,7 @@ class Memory:
 
     @property
     def times_observed(self) -> int:
-        """How often somebody said it: once when it was stored, and each time it was said again."""
+        """Return how often somebody said it, the first time included."""
         return self.repeated + 1
 
 

@@ -1,10 +1,4 @@
-"""Filters: one row of FILTER_FIELDS for each, from which everything else about a filter is made.
-
-From the rows come `filter_of`, the command line's options, the arguments of the MCP server and of the page, the SQL of
-every store, the filtering of lists, the ledger's text and the table in docs/recall.md. A new filter is a field of
-`Filter` and a row here; if it compares a column that memories do not have yet, also a field of `Facets`
-(state/facets.py).
-"""
+"""Filters: options, arguments, SQL and docs of each come from its row in FILTER_FIELDS and its field of `Filter`."""
 
 from __future__ import annotations
 
@@ -100,7 +94,7 @@ class FilterField:
 
     @property
     def option(self) -> str:
-        """The long option of the command line."""
+        """Return the long option of the command line."""
         return "--" + self.word.replace("_", "-")
 
 
@@ -220,7 +214,7 @@ def read_filter(words: dict[str, Words]) -> Filter:
 
 
 def _given(field: FilterField, words: Words | None) -> Words:
-    """What was given for a field, as its `read` takes it: several words, or one."""
+    """Return what was given for a field, as its `read` takes it: several words, or one."""
     if field.many:
         return [words] if isinstance(words, str) else words or ()
     return words or ""

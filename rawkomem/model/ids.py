@@ -12,7 +12,7 @@ BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def new_id(kind: str, at: int = 0) -> str:
-    """`mem_<ms>_<6 hex>`; traces are written `trace-<ms>-<6 base36>` as their seed asks."""
+    """Return `mem_<ms>_<6 hex>`; of a trace, `trace-<ms>-<6 base36>` as its seed asks."""
     at = at or now()
     if kind == "trace":
         return f"trace-{at}-{''.join(BASE36[byte % 36] for byte in os.urandom(6))}"
@@ -21,7 +21,7 @@ def new_id(kind: str, at: int = 0) -> str:
 
 
 def slug(title: str) -> str:
-    """A kebab-case file stem: ASCII letters, digits and single hyphens; a short hash where nothing is left."""
+    """Return a kebab-case file stem: ASCII letters, digits and single hyphens; a short hash where nothing is left."""
     import unicodedata
     from hashlib import sha256
 
@@ -43,7 +43,7 @@ RESERVED = {
 
 
 def holds_id(text: str, id: str) -> bool:
-    """Whether a text holds an id as a whole: `exp_1` is not in `exp_10`."""
+    """Tell whether a text holds an id as a whole: `exp_1` is not in `exp_10`."""
     at = text.find(id) if id else -1
     while at >= 0:
         around = text[at - 1 : at] + text[at + len(id) : at + len(id) + 1]
@@ -54,6 +54,6 @@ def holds_id(text: str, id: str) -> bool:
 
 
 def order_key(at: int, id: str) -> tuple[int, str, int]:
-    """The order of the fold: by time, then id, with `stem#10` after `stem#2`."""
+    """Return the sort key of the fold: by time, then id, with `stem#10` after `stem#2`."""
     stem, _, number = id.rpartition("#")
     return (at, stem, int(number)) if stem and number.isdecimal() and len(number) < 10 else (at, id, 0)

@@ -1,7 +1,4 @@
-"""A Problem is an error as a value: where, what, and what to do. It never stops the rest.
-
-docs/format.md lists the codes.
-"""
+"""A Problem is an error as a value, by the codes of docs/format.md: where, what, and what to do; it stops nothing."""
 
 from __future__ import annotations
 

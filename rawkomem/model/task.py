@@ -19,10 +19,10 @@ class Task:
 
     @property
     def matched(self) -> str:
-        """What conditions are matched against: SPEC-0009 adds the agent's name and the plan."""
+        """Return what conditions are matched against: SPEC-0009 adds the agent's name and the plan."""
         return " ".join(part for part in (self.text, self.agent, self.plan) if part)
 
     @property
     def asked(self) -> str:
-        """What words and meaning are compared with."""
+        """Return what words and meaning are compared with."""
         return " ".join(part for part in (self.text, self.plan) if part)

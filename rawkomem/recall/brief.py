@@ -1,7 +1,4 @@
-"""Writes a brief before a task: what worked, what failed, what to avoid, how to go about it, each with its source.
-
-The brief is text for a prompt: fenced, redacted, within a budget of tokens, and data rather than instructions.
-"""
+"""Write a brief before a task from earlier runs: fenced, redacted, within a budget of tokens."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Factors: the named parts of a score. Each is a value near 0..1, with the facts of a sentence that says why.
-
-State holds facts and counts; a value that depends on the clock, the task or the agent is computed here, at read time.
-A new factor is one row of FACTORS, and a profile that gives it a weight.
-"""
+"""Factors: the named parts of a score, computed at read time. A new one is a row of FACTORS with a weight somewhere."""
 
 from __future__ import annotations
 
@@ -66,7 +62,7 @@ class Factor:
 
     @property
     def why(self) -> str:
-        """What a reader is told."""
+        """Return the sentence with its facts."""
         return self.sentence.format(*self.facts)
 
 
@@ -78,7 +74,7 @@ def factor(name: str, weight: float, memory: Memory, signals: Signals, question:
 
 
 def _when_to_use(memory: Memory, signals: Signals, question: Question) -> Value:
-    """Words of a sentence count in the fit already; words that any task holds count for nothing."""
+    """Return 1 if a condition fired; words of a sentence, and words that any task holds, count for nothing."""
     if not signals.fired:
         return 0.0, ("no condition fired", "")
     if signals.is_faint:
@@ -92,7 +88,7 @@ def _recency(memory: Memory, signals: Signals, question: Question) -> Value:
 
 
 def _recency_steps(memory: Memory, signals: Signals, question: Question) -> Value:
-    """SPEC-0009: under 24 hours 10 points, under 72 hours 5; a date in the future earns nothing."""
+    """Return SPEC-0009's recency: under 24 hours 10 points, under 72 hours 5; a date in the future earns nothing."""
     age = question.at - memory.created
     if not memory.created or age < 0:
         return 0.0, ("at an unknown or future time",)
@@ -101,14 +97,14 @@ def _recency_steps(memory: Memory, signals: Signals, question: Question) -> Valu
 
 
 def _title_words(memory: Memory, signals: Signals, question: Question) -> Value:
-    """SPEC-0009: 5 points for each task word longer than 3 characters that occurs in the title, at most 20."""
+    """Return SPEC-0009's title match: 5 points for each task word over 3 characters in the title, at most 20."""
     title = memory.title.lower()
     found = [word for word in question.task.lower().split() if len(word) > 3 and word in title]
     return min(20, 5 * len(found)) / 20, (", ".join(found) or "none",)
 
 
 def _specialty(memory: Memory, signals: Signals, question: Question) -> Value:
-    """SPEC-0009: 5 points for each tag that belongs to the agent's type, at most 15."""
+    """Return SPEC-0009's specialty: 5 points for each tag that belongs to the agent's type, at most 15."""
     found = [tag for tag in memory.tags if tag.lower() in SPECIALTIES.get(question.agent, ())]
     return min(15, 5 * len(found)) / 15, (question.agent or "no agent", ", ".join(found) or "none")
 
@@ -148,7 +144,7 @@ def _feedback(memory: Memory, signals: Signals, question: Question) -> Value:
 
 
 def _disputes(memory: Memory, signals: Signals, question: Question) -> Value:
-    """Each dispute that nobody answered, by reinforcing or confirming the memory, halves it."""
+    """Halve the score for each dispute that nobody answered by reinforcing or confirming the memory."""
     answered = memory.reinforcements + memory.corroborations
     value = max(MIN_FEEDBACK, HARMFUL_VOTE ** max(0, memory.disputes - answered))
     return (value, (memory.disputes, answered)) if memory.disputes else None
@@ -167,7 +163,7 @@ def _intent(memory: Memory, signals: Signals, question: Question) -> Value:
 
 
 def _citations(memory: Memory, signals: Signals, question: Question) -> Value:
-    """The mean over the cited places: one changed place of many takes little away."""
+    """Return the mean over the cited places: one changed place of many takes little away."""
     values = [CITATION_VALUES[cited.state] for cited in signals.cited]
     places = ", ".join(f"{cited.citation.place} {cited.state}" for cited in signals.cited)
     return (sum(values) / len(values), (places,)) if values else None

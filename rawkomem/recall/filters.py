@@ -10,11 +10,7 @@ if TYPE_CHECKING:
 
 
 def filter_of(**words: Words) -> Filter:
-    """Return the Filter that these words ask for; each is named like the option of the command line.
-
-    Without words it is the default: active, draft and conflicted memories that are valid now. A wrong word raises
-    BadInput, which names the words that are right.
-    """
+    """Return the Filter that words ask for, each named like an option; raise BadInput for a wrong one."""
     only = read_filter(words)
     if only.where:
         from ..state.lifecycle.promoted import FIELDS

@@ -29,11 +29,7 @@ MAX_VOTES_AGAINST = 2  # harmful votes more than helpful ones from which not eve
 
 
 def gate(scored: list[Scored], profile: Profile, limits: Limits, question: Question) -> list[Scored]:
-    """Mark the memories that must not be injected: nothing fired and nothing relevant enough, by the profile's rule.
-
-    A memory that a person vouches for is compared with its like only: bait must neither raise the bar for it nor lower
-    it.
-    """
+    """Mark what must not be injected; what a person vouches for is compared with its like, so bait changes no bar."""
     best = _best_relevance(scored)
     best_vouched = _best_relevance([item for item in scored if not item.signals.unverified])
     gated = []
@@ -103,11 +99,11 @@ def held_back(memory: Memory, limits: Limits, now: int) -> Reason | None:
         return None
     said = str(memory.extra.get("ruleConfidence", ""))
     try:
-        unsure = float(said) < limits.lesson_confidence
+        unsure = float(said) < limits.min_lesson_confidence
     except ValueError:
         unsure = False
     if unsure:
-        return Reason("unsure-lesson", (said, limits.lesson_confidence))
+        return Reason("unsure-lesson", (said, limits.min_lesson_confidence))
     seen = max(memory.created, memory.last_observed)
     age = (now - seen) // DAY
     return Reason("old-lesson", (age, limits.lesson_days)) if seen and age >= limits.lesson_days else None

@@ -1,7 +1,4 @@
-"""Injection: from a task to the few memories that belong in its prompt, or none.
-
-One straight line: question → gather → score → gate → pack → render.
-"""
+"""Injection: from a task to the few memories of its prompt: question → gather → score → gate → pack → render."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     if sources.view.only.entities and chosen.min_similarity_with_entities:
         chosen = replace(chosen, min_similarity=chosen.min_similarity_with_entities)
     if chosen.max_results:
-        limits = replace(limits, most=min(limits.most, chosen.max_results))
+        limits = replace(limits, max_injected=min(limits.max_injected, chosen.max_results))
     question = question_of_task(task, sources.view.at)
     scored = score(gather(sources, question, chosen), chosen, question)
     gated = gate(scored, chosen, limits, question)

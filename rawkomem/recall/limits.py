@@ -7,12 +7,12 @@ from ..model.record import record
 
 MAX_INJECTED = 5  # SPEC-0009
 MAX_UNVERIFIED = 1  # memories that no person vouches for, where people vouch for any
-SIMILAR = 3  # LLMos: earlier tasks a query gives
+MAX_SIMILAR = 3  # LLMos: earlier tasks a query gives
 MIN_RELEVANCE = 0.43  # of the best memory to inject anything: 15 % of requests that nothing fits pass it
-LEAST_SIMILAR = 0.3  # … and how similar they are at least
-LESSON_CONFIDENCE = 0.7  # RFC-0011: least confidence of a lesson that is injected
+MIN_SIMILARITY = 0.3  # … and how similar they are at least
+MIN_LESSON_CONFIDENCE = 0.7  # RFC-0011: least confidence of a lesson that is injected
 LESSON_DAYS = 365  # … and how long it is kept
-BUDGET = 2_000  # tokens: injected text is read again on every later turn
+BUDGET_TOKENS = 2_000  # tokens: injected text is read again on every later turn
 
 SPECIALTIES = {  # SPEC-0009: agents, and the tags that belong to their type
     "planner": ("planning", "structure", "analysis", "architecture"),
@@ -26,9 +26,9 @@ SPECIALTIES = {  # SPEC-0009: agents, and the tags that belong to their type
 class Limits:
     """How much may be injected."""
 
-    most: int = MAX_INJECTED
-    least_importance: str = IMPORTANCE[0]
-    budget: int = BUDGET
-    unverified: int = MAX_UNVERIFIED
-    lesson_confidence: float = LESSON_CONFIDENCE
+    max_injected: int = MAX_INJECTED
+    min_importance: str = IMPORTANCE[0]
+    budget: int = BUDGET_TOKENS
+    max_unverified: int = MAX_UNVERIFIED
+    min_lesson_confidence: float = MIN_LESSON_CONFIDENCE
     lesson_days: int = LESSON_DAYS

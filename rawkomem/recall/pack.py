@@ -39,7 +39,7 @@ def pack(ranked: Sequence[Scored], limits: Limits, cost: Callable[[Scored], int]
                 continue
             kept.remove(copy)  # only this item has a person behind it
             left.append(replace(copy, out=Reason("vouched-twin", (item.memory.id,))))
-        full = Reason("full", (limits.most,)) if len(kept) >= limits.most else None
+        full = Reason("full", (limits.max_injected,)) if len(kept) >= limits.max_injected else None
         reason = full or _unwanted(item, kept, limits)
         (left if reason else kept).append(replace(item, out=reason))
     chosen, over, tokens = _fit(kept, limits.budget, cost)
@@ -49,15 +49,15 @@ def pack(ranked: Sequence[Scored], limits: Limits, cost: Callable[[Scored], int]
 def _unvouched(item: Scored, before: Sequence[Scored], limits: Limits) -> Reason | None:
     """Return why an item that no person vouches for stays out, beside those that are in; None if it may go in."""
     standing = item.signals.unverified
-    if not standing or sum(bool(other.signals.unverified) for other in before) < limits.unverified:
+    if not standing or sum(bool(other.signals.unverified) for other in before) < limits.max_unverified:
         return None
     return Reason("unverified", (standing.why, item.memory.id))
 
 
 def _unwanted(item: Scored, before: list[Scored], limits: Limits) -> Reason | None:
-    least = IMPORTANCE.index(limits.least_importance)
+    least = IMPORTANCE.index(limits.min_importance)
     if IMPORTANCE.index(item.memory.importance) < least:
-        return Reason("unimportant", (item.memory.importance, limits.least_importance))
+        return Reason("unimportant", (item.memory.importance, limits.min_importance))
     twin = next((other for other in before if _alike(item, other)), None)
     return Reason("twin", (twin.memory.id,)) if twin else _unvouched(item, before, limits)
 
@@ -89,7 +89,7 @@ def add_linked(packed: Packed, sources: Sources, limits: Limits, cost: Callable[
     for item in packed.items:
         for id in _linked(item.memory):
             memory = sources.view.memory(id)
-            if memory is None or memory.status != "active" or memory.id in present or len(items) >= limits.most:
+            if memory is None or memory.status != "active" or memory.id in present or len(items) >= limits.max_injected:
                 continue
             if memory.kind in GROUPS or withdrawn(memory) or held_back(memory, limits, sources.view.at):
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..model.errors import BadInput
 from ..model.record import record, replace
-from .limits import LEAST_SIMILAR, SIMILAR
+from .limits import MAX_SIMILAR, MIN_SIMILARITY
 
 SUM, PRODUCT = "sum", "product"
 RELEVANT, FIRED = "relevant", "fired"  # gates: a condition fired or it is relevant enough; only if a condition fired
@@ -27,7 +27,7 @@ class Profile:
     max_results: int = 0  # when nobody says how many; 0: the caller's own default
 
     def uses(self, factor: str) -> bool:
-        """Whether a factor has a weight."""
+        """Tell whether a factor has a weight."""
         return any(name == factor for name, _ in self.weights)
 
 
@@ -75,8 +75,8 @@ PROFILES = {
             "LLMos: similarity alone, three results of at least 0.3",
             SUM,
             (("semantic", 1.0),),
-            min_similarity=LEAST_SIMILAR,
-            max_results=SIMILAR,
+            min_similarity=MIN_SIMILARITY,
+            max_results=MAX_SIMILAR,
         ),
     )
 }

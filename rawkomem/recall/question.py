@@ -1,7 +1,4 @@
-"""Question: what is asked, cleaned and taken apart once. Every later step of recall reads it from here.
-
-Text becomes words and stems here, in the language in use.
-"""
+"""Question: what is asked, cleaned and split into words and stems once, for every later step of recall."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Repository: the library's front door. `with Repository.open() as repo:` and everything else is one call away.
-
-Repository    the everyday methods; each makes one call
-core.py       what they share: layout, settings, index, fresh answers
-reading.py, recalling.py, writing.py, writer.py, page.py    what the methods do, loaded when first used
-wings/        one class for each further subject: `repo.skills`, `repo.beliefs`, …
-"""
+"""Repository: the library's front door. Inner modules and wings/ (`repo.skills`, …) are loaded when first used."""
 
 from __future__ import annotations
 
@@ -149,12 +143,12 @@ class Repository:
 
     @property
     def layout(self) -> Layout:
-        """Where this repository lies: `root` is the .rawko folder, `project` the folder that holds it."""
+        """Return where this repository is: `root` is the .rawko folder, `project` the folder that holds it."""
         return self.core.layout
 
     @property
     def settings(self) -> Settings:
-        """Settings of this repository for this user."""
+        """Return the settings of this repository for this user."""
         return self.core.settings
 
     # Write
@@ -251,9 +245,9 @@ class Repository:
         A filter narrows them down further; only what is active and valid is ever injected, and with `strict` only what
         a person vouches for.
         """
-        asked = _task(task, agent, session)
-        only = _filter(only, words)
-        return self._recalling.inject(asked, profile, form, limit, min_importance, budget, only, strict)
+        asked, only = _task(task, agent, session), _filter(only, words)
+        limits: dict[str, str | int] = {"max_injected": limit, "min_importance": min_importance, "budget": budget}
+        return self._recalling.inject(asked, profile, form, only, strict, **limits)
 
     def prompt_for(
         self,
@@ -295,7 +289,11 @@ class Repository:
 
     def check(self) -> Sequence[Checked]:
         """Return what is wrong with each file, and with MEMORY.md where there is one."""
-        return self.core.page.check_all()
+        from ..files.check import check_page, check_repository
+        from ..files.page import PAGE
+
+        page = check_page(self.layout, lambda: self.core.writer.contents(self.layout.path(PAGE)))
+        return [*page, *check_repository(self.layout)]
 
 
 def _filter(only: Filter | None, words: Mapping[str, Words]) -> Filter | None:

@@ -1,7 +1,4 @@
-"""The inner object that the facade and its wings share: layout, settings, index, fresh answers, the write path.
-
-A cold search imports this module: modules that only some questions need are imported inside the methods that use them.
-"""
+"""The object that the facade and its wings share. A cold search imports it, so it imports rarely used modules late."""
 
 from __future__ import annotations
 
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
     from ..recall.cache import AnswerCache
     from ..recall.score import Scored
     from ..recall.search import Answer, Found
-    from .page import Page
     from .reading import Reading
     from .writer import Writer
 
@@ -61,7 +57,6 @@ class Core:
 
     reading: Reading = lazy("reading")
     writer: Writer = lazy("writer")
-    page: Page = lazy("page")
 
     def __init__(
         self,
@@ -86,7 +81,7 @@ class Core:
 
     @property
     def settings(self) -> Settings:
-        """Settings of this repository for this user."""
+        """Return the settings of this repository for this user."""
         if self._settings is None:
             loaded = load_settings(self.layout, self.warn)
             loaded = replace(loaded, store=loaded.store.named(self._store_name or loaded.store.name))
@@ -115,11 +110,10 @@ class Core:
     # Ask a fresh index
 
     def read(self, ask: Callable[[], T], key: Hashable = None, believing: bool = False) -> T:
-        """Return what `ask` returns, run on a fresh index; an answer with a `key` is cached.
-
-        With `believing`, the answer depends on git authorship: run `ask` again if that changed meanwhile.
-        """
-        answer = self._read_once(self._keeping(ask, key) if key else ask)
+        """Run `ask` on a fresh index, cached by `key`; with `believing`, run it again if git authorship changed."""
+        cached = key is not None and self._asked  # a command asks once: caching starts with the second question
+        self._asked = self._asked or key is not None
+        answer = self._read_once((lambda: self._cached(ask, key)) if cached else ask)
         authors = self.authors() if believing else None
         return self._read_once(ask) if authors and authors.refresh() else answer
 
@@ -134,13 +128,6 @@ class Core:
             return self.index.answer(ask)
         except BROKEN as failure:
             raise IndexBroken(f"the index cannot be read: {failure}", "run 'rawkomem doctor'") from None
-
-    def _keeping(self, ask: Callable[[], T], key: Hashable) -> Callable[[], T]:
-        """Return `ask` with a cache around it. A command asks once: caching starts with the second question."""
-        if not self._asked:
-            self._asked = True
-            return ask
-        return lambda: self._cached(ask, key)
 
     def _cached(self, ask: Callable[[], T], key: Hashable) -> T:
         from ..index.stores.database import first
@@ -163,8 +150,8 @@ class Core:
 
     @property
     def kept_answers(self) -> int:
-        """Number of answers in the cache."""
-        return len(self._cache) if self._cache is not None else 0
+        """Return the number of answers in the cache."""
+        return len(self._cache or ())
 
     def look(
         self, texts: Sequence[str], limit: int = DEFAULT_RESULTS, only: Filter | None = None, cached: bool = True
@@ -172,12 +159,10 @@ class Core:
         """Search for several texts without a line in the ledger: for the program's own questions."""
         if len(texts) > MAX_QUESTIONS:
             raise BadInput(f"{len(texts)} questions at once", f"ask at most {MAX_QUESTIONS}")
-
-        def find() -> Sequence[Answer]:
-            return search(self.view(only), self.index.store, self.spaces(), texts, limit)
-
         key = ("search", tuple(texts), limit, only) if cached else None
-        return self.read(find, key, believing=asks_trust(only))
+        return self.read(
+            lambda: search(self.view(only), self.index.store, self.spaces(), texts, limit), key, asks_trust(only)
+        )
 
     def rows(self, only: Filter | None = None) -> Sequence[Row]:
         """Return the rows of all memories inside a filter, the last changed first."""
@@ -252,21 +237,14 @@ class Core:
     def note_recalls(
         self, told: Sequence[tuple[str, int, float, float]], limit: int, filter: str, agent: str = ""
     ) -> None:
-        """Leave a line for each question to the ledger, unless the user's settings turn that off.
-
-        A question comes with the number of its results, the best score, and the relevance of the best result.
-        """
+        """Log (question, results, best score, best relevance) in the ledger, unless the settings turn that off."""
         if self.settings.ledger != "on":
             return
         from ..files.local.ledger.recalled import note_recalls, recall_line
         from ..model.clock import now
 
         at, by = now(), agent or self.agent
-        lines = (
-            recall_line(at, by, question, limit, filter, results, score, relevance)
-            for question, results, score, relevance in told
-        )
-        note_recalls(self.layout, lines)
+        note_recalls(self.layout, (recall_line(at, by, one[0], limit, filter, *one[1:]) for one in told))
 
     # Background work that a command may start
 

@@ -32,10 +32,7 @@ TITLE_LENGTH = 100  # characters of a title that is taken from the first line
 
 
 def as_entry(entry: str | Entry, fields: Mapping[str, Any]) -> Entry:
-    """Return the entry to store: of a text with fields, or an Entry with fields that win over its own.
-
-    A text without a title gets its first heading, or its first line.
-    """
+    """Return the entry to store, fields over its own; a text without a title gets its first heading or line."""
     made = _with(Entry(body=entry.strip("\n")) if isinstance(entry, str) else entry, fields, NEW)
     if isinstance(entry, str) and not made.title:
         first = made.body.strip().partition("\n")[0]
@@ -44,11 +41,7 @@ def as_entry(entry: str | Entry, fields: Mapping[str, Any]) -> Entry:
 
 
 def amendment(entry: Entry | None, fields: Mapping[str, Any]) -> Entry:
-    """Return the entry that changes a memory: exactly the fields that are named, or that an Entry sets.
-
-    An Entry that was read from a file says itself which keys it sets (`given`); of another one, these are the fields
-    that differ from their defaults.
-    """
+    """Return the entry that changes a memory: the fields that are named, and those that an Entry gives or sets."""
     entry = entry or Entry(kind="amend")
     if entry.kind not in ("memory", "amend"):
         raise BadInput(f"an amendment cannot be a {entry.kind}", "a memory keeps its kind: leave it out")

@@ -8,14 +8,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from . import Repository
+
 
 def lazy(module: str, doc: str = "") -> Any:
-    """Return an attribute that, when first read, imports a module of this package and makes the class it holds.
-
-    The class is called like the attribute, without a leading underscore and with a capital letter. It gets the object
-    that the attribute belongs to, and is made once for each object.
-    """
+    """Return an attribute that, when first read, imports a module and makes its class, named like the attribute."""
     return _Lazy(f"{__package__}.{module}", doc)
+
+
+class Wing:
+    """A part of the library around one repository, loaded when it is first used."""
+
+    def __init__(self, repository: Repository):
+        self._repo = repository
+        self._core = repository.core
 
 
 class _Lazy:

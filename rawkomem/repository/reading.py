@@ -12,7 +12,7 @@ from ..state.history import history
 from .core import asks_trust
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ..index.views.stats import Stats
     from ..model.entry import Entry, Memory
@@ -41,12 +41,7 @@ class Reading:
 
     def get_many(self, names: Sequence[str]) -> Sequence[Memory]:
         """Return the memories of several names, in their order, each once."""
-
-        def find() -> Sequence[Memory]:
-            ids = dict.fromkeys(self._core.resolve(name) for name in names)
-            return [memory_of(self._core.index.catalogue.doc(id)) for id in ids]
-
-        return self._core.read(find)
+        return self._core.read(lambda: self.whole(dict.fromkeys(map(self._core.resolve, names))))
 
     def find(self, id: str) -> Memory | None:
         """Return the memory of an id, None where there is none; inside `Core.read` only."""
@@ -57,14 +52,14 @@ class Reading:
         """Return every memory, whatever its status."""
         return self._core.read(lambda: [memory_of(doc) for doc in self._core.index.catalogue.docs()])
 
-    def inside(self, only: Filter) -> Sequence[Memory]:
+    def inside(self, only: Filter | None) -> Sequence[Memory]:
         """Return the whole memories inside a filter, the last changed first."""
         core = self._core
+        return core.read(lambda: self.whole(row.id for row in core.view(only).rows()), believing=asks_trust(only))
 
-        def find() -> Sequence[Memory]:
-            return [memory_of(core.index.catalogue.doc(row.id)) for row in core.view(only).rows()]
-
-        return core.read(find, believing=asks_trust(only))
+    def whole(self, ids: Iterable[str]) -> list[Memory]:
+        """Return the memories of ids that are known; inside `Core.read` only."""
+        return [memory_of(self._core.index.catalogue.doc(id)) for id in ids]
 
     def entries(self, id: str) -> Sequence[Entry]:
         """Return every entry about a memory; inside `Core.read` only."""

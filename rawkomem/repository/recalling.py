@@ -30,35 +30,21 @@ class Recalling:
         self._core = repository.core
 
     def inject(
-        self,
-        task: Task,
-        profile: str,
-        form: str,
-        limit: int,
-        min_importance: str,
-        budget: int,
-        only: Filter | None,
-        strict: bool,
+        self, task: Task, profile: str, form: str, only: Filter | None, strict: bool, **limits: str | int
     ) -> Injection:
         """Inject for a task, within the limits of its agent where a limit is zero or empty; log the recall."""
-        limits = self._core.settings.limits(task.agent)
-        changed = replace(
-            limits,
-            most=limit or limits.most,
-            least_importance=min_importance or limits.least_importance,
-            budget=budget or limits.budget,
-            unverified=0 if strict else limits.unverified,
-        )
-        injection = self._inject(task, profile, form, changed, only, strict)
-        self._core.note_answers([(task.asked, injection.items)], changed.most, only, task.agent)
+        changed = {name: value for name, value in limits.items() if value}
+        within = replace(self._core.settings.limits(task.agent), **changed, **({"max_unverified": 0} if strict else {}))
+        injection = self._inject(task, profile, form, within, only, strict)
+        self._core.note_answers([(task.asked, injection.items)], within.max_injected, only, task.agent)
         return injection
 
     def _inject(
         self, task: Task, profile: str, form: str, limits: Limits, only: Filter | None, strict: bool = False
     ) -> Injection:
         """Inject with explicit limits; do not log the recall."""
-        if limits.least_importance not in IMPORTANCE:
-            raise BadInput(f"unknown importance {limits.least_importance!r}", "one of " + ", ".join(IMPORTANCE))
+        if limits.min_importance not in IMPORTANCE:
+            raise BadInput(f"unknown importance {limits.min_importance!r}", "one of " + ", ".join(IMPORTANCE))
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True)
         return self._core.read(lambda: inject(self._sources(only, strict), task, profile, limits, form), believing=True)
 
@@ -90,16 +76,12 @@ class Recalling:
             note_use(self._core.layout, now(), session, injection.tokens, ids)
 
     def _sources(self, only: Filter, strict: bool) -> Sources:
-        core = self._core
-        view = core.view(only)
+        core, view, spaces = self._core, self._core.view(only), self._core.spaces()
 
         def fired(situation: Situation) -> dict[str, Fired]:
             found = fired_by(view.catalogue.db, situation)
             return view.past.fired(found, situation) if only.as_of else found
 
-        def accessed() -> dict[str, int]:
-            return last_access(core.layout)
-
         authors = None if strict else view.authors
         doubting = strict or (authors is not None and authors.names_a_person())
-        return Sources(view, core.index.store, core.spaces(), fired, accessed, core.citing(), doubting)
+        return Sources(view, core.index.store, spaces, fired, lambda: last_access(core.layout), core.citing(), doubting)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..exchange.contents import contents
 from ..exchange.sinks.tell import tell_sinks
 from ..files.append import write_locked
 from ..files.local.arrivals import note_arrivals
 from ..files.local.ledger.written import note_written
 from ..files.lock import lock
+from ..files.page import PAGE, write_page
 from ..git.user import people_here
 from ..model.errors import BadInput, RawkoError
 from ..model.record import replace
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ..files.append import Written
-    from ..model.entry import Plan, Value
+    from ..model.entry import Entry, Plan, Value
     from .core import Core
 
 
@@ -46,8 +48,7 @@ class Writer:
             core.index.expect_changes()
             written = write_locked(core.layout, plan)
             self._note_arrivals(written, via)  # before others decide about these words
-        self._tell_sinks(plan, written)
-        self._note_written(written)
+        self._tell_others(plan, [item.entry for item in written])
         self.follow_page()
         return written
 
@@ -71,28 +72,37 @@ class Writer:
         for way, ids in ways.items():
             note_arrivals(self._core.layout, ids, way)
 
-    def _tell_sinks(self, plan: Plan, written: Sequence[Written]) -> None:
-        """Tell the user's sinks. The entries are on disk: a failure from here on is a warning."""
+    def _tell_others(self, plan: Plan, entries: Sequence[Entry]) -> None:
+        """Tell the user's sinks and the ledger. The entries are on disk: a failure from here on is a warning."""
+        core = self._core
         try:
-            sinks = self._core.settings.sinks
+            sinks = core.settings.sinks
         except RawkoError as failure:
-            self._core.warn(f"sinks not told: {failure.message}")
+            core.warn(f"sinks not told: {failure.message}")
+            core.warn(f"not in the ledger: {failure.message}")
             return
         if sinks.any:
-            tell_sinks(self._core.layout, sinks, plan.code, [item.entry for item in written], self._core.warn)
+            tell_sinks(core.layout, sinks, plan.code, entries, core.warn)
+        try:
+            if core.settings.ledger != "off":
+                note_written(core.layout, entries)
+        except RawkoError as failure:
+            core.warn(f"not in the ledger: {failure.message}")
+
+    def contents(self, file: str) -> str:
+        """Return the text of MEMORY.md, with links that work from a file."""
+        return contents(self._core.reading.all(), self._core.layout.from_file(file))
+
+    def write_contents(self, file: str = "") -> tuple[str, bool]:
+        """Write MEMORY.md; return its path, and whether it changed."""
+        file = file or self._core.layout.path(PAGE)
+        with lock(self._core.layout, "write"):
+            return file, write_page(file, self.contents(file))
 
     def follow_page(self) -> None:
         """Update MEMORY.md, where the project's settings ask for it; a failure is a warning."""
         try:
             if self._core.settings.contents:
-                self._core.page.write()
+                self.write_contents()
         except RawkoError as failure:
             self._core.warn(f"MEMORY.md is not up to date: {failure.message}")
-
-    def _note_written(self, written: Sequence[Written]) -> None:
-        """Tell the ledger. The entries are on disk: a failure is a warning."""
-        try:
-            if self._core.settings.ledger != "off":
-                note_written(self._core.layout, [item.entry for item in written])
-        except RawkoError as failure:
-            self._core.warn(f"not in the ledger: {failure.message}")

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..model.clock import now
 from ..model.entry import Plan
 from ..model.record import record
 from ..state.belief.claims import outcome_of, plan_claims
-from ..state.belief.committer import UNKNOWN
 from ..state.belief.evolve import MAX_CANDIDATES, plan_evolve, related_to
-from ..state.belief.trust import standing_of_entry, trust_of
 from ..state.changes.amend import plan_amend
 from ..state.changes.delete import plan_delete
 from ..state.changes.feedback import plan_feedback
 from .fields import amendment, as_entry
-from .wings.wing import Wing
+from .lazy import Wing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..files.append import Written
-    from ..model.entry import Entry, Memory
+    from ..model.entry import Entry
     from ..state.belief.claims import Outcome
 
 
@@ -35,22 +32,22 @@ class Stored:
 
     @property
     def id(self) -> str:
-        """Id of the memory that now says it: the new one, or the one that a claim confirms."""
+        """Return the id of the memory that now says it: the new one, or the one that a claim confirms."""
         return self.outcome.id
 
     @property
     def entry(self) -> Entry:
-        """The first entry as it was written."""
+        """Return the first entry as it was written."""
         return self.written[0].entry
 
     @property
     def path(self) -> str:
-        """The file it was written to, relative to .rawko."""
+        """Return the file it was written to, relative to .rawko."""
         return self.entry.path
 
     @property
     def redacted(self) -> bool:
-        """Whether a secret or personal data was redacted before it was written."""
+        """Tell whether a secret or personal data was redacted before it was written."""
         return any(item.redacted for item in self.written)
 
 
@@ -71,8 +68,7 @@ class Writing(Wing):
         registry = beliefs.predicates() if any("claim" in entry.extra for entry in entries) else {}
 
         def decide() -> Plan:
-            trust = self._believing(via)
-            plans.extend(plan_claims(entries, beliefs.claiming, registry, trust, on_conflict))
+            plans.extend(plan_claims(entries, beliefs.claiming, registry, beliefs.trust_by(via), on_conflict))
             return Plan(tuple(entry for plan in plans for entry in plan.entries), plans[0].why if plans else "nothing")
 
         return _stored(plans, self._core.writer.write_decided(decide, via))
@@ -83,7 +79,7 @@ class Writing(Wing):
         def decide() -> Plan:
             found = self._core.look([f"{entry.title}\n{entry.body}"], MAX_CANDIDATES)[0].found
             near = [(self._repo.get(item.row.id), item.relevance) for item in found]
-            plans.append(plan_evolve(entry, related_to(entry, near), self._believing(via)))
+            plans.append(plan_evolve(entry, related_to(entry, near), self._repo.beliefs.trust_by(via)))
             return plans[0]
 
         return _stored(plans, self._core.writer.write_decided(decide, via))[0]
@@ -99,17 +95,6 @@ class Writing(Wing):
     def feedback(self, name: str, signal: str, reason: str, by: str) -> Written:
         """Append a vote."""
         return self._core.writer.write_decided(lambda: plan_feedback(self._repo.get(name), signal, reason, by))[0]
-
-    def _believing(self, via: str) -> Callable[[Memory], float]:
-        """Return the trust that a decision about new words goes by: theirs follows from how they arrive."""
-
-        def trust(memory: Memory) -> float:
-            if self._core.index.catalogue.row(memory.id):
-                return self._repo.beliefs.trust(memory).value
-            arrival = self._core.writer.arrival(memory.extra, via)
-            return trust_of(memory, standing_of_entry(UNKNOWN, arrival), now())
-
-        return trust
 
 
 def _stored(plans: Sequence[Plan], written: Sequence[Written]) -> list[Stored]:

@@ -1,8 +1,4 @@
-"""Derive memories from memories: name the sources, find what was made of them before, and limit its trust.
-
-A digest, a learning, a reflection, a proposed skill and a lesson from failures name their sources in `derivedFrom`; a
-`heritage` entry adds sources later.
-"""
+"""Derive memories from memories: name the sources (`derivedFrom`), find what was made of them, and limit its trust."""
 
 from __future__ import annotations
 
@@ -42,10 +38,7 @@ def derived_from(memory: Memory) -> tuple[str, ...]:
 
 
 def covered(memories: Iterable[Memory], kind: str = "") -> dict[str, Memory]:
-    """Return source → the memory (of a kind) that was made from it, so that a later run does not make it again.
-
-    A memory that a person rejected or archived still covers its sources; deleting it frees them.
-    """
+    """Return source → the memory (of a kind) that was made from it, archived and rejected ones, but no deleted one."""
     made = (memory for memory in memories if memory.status != "deleted" and kind in ("", memory.kind))
     return {id: memory for memory in made for id in derived_from(memory)}
 
@@ -58,10 +51,7 @@ def made_of(memories: Iterable[Memory], sources: Iterable[Memory]) -> list[Memor
 
 
 def lowest_trust(sources: Iterable[str], look: Look) -> float:
-    """Return the lowest trust among sources and everything that they were made from; 1 where there are none.
-
-    Each memory is looked up once, however many memories name it, so that a circle or a deep pile costs little.
-    """
+    """Return the lowest trust among sources and all they were made from, each looked up once; 1 without sources."""
     waiting = list(dict.fromkeys(sources))
     seen, lowest = set(waiting), 1.0
     for id in waiting:

@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 
 # facet → the frontmatter keys that may hold it; the second names are those of the source designs
-KEYS = {
-    "type": ("type", "memory_type"),
-    "category": ("category",),
-    "session": ("session", "sessionId"),
-}
+KEYS = {"type": ("type", "memory_type"), "category": ("category",), "session": ("session", "sessionId")}
 IMPORTED = "importedFrom"  # `kind:path#section`: by it a later import knows the memory again
 
 

@@ -1,8 +1,4 @@
-"""State is a fold: the entries about one id, ordered by (at, id), reduced to a Memory.
-
-Order of arrival cannot matter: entries are a set keyed by id, sorted before they are reduced. What an entry of a kind
-changes is in state/changes/<kind>.py. Nothing here looks at a clock or a weight.
-"""
+"""State is a fold: the entries about one id, sorted by (at, id), reduced to a Memory by state/changes/<kind>.py."""
 
 from __future__ import annotations
 
@@ -19,6 +15,9 @@ if TYPE_CHECKING:
 
     from .changes import Fields
 
+# Fields that a memory takes from the entry that creates it.
+COPIED = ("id", "kind", "title", "when", "tags", "importance", "by", "found_in", "source", "related", "body", "extra",
+          "path", "line")  # fmt: skip
 ARCHIVE = "archive/"  # a file that was moved there is archived without an entry; moving it back undoes that
 
 
@@ -67,21 +66,11 @@ def _create(entry: Entry) -> Fields:
     status = DRAFT if entry.draft else "conflicted" if entry.conflicted else ACTIVE
     put_away = status == ACTIVE and entry.path.startswith(ARCHIVE)
     return {
-        "id": entry.id,
-        "kind": entry.kind,
+        **{name: getattr(entry, name) for name in COPIED},
         "status": "archived" if put_away else status,
         "reason": f"lies in {ARCHIVE}" if put_away else "",
-        "title": entry.title,
-        "when": entry.when,
-        "tags": entry.tags,
-        "importance": entry.importance,
         "created": entry.at,
         "updated": entry.at,
-        "by": entry.by,
-        "found_in": entry.found_in,
-        "source": entry.source,
-        "related": entry.related,
-        "body": entry.body,
         "valid_from": _claimed(entry, "validFrom"),
         "valid_until": _claimed(entry, "validUntil"),
         "supersedes": ids(entry, "supersedes"),
@@ -89,10 +78,7 @@ def _create(entry: Entry) -> Fields:
         "first_observed": entry.at,
         "last_observed": entry.at,
         "links": tuple(("member", id) for id in ids(entry, "members")) if entry.kind == "episode" else (),
-        "extra": entry.extra,
         "entries": 1,
-        "path": entry.path,
-        "line": entry.line,
     }
 
 

@@ -1,4 +1,4 @@
-"""A run: what a trace or an experience tells of a task that was done. How it went, with which tools, in which steps."""
+"""A run: what a trace or an experience tells of a task that was done, which runs it depended on, and their order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..model.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from ..model.entry import Memory
 
@@ -16,6 +16,8 @@ OUTCOMES = ("success", "failure", "partial", "success_with_recovery")
 SUCCESS = ("success", "success_with_recovery")
 APPROACH = ("recommended approach", "learnings", "key insights", "plan")  # sections that say how, the best first
 DONE = ("done", "ok", "success", "succeeded", "completed", "complete", "passed", "✓", "✅")  # of a step
+DEPENDS = ("depends_on", "dependencies", "dependsOn")
+PARENT = ("parent", "parent_trace", "parentTraceId")
 FAILED = ("failed", "failure", "error", "aborted", "timeout", "✗", "❌")
 
 
@@ -97,3 +99,39 @@ def listed(memory: Memory, keys: Iterable[str]) -> tuple[str, ...]:
     """Return the first of some keys that the frontmatter has, as a list."""
     value = next((memory.extra[key] for key in keys if memory.extra.get(key)), [])
     return tuple(str(item) for item in (value if isinstance(value, list) else [value]))
+
+
+def dependency_chain(traces: Mapping[str, Memory], id: str) -> list[str]:
+    """Return what a trace depended on, and what that did, each once, the nearest first."""
+    chain: dict[str, None] = {}
+    waiting = [id]
+    for one in waiting:
+        for other in listed(traces[one], DEPENDS) if one in traces else ():
+            if other != id and other not in chain:
+                chain[other] = None
+                waiting.append(other)
+    return list(chain)
+
+
+def execution_order(traces: Iterable[Memory]) -> list[str]:
+    """Return all traces by time, but none before its parent or what it depended on; of a cycle, the earliest first."""
+    ordered = sorted(traces, key=lambda memory: (memory.created, memory.id))
+    known = {memory.id: memory for memory in ordered}
+    done: dict[str, None] = {}
+    for memory in ordered:
+        _visit(memory.id, known, done)
+    return list(done)
+
+
+def _visit(start: str, known: Mapping[str, Memory], done: dict[str, None]) -> None:
+    """Visit a trace after what it needed, without recursion: a chain may be longer than Python's stack."""
+    stack, entered = [start], {start}
+    while stack:
+        id = stack[-1]
+        needed = (*listed(known[id], PARENT), *listed(known[id], DEPENDS))
+        missing = next((other for other in needed if other in known and other not in done and other not in entered), "")
+        if missing:
+            entered.add(missing)
+            stack.append(missing)
+        else:
+            done[stack.pop()] = None

@@ -99,7 +99,7 @@ def _ingest_folder(repository: Repository, folder: str) -> None:
 
 def _adjusted(settings: Settings, options: MemoryMeshOptions) -> Settings:
     """Return the user's settings, overridden by the options."""
-    given = {"lesson_confidence": options.lesson_min_confidence, "lesson_days": options.lesson_retention_days}
+    given = {"min_lesson_confidence": options.lesson_min_confidence, "lesson_days": options.lesson_retention_days}
     ledger = settings.ledger if options.enable_yamo else "off"
     settings = replace(settings, ledger=ledger, llm=_llm(settings.llm, options))
     return replace(settings, **{name: value for name, value in given.items() if value is not None})

@@ -50,7 +50,7 @@ def _vouched(repository: Repository, found: Sequence[Lesson]) -> list[Lesson]:
     if not believed.authors or not believed.authors.names_a_person():
         return [*found]
     doubted = believed.unverified(repository.get_many([lesson.id for lesson in found]))
-    let_in = [lesson.id for lesson in found if lesson.id in doubted][: repository.settings.unverified]
+    let_in = [lesson.id for lesson in found if lesson.id in doubted][: repository.settings.max_unverified]
     return [lesson for lesson in found if lesson.id not in doubted or lesson.id in let_in]
 
 

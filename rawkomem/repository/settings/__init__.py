@@ -1,8 +1,4 @@
-"""Settings: few, from the repository's config.yaml and the user's. What could do harm is the user's alone.
-
-table.py holds the settings, values.py their types, read.py reads a file. A cold command cannot afford a YAML parser, so
-what the files say is kept in the user's cache folder, under the stamps of the files.
-"""
+"""Settings from config.yaml of the repository and of the user, cached by the files' stamps to spare a YAML parser."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from ...index.open_store import StoreSettings
 from ...learn.llm.config import LlmSettings
 from ...model.errors import BadInput
 from ...model.record import record, replace
-from ...recall.limits import LESSON_CONFIDENCE, LESSON_DAYS, MAX_UNVERIFIED, SPECIALTIES, Limits
+from ...recall.limits import LESSON_DAYS, MAX_UNVERIFIED, MIN_LESSON_CONFIDENCE, SPECIALTIES, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,10 +36,10 @@ class Settings:
     commits: bool = True  # whether what no person committed counts as written by an agent
     identities: tuple[str, ...] = ()  # authors of commits that are agents, besides those of state/belief/committer.py
     predicates: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # rules of claims, unchecked
-    unverified: int = MAX_UNVERIFIED  # memories injected that no person vouches for, where people vouch for any
+    max_unverified: int = MAX_UNVERIFIED  # memories injected that no person vouches for, where people vouch for any
     llm: LlmSettings = LlmSettings()
     ledger: str = "on"
-    lesson_confidence: float = LESSON_CONFIDENCE  # the least of a lesson that is injected
+    min_lesson_confidence: float = MIN_LESSON_CONFIDENCE  # of a lesson that is injected
     lesson_days: int = LESSON_DAYS  # the age of the oldest one that is
     names: tuple[str, ...] = ()  # of people, besides the user, that become ids in what is recorded or distilled
     keep_days: int = 0  # days after which a trace is archived that no learning was made of; 0: never
@@ -59,8 +55,8 @@ class Settings:
         found = known.get(agent, Limits())
         return replace(
             found,
-            unverified=self.unverified,
-            lesson_confidence=self.lesson_confidence,
+            max_unverified=self.max_unverified,
+            min_lesson_confidence=self.min_lesson_confidence,
             lesson_days=self.lesson_days,
         )
 
@@ -72,10 +68,7 @@ class Settings:
 
 
 def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
-    """Return the repository's settings over the user's over the defaults; the environment's over all of them.
-
-    What is wrong in a file is told to `warn`, every time, and the default is used.
-    """
+    """Return the environment's settings over the repository's, the user's and the defaults; warn of what is wrong."""
     settings = _load(layout, warn)
     embedder = os.environ.get("RAWKOMEM_EMBEDDER")
     if embedder:

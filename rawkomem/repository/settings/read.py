@@ -1,8 +1,4 @@
-"""Reads one settings file: the values that the table allows, and a warning for everything else in it.
-
-Whatever is wrong is a warning, never an error: a typo must not keep a person from a search, or an agent from its
-memories. Warnings do not repeat values, which may be keys or passwords.
-"""
+"""Read one settings file: the values that the table allows, and a warning, without the value, for everything else."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from ...exchange.sinks.config import EVENTS
 from ...index.open_store import SQLITE, plugin_names
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
-from ...recall.limits import BUDGET, LESSON_CONFIDENCE, LESSON_DAYS, MAX_INJECTED, MAX_UNVERIFIED
+from ...recall.limits import BUDGET_TOKENS, LESSON_DAYS, MAX_INJECTED, MAX_UNVERIFIED, MIN_LESSON_CONFIDENCE
 from .values import TEXT, TEXTS, YES_NO, Type, choice, group, named, number, some_of, text_like, texts_or, whole
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ MAX_BUDGET = 1_000_000  # tokens
 
 KEY_FIELDS = {"embedder": "embedder.key_env", "llm": "llm.key_env", "webhook": "sinks.webhook.key_env"}
 DAY_FIELDS = {"lessons": "lesson_days", "traces": "keep_days"}
-AGENT_FIELDS = {"maxInjected": "most", "minImportance": "least_importance", "budget": "budget"}
+AGENT_FIELDS = {"maxInjected": "max_injected", "minImportance": "min_importance", "budget": "budget"}
 
 
 @record
@@ -108,7 +108,7 @@ def _store(value: Any) -> str:
 EMBEDDERS = (AUTO, BUNDLED, *PROVIDERS)
 DAYS = whole(0, MAX_DAYS)
 AGENT_TYPES = {"maxInjected": whole(0, 1_000), "minImportance": choice(*IMPORTANCE), "budget": whole(0, MAX_BUDGET)}
-AGENT_DEFAULTS = {"maxInjected": MAX_INJECTED, "minImportance": IMPORTANCE[0], "budget": BUDGET}
+AGENT_DEFAULTS = {"maxInjected": MAX_INJECTED, "minImportance": IMPORTANCE[0], "budget": BUDGET_TOKENS}
 
 ROWS = (
     Row("embedder.provider", text_like("an http(s) address", EMBEDDERS, is_address), BOTH, AUTO,
@@ -152,10 +152,10 @@ ROWS = (
     Row("trust.maxUnverified", whole(0, 100), BOTH, MAX_UNVERIFIED,
         "How many memories that no person vouches for an injection may hold, where people vouch for any. The smallest"
         " value counts.",
-        "unverified", broken=0, least=True),
-    Row("lessons.minConfidence", number(0, 1), BOTH, LESSON_CONFIDENCE,
+        "max_unverified", broken=0, least=True),
+    Row("lessons.minConfidence", number(0, 1), BOTH, MIN_LESSON_CONFIDENCE,
         "Lessons with a lower confidence are not injected ([lessons](lessons.md#what-is-injected)).",
-        "lesson_confidence"),
+        "min_lesson_confidence"),
     Row("keepDays", group({"lessons": DAYS, "traces": DAYS}), BOTH, {"lessons": LESSON_DAYS, "traces": 0},
         "`lessons`: days after which a lesson that nobody confirmed is no longer injected. `traces`: days after which"
         " [retention](traces.md#retention) archives a trace that nothing was learned from; 0: never.",

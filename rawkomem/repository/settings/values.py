@@ -38,8 +38,7 @@ class Type:
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a text may be part of a key: letters, digits and - _ . or single blanks, nothing that a line, a
-    terminal or a table would take for something else."""
+    """Tell whether a text may be part of a key: letters, digits, - _ . and single blanks."""
     plain = all(character.isalnum() or character in "-_. " for character in text)
     return plain and 0 < len(text) <= MAX_NAME and " ".join(text.split()) == text
 
@@ -144,6 +143,5 @@ def group(types: Mapping[str, Type]) -> Type:
 
 
 def named(types: Mapping[str, Type], skip: str = "") -> Type:
-    """Return the type of a mapping from names that the user chooses to mappings with these keys, or with any where
-    there are none. A level called `skip` may stand between."""
+    """Return the type of a mapping from any names to mappings with these keys; a level `skip` may stand between."""
     return Type(f"NAME: {{{group(types).allowed or 'key: text'}}}", _text, types, names=True, skip=skip)

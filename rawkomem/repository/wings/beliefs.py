@@ -11,8 +11,10 @@ from ...model.entry import Plan
 from ...model.errors import NotFound
 from ...model.filters import Filter
 from ...state.belief.claims import read_claim, read_registry, rivals_of
+from ...state.belief.committer import UNKNOWN
 from ...state.belief.conflicts import chain, open_conflicts
 from ...state.belief.explained import Explained, replacements, standing
+from ...state.belief.trust import standing_of_entry, trust_of
 from ...state.changes.archive import plan_archive
 from ...state.changes.dispute import plan_dispute
 from ...state.changes.quarantine import plan_quarantine
@@ -20,7 +22,7 @@ from ...state.changes.reinforce import plan_reinforce
 from ...state.changes.review import plan_restore, plan_review
 from ...state.changes.supersede import plan_supersede
 from ...state.changes.validity import plan_validity
-from .wing import Wing
+from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -63,30 +65,16 @@ class Beliefs(Wing):
 
     def review(self, name: str, action: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
         """Activate or reject a memory in quarantine; `settle` ends its conflicts: supersede or keep_both."""
-
-        def decide() -> Plan:
-            memory = self._repo.get(name)
-            return plan_review(memory, self._rivals(memory), action, settle, reason, by, self._value)
-
-        return self._decide(decide)
+        return self._decide(lambda: plan_review(*self._with_rivals(name), action, settle, reason, by, self._value))
 
     def restore(self, name: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
         """Bring back a memory that was archived, disputed or superseded."""
-
-        def decide() -> Plan:
-            memory = self._repo.get(name)
-            return plan_restore(memory, self._rivals(memory), settle, reason, by, self._value)
-
-        return self._decide(decide)
+        return self._decide(lambda: plan_restore(*self._with_rivals(name), settle, reason, by, self._value))
 
     def supersede(self, old: str, new: str, reason: str = "", by: str = "", anyway: bool = False) -> Written:
         """Put one memory into the place of another."""
-
-        def decide() -> Plan:
-            find = self._core.reading.find
-            return plan_supersede(self._repo.get(old), self._repo.get(new), find, reason, by, self._value, anyway)
-
-        return self._decide(decide)[0]
+        get, said = self._repo.get, (self._core.reading.find, reason, by, self._value, anyway)
+        return self._decide(lambda: plan_supersede(get(old), get(new), *said))[0]
 
     def validity(self, name: str, start: str = "", end: str = "", reason: str = "", by: str = "") -> Written:
         """Set from when until when a memory holds; `none` opens an end."""
@@ -158,6 +146,10 @@ class Beliefs(Wing):
         """Return the memories in use that claim something about a subject."""
         return self._core.read(lambda: claiming(self._core.index.catalogue, subject, predicate))
 
+    def _with_rivals(self, name: str) -> tuple[Memory, Sequence[Memory]]:
+        memory = self._repo.get(name)
+        return memory, self._rivals(memory)
+
     def _rivals(self, memory: Memory) -> Sequence[Memory]:
         """Return what a memory contradicts, by its claim or as an entry says, as far as it is in use."""
         claim = read_claim(memory.extra)
@@ -165,6 +157,17 @@ class Beliefs(Wing):
         named = [one.other for one in self._core.read(lambda: open_conflicts([memory], self._core.reading.find))]
         rivals = {other.id: other for other in (*rivals_of(memory, others, self.predicates()), *named)}
         return [rivals[id] for id in sorted(rivals)]
+
+    def trust_by(self, via: str) -> Callable[[Memory], float]:
+        """Return the trust that a decision about new words goes by: theirs follows from how they arrive."""
+
+        def trust(memory: Memory) -> float:
+            if self._core.index.catalogue.row(memory.id):
+                return self.trust(memory).value
+            arrival = self._core.writer.arrival(memory.extra, via)
+            return trust_of(memory, standing_of_entry(UNKNOWN, arrival), now())
+
+        return trust
 
     def _value(self, memory: Memory) -> float:
         return self.trust(memory).value

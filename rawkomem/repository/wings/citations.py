@@ -8,7 +8,7 @@ from ...format.citation import read_citation
 from ...git import citations
 from ...index.lists import memory_of
 from ...state.changes.amend import plan_cite
-from .wing import Wing
+from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

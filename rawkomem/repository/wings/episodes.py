@@ -13,7 +13,7 @@ from ...recall.search import DEFAULT_RESULTS
 from ...state.changes.amend import plan_amend
 from ...state.derive import made_of
 from ...state.graph import episode as decide
-from .wing import Wing
+from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,20 +12,24 @@ from ...exchange.plan import Decided, Here, decide_import, entries_to_write
 from ...exchange.source import Source
 from ...exchange.stores import FORMAT
 from ...files.lock import lock
+from ...learn.traces.llmos import read_llmos, write_llmos
+from ...model.entry import Plan
 from ...model.errors import BadInput, Refused, Unwritable
+from ...model.kinds import ACTIVE
 from ...model.record import record
+from ...state.decide import plan_add
+from ..lazy import Wing
 from .neolata import Imported, export_neolata, import_neolata
-from .projects import export_llmos, import_llmos
-from .wing import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...model.entry import Memory, Plan
+    from ...model.entry import Memory
     from ...model.filters import Filter
 
 ENTRIES_AT_ONCE = 200  # entries written under one lock
 VIA = "import"
+LLMOS_KINDS = ("trace", "experience", "learning", "memory", "lesson")  # that LLMos knows
 
 
 @record
@@ -39,7 +43,7 @@ class Import:
 
     @property
     def news(self) -> tuple[Decided, ...]:
-        """What was, or would be, written."""
+        """Return what was, or would be, written."""
         return tuple(item for item in self.decided if item.plan.entries)
 
 
@@ -89,9 +93,7 @@ class Exchange(Wing):
         return write_folder(folder, write_format(form, self._chosen(only), name))
 
     def _chosen(self, only: Filter | None) -> list[Memory]:
-        ids = [row.id for row in self._core.rows(only)]
-        found = self._repo.get_many(ids) if ids else ()
-        return sorted(found, key=lambda memory: (memory.created, memory.id))
+        return sorted(self._core.reading.inside(only), key=lambda memory: (memory.created, memory.id))
 
     def _refuse_inside(self, path: str) -> None:
         if _is_ours(path, self._core.layout.root):
@@ -109,17 +111,26 @@ class Exchange(Wing):
 
     def import_llmos(self, folder: str, dry_run: bool = False) -> Plan:
         """Store what a folder of LLMos projects holds and is not known yet; return the plan."""
-        return import_llmos(self._repo, folder, dry_run)
+        entries = read_llmos(folder)
+        known = self._core.read(lambda: {entry.id for entry in entries if self._core.index.catalogue.row(entry.id)})
+        new = tuple(plan_add(entry).entries[0] for entry in entries if entry.id not in known)
+        why = f"import {len(new)} memories of LLMos"
+        for start in range(0, 0 if dry_run else len(new), ENTRIES_AT_ONCE):
+            self._core.writer.write(Plan(new[start : start + ENTRIES_AT_ONCE], why), VIA)
+        return Plan(new, why)
 
     def export_llmos(self, folder: str, project: str = "") -> Sequence[str]:
         """Write what is in use, and archived traces, as a project of LLMos; return the files that were written."""
-        return export_llmos(self._repo, folder, project or os.path.basename(self._core.layout.project))
-
-    # MEMORY.md
+        project = project or os.path.basename(self._core.layout.project)
+        if not project or "/" in project or "\\" in project or project.startswith("."):
+            raise BadInput(f"{project!r} is no name for a project", "give --name with a plain name")
+        of_kind = [memory for memory in self._core.reading.all() if memory.kind in LLMOS_KINDS]
+        leaving = [one for one in of_kind if one.status == ACTIVE or (one.kind, one.status) == ("trace", "archived")]
+        return write_llmos(folder, project, leaving)
 
     def write_contents(self, file: str = "") -> tuple[str, bool]:
         """Write MEMORY.md, which links to every memory in use; return its path, and whether it changed."""
-        return self._core.page.write(file)
+        return self._core.writer.write_contents(file)
 
 
 def _is_export(file: str) -> bool:

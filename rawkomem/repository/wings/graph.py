@@ -9,7 +9,7 @@ from ...index.views.graph import load_graph
 from ...model.filters import READABLE
 from ...state.changes.link import plan_link, plan_unlink
 from ...state.graph import walk
-from .wing import Wing
+from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

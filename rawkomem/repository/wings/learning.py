@@ -1,9 +1,4 @@
-"""Learning from a session: listens to a transcript or an agent's output, decides what is worth keeping, stores that.
-
-Offline by default. With a language model, the model judges what it is shown and our own rules judge what came before;
-when it fails, the offline result stands. What is learned arrives as an agent's word (state/belief/trust.py): it was
-said in a session that no person has looked through. `distilled` is for what is made of other memories.
-"""
+"""Learning from a session's transcript, offline or with a language model; what it learns arrives as an agent's word."""
 
 from __future__ import annotations
 
@@ -20,8 +15,8 @@ from ...learn.session.remember import Run
 from ...model.errors import BadInput
 from ...model.filters import Filter
 from ...model.kinds import ACTIVE
-from ...model.record import record
-from .wing import Wing
+from ...model.record import record, replace
+from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +82,7 @@ class Learning(Wing):
             if not learned.news:
                 return learned
             stored = self._repo.add_many([finding.entry for finding in learned.news], via=VIA)
-        return Learned(heard, judged, learned.news, learned.known, learned.skipped, tuple(stored))
+        return replace(learned, stored=tuple(stored))
 
     def _judge(self, heard: Heard) -> Judged:
         """Return the model's findings, and offline ones of what it is not shown; offline ones only if it fails."""

@@ -9,7 +9,7 @@ from ...files.local.ledger.chain import rows
 from ...files.local.ledger.latest import latest
 from ...files.local.ledger.seal import seal
 from ...model.errors import RawkoError
-from .wing import Wing
+from ..lazy import Wing
 
 if TYPE_CHECKING:
     from ...files.local.ledger.chain import Row

@@ -1,7 +1,4 @@
-"""Lessons: learn one, look them up, exchange them as wire blocks, distill failures, record heritage.
-
-Whoever decides about lessons holds one lock, so that two that learn the same write it once.
-"""
+"""Lessons: learn under one lock, look up, exchange as wire blocks, distill failures, record heritage."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ from ...recall.gate import held_back
 from ...state.belief.committer import UNKNOWN
 from ...state.belief.trust import standing_of_entry, trust_of
 from ...state.changes.heritage import HeritageChain, plan_heritage
-from .wing import Wing
+from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,14 +56,10 @@ class Lessons(Wing):
     def learn(
         self, context: LessonContext | None = None, by: str = "", via: str = "", **told: Any
     ) -> tuple[Lesson, str]:
-        """Store a lesson: `learn(situation=…, error_pattern=…, fix=…, …)`; return it, and what became of it.
-
-        Where a lesson of the same pattern is as sure, that one is returned.
-        """
+        """Store a lesson, `learn(situation=…, fix=…)`, unless one is as sure; return it and what became of it."""
         context = context or LessonContext(**told)
         with lock(self._core.layout, "lessons"):
-            learned = plan_lesson(context, self._known(), self._trust(via), by)
-            return self._carried_out(learned, via)
+            return self._carried_out(plan_lesson(context, self._lessons(COUNTING), self._trust(via), by), via)
 
     def take_over(self, text: str, via: str = "import") -> tuple[Lesson, str]:
         """Store the lesson of a wire block under the id, the time and the agent that it names."""
@@ -75,19 +68,16 @@ class Lessons(Wing):
             stored = next((memory for memory in self._lessons() if memory.id == wire.id), None)
             if stored:
                 return lesson_of(stored), KNOWN
-            known = self._known()
+            known = self._lessons(COUNTING)
             wire = renamed(wire, known)
             learned = plan_lesson(wire.context, known, self._trust(via), wire.by, wire=wire)
             return self._carried_out(learned, via)
 
     def search(self, question: str = "", limit: int = LIMIT, min_confidence: float | None = None) -> list[Lesson]:
-        """Return lessons in use, the most severe first; with a question, of those that fit it best.
-
-        Lessons that are unsure or old are left out.
-        """
+        """Return sure and recent lessons in use that fit a question best, or all; the most severe first."""
         limits = self._core.settings.limits("")
         if min_confidence is not None:
-            limits = replace(limits, lesson_confidence=min_confidence)
+            limits = replace(limits, min_lesson_confidence=min_confidence)
         memories: Sequence[Memory]
         if question.strip():
             only = Filter(kinds=("lesson",), statuses=(ACTIVE,), current=True)
@@ -107,9 +97,8 @@ class Lessons(Wing):
         """Turn failures of the last day, and those repeated within a week, into lessons. A second run adds nothing."""
         with lock(self._core.layout, "lessons"):
             self._repo.sync()
-            found = [
-                self._distilled(candidate, dry_run, by) for candidate in candidates(self._core.reading.all(), now())
-            ]
+            failures = candidates(self._core.reading.all(), now())
+            found = [self._distilled(candidate, dry_run, by) for candidate in failures]
         return Distilled(tuple(found), tuple(self.search()), not dry_run)
 
     def _distilled(self, candidate: Candidate, dry_run: bool, by: str) -> tuple[Candidate, Learned]:
@@ -136,9 +125,6 @@ class Lessons(Wing):
         if learned.plan.entries:
             self._core.writer.write(learned.plan, via)
         return lesson_of(self._repo.get(learned.id)), learned.what
-
-    def _known(self) -> list[Memory]:
-        return self._lessons(COUNTING)
 
     def _lessons(self, statuses: Sequence[str] = ()) -> list[Memory]:
         return [*self._core.reading.inside(Filter(kinds=("lesson",), statuses=tuple(statuses)))]

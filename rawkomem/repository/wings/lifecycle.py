@@ -1,8 +1,4 @@
-"""The life of a repository's memories: decay, compress, consolidate. Reads all of them, decides by a Plan, writes it.
-
-Consolidating also makes learnings of traces and puts the traces away, once their goals are seen to find the learnings.
-One run at a time: whoever comes second waits, and finds the work done.
-"""
+"""The life of a repository's memories: decay, compress, consolidate, purge; one run at a time."""
 
 from __future__ import annotations
 
@@ -25,21 +21,19 @@ from ...model.entry import Plan
 from ...model.filters import DEFAULT, Filter
 from ...model.kinds import ACTIVE, CREATES
 from ...model.record import record, replace
-from ...state.belief.claims import UNREGISTERED, claim_of, rivals_of
 from ...state.lifecycle.census import Census
 from ...state.lifecycle.compress import Compression, plan_compress
-from ...state.lifecycle.consolidate import Similar, plan_consolidate, steps
-from ...state.lifecycle.contradict import ClaimRules
+from ...state.lifecycle.consolidate import plan_consolidate, steps
 from ...state.lifecycle.decay import Outlook, held_by, look_ahead, plan_decay
 from ...state.lifecycle.strength import FADED_BELOW
 from ...state.run import TRACE, goal_of
-from .wing import Wing
+from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ...files.move import Move
-    from ...model.entry import Entry, Memory
+    from ...model.entry import Memory
     from ...state.lifecycle.strength import Strength
 
     Progress = Callable[[int, int], None]
@@ -95,25 +89,18 @@ class Lifecycle(Wing):
     ) -> Done:
         """Make digests of memories that belong together and that nobody used for a while."""
 
-        def decide(census: Census) -> Plan:
-            return plan_compress(census, self._neighbours().pairs, how or Compression(), by)
-
-        return self._run(decide, dry_run, progress)
+        how = how or Compression()
+        return self._run(lambda census: plan_compress(census, self._neighbors().pairs, how, by), dry_run, progress)
 
     def consolidate(
         self, dry_run: bool = False, by: str = "", progress: Progress = _quiet, staged: bool = False
     ) -> Done:
-        """Merge duplicates, settle contradictions, make digests, prune, and turn traces into learnings.
-
-        The traces that were learned from then move to the archive; with `staged` they stay until a review.
-        """
+        """Merge, settle, digest, prune, and turn traces into learnings; archive those traces unless `staged`."""
 
         def decide(census: Census) -> Plan:
-            near = self._neighbours()
-            todo = steps(Similar(near.later, near.pairs), self._claim_rules(), Compression(), by)
-            return plan_consolidate(
-                census, {**todo, "learnings": lambda seen: plan_learnings(seen, leaders, by)}, progress
-            )
+            near = self._neighbors()
+            todo = steps(near.later, near.pairs, self._repo.beliefs.predicates(), Compression(), by)
+            return plan_consolidate(census, [*todo, lambda seen: plan_learnings(seen, leaders, by)], progress)
 
         return self._run(decide, dry_run, progress, put_away=not staged)
 
@@ -124,9 +111,9 @@ class Lifecycle(Wing):
     def due(self) -> Due:
         """Return whether enough new traces, or a week, went by since traces were consolidated."""
         census = self.census()
-        new, least, last = unlearned(census), DUE_TRACES, self._last_run()
+        new, last = unlearned(census), self._last_run()
         oldest = min((trace.created for trace in new), default=0)
-        return Due(is_due(len(new), oldest, last, census.now, least), len(new), least, last)
+        return Due(is_due(len(new), oldest, last, census.now, DUE_TRACES), len(new), DUE_TRACES, last)
 
     def strength(self, memory: Memory) -> Strength:
         """Return how alive a memory is, with what that is made of."""
@@ -138,10 +125,7 @@ class Lifecycle(Wing):
         return accesses(self._core.layout)
 
     def purge(self, name: str) -> Sequence[str]:
-        """Rewrite files without any entry about this memory; return the paths that changed.
-
-        The index is rebuilt, not updated: freed pages of a database still hold what was in them.
-        """
+        """Rewrite files without any entry about this memory and rebuild the index; return the paths that changed."""
         core = self._core
         memory = self._repo.get(name)
         paths = sorted(core.index.catalogue.paths_about(memory.id))
@@ -152,9 +136,8 @@ class Lifecycle(Wing):
         core.index.discard()
         forget_vectors(core.index)
         for other in forget_others(core.layout, core.settings.store.name):
-            core.warn(
-                f"the store {other} may hold the text until it is used again: RAWKOMEM_STORE={other} rawkomem sync"
-            )
+            again = f"RAWKOMEM_STORE={other} rawkomem sync"
+            core.warn(f"the store {other} may hold the text until it is used again: {again}")
         core.index.sync()
         forget_in_ledger(core.layout, memory.id, said)
         core.writer.follow_page()
@@ -162,39 +145,15 @@ class Lifecycle(Wing):
 
     def census(self) -> Census:
         """Return all memories, with what depends on the clock and on this machine."""
-        memories = self._core.reading.all()
-        at = now()
+        memories = {memory.id: memory for memory in self._core.reading.all()}
         uses = {id: (access.count, access.last) for id, access in self.accesses().items()}
         believed = self._repo.beliefs.all()
-        return Census({memory.id: memory for memory in memories}, at, lambda memory: believed.trust(memory).value, uses)
+        return Census(memories, now(), lambda memory: believed.trust(memory).value, uses)
 
-    def _neighbours(self) -> Neighbours:
+    def _neighbors(self) -> Neighbours:
         return Neighbours(self._core.read(lambda: self._core.index.store.vectors(Filter())))
 
-    def _claim_rules(self) -> ClaimRules:
-        """Return what claims mean in this repository."""
-        registry = self._repo.beliefs.predicates()
-
-        def key(memory: Memory) -> tuple[str, str] | None:
-            claim = claim_of(memory)
-            return claim.key if claim else None
-
-        def rivals(memory: Memory, others: Sequence[Memory]) -> Sequence[Memory]:
-            return rivals_of(memory, others, registry)
-
-        def policy(memory: Memory) -> str:
-            claim = claim_of(memory)
-            return registry.get(claim.predicate, UNREGISTERED).conflict_policy if claim else ""
-
-        return ClaimRules(key, rivals, policy)
-
-    def _run(
-        self,
-        decide: Callable[[Census], Plan],
-        dry_run: bool,
-        progress: Progress,
-        put_away: bool = False,
-    ) -> Done:
+    def _run(self, decide: Callable[[Census], Plan], dry_run: bool, progress: Progress, put_away: bool = False) -> Done:
         if dry_run:
             census = self.census()
             plan = decide(census)
@@ -207,15 +166,15 @@ class Lifecycle(Wing):
             done = Done(plan, dict(census.memories), written=True)
             if put_away:
                 done = self._put_away(census.after(plan), done)
-                self._note_run()
+                replace_local(self._core.layout, LAST_RUN, iso(now()).encode())
         return done
 
     def _write(self, plan: Plan, progress: Progress) -> None:
         """Write a plan in parts. Each entry stands for itself: whoever runs again after a kill goes on from there."""
         for start in range(0, len(plan.entries), ENTRIES_AT_ONCE):
             part = plan.entries[start : start + ENTRIES_AT_ONCE]
-            for via, some in ((DISTILLED, filter(_is_learning, part)), ("", (e for e in part if not _is_learning(e)))):
-                entries = tuple(some)
+            for via, made_of_traces in ((DISTILLED, True), ("", False)):
+                entries = tuple(entry for entry in part if (FAILED in entry.extra) == made_of_traces)
                 if entries:
                     self._core.writer.write(replace(plan, entries=entries), via)
             progress(min(start + ENTRIES_AT_ONCE, len(plan.entries)), len(plan.entries))
@@ -256,14 +215,6 @@ class Lifecycle(Wing):
                 return read_time(stream.read(40).decode("ascii", "replace"))[0] or 0
         except OSError:
             return 0
-
-    def _note_run(self) -> None:
-        replace_local(self._core.layout, LAST_RUN, iso(now()).encode())
-
-
-def _is_learning(entry: Entry) -> bool:
-    """Return whether an entry's words were made of traces."""
-    return FAILED in entry.extra
 
 
 def trace_files(census: Census, wanted: Callable[[Memory], bool]) -> dict[str, list[Memory]]:

@@ -1,9 +1,4 @@
-"""neolata's JSON folder, taken over as it stands, and written.
-
-A memory keeps its id, so that importing a folder twice adds nothing. What neolata counts (reinforcements, disputes) and
-decides (superseded, quarantined, archived) becomes entries, and nothing is held back for a review: for a folder that is
-one's own. `rawkomem import` takes over what memories in use say, and holds it back.
-"""
+"""Take over neolata's JSON folder with ids and statuses, without a review (unlike `rawkomem import`), and write one."""
 
 from __future__ import annotations
 
@@ -89,7 +84,6 @@ def _added(entry: Entry, source: Source) -> Plan | None:
 
 def export_neolata(repository: Repository, folder: str) -> int:
     """Write all memories, whatever their status, into a folder as neolata reads it; returns how many."""
-    ids = [row.id for row in repository.core.rows(Filter())]
-    memories = [memory for memory in repository.get_many(ids) if memory.status != "deleted"]
+    memories = [memory for memory in repository.core.reading.inside(Filter()) if memory.status != "deleted"]
     write_folder(folder, neolata_files(memories))
     return len(memories)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from array import array
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,6 @@ from ...model.errors import BadInput, NotFound
 from ...model.filters import Filter
 from ...model.kinds import ACTIVE
 from ...model.record import as_dict, record
-from ...state.changes.heritage import heritage_of
 from ...state.lifecycle.promoted import promoted
 
 if TYPE_CHECKING:
@@ -61,10 +59,7 @@ def names_with_tables() -> list[str]:
 
 def _columns(memory: Memory, access: Access) -> dict[str, Any]:
     """Return the columns of memory_entries that depend on a memory's whole history."""
-    chain = heritage_of(memory)
-    told = {"intentChain": chain.intents, "hypotheses": chain.hypotheses, "rationales": chain.rationales}
-    heritage = json.dumps(told, ensure_ascii=False) if any(told.values()) else None
-    return {**promoted(memory, access.count, access.last), "updated_at": memory.updated, "heritage_chain": heritage}
+    return {**promoted(memory, access.count, access.last), "updated_at": memory.updated}
 
 
 def _block(row: Row) -> dict[str, Any]:

@@ -1,8 +1,4 @@
-"""Retention: what leaves the short-term folders, what of the archive is compressed, and the way back of both.
-
-Traces that a learning was made of and that lie idle for a day move to the archive; months of the archive that ended a
-year ago become bundles. Nothing is deleted, no byte of a memory changes, and every step has a command that undoes it.
-"""
+"""Retention: idle traces that were learned from move to the archive, its old months become bundles; and back."""
 
 from __future__ import annotations
 
@@ -17,8 +13,8 @@ from ...model.clock import DAY, iso, now
 from ...model.entry import Plan
 from ...model.errors import BadInput, NotFound
 from ...model.record import record
+from ..lazy import Wing
 from .lifecycle import learned_files, trace_files
-from .wing import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -79,10 +75,7 @@ class Retention(Wing):
         return dict(sorted(counts.items()))
 
     def restore(self, what: Sequence[str]) -> tuple[list[Move], list[str]]:
-        """Undo one step: unpack a bundled month, or return a month of the archive or a single trace to its folder.
-
-        Return the files that moved and the months that were unpacked.
-        """
+        """Unpack a bundled month, or move a month or a trace back; return the moves and the unpacked months."""
         moves: list[Move] = []
         unpacked: list[str] = []
         for name in what:
@@ -127,10 +120,7 @@ class Retention(Wing):
 
 
 def plan_moves(census: Census, keep_days: int) -> dict[str, list[Move]]:
-    """Return the traces that leave, by the learning that was made of them: idle for a day and learned from.
-
-    Those idle for as many days as a setting says leave without one, under ''.
-    """
+    """Return learning → the moves of its idle traces; '' → traces without a learning that are idle for `keep_days`."""
     leaving = learned_files(census, lambda memory: _idle(census, memory) >= IDLE)
     if keep_days:
         known = {move.source for moves in leaving.values() for move in moves}

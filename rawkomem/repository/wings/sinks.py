@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...exchange.sinks.tell import sink_statuses
 from ...exchange.sinks.webhook import Flushed, flush, open_client
-from .wing import Wing
+from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

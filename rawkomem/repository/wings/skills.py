@@ -1,7 +1,4 @@
-"""Skills, and what is made from memories: reflections and proposed skills.
-
-One decision at a time: whoever comes second waits, and finds the work done.
-"""
+"""Skills, and what is made from memories, one decision at a time: reflections and proposed skills."""
 
 from __future__ import annotations
 
@@ -18,18 +15,15 @@ from ...learn.skills import synthesize as making
 from ...learn.skills.export import Exported, export_skill
 from ...learn.skills.skill import KIND, PRUNED_BELOW, Match, Skill, known_as, plan_ingest, plan_prune, rank, skill_of
 from ...learn.skills.text import read_skill
-from ...model.clock import now
 from ...model.entry import NOTHING
 from ...model.errors import BadInput, Refused
 from ...model.filters import DEFAULT, READABLE, Filter
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
-from ...recall.limits import LEAST_SIMILAR
-from ...state.belief.committer import UNKNOWN
-from ...state.belief.trust import standing_of_entry, trust_of
+from ...recall.limits import MIN_SIMILARITY
 from ...state.derive import covered
 from ...state.fold import fold
-from .wing import Wing
+from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -78,42 +72,23 @@ class Synthesis:
     yamo_text: str = ""
 
 
-# Taking in, finding, judging
-
-
 class Skills(Wing):
     """Skills, and what is made from memories: proposed skills and reflections."""
 
     def ingest(
-        self,
-        text: str,
-        source: str = "",
-        by: str = "",
-        via: str = "",
-        extra: Mapping[str, Value] = NOTHING,
+        self, text: str, source: str = "", by: str = "", via: str = "", extra: Mapping[str, Value] = NOTHING
     ) -> Ingested:
-        """Take in a skill file. The same text adds nothing; another text of the same name amends.
-
-        `extra` is what a caller says about it, for the frontmatter.
-        """
+        """Take in a skill file, with `extra` in its frontmatter; amend a skill of that name, add nothing if known."""
         skill = read_skill(text)
         if not skill.text:
             raise BadInput("an empty skill", "give a SKILL.md, YAMO text or Markdown")
-        arrival = via or self._core.via or "unknown"
-
-        def trust(memory: Memory) -> float:
-            if memory.path:  # it is in a file: known
-                return self._repo.beliefs.trust(memory).value
-            return trust_of(memory, standing_of_entry(UNKNOWN, arrival), now())
-
         with lock(self._core.layout, "skills"):
             known = self._memories(Filter(kinds=(KIND,)))
             same = known_as(skill, known)
             if same:
-                return Ingested(
-                    "known", same.id, same.title, same.path, same.status, False, "it says exactly this already"
-                )
-            plan = plan_ingest(skill, source, by, known, trust, extra)
+                why = "it says exactly this already"
+                return Ingested("known", same.id, same.title, same.path, same.status, False, why)
+            plan = plan_ingest(skill, source, by, known, self._repo.beliefs.trust_by(via), extra)
             written = self._core.writer.write(plan, via)
         memory = self._repo.get(written[0].entry.target)
         outcome = "amended" if written[0].entry.kind == "amend" else "held" if len(written) > 1 else "added"
@@ -164,10 +139,7 @@ class Skills(Wing):
     def synthesize(
         self, topic: str = "", llm: bool = False, dry_run: bool = False, by: str = ""
     ) -> Sequence[Synthesis]:
-        """Propose a skill for each group of learnings that has none yet; with a topic, one for that topic.
-
-        Proposals are inert until reviewed. What was proposed before is told again, and nothing is added.
-        """
+        """Propose a skill, inert until reviewed, for each group of learnings without one, or one for a topic."""
         model = self._open_model() if llm else None
         drafts, before = self._drafts(topic)
         if model:
@@ -186,11 +158,7 @@ class Skills(Wing):
         dry_run: bool = False,
         by: str = "",
     ) -> dict[str, Any]:
-        """Return what recent memories, or those about a topic, say together, in RFC-0011's shapes.
-
-        Without a model, or where it fails, return the prompt to ask one. The same unchanged memories are reflected on
-        once.
-        """
+        """Return what recent memories, or those about a topic, say together; without a model, the prompt to ask one."""
         if not 1 <= lookback <= reflecting.MAX_MEMORIES:
             raise BadInput(f"{lookback} memories to look back at", f"give a number from 1 to {reflecting.MAX_MEMORIES}")
         prepared = reflecting.prepare(topic, self._looked_back(topic, lookback))
@@ -214,7 +182,12 @@ class Skills(Wing):
         before = {done[memory.id].id: done[memory.id] for memory in found if memory.id in done}
         grouped = [(topic, fresh)] if topic else making.groups(fresh, self._pairs(fresh))
         drafts = [making.draft_of(name, sources) for name, sources in grouped if making.is_enough(sources)]
-        return drafts, [_known(memory) for memory in before.values()]
+        return drafts, [
+            Synthesis(
+                "unchanged", f"proposed before, now {skill.status}", skill.id, skill.title, making.skill_as_yamo(skill)
+            )
+            for skill in before.values()
+        ]
 
     def _propose(self, draft: Draft, dry_run: bool, by: str) -> Synthesis:
         skill = self._keep(making.plan_proposal(draft, by), dry_run)
@@ -237,10 +210,8 @@ class Skills(Wing):
         """Return the memories in use that were changed last, or that are about a topic."""
         only = replace(DEFAULT, kinds=reflecting.KINDS, statuses=(ACTIVE,))
         if topic:
-            found = [
-                item for item in self._core.look([topic], lookback, only)[0].found if item.relevance >= LEAST_SIMILAR
-            ]
-            rows = [item.row for item in found]
+            found = self._core.look([topic], lookback, only)[0].found
+            rows = [item.row for item in found if item.relevance >= MIN_SIMILARITY]
         else:
             rows = [row for row in self._core.rows(only) if not row.path.startswith("archive/")][:lookback]
         return list(self._repo.get_many([row.id for row in rows]))
@@ -269,8 +240,3 @@ class Skills(Wing):
     def _memories(self, only: Filter) -> Sequence[Memory]:
         """Return whole memories inside a filter, by id."""
         return sorted(self._core.reading.inside(only), key=lambda memory: memory.id)
-
-
-def _known(memory: Memory) -> Synthesis:
-    told = f"proposed before, now {memory.status}"
-    return Synthesis("unchanged", told, memory.id, memory.title, making.skill_as_yamo(memory))

@@ -31,8 +31,8 @@ from ...index.stores.database import first, open_database
 from ...model.errors import BadInput, RawkoError, Refused
 from ...model.record import record, replace
 from ..core import Core
+from ..lazy import Wing
 from .publish import names_with_tables, publish
-from .wing import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -136,10 +136,7 @@ class Store(Wing):
         return StoreHome(self._core.layout, settings).folder if plugin(name).local else ""
 
     def copy(self, source: str, target: str, progress: Progress | None = None) -> Copied:
-        """Fill one store beside another, and prove that both hold the same.
-
-        A store is derived: what is copied are the files' memories, not rows that may have gone astray.
-        """
+        """Fill one store beside another from the files, and prove that both hold the same."""
         if checked(source) == checked(target) or MEMORY in (source, target):
             raise BadInput(f"cannot copy {source} to {target}", f"name two of {', '.join((SQLITE, *plugin_names()))}")
         began = time.monotonic()
@@ -195,10 +192,7 @@ def _fields(text: str) -> dict[str, Value]:
 
 
 def _keys(given: Mapping[str, Value], used: StoreSettings, name: str, url_env: str) -> dict[str, Value]:
-    """Return what the file is to say of the store.
-
-    A url belongs to the store it was given for: for another store, urls here and in the user's other file are unset.
-    """
+    """Return what the file is to say of the store; a url belongs to its store, so it is unset for another one."""
     same = used.name == name
     kept = {key: value for key, value in given.items() if same or key != "url"}
     taken_back: dict[str, Value] = {"url": ""} if not same and (used.url or used.url_env) else {}

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...files.rotate import MAX_LOG_ENTRIES, next_number, rotate_log
-from ...index.lists import memory_of
 from ...learn.traces.record import Experienced, Told, plan_experience, plan_trace
 from ...model.errors import BadInput
-from ...model.filters import DEFAULT, READABLE
+from ...model.filters import DEFAULT, READABLE, Filter
 from ...model.kinds import ACTIVE, RECORDED
 from ...model.record import replace
 from ...recall.brief import MAX_TOKENS, write_brief
-from ...recall.limits import LEAST_SIMILAR, SIMILAR
+from ...recall.limits import MAX_SIMILAR, MIN_SIMILARITY
 from ...recall.patterns import match_patterns
-from ...state.order import dependency_chain, execution_order
-from ...state.run import TRACE
+from ...state.run import TRACE, dependency_chain, execution_order
 from ..core import asks_trust
-from .wing import Wing
+from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ...files.append import Written
     from ...model.entry import Memory, Plan
-    from ...model.filters import Filter
     from ...recall.brief import Brief
     from ...recall.patterns import PatternMatch
 
@@ -37,12 +35,9 @@ class Traces(Wing):
 
     def add(self, goal: str | Told, via: str = "", **told: Any) -> Written:
         """Write the trace of a run into a file of its own: `add("Deploy", status="failure", tools=("docker",))`."""
-        whole = Told(goal, **told) if isinstance(goal, str) else goal
-
-        def taken(path: str) -> bool:
-            return os.path.lexists(self._core.layout.path(path))
-
-        return self._core.writer.write_decided(lambda: plan_trace(whole, taken), via)[0]
+        whole, path = Told(goal, **told) if isinstance(goal, str) else goal, self._core.layout.path
+        decide = partial(plan_trace, whole, lambda name: os.path.lexists(path(name)))
+        return self._core.writer.write_decided(decide, via)[0]
 
     def log(
         self, goal: str | Experienced, by: str = "", via: str = "", keep: int = MAX_LOG_ENTRIES, **told: Any
@@ -59,13 +54,8 @@ class Traces(Wing):
 
     def by_id(self, statuses: Sequence[str] = ()) -> Mapping[str, Memory]:
         """Return all traces by id, of some statuses or of any."""
-
-        def find() -> dict[str, Memory]:
-            rows = [row for row in self._core.index.catalogue.all() if row.kind == TRACE]
-            wanted = [row.id for row in rows if not statuses or row.status in statuses]
-            return {id: memory_of(self._core.index.catalogue.doc(id)) for id in wanted}
-
-        return self._core.read(find)
+        only = Filter(kinds=(TRACE,), statuses=tuple(statuses))
+        return {memory.id: memory for memory in self._core.reading.inside(only)}
 
     def needed_by(self, id: str) -> Sequence[str]:
         """Return the ids of what a trace depended on, directly or not."""
@@ -79,8 +69,8 @@ class Traces(Wing):
     def search(
         self,
         text: str,
-        limit: int = SIMILAR,
-        min_similarity: float = LEAST_SIMILAR,
+        limit: int = MAX_SIMILAR,
+        min_similarity: float = MIN_SIMILARITY,
         since: str = "",
         until: str = "",
         only: Filter | None = None,
@@ -89,11 +79,12 @@ class Traces(Wing):
         core = self._core
         window = {name: said for name, said in (("since", since), ("until", until)) if said}
         inside = replace(only or replace(DEFAULT, kinds=RECORDED), **window)
-
-        def find() -> Sequence[PatternMatch]:
-            return match_patterns(core.view(inside), core.index.store, core.spaces(), text, limit, min_similarity)
-
-        return core.read(find, ("query", text, limit, min_similarity, inside), believing=asks_trust(inside))
+        asked = (text, limit, min_similarity)
+        return core.read(
+            lambda: match_patterns(core.view(inside), core.index.store, core.spaces(), *asked),
+            ("query", *asked, inside),
+            believing=asks_trust(inside),
+        )
 
     def brief(self, goal: str, budget: int = MAX_TOKENS) -> Brief:
         """Return what worked, what failed and what to avoid for a goal, from runs, learnings and lessons."""

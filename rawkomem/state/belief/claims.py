@@ -1,8 +1,4 @@
-"""Claims: subject, predicate and value, as `user timezone UTC`; when two contradict each other, and what is done then.
-
-Whether claims conflict is a matter of rules, never of similarity: same subject and predicate, a predicate that takes
-one value, windows that overlap, the same scope. Trust comes last, and only says which of two that conflict holds.
-"""
+"""Claims (subject, predicate, value): rules decide which contradict each other, and trust decides which one holds."""
 
 from __future__ import annotations
 
@@ -81,16 +77,12 @@ UNREGISTERED = Predicate()
 
 def read_registry(rules: Mapping[str, Mapping[str, str]]) -> dict[str, Predicate]:
     """Return the predicates of a configuration: name → rules; the rest is as for a predicate that nobody registered."""
-    return {_predicate_name(name): _predicate(name.strip(), given) for name, given in rules.items()}
-
-
-def _predicate_name(name: str) -> str:
-    if not name.strip():
-        raise BadInput("predicate must be a non-empty string", "name it below 'predicates:' in config.yaml")
-    return name.strip()
+    return {name.strip(): _predicate(name.strip(), given) for name, given in rules.items()}
 
 
 def _predicate(name: str, given: Mapping[str, str]) -> Predicate:
+    if not name:
+        raise BadInput("predicate must be a non-empty string", "name it below 'predicates:' in config.yaml")
     fields: dict[str, str] = {}
     for key, value in given.items():
         if key not in RULES:
@@ -218,11 +210,9 @@ def rivals_of(memory: Memory, others: Sequence[Memory], registry: Registry) -> l
 def plan_claim(
     entry: Entry, others: Sequence[Memory], registry: Registry, trust: Trust, on_conflict: str = QUARANTINE
 ) -> Plan:
-    """Store a memory that may make a claim: confirm what says the same, replace or be held back by what contradicts it.
-
-    `others` are the memories with the same subject and predicate. The same ones give the same plan in any order.
-    """
-    check_on_conflict(on_conflict)
+    """Store a memory that may make a claim; `others` are the memories with the same subject and predicate."""
+    if on_conflict not in ON_CONFLICT:
+        raise BadInput("onConflict must be either 'quarantine' or 'keep_active'", f"not {on_conflict!r}")
     check_claim(entry.extra, entry.body)
     plan = plan_add(entry)
     (first,) = plan.entries
@@ -238,14 +228,19 @@ def plan_claim(
     if not rivals:
         return plan
     if rule.conflict_policy == KEEP_BOTH:
-        return _plan_kept_both(first, rivals)
-    reason = _why_not(new, rivals, rule, trust)
-    if not reason:
+        link = linking(new, [rival.id for rival in rivals], KEPT_BOTH, first.by)
+        return Plan((first, link), f"add {first.title!r} and keep {_names(rivals)} beside it")
+    if rule.conflict_policy == SUPERSEDE and outweighs(new, rivals, trust):
         return plan_superseding(first, rivals, "a newer claim that is trusted at least as much")
+    reason = NEEDS_REVIEW if rule.conflict_policy == REQUIRE_REVIEW else TRUST_INSUFFICIENT
     if on_conflict == KEEP_ACTIVE:
-        return _plan_open(first, rivals, reason)
+        kept = replace(first, extra={**first.extra, "conflictsWith": [rival.id for rival in rivals]})
+        return Plan((kept,), f"add {first.title!r}, in conflict with {_names(rivals)}: {reason}")
     held = _twin(new, others, registry, "quarantined") if rule.dedup_policy == CORROBORATE else None
-    return plan_corroborate(held, first) if held else _plan_quarantined(first, rivals, reason)
+    if held:
+        return plan_corroborate(held, first)
+    why = f"add {first.title!r} in quarantine: {reason}, conflicts with {_names(rivals)}"
+    return replace(plan_held(first, reason, first.by, [rival.id for rival in rivals]), why=why)
 
 
 def plan_claims(
@@ -255,10 +250,7 @@ def plan_claims(
     trust: Trust,
     on_conflict: str = QUARANTINE,
 ) -> list[Plan]:
-    """Return a plan for each of several memories, each made as if those before it were written already.
-
-    `claiming` gives the memories with a subject and a predicate.
-    """
+    """Return a plan for each memory, as if those before it were written; `claiming` looks up subject and predicate."""
     if len(entries) > MAX_BATCH:
         raise BadInput(f"{len(entries):,} memories at once", f"store at most {MAX_BATCH:,}")
     known: dict[tuple[str, str], dict[str, Memory]] = {}
@@ -274,25 +266,10 @@ def plan_claims(
             where = f"memory {place} of {len(entries)}: " if len(entries) > 1 else ""
             raise BadInput(where + failure.message, failure.hint) from None
         plans.append(plan)
-        _carry_out(plan, others)
+        for written in plan.entries:
+            known_before = others.get(written.target)
+            others[written.target] = after(known_before, [written]) if known_before else created(written)
     return plans
-
-
-def _carry_out(plan: Plan, memories: dict[str, Memory]) -> None:
-    for entry in plan.entries:
-        memories[entry.target] = created(entry) if entry.creates else after(memories[entry.target], [entry])
-
-
-def check_on_conflict(on_conflict: str) -> None:
-    """Refuse a word that names no way to deal with a conflict."""
-    if on_conflict not in ON_CONFLICT:
-        raise BadInput("onConflict must be either 'quarantine' or 'keep_active'", f"not {on_conflict!r}")
-
-
-def _why_not(new: Memory, rivals: Sequence[Memory], rule: Predicate, trust: Trust) -> str:
-    if rule.conflict_policy == REQUIRE_REVIEW:
-        return NEEDS_REVIEW
-    return "" if outweighs(new, rivals, trust) else TRUST_INSUFFICIENT
 
 
 def _twin(new: Memory, others: Sequence[Memory], registry: Registry, status: str) -> Memory | None:
@@ -305,28 +282,11 @@ def _twin(new: Memory, others: Sequence[Memory], registry: Registry, status: str
     return min(twins, key=lambda other: (other.created, other.id), default=None)
 
 
-def _plan_kept_both(first: Entry, rivals: Sequence[Memory]) -> Plan:
-    link = linking(created(first), [rival.id for rival in rivals], KEPT_BOTH, first.by)
-    return Plan((first, link), f"add {first.title!r} and keep {_names(rivals)} beside it")
-
-
 def plan_superseding(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
     """Store a memory that takes the place of others; both sides say so."""
-    named: list[Value] = [rival.id for rival in rivals]
-    first = replace(first, extra={**first.extra, "supersedes": named})
+    first = replace(first, extra={**first.extra, "supersedes": [rival.id for rival in rivals]})
     entries = [superseding(rival, first.id, reason, first.by) for rival in rivals]
     return Plan((first, *entries), f"add {first.title!r}; it supersedes {_names(rivals)}")
-
-
-def _plan_open(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
-    named: list[Value] = [rival.id for rival in rivals]
-    kept = replace(first, extra={**first.extra, "conflictsWith": named})
-    return Plan((kept,), f"add {first.title!r}, in conflict with {_names(rivals)}: {reason}")
-
-
-def _plan_quarantined(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
-    held = plan_held(first, reason, first.by, [rival.id for rival in rivals])
-    return replace(held, why=f"add {first.title!r} in quarantine: {reason}, conflicts with {_names(rivals)}")
 
 
 def _names(memories: Sequence[Memory]) -> str:

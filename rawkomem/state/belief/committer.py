@@ -24,11 +24,7 @@ AGENTS = (
 
 
 def state_of(author: str, agents: Sequence[str] = AGENTS) -> str:
-    """Return what an author, `Name <e-mail>`, makes of an entry; empty: it is not committed.
-
-    The author alone counts: a person's commit stays a person's, whoever its message names as co-author, and rebasing
-    an agent's commit does not make it the committer's.
-    """
+    """Return what an author, `Name <e-mail>`, makes of an entry; co-authors and committers do not count."""
     if author in ("", HIDDEN):
         return UNKNOWN if author else UNCOMMITTED
     name, _, mail = author.lower().rpartition(" <")

@@ -9,7 +9,7 @@ from ...model.record import record
 from ..references import KEPT_BOTH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from ...model.entry import Memory
 
@@ -25,20 +25,15 @@ class Conflict:
 
 
 def open_conflicts(memories: Iterable[Memory], find: Find) -> list[Conflict]:
-    """Return the open conflicts of some memories; `find` gives the memory of an id.
-
-    The other side may have been superseded since: then the conflict is with what took its place.
-    """
+    """Return the open conflicts of memories, with whatever took the place of the other side; `find` looks up an id."""
     found: list[Conflict] = []
     for memory in memories:
         if memory.status in (ACTIVE, "quarantined"):
-            others = {other.id: other for id in memory.conflicts_with if (other := current(id, find))}
-            found += [Conflict(memory, other) for other in others.values() if _is_open(memory, other)]
+            chains = (chain(id, find) for id in memory.conflicts_with)
+            others = {way[-1].id: way[-1] for way in chains if way and way[-1].status == ACTIVE}
+            standing = (other for id, other in others.items() if id != memory.id and not kept_both(memory, other))
+            found += [Conflict(memory, other) for other in standing]
     return found
-
-
-def _is_open(memory: Memory, other: Memory) -> bool:
-    return other.status == ACTIVE and other.id != memory.id and not kept_both(memory, other)
 
 
 def kept_both(memory: Memory, other: Memory) -> bool:
@@ -56,20 +51,10 @@ def how_settled(memory: Memory, other: Memory) -> str:
     return ""
 
 
-def current(id: str, find: Find) -> Memory | None:
-    """Return the memory of an id, or the last one that took its place."""
-    *_, last = chain(id, find) or (None,)
-    return last
-
-
 def chain(id: str, find: Find) -> tuple[Memory, ...]:
     """Return a memory and what superseded it, one after the other; a circle is walked once."""
-    return tuple(_walk(id, find))
-
-
-def _walk(id: str, find: Find) -> Iterator[Memory]:
-    seen: set[str] = set()
-    while id and id not in seen and (memory := find(id)):
-        seen.add(id)
-        yield memory
+    found: dict[str, Memory] = {}
+    while id and id not in found and (memory := find(id)):
+        found[id] = memory
         id = memory.superseded_by
+    return tuple(found.values())

@@ -50,11 +50,7 @@ def related_to(entry: Entry, found: Sequence[tuple[Memory, float]]) -> list[Rela
 
 
 def plan_evolve(entry: Entry, related: Sequence[Related], trust: Trust) -> Plan:
-    """Store a text; it confirms a memory that says the same, and supersedes one that it clearly is a newer version of.
-
-    Only the closest one, and only where the new text is trusted as much. Otherwise it is just stored: a wrong guess
-    would hide a good memory.
-    """
+    """Store a text: confirm the closest memory that says the same, supersede it if trust allows, or just store it."""
     if len(entry.body) > TEXT_LENGTH:
         raise BadInput(f"the text has more than {TEXT_LENGTH:,} characters", "'rawkomem add' stores documents")
     plan = plan_add(entry)

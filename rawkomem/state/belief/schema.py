@@ -1,7 +1,4 @@
-"""The JSON Schema of a frontmatter: what format/read_entries.py accepts, for editors and other tools.
-
-Our reader takes every scalar as text. Other YAML readers make numbers and booleans of some, so the schema allows those.
-"""
+"""The JSON Schema of a frontmatter, for editors; it also allows the numbers and booleans that other readers make."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Trust: how far a memory is believed, from how it arrived, who confirmed or disputed it, and how old it is.
-
-How it arrived is its standing: what git, reviews and this machine's own notes say. A file's word about its own source
-can lower what the standing allows, never raise it.
-"""
+"""Trust in a memory: from how it arrived, votes and age; a file's word about its own source can only lower it."""
 
 from __future__ import annotations
 
@@ -56,10 +52,7 @@ REVIEWED = Standing("user_explicit", "reviewed by a person", verified=True)
 
 
 def standing_of_entry(commit: str, arrival: str) -> Standing:
-    """Return the standing of one entry: from who committed it (committer.py), and from how it came onto this machine.
-
-    A person's commit counts first: it is the same on every machine. What this machine saw comes before an agent's.
-    """
+    """Return the standing of an entry: by a person's commit, else by what this machine saw, else by an agent's."""
     if commit == PERSON:
         return Standing("user_explicit", COMMITTED[commit], verified=True)
     if arrival == "person":

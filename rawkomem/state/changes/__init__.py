@@ -1,8 +1,4 @@
-"""Kinds of change, one module each: how to plan an entry of the kind, and what the entry does to a memory.
-
-A new kind is a row in CHANGES (model/kinds.py) and a module of the same name in this folder that sets `CHANGE`. The
-fold, the JSON Schema and the history read it from REGISTRY.
-"""
+"""Kinds of change: one module for each row of CHANGES (model/kinds.py), which sets `CHANGE` for REGISTRY."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...format.citation import KEY, cited_in, with_cited
+from ...format.compose import KEY_OF
 from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput, Refused
 from ...model.record import replace
@@ -17,15 +18,7 @@ if TYPE_CHECKING:
 
 
 # frontmatter key → field of Memory, for the keys an amend may change; other keys are merged into `extra`
-AMENDABLE = {
-    "title": "title",
-    "whenToUse": "when",
-    "tags": "tags",
-    "importance": "importance",
-    "discoveredIn": "found_in",
-    "source": "source",
-    "relatedMemories": "related",
-}
+AMENDABLE = {key: field for field, key in KEY_OF.items()}
 FIXED = ("claim", "provenance")  # another claim, or the claim of another source, is another memory
 
 

@@ -24,11 +24,7 @@ HIDDEN = ("superseded", "disputed", "archived")  # what `restore` brings back; q
 def plan_review(
     memory: Memory, rivals: Sequence[Memory], action: str, settle: str, reason: str, by: str, trust: Trust
 ) -> Plan:
-    """Let a memory out of quarantine, or put it away. `rivals`: the memories in use that its claim contradicts.
-
-    Activating supersedes the rivals where trust allows it or the reviewer says so, or keeps both; else the conflict
-    stays open, for everybody to see.
-    """
+    """Reject a memory, or activate it and settle conflicts with `rivals` by trust or as the reviewer says."""
     if action not in ACTIONS or settle not in SETTLEMENTS:
         raise BadInput(f"unknown review {action or settle!r}", "one of " + ", ".join(ACTIONS))
     if memory.status != "quarantined" and not (memory.status == ACTIVE and rivals):

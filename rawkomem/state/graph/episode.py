@@ -1,8 +1,4 @@
-"""Episodes: memories that belong to one stretch of work. Decisions about them, and what they say together. Pure.
-
-An episode is an entry of its own, with its first members in the frontmatter; later ones come and go by `link` entries
-of type `member`. Its time and who took part are those of its members, so they are reckoned when asked for.
-"""
+"""Episodes: an entry names the first members, `link` entries of type `member` add and remove others. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +22,7 @@ from ..references import MEMBER, Names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ...model.entry import Memory, Value
+    from ...model.entry import Memory
     from .graph import Graph
 
 MAX_MEMBERS = 1_000  # neolata's largest batch; the list still fits a frontmatter of 64 KiB
@@ -89,14 +85,10 @@ def plan_episode(name: str, members: Sequence[Memory], tags: Sequence[str], text
         raise BadInput("an episode needs at least one memory", "name memories, or capture a stretch of time")
     _check_members(members, 0)
     ordered = by_time(members)
-    ids: list[Value] = [memory.id for memory in ordered]
-    title = name or _name_of(ordered)
-    return plan_add(Entry(kind="episode", title=title, tags=tuple(tags), body=text, by=by, extra={"members": ids}))
-
-
-def _name_of(members: Sequence[Memory]) -> str:
-    about = topic(" ".join(memory.title for memory in members)) or "episode"
-    return f"{about} {iso(members[0].created)[:10]}".strip()
+    about = topic(" ".join(memory.title for memory in ordered)) or "episode"
+    title = name or f"{about} {iso(ordered[0].created)[:10]}".strip()
+    extra = {"members": [memory.id for memory in ordered]}
+    return plan_add(Entry(kind="episode", title=title, tags=tags, body=text, by=by, extra=extra))
 
 
 def plan_join(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
@@ -149,10 +141,7 @@ def _texts(memories: Sequence[Memory]) -> list[tuple[str, float]]:
 
 
 def plan_digest(title: str, sources: Sequence[Memory], source: str, archive: bool, by: str) -> Plan:
-    """Store one memory that says what several say, with their conditions and tags and the highest importance.
-
-    With `archive` they are archived: still readable, no longer found by default.
-    """
+    """Store one memory that says what several say, with their conditions and tags; archive these with `archive`."""
     if len(sources) < MIN_CAPTURED:
         raise BadInput("a digest needs at least two active memories", "there is nothing to compress")
     digest = Entry(

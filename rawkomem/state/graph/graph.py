@@ -60,9 +60,7 @@ class Graph:
 
 
 def build(
-    memories: Sequence[Memory],
-    is_current: Callable[[Memory], bool],
-    similar: Iterable[tuple[str, str, float]] = (),
+    memories: Sequence[Memory], is_current: Callable[[Memory], bool], similar: Iterable[tuple[str, str, float]] = ()
 ) -> Graph:
     """Return the graph of the current ones among all memories, with (id, id, cosine) of similar pairs added."""
     current = {memory.id: memory for memory in sorted(memories, key=lambda memory: memory.id) if is_current(memory)}

@@ -1,7 +1,4 @@
-"""Census: all memories as they stand, with what depends on the clock or on this machine. What life decisions look at.
-
-A step of a larger decision sees what the steps before it decided: `after` applies a Plan without writing it.
-"""
+"""Census: all memories as they stand, with what depends on the clock or on this machine, for lifecycle decisions."""
 
 from __future__ import annotations
 
@@ -33,8 +30,7 @@ class Census:
         memories = dict(self.memories)
         for entry in plan.entries:
             known = memories.get(entry.target)
-            made = after(known, [entry]) if known else fold([entry])
-            if made:
+            if made := after(known, [entry]) if known else fold([entry]):
                 memories[made.id] = made
         return replace(self, memories=memories)
 

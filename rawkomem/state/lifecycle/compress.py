@@ -1,7 +1,4 @@
-"""Compress: one digest for memories that belong together and that nobody has touched for a while. Pure.
-
-A digest says what its sources say, in their own sentences; sources are archived on request only.
-"""
+"""Compress: one digest, in the sources' own sentences, for idle memories that belong together. Pure."""
 
 from __future__ import annotations
 
@@ -45,10 +42,7 @@ class Compression:
 
 
 def plan_compress(census: Census, pairs: Pairs, how: Compression, by: str = "") -> Plan:
-    """Make digests of idle clusters, the largest first; with `archive`, archive what digests were made of.
-
-    The number of digests counts by the day: whoever runs this twice gets what one run gives.
-    """
+    """Make digests of idle clusters, the largest first, so many a day; with `archive`, archive their sources."""
     made_before = covered(census.memories.values())
     room = how.max_digests - sum(_is_recent(memory, census) for memory in census.memories.values())
     plans: list[Plan] = []
@@ -112,10 +106,7 @@ def _made(census: Census) -> list[Memory]:
 
 
 def _leftover(census: Census, digest: Memory, by: str) -> Iterator[Entry]:
-    """Yield archive entries for sources that are not archived yet and have not changed since.
-
-    Whoever wrote the digest: only one that says exactly what its sources say may stand for them.
-    """
+    """Yield archive entries for unchanged sources of a digest that says exactly what its sources say."""
     sources = [census.memories[id] for id in derived_from(digest) if id in census.memories]
     unchanged = [memory for memory in sources if memory.status == ACTIVE and memory.updated <= digest.created]
     if unchanged and digest.body.strip() == digest_of(sources, DIGEST_WORDS).strip():

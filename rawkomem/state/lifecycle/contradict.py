@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.entry import Plan
-from ...model.record import record
-from ..belief.claims import KEEP_BOTH, SUPERSEDE
+from ..belief.claims import KEEP_BOTH, SUPERSEDE, UNREGISTERED, claim_of, rivals_of
 from ..belief.conflicts import kept_both
 from ..changes.link import linking
 from ..changes.quarantine import NEEDS_REVIEW, TRUST_INSUFFICIENT, holding
@@ -14,32 +13,25 @@ from ..changes.supersede import outweighs, superseding
 from ..references import KEPT_BOTH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from ...model.entry import Entry, Memory
+    from ..belief.claims import Registry
     from .census import Census
 
 
-@record
-class ClaimRules:
-    """What claims mean: what a memory's claim is about, who contradicts it, and what its predicate asks for then."""
-
-    key: Callable[[Memory], tuple[str, str] | None]
-    rivals: Callable[[Memory, Sequence[Memory]], Sequence[Memory]]
-    policy: Callable[[Memory], str]  # supersede, require_review or keep_both
-
-
-def plan_contradictions(census: Census, rules: ClaimRules, by: str = "") -> Plan:
+def plan_contradictions(census: Census, registry: Registry, by: str = "") -> Plan:
     """Settle each active claim, the oldest first, as if it were stored after those before it."""
     entries: list[Entry] = []
     standing: dict[tuple[str, str], list[Memory]] = {}
     for memory in sorted(census.active(), key=lambda memory: (memory.created, memory.id)):
-        key = rules.key(memory)
-        if key is None:
+        claim = claim_of(memory)
+        if claim is None:
             continue
-        before = standing.setdefault(key, [])
-        rivals = [rival for rival in rules.rivals(memory, before) if not kept_both(memory, rival)]
-        decided = list(_decide(census, memory, rivals, rules.policy(memory), by)) if rivals else []
+        before = standing.setdefault(claim.key, [])
+        rivals = [rival for rival in rivals_of(memory, before, registry) if not kept_both(memory, rival)]
+        policy = registry.get(claim.predicate, UNREGISTERED).conflict_policy
+        decided = list(_decide(census, memory, rivals, policy, by)) if rivals else []
         entries += decided
         gone = {entry.about for entry in decided if entry.kind in ("supersede", "quarantine")}
         before[:] = [other for other in (*before, memory) if other.id not in gone]

@@ -51,8 +51,9 @@ def plan_decay(census: Census, by: str = "") -> Plan:
     faded = [(census.memories[id], f"decay: {outlook.strengths[id]}") for id in outlook.faded]
     staying = [memory for id, memory in sorted(census.memories.items()) if id not in set(outlook.faded)]
     cleaned = list(_cleaned(staying, census.memories.values(), by))
+    archived = [archiving(memory, reason, by) for memory, reason in faded]
     why = f"decay: archive {len(faded)}, clean links of {len({entry.about for entry in cleaned})}"
-    return Plan((*_archived(faded, by), *cleaned), why, DECAY)
+    return Plan((*archived, *cleaned), why, DECAY)
 
 
 def look_ahead(census: Census, least: float) -> Outlook:
@@ -74,10 +75,8 @@ def look_ahead(census: Census, least: float) -> Outlook:
 def held_by(census: Census) -> dict[str, set[str]]:
     """Return memory → the memories in use that a declared link connects it with, either way."""
     graph = build(list(census.memories.values()), lambda memory: memory.status in LIVING)
-    return {
-        id: {edge.other(id) for edge in edges if edge.type not in NO_HOLD}
-        for id, edges in graph.around.items()
-    }  # fmt: skip
+    held = ((id, [edge for edge in edges if edge.type not in NO_HOLD]) for id, edges in graph.around.items())
+    return {id: {edge.other(id) for edge in edges} for id, edges in held}
 
 
 def plan_prune(census: Census, by: str = "") -> Plan:
@@ -90,15 +89,11 @@ def plan_prune(census: Census, by: str = "") -> Plan:
             done.append((memory, f"prune: superseded {count(round(days), 'day')} ago"))
         elif memory.status == "disputed" and id not in outlook.faded and census.trust(memory) < MIN_DISPUTED_TRUST:
             done.append((memory, f"prune: disputed, trust {census.trust(memory):.2f}"))
-    return Plan(tuple(_archived(done, by)), f"prune {len(done)} memories")
+    return Plan(tuple(archiving(memory, reason, by) for memory, reason in done), f"prune {len(done)} memories")
 
 
 def _may_fade(memory: Memory) -> bool:
     return memory.kind in FADING and memory.status in (ACTIVE, "disputed") and memory.importance != SPARED
-
-
-def _archived(memories: Iterable[tuple[Memory, str]], by: str) -> Iterable[Entry]:
-    return (archiving(memory, reason, by) for memory, reason in memories)
 
 
 def _cleaned(memories: Iterable[Memory], every: Iterable[Memory], by: str) -> Iterable[Entry]:

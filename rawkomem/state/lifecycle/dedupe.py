@@ -1,8 +1,4 @@
-"""Duplicates and corroboration: which memories say the same, and which confirm each other. Pure.
-
-Vectors only propose. A number, a negation or a word of the title that one of two memories lacks makes them two facts,
-however close they are: "at most 60" and "at most 600" differ by less than two wordings of either.
-"""
+"""Duplicates and corroboration. Vectors propose; a number, a negation or a title word that differs decides. Pure."""
 
 from __future__ import annotations
 
@@ -45,10 +41,7 @@ def plan_dedupe(census: Census, later: Later, by: str = "") -> Plan:
 
 
 def plan_corroborate(census: Census, later: Later) -> Plan:
-    """Confirm memories that another source says again later, in nearly the same words.
-
-    The earlier one is confirmed, whoever is believed more: a direction that depended on trust would turn with it.
-    """
+    """Confirm memories that another source says again later, in nearly the same words, whichever is trusted more."""
     witnesses = Witnesses(census)
     entries: list[Entry] = []
     for alike in _comparable(census):
@@ -118,10 +111,7 @@ def _source(memory: Memory) -> str:
 
 
 def _comparable(census: Census) -> list[list[Memory]]:
-    """Return active memories in groups that may be compared: of the same kind, session, window, claim and facts.
-
-    What was made of other memories is left out: it repeats them, and confirms nothing.
-    """
+    """Return active memories, but for derived ones, in groups of the same kind, session, window, claim and facts."""
     groups: dict[Hashable, list[Memory]] = {}
     for memory in census.active():
         if not derived_from(memory):
@@ -136,10 +126,7 @@ def _facts(memory: Memory) -> Hashable:
 
 
 def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory, Memory, float]]:
-    """Yield (kept, duplicate, similarity) among memories, sorted by which memory to keep.
-
-    Each duplicate is compared with the one that is kept, not with another duplicate: likeness does not add up.
-    """
+    """Yield (kept, duplicate, similarity) of ranked memories; each duplicate is compared with the one that is kept."""
     gone: set[str] = set()
     first: dict[str, Memory] = {}
     for memory in ranked:
@@ -156,8 +143,5 @@ def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory
 
 
 def _rank(census: Census, memory: Memory) -> tuple[float, int, int, str]:
-    """Return the sort key: the most trusted first, then the most used, then the oldest.
-
-    Trust counts in tenths, which is what a year takes away: else the youngest copy would always be the most trusted.
-    """
+    """Return the sort key: most trusted (in tenths, since a year of age takes one), then most used, then oldest."""
     return -round(census.trust(memory), 1), -census.uses.get(memory.id, (0, 0))[0], memory.created, memory.id

@@ -1,9 +1,4 @@
-"""Strength: how alive a memory is, by importance, age, last touch, links and use (neolata's formula). Pure.
-
-Reinforcing raises importance and touches the memory, so it never weakens. neolata's second curve, by a memory's
-`stability` in days, let one that was reinforced once fade faster than one that nobody had reinforced: here it only ever
-slows fading down.
-"""
+"""Strength of a memory (neolata's formula), except that `stability` only ever slows fading down. Pure."""
 
 from __future__ import annotations
 
@@ -61,10 +56,7 @@ def strength_of(memory: Memory, links: int, uses: int, last_use: int, now: int) 
 
 
 def strength_parts(memory: Memory, links: int, uses: int, last_use: int, now: int) -> tuple[Part, ...]:
-    """Return importance, age, touch and category, which multiply; links and uses, which are added.
-
-    A memory whose file tells no time counts as new: nobody can say that it faded.
-    """
+    """Return importance, age (0 if unknown), touch and category, which multiply; links and uses, which are added."""
     age = _days(memory.created, now)
     touch = _untouched(memory, last_use, now)
     category = category_of(memory)

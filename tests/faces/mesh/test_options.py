@@ -107,7 +107,7 @@ def test_a_key_is_not_shown():
 
 def _lessons(mesh) -> tuple[float, int]:
     settings = mesh.repository.settings
-    return settings.lesson_confidence, settings.lesson_days
+    return settings.min_lesson_confidence, settings.lesson_days
 
 
 def test_what_the_user_set_counts_where_no_option_says_otherwise(project):

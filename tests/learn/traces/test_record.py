@@ -7,7 +7,7 @@ import pytest
 from rawkomem.learn.traces.record import Experienced, Told, plan_experience, plan_trace, trace_path
 from rawkomem.model.entry import Memory
 from rawkomem.model.errors import BadInput
-from rawkomem.state.order import dependency_chain, execution_order
+from rawkomem.state.run import dependency_chain, execution_order
 from tests.seeds import by_case
 
 AT = 1_769_164_200_123  # 2026-01-23T10:30:00.123Z

@@ -8,11 +8,10 @@ from zlib import crc32
 from rawkomem.index.views.neighbors import Neighbours
 from rawkomem.model.clock import DAY, iso
 from rawkomem.model.entry import Entry
+from rawkomem.state.belief.claims import KEEP_BOTH, REQUIRE_REVIEW, Predicate
 from rawkomem.state.belief.trust import Standing, trust_of
 from rawkomem.state.fold import fold
 from rawkomem.state.lifecycle.census import Census
-from rawkomem.state.lifecycle.consolidate import Similar
-from rawkomem.state.lifecycle.contradict import ClaimRules
 
 NOW = 1_790_000_000_000
 AT_NOW = iso(NOW)
@@ -40,19 +39,8 @@ def turned(*parts: tuple[str, float]) -> bytes:
     return array("b", sums).tobytes()
 
 
-def similar(vectors: dict[str, bytes]) -> Similar:
-    near = Neighbours(sorted(vectors.items()))
-    return Similar(near.later, near.pairs)
+def similar(vectors: dict[str, bytes]) -> Neighbours:
+    return Neighbours(sorted(vectors.items()))
 
 
-def _claim(memory) -> dict:
-    return memory.extra.get("claim")
-
-
-RULES = ClaimRules(  # the plainest claims there can be: one value for each subject; some subjects have a policy
-    key=lambda memory: (_claim(memory)["subject"], "is") if _claim(memory) else None,
-    rivals=lambda memory, others: [other for other in others if _claim(other)["value"] != _claim(memory)["value"]],
-    policy=lambda memory: {"reviewed": "require_review", "both": "keep_both"}.get(
-        _claim(memory)["subject"], "supersede"
-    ),
-)
+RULES = {"reviewed": Predicate(conflict_policy=REQUIRE_REVIEW), "both": Predicate(conflict_policy=KEEP_BOTH)}
