@@ -48,23 +48,17 @@ class MiniLmEmbedder:
         return vectors
 
     def _run(self, batches: list[list[list[int]]]) -> list[bytes]:
-        encoder = self._encoder or self._open()
+        from .blas import OneThread, workers  # before anything else imports numpy
+        from .minilm_pass import Encoder
+
+        encoder = self._encoder = self._encoder or Encoder(self._file)
         before, self._passes = self._passes, self._passes + len(batches)
         if before < KEEP_AFTER_PASSES <= self._passes:
             encoder.keep()
-        from .blas import OneThread, workers
-
         with OneThread():
             threads = min(workers(), len(batches))
             found = map(encoder, batches) if threads == 1 else side_by_side(encoder, batches, threads)
             return [vector for vectors in found for vector in vectors]
-
-    def _open(self) -> Encoder:
-        from . import blas  # noqa: F401 (before anything else imports numpy)
-        from .minilm_pass import Encoder
-
-        self._encoder = Encoder(self._file)
-        return self._encoder
 
 
 def side_by_side(encoder: Encoder, batches: list[list[list[int]]], threads: int) -> list[list[bytes]]:

@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....model.record import record
 from ..sqlite import pack_all
-from .rows import (
-    Vector,
-    Version,
-    hash_of_vectors,
-    storable,
-    terms_of,
-    tokens_of,
-    versions_of,
-)
+from .rows import Vector, Version, hash_of_vectors, storable, terms_of, tokens_of, versions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
