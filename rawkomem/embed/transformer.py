@@ -56,10 +56,8 @@ def load(model: str, dims: int) -> Any:
 
         import_module("transformers.utils.logging").disable_progress_bar()  # it writes over the face's own output
     except ImportError as error:
-        raise EmbedderFailed(
-            f"{error.name or 'sentence-transformers'} is not installed",
-            "Run: pip install 'rawkomem[sentence-transformers]'",
-        )
+        missing = error.name or "sentence-transformers"
+        raise EmbedderFailed(f"{missing} is not installed", "Run: pip install 'rawkomem[sentence-transformers]'")
     try:
         return SentenceTransformer(model, truncate_dim=dims or None)
     except Exception as error:  # a hub that is away, a folder that is no model, weights that do not fit

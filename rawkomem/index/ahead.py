@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 import pickle
-import struct
 import subprocess
 import sys
 from hashlib import sha256
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..files.contents import read_bytes
 from ..files.layout import Layout
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     Read = dict[str, tuple[Reading, str]]  # path → reading, hash of the bytes it was made from
 
 WORTHWHILE = 500  # files; below it the second process starts in vain
-SIZE = struct.Struct("<Q")
 
 
 class ReadAhead:
@@ -44,11 +42,10 @@ class ReadAhead:
         try:
             with TemporaryFile() as wanted:  # not a pipe: with pipes both ways, each side may wait for the other
                 for batch in self.batches:
-                    _write(wanted, list(batch))
+                    pickle.dump(list(batch), wanted)
                 wanted.seek(0)
-                self.process = subprocess.Popen(
-                    command, stdin=wanted, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-                )
+                pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+                self.process = subprocess.Popen(command, stdin=wanted, stdout=pipe, stderr=nowhere)
         except OSError:
             self.close()
 
@@ -57,10 +54,10 @@ class ReadAhead:
         if self.process is None or self.process.stdout is None:
             return {}
         try:
-            batch, conditions = _read(self.process.stdout)
+            batch, conditions = pickle.load(self.process.stdout)
             known.update(conditions)
             return batch  # type: ignore[no-any-return]
-        except (OSError, EOFError, pickle.UnpicklingError, struct.error):
+        except (OSError, EOFError, pickle.UnpicklingError):
             self.close()
             return {}
 
@@ -78,25 +75,12 @@ def read_for_index(layout: Layout, path: str) -> tuple[Reading, str]:
     return read_data(data, path, advice=False), sha256(data).hexdigest()
 
 
-def _write(stream: IO[bytes], value: object) -> None:
-    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    stream.write(SIZE.pack(len(data)) + data)
-    stream.flush()
-
-
-def _read(stream: IO[bytes]) -> Any:
-    head = stream.read(SIZE.size)
-    if len(head) < SIZE.size:
-        raise EOFError
-    return pickle.loads(stream.read(*SIZE.unpack(head)))
-
-
 def serve() -> None:
     """The second process: batches of paths come in, batches of readings and their conditions, read, go out."""
     layout = Layout(sys.argv[1])
     while True:
         try:
-            paths = _read(sys.stdin.buffer)
+            paths = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         batch: Read = {}
@@ -106,7 +90,9 @@ def serve() -> None:
             except OSError:
                 continue  # the first process will find out, and say so
         patterns = {pattern for reading, _ in batch.values() for entry in reading.entries for pattern in entry.when}
-        _write(sys.stdout.buffer, (batch, {pattern: read_condition(pattern) for pattern in patterns}))
+        answer = (batch, {pattern: read_condition(pattern) for pattern in patterns})
+        pickle.dump(answer, sys.stdout.buffer, pickle.HIGHEST_PROTOCOL)
+        sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":

@@ -85,15 +85,11 @@ class Catalogue:
     def __init__(self, connection: apsw.Connection):
         self.db = connection
 
-    def create(self) -> None:
-        """Make the tables."""
-        self.db.execute(SCHEMA)
-
     def erase(self) -> None:
         """Drop all tables of the file, then create the catalogue's."""
         for table in TABLES + AUTHORSHIP_TABLES:
             self.db.execute(f"DROP TABLE IF EXISTS {table}")
-        self.create()
+        self.db.execute(SCHEMA)
 
     def meta(self) -> dict[str, bytes | str]:
         """Everything in `meta`."""
@@ -113,21 +109,18 @@ class Catalogue:
 
     def hash_of(self, path: str) -> str:
         """The hash of one file as it was read; empty when unknown."""
-        found = first(self.db, "SELECT hash FROM files WHERE path = ?", (path,))
-        return found[0] if found else ""
+        return self._text("SELECT hash FROM files WHERE path = ?", path)
 
     def unread(self) -> list[str]:
         """The files that must be read again: they could not be read, or changed while we looked."""
-        return [row[0] for row in rows(self.db, "SELECT path FROM files WHERE stamp = ? ORDER BY path", (UNREAD,))]
+        return self._texts("SELECT path FROM files WHERE stamp = ? ORDER BY path", UNREAD)
 
     def put_file(self, path: str, stamp: str, hash: str, verdict: str, entries: Sequence[Entry]) -> None:
         """Remember a file and the entries it holds."""
         self.forget_file(path)
         self.db.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", (path, stamp, hash, verdict, len(entries)))
-        self.db.executemany(
-            "INSERT INTO entries VALUES (?, ?, ?, ?)",
-            [(path, number, entry.id, entry.target) for number, entry in enumerate(entries)],
-        )
+        numbered = [(path, number, entry.id, entry.target) for number, entry in enumerate(entries)]
+        self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", numbered)
 
     def set_stamp(self, path: str, stamp: str) -> None:
         """A file was touched but says the same."""
@@ -140,18 +133,17 @@ class Catalogue:
 
     def targets_of(self, path: str) -> set[str]:
         """The memories that a file's entries are about."""
-        return {row[0] for row in rows(self.db, "SELECT target FROM entries WHERE path = ?", (path,))}
+        return set(self._texts("SELECT target FROM entries WHERE path = ?", path))
 
     def paths_about(self, target: str) -> set[str]:
         """The files that hold entries about a memory."""
-        return {row[0] for row in rows(self.db, "SELECT path FROM entries WHERE target = ?", (target,))}
+        return set(self._texts("SELECT path FROM entries WHERE target = ?", target))
 
     def put_memory(self, memory: Memory, doc: str) -> None:
         """Store a folded memory; of a deleted one the store holds nothing."""
         values = [getattr(memory, name) for name in Row.__fields__]  # type: ignore[attr-defined]
-        kept = first(self.db, "SELECT digest FROM memories WHERE id = ?", (memory.id,)) or ("",)
-        kept = ("",) if memory.status == "deleted" else kept
-        self.db.execute(f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 14)})", (*values, doc, *kept))
+        digest = "" if memory.status == "deleted" else self.digest(memory.id)
+        self.db.execute(f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 14)})", (*values, doc, digest))
 
     def is_new(self, id: str, digest: str) -> bool:
         """Whether the store holds something else of this memory; if so, remember that it is given this now."""
@@ -162,8 +154,7 @@ class Catalogue:
 
     def digest(self, id: str) -> str:
         """The digest of what the store was given of a memory; empty when unknown."""
-        found = first(self.db, "SELECT digest FROM memories WHERE id = ?", (id,))
-        return found[0] if found else ""
+        return self._text("SELECT digest FROM memories WHERE id = ?", id)
 
     def digests(self) -> dict[str, str]:
         """The digests of all memories that the store was given."""
@@ -177,8 +168,7 @@ class Catalogue:
 
     def paths_of(self, ids: Iterable[str]) -> set[str]:
         """The files in which these memories start."""
-        found = (first(self.db, "SELECT path FROM memories WHERE id = ?", (id,)) for id in ids)
-        return {row[0] for row in found if row}
+        return {path for id in ids for path in self._texts("SELECT path FROM memories WHERE id = ?", id)}
 
     def memories_in(self, path: str) -> list[tuple[str, str]]:
         """(id, whole memory as JSON) of the memories that start in a file, in its order."""
@@ -199,8 +189,7 @@ class Catalogue:
 
     def doc(self, id: str) -> str:
         """The whole memory as JSON; empty when unknown."""
-        found = first(self.db, "SELECT doc FROM memories WHERE id = ?", (id,))
-        return found[0] if found else ""
+        return self._text("SELECT doc FROM memories WHERE id = ?", id)
 
     def holds(self, text: str) -> bool:
         """Whether any memory holds this text, in any case."""
@@ -208,31 +197,35 @@ class Catalogue:
 
     def docs(self) -> list[str]:
         """Every whole memory as JSON, by id."""
-        return [doc for (doc,) in rows(self.db, "SELECT doc FROM memories ORDER BY id")]
+        return self._texts("SELECT doc FROM memories ORDER BY id")
 
     def resolve(self, name: str) -> list[str]:
         """The ids a person may mean: the id itself, else ids that start with it, else the memory of a file stem."""
         if len(name) > LONGEST_NAME:
             return []
-        if self.row(name):
-            return [name]
-        if self.row(name.removesuffix(".md")):
-            return [name.removesuffix(".md")]
+        for id in (name, name.removesuffix(".md")):
+            if self.row(id):
+                return [id]
         like = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        starts = self._ids("SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", like + "%")
+        starts = self._texts("SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", like + "%")
         stem = like.removesuffix(".md")
-        return starts or self._ids(
-            "SELECT id FROM memories WHERE path LIKE ? ESCAPE '\\' ORDER BY line LIMIT 20", f"%/{stem}.md"
-        )
+        in_file = "SELECT id FROM memories WHERE path LIKE ? ESCAPE '\\' ORDER BY line LIMIT 20"
+        return starts or self._texts(in_file, f"%/{stem}.md")
 
-    def _ids(self, sql: str, *values: str) -> list[str]:
+    def _texts(self, sql: str, *values: str) -> list[str]:
+        """Return the first column of all rows."""
         return [row[0] for row in rows(self.db, sql, values)]
 
-    def counts(self) -> dict[str, int]:
-        """How many files, entries, and memories by status."""
-        counts = {table: first(self.db, f"SELECT count(*) FROM {table}")[0] for table in ("files", "entries")}
+    def _text(self, sql: str, *values: str) -> str:
+        """Return the first column of the first row; empty where there is none."""
+        found = first(self.db, sql, values)
+        return found[0] if found else ""
+
+    def counts(self) -> tuple[int, int, dict[str, int]]:
+        """Return how many files and entries there are, and how many memories of each status."""
+        files, entries = first(self.db, "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM entries)")
         by_status = rows(self.db, "SELECT status, count(*) FROM memories GROUP BY status ORDER BY status")
-        return counts | {f"memories.{status}": count for status, count in by_status}
+        return files, entries, dict(by_status)
 
 
 def own_inode(path: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..state.belief.claims import read_claim
 from ..state.belief.conflicts import Conflict, open_conflicts
-from .lists import memory_of
+from .lists import known_memory, memory_of
 from .stores.database import rows
 
 if TYPE_CHECKING:
@@ -41,10 +41,5 @@ def claiming(catalogue: Catalogue, subject: str, predicate: str) -> list[Memory]
 def pending(catalogue: Catalogue) -> list[Conflict]:
     """Every conflict that is still open."""
     ids = [id for (id,) in rows(catalogue.db, "SELECT DISTINCT memory FROM conflicts ORDER BY memory")]
-    memories = [memory_of(doc) for doc in map(catalogue.doc, ids) if doc]
-
-    def find(id: str) -> Memory | None:
-        doc = catalogue.doc(id)
-        return memory_of(doc) if doc else None
-
-    return open_conflicts(memories, find)
+    memories = [memory for id in ids if (memory := known_memory(catalogue, id))]
+    return open_conflicts(memories, lambda id: known_memory(catalogue, id))

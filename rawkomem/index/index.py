@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 REDACTION = "231c2577"  # checksum of the tables in redaction/rules.py: answers come from redacted copies in the index
 RACY = 20_000_000  # nanoseconds: a file changed this shortly before the sweep may change again under the same stamp
 LOSS = 0.3  # a sync that would drop more than this share of the files first makes sure that the folder is there
-LOCK_WAIT_S = 600.0
 NEVER = (0.0, 0.0, 0)  # when the last sweep ended, how long it took, and how many files it saw
 SWEPT_AT_ONCE = 4_000  # files, some 20 ms: up to that many are swept for every answer
 PATIENCE = 10  # … more of them after ten times what the last sweep took, by a process that stays open
@@ -136,12 +135,12 @@ class Index:
     @property
     def catalogue(self) -> Catalogue:
         """The catalogue, as of the last `refresh`."""
-        return Catalogue(self._connection())
+        return Catalogue(self.reading())
 
     @property
     def store(self) -> SearchStore:
         """The search store, as of the last `refresh`."""
-        connection = self._connection()
+        connection = self.reading()
         if self._store is None:
             self._store = self.open_store(connection)
         return self._store
@@ -167,14 +166,11 @@ class Index:
         if self._outside is not None:
             self._outside.commit()
 
-    def _connection(self) -> apsw.Connection:
+    def reading(self) -> apsw.Connection:
+        """The connection that catalogue and store read from; BEGIN on it to see one state, whoever writes meanwhile."""
         if self._db is None:
             self._db = open_database(self.path, readonly=True)
         return self._db
-
-    def reading(self) -> apsw.Connection:
-        """The connection that catalogue and store read from; BEGIN on it to see one state, whoever writes meanwhile."""
-        return self._connection()
 
     def discard(self) -> None:
         """Throw a broken database away; the next refresh makes a new one."""
@@ -224,14 +220,13 @@ class Index:
         sweeping = None if self._is_recent() else Sweeping(self.layout)
         started = time.monotonic()
         listing, found = self._ask(ask)
-        if sweeping is None:
-            if listing is not None:
-                return found()
-        else:
+        fresh = listing is not None
+        if sweeping:
             seen = sweeping.seen()
             self._swept = (time.monotonic(), time.monotonic() - started, seen.files)
-            if listing == seen.listing:
-                return found()
+            fresh = listing == seen.listing
+        if fresh:
+            return found()
         self.sync()
         _, found = self._ask(ask)
         return found()
@@ -239,7 +234,7 @@ class Index:
     def _ask(self, ask: Callable[[], T]) -> tuple[bytes | str | None, Callable[[], T]]:
         """The listing that the index was made from (None: it must be made anew), and what was answered or raised."""
         try:
-            self._connection().execute("BEGIN")
+            self.reading().execute("BEGIN")
         except BROKEN as failure:
             self.release()
             return None, _raising(failure)
@@ -270,7 +265,7 @@ class Index:
     def is_fresh(self, seen: Sweep) -> bool:
         """Whether the index was made from exactly these files, with today's schema and embedder."""
         try:
-            meta = Catalogue(self._connection()).meta()
+            meta = self.catalogue.meta()
         except BROKEN:
             self.release()
             return False
@@ -334,12 +329,13 @@ class Index:
             writer.close()
 
     def _make_tables(self, writer: apsw.Connection) -> None:
+        catalogue = Catalogue(writer)
         with writer:
-            Catalogue(writer).erase()
+            catalogue.erase()
             self.open_store(writer).erase()
             self.commit_outside()
-            Catalogue(writer).set_meta("inode", own_inode(self.path))
-            Catalogue(writer).set_meta("fingerprint", self.fingerprint)
+            catalogue.set_meta("inode", own_inode(self.path))
+            catalogue.set_meta("fingerprint", self.fingerprint)
 
     def _mend(self, writer: apsw.Connection) -> None:
         """After a sync that was cut short between the commit of a store outside and that of the catalogue, the two may
@@ -372,7 +368,8 @@ class _Reconcile:
         found = {path: stamp for path, stamp in stamps(seen.listing).items() if is_text(path)}
         self.known = known = self.catalogue.stamps()
         changed = [path for path, stamp in found.items() if known.get(path) != stamp]
-        gone = [path for path in known if path not in found and not _below(path, seen.unreadable)]
+        hidden = tuple(f"{folder}/" for folder in seen.unreadable)
+        gone = [path for path in known if path not in found and not path.startswith(hidden)]
         self._guard(len(gone), len(known), seen)
         if found and self.why and not self.index.told:
             self.index.warn(f"making the index from {count(len(found), 'file')}: {self.why}")
@@ -440,10 +437,8 @@ class _Reconcile:
         root = self.index.layout.root
         areas = [area for area in AREAS if os.path.isdir(os.path.join(root, area))]
         if seen.unreadable or "memories" not in areas:
-            raise Refused(
-                f"{gone} of {known} indexed files seem to be gone and {root} cannot be read fully",
-                "make the folder readable; if they are really gone, run 'rawkomem rebuild'",
-            )
+            hint = "make the folder readable; if they are really gone, run 'rawkomem rebuild'"
+            raise Refused(f"{gone} of {known} indexed files seem to be gone and {root} cannot be read fully", hint)
 
 
 def _raising(failure: BaseException) -> Callable[[], NoReturn]:
@@ -451,7 +446,3 @@ def _raising(failure: BaseException) -> Callable[[], NoReturn]:
         raise failure
 
     return fail
-
-
-def _below(path: str, folders: tuple[str, ...]) -> bool:
-    return any(path.startswith(folder + "/") for folder in folders)

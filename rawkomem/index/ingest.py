@@ -61,7 +61,10 @@ class Ingest:
         vanished = list(gone)
         for path in vanished:
             targets |= self.catalogue.targets_of(path)
-        self._record(fresh, vanished)
+        for reading, stamp, digest in fresh:
+            self.catalogue.put_file(reading.path, stamp, digest, reading.verdict, reading.entries)
+        for path in vanished:
+            self.catalogue.forget_file(path)
         self._refold(targets - {""})
         return len(fresh) + len(vanished)
 
@@ -80,12 +83,6 @@ class Ingest:
             return read_file(self.layout.path(path), path), ""
         self.readings[path] = reading
         return reading, digest
-
-    def _record(self, fresh: list[tuple[Reading, str, str]], vanished: list[str]) -> None:
-        for reading, stamp, digest in fresh:
-            self.catalogue.put_file(reading.path, stamp, digest, reading.verdict, reading.entries)
-        for path in vanished:
-            self.catalogue.forget_file(path)
 
     def _refold(self, targets: set[str]) -> None:
         """Fold these memories anew, and put what differs: them, and those beside them in the same files."""
@@ -139,22 +136,16 @@ class Ingest:
 
     def _embedded(self, documents: list[Fresh]) -> Sequence[Document]:
         found = zip(documents, vectors_of(self.embedder, [(memory, own) for memory, own, _ in documents]), strict=True)
-        return [document_of(memory, _passages(own, vectors), digest) for (memory, own, digest), vectors in found]
+        return [_document(*fresh, vectors) for fresh, vectors in found]
 
 
-def _passages(pieces: list[Piece], vectors: list[bytes]) -> list[Passage]:
-    return [
-        Passage(piece.text, vector, piece.field, piece.heading, piece.line, piece.around)
-        for piece, vector in zip(pieces, vectors, strict=True)
-    ]
+def _document(memory: Memory, pieces: list[Piece], digest: str, vectors: list[bytes]) -> Document:
+    """Return a memory as the store keeps it."""
+    passages = tuple(Passage(vector=vector, **as_dict(p)) for p, vector in zip(pieces, vectors, strict=True))
+    return Document(facets_of(memory), searchable_title(memory.title), passages, digest)
 
 
 def _digest(memory: Memory, pieces: list[Piece]) -> str:
     """Return a hash over everything that goes into a document but the vectors."""
     said = (memory.title, facets_of(memory), [as_dict(piece) for piece in pieces])
     return sha256(repr(said).encode()).hexdigest()
-
-
-def document_of(memory: Memory, passages: Iterable[Passage], digest: str = "") -> Document:
-    """Return a memory as the store keeps it."""
-    return Document(facets_of(memory), searchable_title(memory.title), tuple(passages), digest)

@@ -52,11 +52,12 @@ def pieces_of(memory: Memory) -> list[Piece]:
 def with_surroundings(memories: Sequence[list[Piece]]) -> list[list[Piece]]:
     """The pieces of one file's memories, in order, each body piece with its neighbours' text."""
     flat = [piece for pieces in memories for piece in pieces if piece.field == BODY]
-    around = iter([_around(flat, at) for at in range(len(flat))])
-    return [
-        [replace(piece, around=next(around)) if piece.field == BODY else piece for piece in pieces]
-        for pieces in memories
-    ]
+    around = (_around(flat, at) for at in range(len(flat)))
+
+    def surrounded(piece: Piece) -> Piece:
+        return replace(piece, around=next(around)) if piece.field == BODY else piece
+
+    return [[surrounded(piece) for piece in pieces] for pieces in memories]
 
 
 def _around(pieces: list[Piece], at: int) -> str:

@@ -60,7 +60,7 @@ def status(index: Index) -> Status:
 def _status(index: Index) -> Status:
     index.refresh()
     catalogue = index.catalogue
-    counts = catalogue.counts()
+    indexed, entries, memories = catalogue.counts()
     seen = sweep(index.layout)
     known = catalogue.hashes()
     stale = catalogue.unread()
@@ -75,9 +75,9 @@ def _status(index: Index) -> Status:
         bytes=0 if in_memory(index.path) else os.path.getsize(index.path),
         fingerprint=index.fingerprint,
         files=len(actual),
-        indexed=counts["files"],
-        entries=counts["entries"],
-        memories={key.removeprefix("memories."): n for key, n in counts.items() if key.startswith("memories.")},
+        indexed=indexed,
+        entries=entries,
+        memories=memories,
         files_hash=_digest(actual),
         index_hash=_digest(known),
         behind=tuple(behind),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,15 +19,10 @@ class Bits:
     """Row numbers and bits, as they stood at one version of the database."""
 
     def __init__(self, rows: Iterable[tuple[int, bytes]], version: int):
-        numbers, bits, chunk = [], [], []
-        for row in rows:
-            chunk.append(row)
-            if len(chunk) == CHUNK:
-                numbers.append(np.array([n for n, _ in chunk], np.int64))
-                bits.append(b"".join(bits for _, bits in chunk))
-                chunk = []
-        numbers.append(np.array([n for n, _ in chunk], np.int64))
-        bits.append(b"".join(bits for _, bits in chunk))
+        numbers, bits, left = [np.zeros(0, np.int64)], [], iter(rows)
+        while chunk := list(islice(left, CHUNK)):
+            numbers.append(np.array([n for n, _ in chunk], np.int64))
+            bits.append(b"".join(bits for _, bits in chunk))
         self.version = version
         self._numbers = np.concatenate(numbers)
         self._words = np.frombuffer(b"".join(bits), np.uint64).reshape(len(self._numbers), -1)

@@ -29,12 +29,11 @@ def _tokenizer() -> apsw.FTS5Tokenizer:
 
 def terms(text: str) -> list[str]:
     """The stems of a text, in order, as FTS5's `porter unicode61` makes them."""
-    found = _tokenizer()(
-        text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
-    )
+    options = {"include_offsets": False, "include_colocated": False}
+    found = cast("list[str]", _tokenizer()(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, **options))
     if 4 * len(text) <= LONGEST:
-        return cast("list[str]", found)
-    return [term.encode()[:LONGEST].decode(errors="ignore") for term in cast("list[str]", found)]
+        return found
+    return [term.encode()[:LONGEST].decode(errors="ignore") for term in found]
 
 
 def row_terms(*columns: str) -> list[str]:

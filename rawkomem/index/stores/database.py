@@ -23,20 +23,8 @@ CACHE = 8_000  # kB of page cache: enough for a query, small enough for a cold c
 SAFE_NAME = "index.db"
 IN_MEMORY = "file:/rawkomem-"  # what the names of databases in memory begin with
 # Network and shared file systems without the shared memory that WAL needs.
-UNSAFE = {
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "smbfs",
-    "9p",
-    "fuse.sshfs",
-    "fuse.glusterfs",
-    "afs",
-    "ceph",
-    "vboxsf",
-    "drvfs",
-}
+UNSAFE = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "vboxsf", "drvfs"}
+UNSAFE |= {"fuse.sshfs", "fuse.glusterfs"}
 
 
 def index_path(layout: Layout) -> str:
@@ -61,8 +49,7 @@ def _cache_path(layout: Layout) -> str:
 
 
 def _unwritable(layout: Layout) -> bool:
-    folder = layout.local if os.path.isdir(layout.local) else layout.root
-    return not os.access(folder, os.W_OK)
+    return not os.access(layout.local if os.path.isdir(layout.local) else layout.root, os.W_OK)
 
 
 def file_system(path: str) -> str:

@@ -27,11 +27,13 @@ from .documents import BODY, DEEP, FIRST, REST, Document, Hit, Passage
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from typing import TypeVar
 
     import apsw
 
     from .bits import Bits
 
+    T = TypeVar("T", str, list[int])
     Placed = tuple[int, int, int, str, Passage]  # row number, row number of the document, place in it, head, passage
 
 RANGE = 0.3  # components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
@@ -111,14 +113,10 @@ class SqliteStore:
     def _put_passages(self, placed: list[Placed], packed: list[tuple[bytes, bytes]]) -> None:
         """Table by table: a statement that runs often is cheaper than many that take turns."""
         fill = self.db.executemany
-        fill(
-            "INSERT INTO passages (n, document, number, field, alone, heading, line, text)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [(n, owner, at, p.field, not p.around, p.heading, p.line, p.text) for n, owner, at, _, p in placed],
-        )
-        fill(
-            "INSERT INTO words (rowid, head, text) VALUES (?, ?, ?)", [(n, head, p.text) for n, _, _, head, p in placed]
-        )
+        passages = [(n, owner, at, p.field, not p.around, p.heading, p.line, p.text) for n, owner, at, _, p in placed]
+        fill("INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", passages)
+        words = [(n, head, p.text) for n, _, _, head, p in placed]
+        fill("INSERT INTO words (rowid, head, text) VALUES (?, ?, ?)", words)
         around = [(n, head, p.around) for n, _, _, head, p in placed if p.around]
         fill("INSERT INTO around (rowid, head, text) VALUES (?, ?, ?)", around)
         self._put_vectors([row[0] for row in placed], packed)
@@ -137,12 +135,10 @@ class SqliteStore:
             if owner is None:
                 continue
             for (n,) in rows(self.db, "SELECT n FROM passages WHERE document = ?", owner):
-                self.db.execute("DELETE FROM words WHERE rowid = ?", (n,))
-                self.db.execute("DELETE FROM around WHERE rowid = ?", (n,))
-                for table in ("fine", "coarse", "deep_fine", "deep_coarse"):
-                    self.db.execute(f"DELETE FROM {table} WHERE n = ?", (n,))
-            self.db.execute("DELETE FROM shallow WHERE document = ?", owner)
-            self.db.execute("DELETE FROM passages WHERE document = ?", owner)
+                for table in ("words", "around", "fine", "coarse", "deep_fine", "deep_coarse"):
+                    self.db.execute(f"DELETE FROM {table} WHERE rowid = ?", (n,))
+            for table in ("shallow", "passages"):
+                self.db.execute(f"DELETE FROM {table} WHERE document = ?", owner)
             self.db.execute("DELETE FROM documents WHERE n = ?", owner)
 
     def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
@@ -185,10 +181,8 @@ class SqliteStore:
             inside, values = f"AND n IN ({', '.join(close)})", []
         if tier == REST:
             inside += " AND n IN (SELECT p.n FROM shallow s JOIN passages p ON p.document = s.document)"
-        sql = (
-            "SELECT n, vec_distance_l2(vec_int8(vector), vec_int8(?)) AS d"
-            f" FROM {prefix}fine WHERE true {inside} ORDER BY d LIMIT ?"
-        )
+        distance = "vec_distance_l2(vec_int8(vector), vec_int8(?))"
+        sql = f"SELECT n, {distance} AS d FROM {prefix}fine WHERE true {inside} ORDER BY d LIMIT ?"
         found = with_ties(lambda most: rows(self.db, sql, (fine, *values, most)), limit)
         return self._hits(((n, 1 - distance * distance / (2 * SCALE * SCALE)) for n, distance in found), limit)
 
@@ -198,13 +192,10 @@ class SqliteStore:
             return list(map(str, self._in_memory(table).closest(bits, limit, lambda found: self._allowed(found, only))))
         self._asked = True
         inside, values = self._inside(only)
-        sql = (
-            "SELECT n, vec_distance_hamming(vec_bit(bits), vec_bit(?)) AS d"
-            f" FROM {table} WHERE true {inside} ORDER BY d LIMIT ?"
-        )
-        return [
-            str(n) for n, _ in with_ties(lambda most: rows(self.db, sql, (bits, *values, most)), limit, COARSE_TIES)
-        ]
+        distance = "vec_distance_hamming(vec_bit(bits), vec_bit(?))"
+        sql = f"SELECT n, {distance} AS d FROM {table} WHERE true {inside} ORDER BY d LIMIT ?"
+        found = with_ties(lambda most: rows(self.db, sql, (bits, *values, most)), limit, COARSE_TIES)
+        return [str(n) for n, _ in found]
 
     def _in_memory(self, table: str) -> Bits:
         """The bits of a tier; read again after every commit of another connection."""
@@ -244,25 +235,15 @@ class SqliteStore:
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
         """(id, vector) of every body passage, by id and place; as int8 in whatever scale the store keeps them."""
         where, values = _conditions(only)
-        return rows(
-            self.db,
-            "SELECT d.id, f.vector FROM documents d JOIN passages p ON p.document = d.n JOIN fine f ON f.n = p.n"
-            f" WHERE p.field = '{BODY}' {'AND' if where else ''} {where} ORDER BY d.id, p.number",
-            values,
-        )
+        tables = "documents d JOIN passages p ON p.document = d.n JOIN fine f ON f.n = p.n"
+        inside = f"p.field = '{BODY}' {'AND' if where else ''} {where}"
+        sql = f"SELECT d.id, f.vector FROM {tables} WHERE {inside} ORDER BY d.id, p.number"
+        return rows(self.db, sql, values)
 
     def _telling(self, table: str, words: list[str]) -> list[str]:
-        """The rarest of these words that together occur in at most so many passages: ranking each takes its time."""
+        """Return the rarest of these words; ranking each word takes time."""
         sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {RANKED})"
-        counted = sorted((first(self.db, sql, (word,))[0], word) for word in words)
-        kept: list[str] = []
-        total = 0
-        for held, word in counted:
-            total += held
-            if kept and total > RANKED:
-                break
-            kept.append(word)
-        return kept
+        return rarest([(first(self.db, sql, (word,))[0], word) for word in words])
 
     def passage(self, id: str, number: int) -> str:
         """The text of one passage."""
@@ -287,11 +268,8 @@ class SqliteStore:
 
     def _hits(self, found: Iterable[tuple[int, float]], limit: int) -> list[Hit]:
         scores = dict(found)
-        places = rows(
-            self.db,
-            "SELECT p.n, d.id, p.number, p.field, p.alone FROM passages p JOIN documents d ON d.n = p.document"
-            f" WHERE p.n IN ({', '.join(map(str, scores))})",
-        )
+        sql = "SELECT p.n, d.id, p.number, p.field, p.alone FROM passages p JOIN documents d ON d.n = p.document"
+        places = rows(self.db, f"{sql} WHERE p.n IN ({', '.join(map(str, scores))})")
         hits = [Hit(id, number, scores[n], field, bool(alone)) for n, id, number, field, alone in places]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
 
@@ -323,6 +301,18 @@ def with_ties(ask: Callable[[int], list[tuple[int, float]]], limit: int, spare: 
         found = ask(most)
     last = found[limit - 1][1] if 0 < limit <= len(found) else None
     return found[:limit] + [row for row in found[limit:] if row[1] == last]
+
+
+def rarest(counted: Iterable[tuple[int, T]]) -> list[T]:
+    """Return the rarest of counted words, at least one, that together occur in at most RANKED passages."""
+    kept: list[T] = []
+    total = 0
+    for held, word in sorted(counted):
+        total += held
+        if kept and total > RANKED:
+            break
+        kept.append(word)
+    return kept
 
 
 def _conditions(only: Filter) -> tuple[str, list[str | int | bytes]]:

@@ -48,10 +48,9 @@ class Believed:
     def _source(self, id: str) -> tuple[float, Sequence[str]]:
         """Return the trust of a source by itself, and its own sources; of one that is gone nothing is known."""
         if id not in self._sources:
-            from ..lists import memory_of
+            from ..lists import known_memory
 
-            doc = self.catalogue.doc(id)
-            memory = memory_of(doc) if doc else None
+            memory = known_memory(self.catalogue, id)
             self._sources[id] = (self._own(memory).value, derived_from(memory)) if memory else (BASES["unknown"], ())
         return self._sources[id]
 

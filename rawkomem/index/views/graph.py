@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ...model.clock import now
 from ...model.filters import Filter
 from ...model.kinds import GROUPS
+from ...state.facets import is_valid
 from ...state.graph.graph import Graph, build
 from ..lists import memory_of
 
@@ -36,7 +37,8 @@ def load_graph(
     at = now()
 
     def is_current(memory: Memory) -> bool:
-        return not statuses or _is_current(memory, statuses, at)
+        """Tell whether a memory is wanted and valid now: history must not leak in through a link."""
+        return not statuses or (memory.status in statuses and is_valid(memory, at))
 
     pairs = []
     if similar > 0 and (similar_to or len(memories) <= SIMILAR_UP_TO):
@@ -48,9 +50,3 @@ def load_graph(
     elif similar > 0:
         warn(f"more than {SIMILAR_UP_TO:,} memories: shown is what files declare, not what is similar")
     return build(memories, is_current, pairs)
-
-
-def _is_current(memory: Memory, statuses: tuple[str, ...], at: int) -> bool:
-    """Of a wanted status and valid now: history must not leak in through a link."""
-    valid = memory.valid_from <= at and (not memory.valid_until or at < memory.valid_until)
-    return memory.status in statuses and valid

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
-LEAST = 0.5  # cosine of a link (neolata)
 MOST = 5  # links of a memory by similarity (neolata)
 LENGTH = 2_048
 BLOCK = 512  # rows compared with all others at once: 40 MB with 20,000 memories

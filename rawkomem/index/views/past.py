@@ -50,9 +50,7 @@ class Past:
     def _entries(self, path: str) -> tuple[Entry, ...]:
         if path not in self._read:
             try:
-                reading, _ = read_for_index(self.layout, path)
+                self._read[path] = read_for_index(self.layout, path)[0].entries
             except OSError:  # gone or unreadable since the last sync: it can tell nothing
                 self._read[path] = ()
-            else:
-                self._read[path] = reading.entries
         return self._read[path]

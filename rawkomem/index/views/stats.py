@@ -12,7 +12,6 @@ from ...model.record import record
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ...model.entry import Memory
     from .view import View
 
 MOST = 10  # names in a top list
@@ -50,12 +49,15 @@ def stats(view: View) -> Stats:
     """Count what is inside a filter."""
     memories = [memory for row in view.rows() if (memory := view.memory(row.id))]
     known = accesses(view.layout)
-    used = [_used(memory, known.get(memory.id, Access())) for memory in memories]
+    facts = [(memory, known.get(memory.id, Access())) for memory in memories]
+    used = [Used(memory.id, memory.title, access.count, access.last) for memory, access in facts]
+    ids = {memory.id for memory in memories}
+    used_at = (use.at for use in uses(view.layout) for id in use.ids if id in ids)
     tags = _counted(tag for memory in memories for tag in {tag.lower() for tag in memory.tags})
-    counts = view.catalogue.counts()
+    *_, statuses = view.catalogue.counts()
     return Stats(
         memories=len(memories),
-        statuses={key.removeprefix("memories."): n for key, n in counts.items() if key.startswith("memories.")},
+        statuses=statuses,
         kinds=_counted(memory.kind for memory in memories),
         importance=_counted(memory.importance for memory in memories),
         tags=dict(list(tags.items())[:MOST]),
@@ -64,12 +66,8 @@ def stats(view: View) -> Stats:
         most_used=tuple(sorted((i for i in used if i.count), key=lambda i: (-i.count, -i.last, i.id))[:MOST]),
         least_used=tuple(sorted(used, key=lambda i: (i.count, i.last, i.id))[:MOST]),
         weeks=_course((memory.created for memory in memories), 7 * DAY, WEEKS),
-        days=_course(_used_at(view, {memory.id for memory in memories}), DAY, DAYS),
+        days=_course(used_at, DAY, DAYS),
     )
-
-
-def _used_at(view: View, ids: set[str]) -> Iterable[int]:
-    return (use.at for use in uses(view.layout) for id in use.ids if id in ids)
 
 
 def _course(times: Iterable[int], step: int, steps: int) -> tuple[int, ...]:
@@ -77,10 +75,6 @@ def _course(times: Iterable[int], step: int, steps: int) -> tuple[int, ...]:
     end = now()
     counts = Counter((end - at) // step for at in times if 0 < at <= end)
     return tuple(counts[ago] for ago in reversed(range(steps)))
-
-
-def _used(memory: Memory, access: Access) -> Used:
-    return Used(memory.id, memory.title, access.count, access.last)
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:

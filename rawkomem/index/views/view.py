@@ -88,13 +88,9 @@ class View:
 
     def memory(self, id: str) -> Memory | None:
         """A memory, whole; None where it is unknown or outside the filter."""
-        from ..lists import memory_of, passes
+        from ..lists import known_memory, passes
 
-        if self.only.as_of:
-            memory = self._then(id)
-        else:
-            doc = self.catalogue.doc(id)
-            memory = memory_of(doc) if doc else None
+        memory = self._then(id) if self.only.as_of else known_memory(self.catalogue, id)
         if memory is None or not passes(memory, self.only, self.at, self._trust):
             return None
         return memory if not self.only.where or self._where(memory) else None
@@ -121,10 +117,9 @@ class View:
         from ..lists import memory_of, passes
 
         only = replace(self.only, trust=0.0, current=False)
-        memories = [
-            memory for memory in map(memory_of, self.catalogue.docs()) if passes(memory, only, self.at, self._trust)
-        ]
-        return tuple(memory.id for memory in memories if not only.where or self._where(memory)) or ("",)
+        known = map(memory_of, self.catalogue.docs())
+        passing = [memory for memory in known if passes(memory, only, self.at, self._trust)]
+        return tuple(memory.id for memory in passing if not only.where or self._where(memory)) or ("",)
 
     def _then(self, id: str) -> Memory | None:
         """What is deleted today stays hidden, as in a store, unless the filter asks for what is deleted."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .rfc import BLOCKS, ENTRIES, SKILLS, blocks, skills
+from .rfc import ENTRIES, published
 from .rows import OURS, STORE
 from .tables import Tables
 
@@ -26,7 +26,7 @@ def publish(place: str, dims: int, known: Mapping[str, Row], ledger: Sequence[Ro
     tables.begin()
     try:
         filled = _fill_entries(tables, known)
-        for name, schema, rows in ((BLOCKS, blocks(), ledger), (SKILLS, skills(dims), made)):
+        for (name, schema), rows in zip(published(dims).items(), (ledger, made), strict=True):
             _replace(tables.db, name, schema, rows)
     finally:
         tables.stop()

@@ -136,9 +136,8 @@ class LanceStore:
         self._tables.state = replace(self._tables.state, next=self._tables.state.next + len(rows))
         self._changed()
         self._add_segment(WORDS, [(row["n"], own) for row, own in zip(rows, words, strict=True)])
-        self._add_segment(
-            BESIDE, [(row["n"], more) for row, more in zip(rows, beside, strict=True) if more is not None]
-        )
+        surrounded = [(row["n"], more) for row, more in zip(rows, beside, strict=True) if more is not None]
+        self._add_segment(BESIDE, surrounded)
         self._hold({document.id: (document.digest, False) for document in documents})
 
     def _insert(self, table: str, rows: list[dict[str, Any]], vectors: Sequence[bytes]) -> None:

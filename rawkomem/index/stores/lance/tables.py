@@ -22,7 +22,7 @@ import json
 import os
 from datetime import timedelta
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 os.environ.setdefault("LANCEDB_LOG", "error")  # its engine tells of merged partitions on stderr, which harm nobody
 
@@ -36,7 +36,7 @@ from ....model.record import as_dict, record, replace
 from ..documents import BATCH
 from ..sqlite import COLUMNS
 from .conditions import RENAMED, among
-from .rfc import BLOCKS, ENTRIES, SKILLS, blocks, entries_v2, is_schema_v2, skills, table_names
+from .rfc import ENTRIES, TEXT, entries_v2, is_schema_v2, optional, published, required, table_names
 from .rows import OURS, entry_rows
 from .told import is_url, told
 from .words import SCHEMA as POSTINGS_SCHEMA
@@ -62,36 +62,15 @@ AT_ONCE = timedelta(milliseconds=1)
 FOREVER = timedelta(days=36_500)
 
 INTEGERS = {"importance": pa.int32(), "created": pa.int64()}  # the other facets are texts
-FILTERED = tuple(
-    pa.field(RENAMED.get(column, column), INTEGERS.get(column, pa.utf8())) for column in COLUMNS if column != "id"
-)
-PLACE = (
-    pa.field("n", pa.int32(), nullable=False),
-    pa.field("id", pa.utf8(), nullable=False),
-    pa.field("number", pa.int32(), nullable=False),
-    pa.field("field", pa.utf8(), nullable=False),
-    pa.field("alone", pa.bool_(), nullable=False),
-)
+FILTERED = optional(**{RENAMED.get(name, name): INTEGERS.get(name, TEXT) for name in COLUMNS if name != "id"})
+PLACE = required(n=pa.int32(), id=TEXT, number=pa.int32(), field=TEXT, alone=pa.bool_())
 TEXTS = (
-    pa.field("head", pa.utf8()),
-    pa.field("text", pa.utf8()),
-    pa.field("around", pa.utf8()),
-    pa.field("heading", pa.utf8()),
-    pa.field("line", pa.int32()),
-    pa.field("words", pa.int32()),  # tokens
-    pa.field("beside", pa.int32()),  # tokens with surroundings; -1 where it stands alone
+    *optional(head=TEXT, text=TEXT, around=TEXT, heading=TEXT, line=pa.int32()),
+    *optional(words=pa.int32(), beside=pa.int32()),  # tokens; with surroundings, -1 where the passage stands alone
 )
-HELD_SCHEMA = pa.schema(
-    [pa.field("id", pa.utf8(), nullable=False), pa.field("digest", pa.utf8()), pa.field("deep", pa.bool_())]
-)
-INDEXED = (
-    (PASSAGES, "n", BTree),
-    (PASSAGES, "id", BTree),
-    (PASSAGES, "status", Bitmap),
-    (PASSAGES, "kind", Bitmap),
-    (WORDS, "term", BTree),
-    (BESIDE, "term", BTree),
-)
+HELD_SCHEMA = pa.schema([*required(id=TEXT), *optional(digest=TEXT, deep=pa.bool_())])
+TERM = {"term": BTree}
+INDEXED = {PASSAGES: {"n": BTree, "id": BTree, "status": Bitmap, "kind": Bitmap}, WORDS: TERM, BESIDE: TERM}
 
 
 def schemas(dims: int) -> dict[str, pa.Schema]:
@@ -141,10 +120,8 @@ class Tables:
 
     def rows(self, table: str, where: str, columns: list[str], limit: int | None = None) -> list[dict[str, Any]]:
         """These columns of the rows for which a condition holds."""
-        found: list[dict[str, Any]] = (
-            self._tables[table].search().where(where).select(columns).limit(limit).to_arrow().to_pylist()
-        )
-        return found
+        found = self._tables[table].search().where(where).select(columns).limit(limit).to_arrow()
+        return cast("list[dict[str, Any]]", found.to_pylist())
 
     def delete(self, table: str, ids: Sequence[str]) -> None:
         """Remove the rows of these memories."""
@@ -180,14 +157,14 @@ class Tables:
         if ENTRIES in names:
             self._tables = {ENTRIES: self.db.open_table(ENTRIES)}
             self._refuse_v1()
-        for name, schema in ((ENTRIES, entries_v2(self.dims)), (BLOCKS, blocks()), (SKILLS, skills(self.dims))):
+        for name, schema in {ENTRIES: entries_v2(self.dims), **published(self.dims)}.items():
             self.db.create_table(name, schema=schema, exist_ok=True)
         self._tables = {ENTRIES: self.db.open_table(ENTRIES)}
         self._tables[ENTRIES].delete(OURS)  # of a life that was lost
         for name, schema in schemas(self.dims).items():
-            self._tables[name] = self.db.create_table(name, schema=schema, mode=_mode(name, names))
+            self._tables[name] = self.db.create_table(name, schema=schema, mode="overwrite")
         self.state = State(token_hex(8), self.dims, self._versions())
-        self._commits = self.db.create_table(COMMITS, _row(self.state), mode=_mode(COMMITS, names))
+        self._commits = self.db.create_table(COMMITS, _row(self.state), mode="overwrite")
         self._look()
 
     def _refuse_v1(self) -> None:
@@ -291,7 +268,7 @@ class Tables:
 
     def _forget_published(self) -> None:
         """What was published of memories goes with them; a table that is empty then gets vectors of today's length."""
-        for name, schema in ((BLOCKS, blocks()), (SKILLS, skills(self.dims))):
+        for name, schema in published(self.dims).items():
             table = self.db.open_table(name)
             table.delete(OURS)
             if not table.count_rows():
@@ -346,13 +323,14 @@ class Tables:
 
     def _tidy(self, lingers: timedelta) -> None:
         """Few large files instead of many small ones, indexes that hold all rows, and no versions older than this."""
-        published = [self.db.open_table(name) for name in (BLOCKS, SKILLS)]
-        for table in (*self._tables.values(), *published, self._commits):
+        beside = [self.db.open_table(name) for name in published(self.dims)]
+        for table in (*self._tables.values(), *beside, self._commits):
             table.optimize(cleanup_older_than=lingers, delete_unverified=lingers == AT_ONCE)
 
     def _make_indexes(self) -> None:
-        for name, column, kind in INDEXED:
-            self._tables[name].create_index(column, config=kind(), replace=True)
+        for name, columns in INDEXED.items():
+            for column, kind in columns.items():
+                self._tables[name].create_index(column, config=kind(), replace=True)
         for name in (PASSAGES, DEEP_VECTORS):
             rows = self._tables[name].count_rows("vector IS NOT NULL")
             if rows > EXACT_UP_TO:
@@ -367,7 +345,3 @@ def _row(state: State) -> pa.Table:
 def _pieces(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     """As many ids at a time as one condition names."""
     return (ids[start : start + IDS] for start in range(0, len(ids), IDS))
-
-
-def _mode(name: str, names: set[str]) -> str:
-    return "overwrite" if name in names else "create"

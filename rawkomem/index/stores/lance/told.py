@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 from ....model.errors import IndexBroken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..protocol import OutsideStore
 
 MAX_CHARACTERS = 200  # characters of what the engine says
@@ -30,21 +28,18 @@ def told(failure: Exception, place: str) -> str:
 class Telling:
     """A store whose engine raises plain errors: each becomes an IndexBroken of one line."""
 
-    def __init__(self, store: OutsideStore, name: str, told: Callable[[Exception], str]):
+    def __init__(self, store: OutsideStore, place: str):
         self._store = store
-        self._name = name
-        self._told = told  # what may be said of a failure
+        self._place = place
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._store, name)
 
-        def told(*arguments: Any, **named: Any) -> Any:
+        def guarded(*arguments: Any, **named: Any) -> Any:
             try:
                 return call(*arguments, **named)
             except (RuntimeError, ValueError, OSError) as failure:
-                said = self._told(failure)
-                raise IndexBroken(
-                    f"the {self._name} store failed: {said}", "try again, or 'rawkomem rebuild'"
-                ) from None
+                said = f"the lancedb store failed: {told(failure, self._place)}"
+                raise IndexBroken(said, "try again, or 'rawkomem rebuild'") from None
 
-        return told if callable(call) else call
+        return guarded if callable(call) else call

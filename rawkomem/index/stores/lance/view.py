@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....model.filters import Filter
-from ..bm25 import phrases, row_terms
+from ..bm25 import K1, B, idf, phrases, row_terms
 from ..documents import BODY, DEEP, REST, Hit
 from ..sqlite import SCALE, pack, with_ties
 from .conditions import among, inside, quoted
-from .ranked import best, phrase_postings, score_rows
 from .tables import BESIDE, DEEP_VECTORS, HELD, PASSAGES, PLACE, WORDS
-from .words import look_up
+from .words import look_up, phrase_postings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,12 +21,33 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .tables import Tables
+    from .words import Postings
+
+    Scores = NDArray[np.float64]  # by row number
 
 ALL = 100_000  # more partitions than there are: all are looked at, so that next to nothing is missed
 REFINED = 4  # candidates for each passage asked for that get an exact distance
 UNIT = 128  # what the whole numbers are divided by: LanceDB's clustering adds float16 up, which ends at 65,504
 FOUND = 600  # passages, somewhat more than one question finds: older ones are no longer asked for
 TEXTS_KEPT = 5_000  # passages
+
+
+def score_rows(found: Sequence[Postings], lengths: NDArray[np.int32], rows: int, tokens: int) -> Scores:
+    """BM25 of every row number, 0 where no phrase occurs. `lengths`: tokens by row number."""
+    scores = np.zeros(len(lengths))
+    for numbers, times in found:
+        shortness = K1 * (1 - B + B * lengths[numbers] / (tokens / rows))
+        scores[numbers] += idf(rows, len(numbers)) * (times * (K1 + 1)) / (times + shortness)
+    return scores
+
+
+def best(scores: Scores, limit: int, least: float = 0.0) -> NDArray[np.int64]:
+    """The row numbers of the highest scores above `least`, best first, with all that equal the last of them."""
+    above = np.flatnonzero(scores > least)
+    if limit and len(above) > limit:
+        last = np.partition(scores[above], len(above) - limit)[len(above) - limit]
+        above = above[scores[above] >= last]
+    return above[np.argsort(-scores[above], kind="stable")] if limit else above[:0]
 
 
 def halves(packed: bytes) -> NDArray[np.float16]:
@@ -91,10 +111,7 @@ class View:
             return []
         table = self._tables[BESIDE if around else WORDS]
         postings = look_up(table, {term for phrase in wanted for term in phrase}, lengths >= 0)
-        found = [
-            phrase_postings(phrase, lambda term: postings[term], lambda n: self._row_terms(n, around))
-            for phrase in wanted
-        ]
+        found = [phrase_postings(phrase, postings, lambda n: self._row_terms(n, around)) for phrase in wanted]
         known = lengths[lengths >= 0]
         scores = score_rows([own for own in found if len(own[0])], lengths, len(known), int(known.sum()))
         if self._inside(only):

@@ -7,29 +7,23 @@ in the lists until then: who asks knows which are left.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..bm25 import BREAK
+from ..bm25 import BREAK, occurrences
 from .conditions import among
+from .rfc import TEXT, required
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .ranked import Postings
+    Postings = tuple[NDArray[np.int32], NDArray[np.uint16]]  # rows that hold a phrase, and how often
 
 FANOUT = 8
-SCHEMA = pa.schema(
-    [
-        pa.field("term", pa.utf8(), nullable=False),
-        pa.field("segment", pa.int32(), nullable=False),
-        pa.field("numbers", pa.list_(pa.int32()), nullable=False),
-        pa.field("times", pa.list_(pa.uint16()), nullable=False),
-    ]
-)
+SCHEMA = pa.schema(required(term=TEXT, segment=pa.int32(), numbers=pa.list_(pa.int32()), times=pa.list_(pa.uint16())))
 
 Levels = list[list[int]]  # the segments of each level
 
@@ -70,7 +64,7 @@ def _table(
     offsets = pa.array([*starts, len(codes)], type=pa.int32())
     lists = pa.ListArray.from_arrays(offsets, pa.array(numbers.astype(np.int32)))
     counts = pa.ListArray.from_arrays(offsets, pa.array(np.minimum(times, 65_535).astype(np.uint16)))
-    held = pa.array([terms[code] for code in present], type=pa.utf8())
+    held = pa.array([terms[code] for code in present], type=TEXT)
     return pa.table([held, pa.array(np.full(len(present), segment, dtype=np.int32)), lists, counts], schema=SCHEMA)
 
 
@@ -92,6 +86,19 @@ def _joined(parts: Sequence[Postings], alive: NDArray[np.bool_]) -> Postings:
     kept = alive[numbers]
     order = np.argsort(numbers[kept])
     return numbers[kept][order], times[kept][order]
+
+
+def phrase_postings(
+    phrase: Sequence[str], postings: Mapping[str, Postings], row: Callable[[int], list[str]]
+) -> Postings:
+    """Return the postings of a phrase; `row` returns a row's terms, to see whether several stand side by side."""
+    numbers, times = postings[phrase[0]]
+    if len(phrase) == 1:
+        return numbers, times
+    for term in phrase[1:]:
+        numbers = np.intersect1d(numbers, postings[term][0], assume_unique=True)
+    times = np.array([occurrences(phrase, row(int(number))) for number in numbers], dtype=np.uint16)
+    return numbers[times > 0], times[times > 0]
 
 
 def full_level(levels: Levels) -> int | None:

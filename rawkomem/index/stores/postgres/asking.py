@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ....model.filters import ALL_OF, ANY_OF, AT_LEAST, BEFORE, Filter, asked
 from ..bm25 import K1, LEAST_IDF, B, phrases
 from ..documents import BODY, DEEP, REST, Hit
-from ..sqlite import RANKED, SCALE, pack
+from ..sqlite import RANKED, SCALE, pack, rarest
 from .rows import RENAMED, Vector, number_of, storable
 
 if TYPE_CHECKING:
@@ -134,20 +134,13 @@ def _array(numbers: list[int]) -> str:
 
 
 def _telling(connection: Connection[Any], table: str, asked: list[list[int]]) -> list[list[int]]:
-    """The rarest phrases that together occur in at most so many passages: ranking each of them takes its time."""
+    """Return the rarest phrases; ranking each phrase takes time."""
     counted = []
     for phrase in asked:
         sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} w WHERE w.tokens @> {_array(phrase)} LIMIT {RANKED}) f"
         found = connection.execute(sql.encode()).fetchone()
         counted.append((int(found[0]) if found else 0, phrase))
-    kept: list[list[int]] = []
-    total = 0
-    for held, phrase in sorted(counted):
-        total += held
-        if kept and total > RANKED:
-            break
-        kept.append(phrase)
-    return kept
+    return rarest(counted)
 
 
 def _hits(connection: Connection[Any], inner: str, order: str, values: Values, score: Any) -> list[Hit]:

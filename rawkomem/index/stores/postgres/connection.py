@@ -134,15 +134,13 @@ class Connections:
 
 def place_of(url: str) -> str:
     """Where a URL leads, without anything secret: `database on host:port`."""
-    hint = "it looks like postgresql://user:password@host:5432/database; percent-encode @ : / ? # % in the password"
-    if _is_ambiguous(url):
-        raise BadInput("the database URL cannot be read", hint)
     try:
         parts = conninfo_to_dict(url)
     except psycopg.Error:
-        raise BadInput("the database URL cannot be read", hint) from None
+        parts = {"port": "unreadable"}
     port = str(parts.get("port") or "")
-    if port and not port.replace(",", "").isdecimal():  # a password whose host was forgotten
+    if _is_ambiguous(url) or (port and not port.replace(",", "").isdecimal()):  # a password whose host was forgotten
+        hint = "it looks like postgresql://user:password@host:5432/database; percent-encode @ : / ? # % in the password"
         raise BadInput("the database URL cannot be read", hint)
     port = f":{port}" if port else ""
     return f"{parts.get('dbname') or 'the default database'} on {parts.get('host') or 'this machine'}{port}"

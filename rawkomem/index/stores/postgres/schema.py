@@ -72,9 +72,8 @@ def _migrate(connection: Connection[Any]) -> None:
     where = _extension(connection)
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
     connection.execute("SELECT set_config('search_path', %s, true)", (_search_path(where),))
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
-    )
+    columns = "name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now()"
+    connection.execute(f"CREATE TABLE IF NOT EXISTS migrations ({columns})")
     for name, statements in migrations()[_version(connection) :]:
         connection.execute(statements.encode())
         connection.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
@@ -90,11 +89,8 @@ def _extension(connection: Connection[Any]) -> str:
         raise StoreFailed("the server has no pgvector", "install pgvector 0.8 or newer on the server") from None
     except errors.InsufficientPrivilege:
         raise StoreFailed("pgvector is not switched on, and this user may not do it", hint) from None
-    where, version = _row(
-        connection,
-        "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
-        " WHERE e.extname = 'vector'",
-    )
+    found = "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
+    where, version = _row(connection, found + " WHERE e.extname = 'vector'")
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_VECTOR:
         raise StoreFailed(f"pgvector {version} is too old", "install 0.8, then run: ALTER EXTENSION vector UPDATE;")
     return str(where)

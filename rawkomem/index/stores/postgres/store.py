@@ -111,8 +111,7 @@ class PostgresStore:
             self._settle()
 
     def _commit(self) -> None:
-        writer = self._written()
-        writer.execute("COMMIT")
+        self._written().execute("COMMIT")
         self._changes.clear()
         self._abandon()
 
@@ -180,8 +179,7 @@ class PostgresStore:
         if not limit:
             return []
         exact = tier == REST or self._compares_all(only, tier, len(vector) // 4)
-        ask = asking.nearest
-        return self._found(partial(ask, vector=vector, limit=limit, only=only, tier=tier, exact=exact))
+        return self._found(partial(asking.nearest, vector=vector, limit=limit, only=only, tier=tier, exact=exact))
 
     def _compares_all(self, only: Filter, tier: str, dims: int) -> bool:
         """Whether few are inside the filter, which HNSW would search long for, or there is no index to ask."""

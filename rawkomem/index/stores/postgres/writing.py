@@ -50,12 +50,9 @@ class Clone:
 
 def find_clone(connection: Connection[Any], repository: str, clone: str, lock: bool = False) -> Clone | None:
     """The clone of these names; with `lock`, its repository is ours until the transaction ends."""
-    found = connection.execute(
-        "SELECT r.n, c.n, c.generation, c.passages, c.seen > now() - interval '1 day'"
-        " FROM repositories r JOIN clones c ON c.repository = r.n"
-        f" WHERE r.name = %s AND c.name = %s {'FOR UPDATE OF r' if lock else ''}".encode(),
-        (storable(repository), storable(clone)),
-    ).fetchone()
+    sql = "SELECT r.n, c.n, c.generation, c.passages, c.seen > now() - interval '1 day' FROM repositories r"
+    sql += " JOIN clones c ON c.repository = r.n WHERE r.name = %s AND c.name = %s" + " FOR UPDATE OF r" * lock
+    found = connection.execute(sql.encode(), (storable(repository), storable(clone))).fetchone()
     return Clone(*found) if found else None
 
 
