@@ -25,7 +25,7 @@ class Cached:
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """As Embedder.embed."""
+        """Return what the other embedder returns."""
         with self._lock:
             missing = list(dict.fromkeys(text for text in texts if text not in self._known))
             fresh = dict(zip(missing, self.inner.embed(missing), strict=True)) if missing else {}

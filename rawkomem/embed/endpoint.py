@@ -49,7 +49,7 @@ class EndpointEmbedder:
         self.name = f"openai:{target.host}:{target.port}/{self._model}:{self.dims}"
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """As Embedder.embed; blank texts are not sent, since OpenAI refuses them."""
+        """Return one vector per text; blank texts are not sent, since OpenAI refuses them."""
         vectors = [bytes(4 * self.dims)] * len(texts)
         wanted = [place for place, text in enumerate(texts) if text.strip()]
         for start in range(0, len(wanted), BATCH_TEXTS):

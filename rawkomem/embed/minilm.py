@@ -37,7 +37,7 @@ class MiniLmEmbedder:
         self._passes = 0
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """As Embedder.embed; what is over 254 word pieces of a text is left out."""
+        """Return one vector per text; what is over 254 word pieces of a text is left out."""
         cut = self._cutter.rows(texts)
         vectors = [bytes(4 * self.dims)] * len(texts)
         known = [place for place, rows in enumerate(cut) if rows]
@@ -86,7 +86,7 @@ def split(texts: list[list[int]]) -> list[list[list[int]]]:
 
 
 def open_minilm(path: str = FILE, onnx: str = "") -> Embedder:
-    """numpy's embedder; onnxruntime's where its model is named, or lies beside the weights and can be run."""
+    """Return numpy's embedder; onnxruntime's if its model is named, or is beside the weights and can be run."""
     beside = os.path.join(os.path.dirname(path), ONNX)
     if not onnx and not (os.path.exists(beside) and has_onnxruntime()):
         return MiniLmEmbedder(path)

@@ -31,7 +31,7 @@ MAX_BYTES = 2**31  # bytes: no header of a model of this kind asks for more
 
 @record
 class Shape:
-    """What a header says, in its order."""
+    """The numbers of a header, in order."""
 
     pieces: int
     positions: int
@@ -45,7 +45,7 @@ class Shape:
 
 @record
 class Place:
-    """Where an array lies in the file."""
+    """The place of an array in the file."""
 
     kind: str
     dims: tuple[int, ...]
@@ -86,7 +86,7 @@ def places(shape: Shape) -> dict[str, Place]:
 
 
 def parts(shape: Shape) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """Name, kind and dimensions of each array."""
+    """Yield name, kind and dimensions of each array."""
     yield "word.scale", "<f4", (shape.pieces,)
     yield "position", "<f4", (shape.positions, shape.dims)
     yield from norm_parts("first", shape)

@@ -24,7 +24,7 @@ class Cutter:
         self._indexed = False
 
     def rows(self, texts: Sequence[str]) -> list[list[int]]:
-        """Per text its rows; none for a text without a known word, since all such texts would look alike."""
+        """Return the rows of each text; none for a text without a known word, since such texts would look alike."""
         if not self._indexed and sum(map(len, texts)) > INDEX_CHARS:
             self._cutter.find = finder(self._file.index())
             self._indexed = True

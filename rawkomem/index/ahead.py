@@ -1,7 +1,6 @@
-"""Reads files ahead in a second process while this one folds, embeds and stores: a first index takes a third less time.
+"""Reads files ahead in a second process while this one indexes: a first index takes a third less time.
 
-A process of our own rather than multiprocessing, which would run the caller's main module again. Whatever goes wrong
-with it, the files are simply read here.
+It is not multiprocessing, which would run the caller's main module again. If it fails, files are read in this process.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ if TYPE_CHECKING:
 
     Read = dict[str, tuple[Reading, str]]  # path → reading, hash of the bytes it was made from
 
-WORTHWHILE = 500  # files; below it the second process starts in vain
+MIN_FILES = 500  # files; below it the second process starts in vain
 
 
 class ReadAhead:
-    """Hands out one batch of readings after the other; an empty one where the caller must read by itself."""
+    """Hands out one batch of readings after the other; an empty batch where the caller must read the files itself."""
 
     def __init__(self, layout: Layout, batches: Sequence[Sequence[str]]):
         self.batches = list(batches)
         self.process: subprocess.Popen[bytes] | None = None
-        if sum(map(len, self.batches)) >= WORTHWHILE and (os.cpu_count() or 1) > 1 and sys.executable:
+        if sum(map(len, self.batches)) >= MIN_FILES and (os.cpu_count() or 1) > 1 and sys.executable:
             self._start(layout)
 
     def _start(self, layout: Layout) -> None:
@@ -50,7 +49,7 @@ class ReadAhead:
             self.close()
 
     def take(self) -> Read:
-        """The next batch."""
+        """Return the readings of the next batch."""
         if self.process is None or self.process.stdout is None:
             return {}
         try:
@@ -70,13 +69,13 @@ class ReadAhead:
 
 
 def read_for_index(layout: Layout, path: str) -> tuple[Reading, str]:
-    """What one file says, and the hash of the very bytes that say it. Raises OSError."""
+    """Return what a file says, and the hash of the bytes that were read. Raises OSError."""
     data = read_bytes(layout.path(path))
     return read_data(data, path, advice=False), sha256(data).hexdigest()
 
 
 def serve() -> None:
-    """The second process: batches of paths come in, batches of readings and their conditions, read, go out."""
+    """Run the second process: read batches of paths, write batches of readings and their parsed conditions."""
     layout = Layout(sys.argv[1])
     while True:
         try:

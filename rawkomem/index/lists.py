@@ -22,7 +22,7 @@ TUPLES = [name for name, value in DEFAULTS.items() if isinstance(value, tuple)] 
 
 
 def memory_of(doc: str) -> Memory:
-    """The Memory that a catalogue row holds."""
+    """Return the memory that a catalogue row holds."""
     fields = read_json(doc)
     for name in TUPLES:
         fields[name] = tuple(fields[name])
@@ -37,7 +37,7 @@ def known_memory(catalogue: Catalogue, id: str) -> Memory | None:
 
 
 def row_of(memory: Memory) -> Row:
-    """A memory as lists show it."""
+    """Return a memory as lists show it."""
     return Row(**{name: getattr(memory, name) for name in ROW_COLUMNS})
 
 

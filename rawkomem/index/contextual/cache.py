@@ -1,7 +1,6 @@
-"""Vectors that were dear to make, kept beside the index by the hash of their text: a rebuild need not make them again.
+"""Caches vectors that took long to make, beside the index, by the hash of their text: a rebuild reuses them.
 
-int8, as the store keeps them; a text's vector is the same whether it was made now or kept, so that an index made anew
-answers like the old one.
+They are int8, as in the store, so that a rebuilt index answers like the old one.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from ...embed.protocol import Embedder
 
-MOST = 400_000  # vectors, some 170 MB: beyond it those kept first are dropped
+MAX_VECTORS = 400_000  # vectors, some 170 MB: beyond it those kept first are dropped
 
 
 class Kept:
@@ -54,11 +53,11 @@ class Kept:
         connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF")
         connection.execute("CREATE TABLE IF NOT EXISTS vectors (n INTEGER PRIMARY KEY, key BLOB UNIQUE, vector BLOB)")
         too_many = "SELECT n FROM vectors ORDER BY n DESC LIMIT 1 OFFSET ?"
-        connection.execute(f"DELETE FROM vectors WHERE n <= ({too_many})", (MOST,))
+        connection.execute(f"DELETE FROM vectors WHERE n <= ({too_many})", (MAX_VECTORS,))
         return connection
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """As Embedder.embed."""
+        """Return what the other embedder returns."""
         keys = {text: sha256(f"{self.name}\0{text}".encode("utf-8", "surrogatepass")).digest()[:16] for text in texts}
         known = {text: row[0] for text, key in keys.items() if (row := self._find(key))}
         missing = [text for text in keys if text not in known]

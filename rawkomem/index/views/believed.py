@@ -1,4 +1,4 @@
-"""How far the memories of one answer are believed: who committed their entries, how they arrived, what they rest on."""
+"""Computes how far memories are believed: who committed their entries, how they arrived, what they rest on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Believed:
-    """Looks standings up, each once. Without authors nothing is known of commits: no git, or the user wants it so."""
+    """Caches each memory's standing. Without authors nothing is known of commits."""
 
     def __init__(self, layout: Layout, catalogue: Catalogue, authors: Authors | None, at: int):
         self.layout = layout

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from zlib import crc32
 
-from rawkomem.index.views.neighbors import Neighbours
+from rawkomem.index.views.neighbors import Neighbors
 from rawkomem.model.clock import DAY, iso
 from rawkomem.model.entry import Entry
 from rawkomem.state.belief.trust import Standing, trust_of
@@ -41,7 +41,7 @@ def turned(*parts: tuple[str, float]) -> bytes:
 
 
 def similar(vectors: dict[str, bytes]) -> Similar:
-    near = Neighbours(sorted(vectors.items()))
+    near = Neighbors(sorted(vectors.items()))
     return Similar(near.later, near.pairs)
 
 

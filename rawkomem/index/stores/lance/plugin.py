@@ -30,7 +30,7 @@ class LancePlugin(StorePlugin):
         return f"{home.url.rstrip('/')}/{home.repository}/{home.clone}" if home.url else home.folder
 
     def open(self, home: StoreHome, dims: int) -> OutsideStore:
-        """Open the store; whatever its engine raises is told in one line."""
+        """Open the store; its engine's errors become errors of one line."""
         from .store import LanceStore
 
         place = self.place(home)
@@ -39,7 +39,7 @@ class LancePlugin(StorePlugin):
     def publish(
         self, home: StoreHome, dims: int, memories: Mapping[str, Row], blocks: Sequence[Row], skills: Sequence[Row]
     ) -> int:
-        """Fill the tables of RFC-0011 with what the store is not told."""
+        """Fill the tables of RFC-0011 with what the store does not know."""
         from .publish import publish
 
         place = self.place(home)

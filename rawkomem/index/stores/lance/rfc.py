@@ -56,17 +56,17 @@ def published(dims: int) -> dict[str, pa.Schema]:
 
 
 def is_schema_v2(schema: pa.Schema) -> bool:
-    """Whether a table has the promoted fields."""
+    """Tell whether a table has the promoted fields."""
     return "session_id" in schema.names
 
 
 def is_schema_v1(schema: pa.Schema) -> bool:
-    """Whether a table of memories lacks them."""
+    """Tell whether a table of memories lacks the promoted fields."""
     return not is_schema_v2(schema) and {"id", "vector", "content", "metadata"} <= set(schema.names)
 
 
 def table_names(db: Any) -> set[str]:
-    """All tables of a database."""
+    """Return the names of all tables of a database."""
     names: set[str] = set()
     token = None
     while True:
