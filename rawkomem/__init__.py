@@ -12,10 +12,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .faces.mesh import MemoryContextManager, MemoryMesh, SyncMemoryMesh
     from .files.append import Written
+    from .index.stores.protocol import OutsideStore, StorePlugin
     from .index.views.stats import Stats
     from .model.entry import Entry, Memory
     from .model.errors import BadInput, Busy, IndexBroken, NotFound, RawkoError, Refused, Unwritable
-    from .model.filters import Filter
+    from .model.filters import Filter, asked
     from .model.task import Task
     from .recall.filters import filter_of
     from .recall.inject import Injection
@@ -38,17 +39,20 @@ __all__ = [
     "MemoryContextManager",
     "MemoryMesh",
     "NotFound",
+    "OutsideStore",
     "PatternMatch",
     "Prompt",
     "RawkoError",
     "Refused",
     "Repository",
     "Stats",
+    "StorePlugin",
     "Stored",
     "SyncMemoryMesh",
     "Task",
     "Unwritable",
     "Written",
+    "asked",
     "contributions",
     "filter_of",
 ]
@@ -57,10 +61,11 @@ __all__ = [
 _HOMES = {
     "faces.mesh": ("MemoryContextManager", "MemoryMesh", "SyncMemoryMesh"),
     "files.append": ("Written",),
+    "index.stores.protocol": ("OutsideStore", "StorePlugin"),
     "index.views.stats": ("Stats",),
     "model.entry": ("Entry", "Memory"),
     "model.errors": ("BadInput", "Busy", "IndexBroken", "NotFound", "RawkoError", "Refused", "Unwritable"),
-    "model.filters": ("Filter",),
+    "model.filters": ("Filter", "asked"),
     "recall.filters": ("filter_of",),
     "model.task": ("Task",),
     "recall.inject": ("Injection",),

@@ -66,3 +66,33 @@ def test_no_import_cycles():
         TopologicalSorter({name: imports(name) for name in modules()}).prepare()
     except CycleError as failure:
         pytest.fail("import cycle: " + " → ".join(failure.args[1]))
+
+
+ROOMS = ("belief", "bench", "cli", "exchange", "format", "git", "graph", "hosts", "learn", "lessons", "lifecycle", "lsp", "mcp",
+         "mesh", "recall", "redaction", "settings", "sinks", "skills", "traces", "web")  # fmt: skip
+INNER = ("changes", "connect", "contextual", "cues", "embed", "faces", "files", "hooks", "index", "keeping", "lance",
+         "languages", "learning", "ledger", "llm", "local", "memories", "merge", "model", "net", "postgres", "repository",
+         "scrub", "session", "setup", "state", "stores", "text", "views", "wings")  # fmt: skip
+
+
+def folders() -> set[Path]:
+    return {file.parent for file in modules().values()} - {PACKAGE}
+
+
+def test_no_room_is_overcrowded():
+    assert len({folder.relative_to(PACKAGE).parts[0] for folder in folders()}) <= 17
+    crowded = {folder.name: len([*folder.glob("*.py")]) for folder in folders() if len([*folder.glob("*.py")]) > 25}
+    assert crowded == {}
+
+
+def test_a_folder_has_the_name_of_the_page_about_it():
+    """A new folder is either the subject of a page of its name, or an inner one that architecture.md mentions."""
+    names = {folder.name for folder in folders()}
+    assert names == {*ROOMS, *INNER}
+    assert [name for name in ROOMS if not (ROOT / "docs" / f"{name}.md").exists()] == []
+
+
+def test_the_tests_mirror_the_package():
+    tested = {folder.relative_to(ROOT / "tests").parts[0] for folder in (ROOT / "tests").glob("*/**")}
+    tops = {folder.relative_to(PACKAGE).parts[0] for folder in folders()}
+    assert tops - tested == set()

@@ -161,7 +161,7 @@ WRONG = [
     ("agents: {me: 3}", "agents.me is not a setting"),
     ("contents: sometimes", "contents must be on or off"),
     ("ledger: maybe", "ledger must be one of on, writes, off"),
-    ("store: cloud", "store must be one of sqlite"),
+    ("store: cloud", "store must be sqlite, or a store of an installed package"),
     ("privacy: {names: [[a, b], c]}", "privacy.names must be a list of texts"),
     ("embedder: [a, b]", "embedder must be"),
     ("embedder: nonsense", "embedder must be"),

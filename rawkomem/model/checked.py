@@ -159,7 +159,7 @@ def some_of(*words: str) -> Check:
     return lambda value, where: tuple(checked_word(word, where, words) for word in checked_texts(value, where))
 
 
-checked_kind = one_of(*CREATES, *CHANGES)
+checked_kind: Check = lambda value, where: checked_word(value, where, (*CREATES, *CHANGES))  # noqa: E731
 checked_kinds = some_of(*CREATES)
 checked_statuses = some_of(*STATUSES)
 checked_importance = one_of(*IMPORTANCE)

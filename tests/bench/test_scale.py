@@ -19,8 +19,9 @@ def test_stores_are_measured_on_the_same_memories():
     assert sqlite.mb > 0 == memory.mb and len(told) == 3
 
 
-def test_an_exact_store_misses_no_vector():
-    row = measure_vectors(300, "memory", lambda message: None)
+@pytest.mark.stores
+def test_a_small_store_misses_no_vector():
+    row = measure_vectors(300, "lancedb", lambda message: None)
     assert (row.memories, row.passages, row.recall) == (300, 300, 1.0)
 
 
@@ -32,5 +33,5 @@ def test_vectors_are_put_into_stores_outside_only():
 def test_the_command_prints_a_row_for_each_store(rawkomem):
     rows = json.loads(rawkomem("bench", "scale", "--memories", "5", "--store", "memory", "--json").stdout)
     assert [(row["store"], row["memories"]) for row in rows] == [("memory", 5)]
-    table = rawkomem("bench", "scale", "--vectors", "50", "--store", "memory").stdout.splitlines()
-    assert table[2].startswith("| memory | 50 | 50 |") and table[2].endswith("| 1.000 |")
+    table = rawkomem("bench", "scale", "--memories", "5", "--store", "memory").stdout.splitlines()
+    assert table[2].startswith("| memory | 5 |")

@@ -19,7 +19,7 @@ from rawkomem.state.facets import Facets
 from tests.torture.helpers import memory
 
 PACKAGE = os.path.dirname(rawkomem.__file__)
-FIELD = "    kinds: tuple[str, ...] = ()\n", "    moods: tuple[str, ...] = ()\n"
+FIELD = "    kinds: Texts = NO_TEXTS\n", "    moods: Texts = NO_TEXTS\n"
 ROW = "FILTER_FIELDS = (\n", (
     '    FilterField("moods", "mood", "Only in this mood.", _known("mood", ("calm", "angry")), many=True,'
     ' column="mood", any_case=True, agents="calm, angry"),\n'

@@ -87,7 +87,7 @@ def test_a_file_with_the_new_kind_is_read_folded_and_told(pin, project, reposito
 
 def test_its_plan_is_written_like_any_other(pin, repository):
     id = repository.add(Entry(title="Use apsw", when=("sqlite",))).entry.id
-    (written,) = repository.write(plan_pin(repository.get(id), "wall", "ada"))
+    (written,) = repository.core.writer.write(plan_pin(repository.get(id), "wall", "ada"))
     assert written.entry.id.startswith("pin_") and repository.get(id).importance == "critical"
 
 

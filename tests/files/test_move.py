@@ -183,12 +183,11 @@ def test_an_entry_in_both_places_is_one_and_the_next_rotation_ends_it(layout, ro
 
 ADD = """
 import sys
-from rawkomem.repository.wings.experience import add_experience
 from rawkomem.learn.traces.record import Experienced
 from rawkomem.repository import Repository
 repository = Repository.open(sys.argv[1], warn=lambda message: None)
 for number in range(int(sys.argv[3])):
-    add_experience(repository, Experienced(goal=f"{sys.argv[2]}-{number}"), keep=int(sys.argv[4]))
+    repository.traces.log(Experienced(goal=f"{sys.argv[2]}-{number}"), keep=int(sys.argv[4]))
 """
 
 

@@ -8,7 +8,6 @@ from rawkomem import Task
 from rawkomem.recall import question
 from rawkomem.recall.question import question_of, question_of_task
 from rawkomem.text.when import Fired
-from tests.conftest import ROOT
 
 AT = 1_800_000_000_000
 
@@ -38,11 +37,6 @@ def test_an_injection_makes_one_question(monkeypatch, memories, repository):
     monkeypatch.setattr(question, "clean", lambda text: cleaned.append(text) or text)
     assert repository.inject(Task("fix the login page")).items
     assert cleaned == ["fix the login page"]
-
-
-def test_only_the_question_knows_how_text_becomes_words():
-    modules = (ROOT / "rawkomem" / "recall").glob("*.py")
-    assert [file.name for file in modules if "text.stem" in file.read_text(encoding="utf-8")] == ["question.py"]
 
 
 def test_programs_get_codes(rawkomem, memories):

@@ -39,9 +39,11 @@ def test_relevant_memories(case, memories, repository):
     )
     options = case["input"]["options"]
     task = Task("fix auth", agent="developer")
-    injection = repository.inject(task, "rawko", "json", options["maxMemories"], options["minImportance"])
+    injection = repository.inject(
+        task, profile="rawko", form="json", limit=options["maxMemories"], min_importance=options["minImportance"]
+    )
     assert [{"id": i.memory.id, "score": round(i.score)} for i in injection.items] == case["expected"]
-    every = repository.inject(task, "rawko", "json", 5, "low")
+    every = repository.inject(task, profile="rawko", form="json", limit=5, min_importance="low")
     assert [i.memory.id for i in every.items] == ["crit", "high", "high2", "high3", "med"]
 
 

@@ -93,7 +93,8 @@ class _Reader:
         try:
             self.values.append((row.key, below, type.read(value)))
         except ValueError:
-            instead = "the default is used" if row.broken is None else f"{row.broken or 'none'} is used"
+            used = "the default" if row.broken is None else row.broken if row.broken != () else "nothing"
+            instead = f"{used} is used"
             self._warn(line, path, f"must be {type.allowed}: {instead}")
             if row.broken is not None:
                 self.values.append((row.key, below, row.broken))

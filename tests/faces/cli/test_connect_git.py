@@ -370,7 +370,7 @@ def test_what_git_says_gets_a_hint_that_helps(git, project, rawkomem):
     with (project / ".git" / "config").open("a") as stream:
         stream.write("[broken\n")
     told = rawkomem("connect", "git", check=1).stderr
-    assert "git init" not in told and "mend that" in told
+    assert "git init" not in told and "fix that" in told
 
 
 def test_hook_files_are_written_whole_or_not_at_all(git, project, monkeypatch):

@@ -82,7 +82,7 @@ def test_a_broken_index_is_made_anew(hook, remembered, project, log):
 
 def test_a_broken_config_is_told_in_the_log(hook, remembered, project, log):
     (project / ".rawko" / "config.yaml").write_text("embedder: [\n")
-    assert hook("claude", "prompt", CALLS["claude", "prompt"][0]) == ""
+    assert "Use pnpm" in hook("claude", "prompt", CALLS["claude", "prompt"][0])
     assert len(log()) == 1 and "config.yaml" in log()[0]
 
 

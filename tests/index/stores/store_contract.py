@@ -203,7 +203,7 @@ FILTERS = [
     (Filter(since=200, until=400), "bc"),
     (Filter(kinds=("memory",), statuses=("active",), tags=("blue",), since=50, until=150), "a"),
     (Filter(kinds=("memory",), importance=3), ""),
-    (Filter(kinds=("x' OR '1'='1",)), ""),
+    (Filter(types=("x' OR '1'='1",)), ""),
     (Filter(types=("decision", "GAP")), "ac"),
     (Filter(categories=("decision",)), "b"),
     (Filter(entities=("Project:API",)), "ab"),
