@@ -88,19 +88,16 @@ def memory_text(chance: random.Random, words: list[str], weights: list[float], n
     def some(count: int) -> str:
         return " ".join(chance.choices(words, cum_weights=weights, k=count))
 
-    front = emit_fields(
-        {
-            "title": f"{some(5).capitalize()} {number}",
-            "whenToUse": ["|".join(chance.choices(words, cum_weights=weights, k=3)), f"When working on {some(3)}"],
-            "tags": chance.choices(words[100:200], k=3),
-            "importance": chance.choice(("low", "medium", "high", "critical")),
-            "discoveredAt": f"2026-{chance.randint(1, 9):02d}-{chance.randint(1, 28):02d}T10:30:00Z",
-            "discoveredBy": chance.choice(("planner", "developer", "tester", "reviewer")),
-        }
-    )
-    parts = [f"---\n{front}---\n"]
+    fields: dict[str, Value] = {
+        "title": f"{some(5).capitalize()} {number}",
+        "whenToUse": ["|".join(chance.choices(words, cum_weights=weights, k=3)), f"When working on {some(3)}"],
+        "tags": chance.choices(words[100:200], k=3),
+        "importance": chance.choice(("low", "medium", "high", "critical")),
+        "discoveredAt": f"2026-{chance.randint(1, 9):02d}-{chance.randint(1, 28):02d}T10:30:00Z",
+        "discoveredBy": chance.choice(("planner", "developer", "tester", "reviewer")),
+    }
+    parts = [f"---\n{emit_fields(fields)}---\n"]
     while sum(map(len, parts)) < MEMORY_BYTES:
-        parts.append(
-            f"## {some(3).capitalize()}\n\n{some(chance.randint(40, 90)).capitalize()}.\n\n- {some(8)}\n- {some(8)}\n"
-        )
+        heading, text = some(3).capitalize(), some(chance.randint(40, 90)).capitalize()
+        parts.append(f"## {heading}\n\n{text}.\n\n- {some(8)}\n- {some(8)}\n")
     return "\n".join(parts)

@@ -108,9 +108,8 @@ def _ask(
     ranked = sorted((*injection.items, *injection.left_out), key=lambda item: (-item.score, item.memory.id))
     found = [names[item.memory.id] for item in ranked[:10]]
     row["top"] = max((item.signals.relevance for item in ranked[:5]), default=0.0)
-    row["injected"] = [
-        names[item.memory.id] for item in repository.inject(Task(text), profile=profile, budget=budget).items
-    ]
+    within = repository.inject(Task(text), profile=profile, budget=budget)
+    row["injected"] = [names[item.memory.id] for item in within.items]
     row["metrics"] = metrics_of(found, relevant) if relevant else {}
     return row
 
@@ -125,9 +124,8 @@ def _report(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "within_budget": _injected(answerable),
     }
     if len(categories) > 1:
-        report["categories"] = {
-            c: summary([r["metrics"] for r in answerable if r["category"] == c]) for c in categories
-        }
+        own = {name: [row["metrics"] for row in answerable if row["category"] == name] for name in categories}
+        report["categories"] = {name: summary(metrics) for name, metrics in own.items()}
     if unanswerable:
         report["unanswerable"] = {
             "questions": len(unanswerable),
@@ -139,12 +137,10 @@ def _report(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _injected(rows: list[dict[str, Any]]) -> dict[str, float]:
     """Return how often, for answerable questions, the right memory is first, or among those injected."""
-    first = [float(row["injected"][:1] != [] and row["injected"][0] in row["relevant"]) for row in rows]
-    among = [float(bool(set(row["injected"]) & set(row["relevant"]))) for row in rows]
-    share = [len(set(row["injected"]) & set(row["relevant"])) / len(row["relevant"]) for row in rows]
-    count = max(1, len(rows))
-    return {
-        "hit@1": round(sum(first) / count, 4),
-        "hit@5": round(sum(among) / count, 4),
-        "recall": round(sum(share) / count, 4),
+    shares = [len(set(row["injected"]) & set(row["relevant"])) / len(row["relevant"]) for row in rows]
+    sums = {
+        "hit@1": sum(bool(set(row["injected"][:1]) & set(row["relevant"])) for row in rows),
+        "hit@5": sum(share > 0 for share in shares),
+        "recall": sum(shares),
     }
+    return {name: round(total / max(1, len(rows)), 4) for name, total in sums.items()}

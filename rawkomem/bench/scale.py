@@ -97,9 +97,8 @@ def _times(ask: Callable[[int], T]) -> tuple[float, float, list[T]]:
 def measure_vectors(count: int, name: str, say: Callable[[str], None]) -> Scale:
     """Fill one store with vectors of short texts, and ask it for those nearest to further texts."""
     if name in (SQLITE, MEMORY):
-        raise BadInput(
-            "--vectors fills stores outside of the index's database", f"--store {' or '.join(plugin_names())}"
-        )
+        hint = f"--store {' or '.join(plugin_names())}"
+        raise BadInput("--vectors fills stores outside of the index's database", hint)
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
         layout = Layout(os.path.join(project, FOLDER))
         say(f"embedding {count} texts")

@@ -36,7 +36,7 @@ class Row:
 
     @property
     def found(self) -> bool:
-        """Whether something is redacted where the secret stands, or anywhere where the corpus does not say."""
+        """Tell whether something is redacted where the secret is, or anywhere where the corpus does not say."""
         start = self.text.find(self.span)
         end = start + len(self.span) if self.span else len(self.text)
         return any(hit.start < end and start < hit.end for hit in find_secrets(self.text))

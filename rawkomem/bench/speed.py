@@ -75,7 +75,7 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
     add("no-op sync", _median(command("sync"), project))
     injections = [command("inject", query) for query in queries()]
     add("cold inject", _median(injections, project))
-    measures.append(Measure("cold search, peak memory", mb=max(_peak(words, project) for words in searches)))
+    measures.append(Measure("cold search, peak memory", mb=max(_peak_of(words, project) for words in searches)))
     measures += _warm(project, start, "warm inject")
     watcher = subprocess.Popen(command("watch"), cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -122,10 +122,8 @@ def _warm(project: str, start: float, name: str) -> list[Measure]:
     process = subprocess.Popen(words, stdout=subprocess.PIPE)
     assert process.stdout is not None
     times = json.load(process.stdout)
-    _, _, usage = os.wait4(process.pid, 0)
-    process.returncode = 0
     measures = [Measure(f"{name}, {key}", ms, ms / start) for key, ms in times.items()]
-    return [*measures, Measure(f"{name}, peak memory", mb=_megabytes(usage.ru_maxrss))]
+    return [*measures, Measure(f"{name}, peak memory", mb=_peak(process))]
 
 
 def queries() -> list[str]:
@@ -157,19 +155,19 @@ def _time(words: list[str], project: str) -> float:
     return ms
 
 
-def _peak(words: list[str], project: str) -> float:
-    """Return the peak resident memory of one more run, which the kernel tells the waiting process."""
+def _peak_of(words: list[str], project: str) -> float:
+    """Return the peak resident memory of one more run."""
+    return _peak(subprocess.Popen(words, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+
+
+def _peak(process: subprocess.Popen[bytes]) -> float:
+    """Wait for a process; return the megabytes of memory that it had at most, which the kernel tells."""
     if not hasattr(os, "wait4"):
+        process.wait()
         return 0.0
-    process = subprocess.Popen(words, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, _, usage = os.wait4(process.pid, 0)
     process.returncode = 0
-    return _megabytes(usage.ru_maxrss)
-
-
-def _megabytes(peak: int) -> float:
-    """Return ru_maxrss in megabytes: it is in kilobytes, on macOS in bytes."""
-    return peak / (1024 if sys.platform != "darwin" else 1024 * 1024)
+    return usage.ru_maxrss / (1024 if sys.platform != "darwin" else 1024 * 1024)  # kilobytes, on macOS bytes
 
 
 def _resident(pid: int) -> float:

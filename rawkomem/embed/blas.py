@@ -28,7 +28,7 @@ NAMES = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_")  # in
 
 
 def thread_setter() -> tuple[Any, int]:
-    """OpenBLAS's function that sets the number of threads, and what it is; None where numpy was built otherwise."""
+    """Return OpenBLAS's function that sets the number of threads, and the number; None where numpy lacks it."""
     from ctypes import CDLL  # numpy has imported it
 
     for path in libraries():
@@ -50,7 +50,7 @@ set_threads, usual = (None, 1) if ours else thread_setter()
 
 
 class OneThread:
-    """`with` it, a product uses one thread. Where numpy brings no OpenBLAS of its own, it does nothing."""
+    """A context in which a product uses one thread. Where numpy brings no OpenBLAS of its own, it does nothing."""
 
     def __enter__(self) -> None:
         if set_threads and usual > 1:

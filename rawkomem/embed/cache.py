@@ -25,17 +25,14 @@ class Cached:
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """As Embedder.embed."""
+        """Return what the other embedder returns."""
         with self._lock:
             missing = list(dict.fromkeys(text for text in texts if text not in self._known))
             fresh = dict(zip(missing, self.inner.embed(missing), strict=True)) if missing else {}
             vectors = [fresh[text] if text in fresh else self._known[text] for text in texts]
             for text, vector in zip(texts, vectors, strict=True):
-                self._keep(text, vector)
+                self._known.pop(text, None)
+                self._known[text] = vector
+                if len(self._known) > self._size:
+                    del self._known[next(iter(self._known))]
             return vectors
-
-    def _keep(self, text: str, vector: bytes) -> None:
-        self._known.pop(text, None)
-        self._known[text] = vector
-        if len(self._known) > self._size:
-            del self._known[next(iter(self._known))]

@@ -1,4 +1,4 @@
-"""Which embedder is used: the configured one, or the bundled one with a warning when that fails to open."""
+"""Opens the configured embedder, or the bundled one with a warning when that fails."""
 
 from __future__ import annotations
 

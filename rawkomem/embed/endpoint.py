@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from ..net import failure
 from ..net.client import PAUSES
-from ..net.json_api import api_url
+from ..net.json_api import Api, JsonApi, api_url
 from .failure import EmbedderFailed, NotListening
-from .json_api import EMBEDDINGS, JsonApi
 from .local_server import start_server
 from .static import pack
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TypeVar
 
     from .chain import EmbedderSettings
 
+    T = TypeVar("T")
+
+EMBEDDINGS = Api("/embeddings", "embedder.provider", "embedder.model", "keys.embedder")
 BATCH_TEXTS = 64  # texts in one request; Cohere takes at most 96
 URLS = {  # where each provider is found when the settings name no url
     "openai": "https://api.openai.com/v1",
@@ -37,14 +41,15 @@ class EndpointEmbedder:
         self._model = settings.model
         self._asked = settings.dims
         self.dims = settings.dims
-        self._post = JsonApi(embeddings_url(settings), settings.key_env, settings.timeout, pauses)
+        url = embeddings_url(settings)
+        self._post = translated(lambda: JsonApi(EMBEDDINGS, url, settings.key_env, settings.timeout, pauses))
         self.server: subprocess.Popen[bytes] | None = None
         self._probe(settings.start)
         target = self._post.client.target
         self.name = f"openai:{target.host}:{target.port}/{self._model}:{self.dims}"
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """As Embedder.embed; blank texts are not sent, since OpenAI refuses them."""
+        """Return one vector per text; blank texts are not sent, since OpenAI refuses them."""
         vectors = [bytes(4 * self.dims)] * len(texts)
         wanted = [place for place, text in enumerate(texts) if text.strip()]
         for start in range(0, len(wanted), BATCH_TEXTS):
@@ -68,7 +73,7 @@ class EndpointEmbedder:
         body: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
         if self._asked:
             body["dimensions"] = self._asked
-        return read_vectors(self._post(body), len(texts))
+        return read_vectors(translated(lambda: self._post(body)), len(texts))
 
     def _pack(self, numbers: list[Any]) -> bytes:
         if not numbers or len(numbers) != self.dims:
@@ -81,6 +86,15 @@ class EndpointEmbedder:
             raise unusable("a vector with something else than finite numbers")
         largest = max(map(abs, vector)) or 1.0  # squares of very large or small numbers would leave the range of floats
         return pack([number / largest for number in vector])
+
+
+def translated(ask: Callable[[], T]) -> T:
+    """Return what `ask` returns; raise its failed request as a failure of the embedder."""
+    try:
+        return ask()
+    except failure.RequestFailed as failed:
+        kind = NotListening if isinstance(failed, failure.NotListening) else EmbedderFailed
+        raise kind(failed.message, failed.hint) from None
 
 
 def embeddings_url(settings: EmbedderSettings) -> str:

@@ -26,10 +26,7 @@ def weighted_sum(rows: Sequence[bytes], weights: Sequence[int]) -> list[int]:
     for row, weight in zip(rows, weights, strict=True):
         shifted = int.from_bytes(row, "little") ^ flip
         sums = [have + (shifted >> shift & mask) * weight for have, shift in zip(sums, SHIFTS, strict=True)]
-    return _unfold(sums, size, OFFSET * sum(weights))
-
-
-def _unfold(sums: list[int], size: int, offset: int) -> list[int]:
+    offset = OFFSET * sum(weights)
     unpack = struct.Struct(f"<{size // LANE_BYTES}Q").unpack
     total = [0] * size
     for place, lanes in enumerate(sums):

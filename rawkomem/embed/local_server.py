@@ -28,9 +28,8 @@ def start_server(command: str, client: Client, limit: float = START_TIMEOUT_S) -
         if time.monotonic() > deadline:
             process.terminate()
             place = f"{client.target.host}:{client.target.port}"
-            raise EmbedderFailed(
-                f"{words[0]} runs, but {place} did not open within {limit:g} s", "Do url and start agree?"
-            )
+            message = f"{words[0]} runs, but {place} did not open within {limit:g} s"
+            raise EmbedderFailed(message, "Do url and start agree?")
         time.sleep(POLL_S)
     return process
 

@@ -37,7 +37,7 @@ class MiniLmEmbedder:
         self._passes = 0
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """As Embedder.embed; what is over 254 word pieces of a text is left out."""
+        """Return one vector per text; what is over 254 word pieces of a text is left out."""
         cut = self._cutter.rows(texts)
         vectors = [bytes(4 * self.dims)] * len(texts)
         known = [place for place, rows in enumerate(cut) if rows]
@@ -48,23 +48,17 @@ class MiniLmEmbedder:
         return vectors
 
     def _run(self, batches: list[list[list[int]]]) -> list[bytes]:
-        encoder = self._encoder or self._open()
+        from .blas import OneThread, workers  # before anything else imports numpy
+        from .minilm_pass import Encoder
+
+        encoder = self._encoder = self._encoder or Encoder(self._file)
         before, self._passes = self._passes, self._passes + len(batches)
         if before < KEEP_AFTER_PASSES <= self._passes:
             encoder.keep()
-        from .blas import OneThread, workers
-
         with OneThread():
             threads = min(workers(), len(batches))
             found = map(encoder, batches) if threads == 1 else side_by_side(encoder, batches, threads)
             return [vector for vectors in found for vector in vectors]
-
-    def _open(self) -> Encoder:
-        from . import blas  # noqa: F401 (before anything else imports numpy)
-        from .minilm_pass import Encoder
-
-        self._encoder = Encoder(self._file)
-        return self._encoder
 
 
 def side_by_side(encoder: Encoder, batches: list[list[list[int]]], threads: int) -> list[list[bytes]]:
@@ -92,7 +86,7 @@ def split(texts: list[list[int]]) -> list[list[list[int]]]:
 
 
 def open_minilm(path: str = FILE, onnx: str = "") -> Embedder:
-    """numpy's embedder; onnxruntime's where its model is named, or lies beside the weights and can be run."""
+    """Return numpy's embedder; onnxruntime's if its model is named, or is beside the weights and can be run."""
     beside = os.path.join(os.path.dirname(path), ONNX)
     if not onnx and not (os.path.exists(beside) and has_onnxruntime()):
         return MiniLmEmbedder(path)

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import mmap
 import struct
-from bisect import bisect_left
 
-from ..model.errors import RawkoError
 from ..model.record import record
+from .vectors import SortedNames, broken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,14 +25,13 @@ if TYPE_CHECKING:
 MAGIC = b"rawkomlm"
 VERSION = 1
 HEADER = struct.Struct("<8s9I20x")  # 64 bytes, so that the floats are aligned
-SPAN = struct.Struct("<II")  # where a piece starts, where the next one does
 BYTES = {"<f4": 4, "<u4": 4, "i1": 1, "u1": 1}  # per number, under numpy's names of the kinds
 MAX_BYTES = 2**31  # bytes: no header of a model of this kind asks for more
 
 
 @record
 class Shape:
-    """What a header says, in its order."""
+    """The numbers of a header, in order."""
 
     pieces: int
     positions: int
@@ -47,7 +45,7 @@ class Shape:
 
 @record
 class Place:
-    """Where an array lies in the file."""
+    """The place of an array in the file."""
 
     kind: str
     dims: tuple[int, ...]
@@ -55,33 +53,17 @@ class Place:
     end: int
 
 
-class WeightsFile:
-    """An open file: finds a piece by binary search over the map, and says where each array lies."""
+class WeightsFile(SortedNames):
+    """An open file: finds a piece in the map, and says where each array lies."""
 
     def __init__(self, path: str):
-        self.map = map_file(path)
-        self.shape = read_shape(path, self.map)
+        data = map_file(path)
+        self.shape = read_shape(path, data)
         self.places = places(self.shape)
-        end = max(place.end for place in self.places.values())
-        if end != len(self.map):
-            raise broken(path, f"its {len(self.map)} bytes do not fit its header")
-        self._offsets = self.places["offsets"].start
-        self._names = self.places["names"].start
-
-    def find(self, piece: str) -> int:
-        """Return the row of a piece, or -1."""
-        wanted = piece.encode()
-        row = bisect_left(range(self.shape.pieces), wanted, key=self._name)
-        return row if row < self.shape.pieces and self._name(row) == wanted else -1
-
-    def index(self) -> dict[str, int]:
-        """Return every piece with its row: 4 MB and some milliseconds, then a look-up is fifty times quicker."""
-        names = self.map[self._names : self.places["names"].end].decode().split("\n")
-        return dict(zip(names, range(self.shape.pieces), strict=False))  # after the last newline is nothing
-
-    def _name(self, row: int) -> bytes:
-        start, after = SPAN.unpack_from(self.map, self._offsets + 4 * row)
-        return self.map[self._names + start : self._names + after - 1]
+        names = self.places["names"]  # the last array
+        if names.end != len(data):
+            raise broken(f"model {path}", f"its {len(data)} bytes do not fit its header")
+        super().__init__(data, self.shape.pieces, self.places["offsets"].start, names.start, names.end)
 
 
 def products(shape: Shape) -> dict[str, tuple[int, int]]:
@@ -104,7 +86,7 @@ def places(shape: Shape) -> dict[str, Place]:
 
 
 def parts(shape: Shape) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """Name, kind and dimensions of each array."""
+    """Yield name, kind and dimensions of each array."""
     yield "word.scale", "<f4", (shape.pieces,)
     yield "position", "<f4", (shape.positions, shape.dims)
     yield from norm_parts("first", shape)
@@ -134,19 +116,14 @@ def map_file(path: str) -> mmap.mmap:
         with open(path, "rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:  # ValueError: an empty file
-        raise broken(path, getattr(error, "strerror", None) or str(error))
+        raise broken(f"model {path}", getattr(error, "strerror", None) or str(error))
 
 
 def read_shape(path: str, start: mmap.mmap) -> Shape:
     """Return what the header says."""
     if len(start) < HEADER.size or HEADER.unpack_from(start)[:2] != (MAGIC, VERSION):
-        raise broken(path, f"it does not start with {MAGIC.decode()} {VERSION}")
+        raise broken(f"model {path}", f"it does not start with {MAGIC.decode()} {VERSION}")
     shape = Shape(*HEADER.unpack_from(start)[2:])
     if shape.layers * shape.dims * shape.width > MAX_BYTES or not shape.heads or shape.dims % shape.heads:
-        raise broken(path, "its header makes no sense")
+        raise broken(f"model {path}", "its header makes no sense")
     return shape
-
-
-def broken(path: str, why: str) -> RawkoError:
-    """Return the error for a file that cannot be used."""
-    return RawkoError(f"cannot use the model {path}: {why}", "Install rawkomem again: the file comes with it.")

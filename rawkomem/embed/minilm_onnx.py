@@ -33,7 +33,7 @@ class OnnxEmbedder:
             raise EmbedderFailed(f"{model} is another kind of model", "Make it with tools/make_minilm.py --onnx.")
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """As Embedder.embed; what is over 254 word pieces of a text is left out."""
+        """Return one vector per text; what is over 254 word pieces of a text is left out."""
         return [self._vector(rows) if rows else bytes(4 * self.dims) for rows in self._cutter.rows(texts)]
 
     def _vector(self, rows: list[int]) -> bytes:

@@ -128,7 +128,7 @@ class Encoder:
 
 
 def attend(mixed: Floats, seen: Floats, heads: int) -> None:
-    """One text's attention: fills `seen` with the values, each token's weighted by how its query meets the keys."""
+    """Fill `seen` with one text's attention: the values, weighted by how each token's query meets the keys."""
     tokens = len(mixed)
     queries, keys, values = mixed.reshape(tokens, 3, heads, -1).transpose(1, 2, 0, 3)
     weights = powers(queries @ keys.transpose(0, 2, 1))
@@ -138,7 +138,7 @@ def attend(mixed: Floats, seen: Floats, heads: int) -> None:
 
 
 def powers(scores: Floats) -> Floats:
-    """e to the scores, up to a factor per row, read off the bits of floats: five times quicker than numpy's exp on ARM.
+    """Return e to the scores, up to a factor per row, read off float bits: five times as fast as numpy's exp on ARM.
 
     Between two powers of two the curve becomes a line, at most 6 % off, which moves a text's vector by 0.00001.
     """
@@ -149,7 +149,7 @@ def powers(scores: Floats) -> Floats:
 
 
 def gelu_table() -> Floats:
-    """GELU of every float16, in the order of their bits: looking it up is twice as quick as working it out."""
+    """Return GELU of every float16, in the order of their bits: a look-up is twice as fast as computing it."""
     x = np.arange(INFINITE, dtype=np.uint16).view(np.float16).astype(np.float32)
     slope = np.float32((2 / np.pi) ** 0.5)
     positive = x * (1 + np.tanh(slope * (x + np.float32(0.044715) * x * x * x))) / 2  # Hendrycks and Gimpel 2016

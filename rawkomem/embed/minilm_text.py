@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .static import INDEX_CHARS, finder
 from .wordpiece import WordPiece
 
 TYPE_CHECKING = False
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
     from .minilm_file import WeightsFile
 
 START, END, UNKNOWN = "[CLS]", "[SEP]", "[UNK]"  # as BERT's vocabulary spells them
-INDEX_CHARS = 3_000  # from about here the index of pieces is quicker to build than searching the map word by word
 
 
 class Cutter:
@@ -24,10 +24,9 @@ class Cutter:
         self._indexed = False
 
     def rows(self, texts: Sequence[str]) -> list[list[int]]:
-        """Per text its rows; none for a text without a known word, since all such texts would look alike."""
+        """Return the rows of each text; none for a text without a known word, since such texts would look alike."""
         if not self._indexed and sum(map(len, texts)) > INDEX_CHARS:
-            index = self._file.index()
-            self._cutter.find = lambda piece: index.get(piece, -1)
+            self._cutter.find = finder(self._file.index())
             self._indexed = True
         return [self._framed(self._cutter.rows(text)) for text in texts]
 

@@ -15,5 +15,5 @@ class Embedder(Protocol):
     dims: int
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Per text a normalized float32 little-endian vector of dims * 4 bytes; all zeros where nothing is known."""
+        """Return per text a normalized float32 little-endian vector of dims * 4 bytes; zeros where nothing is known."""
         ...

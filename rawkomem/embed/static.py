@@ -51,23 +51,16 @@ class StaticEmbedder:
     def _sum(self, rows: list[int]) -> bytes:
         if not rows:
             return bytes(4 * self.dims)
-        times = count(rows)
+        times: dict[int, int] = {}  # how often each row occurs
+        for row in rows:
+            times[row] = times.get(row, 0) + 1
         weights = [number * self._vectors.weight(row) for row, number in times.items()]
         return pack(weighted_sum([self._vectors.row(row) for row in times], weights))
 
 
-def count(rows: list[int]) -> dict[int, int]:
-    """Return how often each row occurs."""
-    counts: dict[int, int] = {}
-    for row in rows:
-        counts[row] = counts.get(row, 0) + 1
-    return counts
-
-
 def finder(index: dict[str, int]) -> Callable[[str], int]:
     """Return the look-up of a piece in an index that is in memory."""
-    get = index.get
-    return lambda piece: get(piece, -1)
+    return lambda piece: index.get(piece, -1)
 
 
 def pack(vector: Sequence[float]) -> bytes:

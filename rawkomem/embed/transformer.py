@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .chain import EmbedderSettings
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # the teacher of the bundled vectors
-SAMPLE = 2**20  # bytes from either end of a weights file: training changes them all
+SAMPLE_BYTES = 2**20  # bytes from either end of a weights file: training changes them all
 WEIGHTS = (".safetensors", ".bin")
 
 
@@ -29,7 +29,7 @@ class TransformerEmbedder:
         self.name = f"sentence-transformers:{label(model)}:{self.dims}"
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """As Embedder.embed."""
+        """Return one vector per text; zeros for a blank text."""
         wanted = [place for place, text in enumerate(texts) if text.strip()]
         vectors = [bytes(4 * self.dims)] * len(texts)
         if wanted:
@@ -56,10 +56,8 @@ def load(model: str, dims: int) -> Any:
 
         import_module("transformers.utils.logging").disable_progress_bar()  # it writes over the face's own output
     except ImportError as error:
-        raise EmbedderFailed(
-            f"{error.name or 'sentence-transformers'} is not installed",
-            "Run: pip install 'rawkomem[sentence-transformers]'",
-        )
+        missing = error.name or "sentence-transformers"
+        raise EmbedderFailed(f"{missing} is not installed", "Run: pip install 'rawkomem[sentence-transformers]'")
     try:
         return SentenceTransformer(model, truncate_dim=dims or None)
     except Exception as error:  # a hub that is away, a folder that is no model, weights that do not fit
@@ -73,7 +71,7 @@ def dimensions(model: Any) -> int:
 
 
 def label(model: str) -> str:
-    """The model's name; for a folder also a hash of its weights, since the same folder may be trained further."""
+    """Return the model's name; for a folder with a hash of its weights, since the folder may be trained further."""
     if not os.path.isdir(model):
         return model
     digest = hashlib.sha256()
@@ -89,9 +87,9 @@ def sample(path: str) -> bytes:
     """Return the size and both ends of a file."""
     size = os.path.getsize(path)
     with open(path, "rb") as file:
-        start = file.read(SAMPLE)
-        file.seek(max(0, size - SAMPLE))
-        return b"%d " % size + start + file.read(SAMPLE)
+        start = file.read(SAMPLE_BYTES)
+        file.seek(max(0, size - SAMPLE_BYTES))
+        return b"%d " % size + start + file.read(SAMPLE_BYTES)
 
 
 def first_line(error: Exception) -> str:

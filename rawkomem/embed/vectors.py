@@ -27,34 +27,26 @@ MAGIC = b"rawkovec"
 VERSION = 1
 HEADER = struct.Struct("<8sIIIII")
 SPAN = struct.Struct("<II")  # where a piece starts, where the next one does
-WEIGHT = struct.Struct("<I")
 MAX_WEIGHT = 2**26  # with 2**20 pieces of 2**7 this stays in the 53 bits that float64 holds exactly
 HAS_PREAD = hasattr(os, "pread")  # not on Windows
 
 
-class TokenVectors:
-    """An open file: find a piece by binary search over the map, read the rows that are needed."""
+class SortedNames:
+    """Names in a mapped file: in byte order, each ended by a newline, with the places where they start."""
 
-    def __init__(self, path: str):
-        self._file, header = open_file(path)
-        self.count, self.dims, self.longest, names = header
-        self._weights = HEADER.size + 4 * (self.count + 1)
-        self._names = self._weights + 4 * self.count
-        self._rows = self._names + names
-        size = os.fstat(self._file.fileno()).st_size
-        if size != self._rows + self.count * self.dims:
-            raise broken(path, f"its {size} bytes do not fit its header")
-        # Only what is searched: kernels with large folios would count every touched megabyte of rows as ours.
-        self._map = mmap.mmap(self._file.fileno(), self._rows, access=mmap.ACCESS_READ)
+    def __init__(self, data: mmap.mmap, count: int, offsets: int, names: int, end: int):
+        self.map = data
+        self.count = count
+        self._offsets, self._names, self._end = offsets, names, end
 
     def find(self, piece: str) -> int:
         """Return the row of a piece, or -1."""
         wanted = piece.encode()
-        data, names, span = self._map, self._names, SPAN.unpack_from
+        data, offsets, names, span = self.map, self._offsets, self._names, SPAN.unpack_from
         low, high = 0, self.count
         while low < high:
             middle = (low + high) // 2
-            start, after = span(data, HEADER.size + 4 * middle)
+            start, after = span(data, offsets + 4 * middle)
             name = data[names + start : names + after - 1]
             if name == wanted:
                 return middle
@@ -63,13 +55,29 @@ class TokenVectors:
 
     def index(self) -> dict[str, int]:
         """Return every piece with its row: 4 MB and some milliseconds, then a look-up is fifty times quicker."""
-        names = self._map[self._names : self._rows].decode().split("\n")
+        names = self.map[self._names : self._end].decode().split("\n")
         return dict(zip(names, range(self.count), strict=False))  # after the last newline is nothing
+
+
+class TokenVectors(SortedNames):
+    """An open file: finds a piece in the map, and reads the rows that are needed."""
+
+    def __init__(self, path: str):
+        self._file, header = open_file(path)
+        count, self.dims, self.longest, size_of_names = header
+        self._weights = HEADER.size + 4 * (count + 1)
+        names = self._weights + 4 * count
+        self._rows = names + size_of_names
+        size = os.fstat(self._file.fileno()).st_size
+        if size != self._rows + count * self.dims:
+            raise broken(f"token vectors {path}", f"its {size} bytes do not fit its header")
+        # Only what is searched: kernels with large folios would count every touched megabyte of rows as ours.
+        searched = mmap.mmap(self._file.fileno(), self._rows, access=mmap.ACCESS_READ)
+        super().__init__(searched, count, HEADER.size, names, self._rows)
 
     def weight(self, row: int) -> int:
         """Return what the numbers of a row are multiplied by."""
-        weight: int = WEIGHT.unpack_from(self._map, self._weights + 4 * row)[0]
-        return weight
+        return int.from_bytes(self.map[self._weights + 4 * row : self._weights + 4 * row + 4], "little")
 
     def row(self, row: int) -> bytes:
         """Return the int8 numbers of a row."""
@@ -80,12 +88,12 @@ class TokenVectors:
 
     def table(self) -> tuple[memoryview, memoryview]:
         """Return all weights and all rows, as bytes."""
-        return memoryview(self._map)[self._weights : self._names], memoryview(self._map_all())[self._rows :]
+        return memoryview(self.map)[self._weights : self._names], memoryview(self._map_all())[self._rows :]
 
     def _map_all(self) -> mmap.mmap:
-        if len(self._map) == self._rows:
-            self._map = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-        return self._map
+        if len(self.map) == self._rows:
+            self.map = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        return self.map
 
 
 def open_file(path: str) -> tuple[FileIO, tuple[int, int, int, int]]:
@@ -94,13 +102,13 @@ def open_file(path: str) -> tuple[FileIO, tuple[int, int, int, int]]:
         file = open(path, "rb", buffering=0)  # noqa: SIM115 (stays open as long as the vectors are in use)
         start = file.read(HEADER.size)
     except OSError as error:
-        raise broken(path, error.strerror or str(error))
+        raise broken(f"token vectors {path}", error.strerror or str(error))
     if len(start) < HEADER.size or HEADER.unpack(start)[:2] != (MAGIC, VERSION):
         file.close()
-        raise broken(path, f"it does not start with {MAGIC.decode()} {VERSION}")
+        raise broken(f"token vectors {path}", f"it does not start with {MAGIC.decode()} {VERSION}")
     return file, HEADER.unpack(start)[2:]
 
 
-def broken(path: str, why: str) -> RawkoError:
+def broken(file: str, why: str) -> RawkoError:
     """Return the error for a file that cannot be used."""
-    return RawkoError(f"cannot use the token vectors {path}: {why}", "Install rawkomem again: the file comes with it.")
+    return RawkoError(f"cannot use the {file}: {why}", "Install rawkomem again: the file comes with it.")

@@ -110,7 +110,7 @@ def _stands_alone(char: str, category: str) -> bool:
 
 
 class _Plain(dict[int, str]):
-    """plain() for str.translate, remembered."""
+    """Caches plain() for str.translate."""
 
     def __missing__(self, code: int) -> str:
         found = plain(code)

@@ -1,19 +1,17 @@
-"""Reads files ahead in a second process while this one folds, embeds and stores: a first index takes a third less time.
+"""Reads files ahead in a second process while this one indexes: a first index takes a third less time.
 
-A process of our own rather than multiprocessing, which would run the caller's main module again. Whatever goes wrong
-with it, the files are simply read here.
+It is not multiprocessing, which would run the caller's main module again. If it fails, files are read in this process.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
-import struct
 import subprocess
 import sys
 from hashlib import sha256
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..files.contents import read_bytes
 from ..files.layout import Layout
@@ -25,17 +23,16 @@ if TYPE_CHECKING:
 
     Read = dict[str, tuple[Reading, str]]  # path → reading, hash of the bytes it was made from
 
-WORTHWHILE = 500  # files; below it the second process starts in vain
-SIZE = struct.Struct("<Q")
+MIN_FILES = 500  # files; below it the second process starts in vain
 
 
 class ReadAhead:
-    """Hands out one batch of readings after the other; an empty one where the caller must read by itself."""
+    """Hands out one batch of readings after the other; an empty batch where the caller must read the files itself."""
 
     def __init__(self, layout: Layout, batches: Sequence[Sequence[str]]):
         self.batches = list(batches)
         self.process: subprocess.Popen[bytes] | None = None
-        if sum(map(len, self.batches)) >= WORTHWHILE and (os.cpu_count() or 1) > 1 and sys.executable:
+        if sum(map(len, self.batches)) >= MIN_FILES and (os.cpu_count() or 1) > 1 and sys.executable:
             self._start(layout)
 
     def _start(self, layout: Layout) -> None:
@@ -44,23 +41,22 @@ class ReadAhead:
         try:
             with TemporaryFile() as wanted:  # not a pipe: with pipes both ways, each side may wait for the other
                 for batch in self.batches:
-                    _write(wanted, list(batch))
+                    pickle.dump(list(batch), wanted)
                 wanted.seek(0)
-                self.process = subprocess.Popen(
-                    command, stdin=wanted, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-                )
+                pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+                self.process = subprocess.Popen(command, stdin=wanted, stdout=pipe, stderr=nowhere)
         except OSError:
             self.close()
 
     def take(self) -> Read:
-        """The next batch."""
+        """Return the readings of the next batch."""
         if self.process is None or self.process.stdout is None:
             return {}
         try:
-            batch, conditions = _read(self.process.stdout)
+            batch, conditions = pickle.load(self.process.stdout)
             known.update(conditions)
             return batch  # type: ignore[no-any-return]
-        except (OSError, EOFError, pickle.UnpicklingError, struct.error):
+        except (OSError, EOFError, pickle.UnpicklingError):
             self.close()
             return {}
 
@@ -73,30 +69,17 @@ class ReadAhead:
 
 
 def read_for_index(layout: Layout, path: str) -> tuple[Reading, str]:
-    """What one file says, and the hash of the very bytes that say it. Raises OSError."""
+    """Return what a file says, and the hash of the bytes that were read. Raises OSError."""
     data = read_bytes(layout.path(path))
     return read_data(data, path, advice=False), sha256(data).hexdigest()
 
 
-def _write(stream: IO[bytes], value: object) -> None:
-    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    stream.write(SIZE.pack(len(data)) + data)
-    stream.flush()
-
-
-def _read(stream: IO[bytes]) -> Any:
-    head = stream.read(SIZE.size)
-    if len(head) < SIZE.size:
-        raise EOFError
-    return pickle.loads(stream.read(*SIZE.unpack(head)))
-
-
 def serve() -> None:
-    """The second process: batches of paths come in, batches of readings and their conditions, read, go out."""
+    """Run the second process: read batches of paths, write batches of readings and their parsed conditions."""
     layout = Layout(sys.argv[1])
     while True:
         try:
-            paths = _read(sys.stdin.buffer)
+            paths = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         batch: Read = {}
@@ -106,7 +89,9 @@ def serve() -> None:
             except OSError:
                 continue  # the first process will find out, and say so
         patterns = {pattern for reading, _ in batch.values() for entry in reading.entries for pattern in entry.when}
-        _write(sys.stdout.buffer, (batch, {pattern: read_condition(pattern) for pattern in patterns}))
+        answer = (batch, {pattern: read_condition(pattern) for pattern in patterns})
+        pickle.dump(answer, sys.stdout.buffer, pickle.HIGHEST_PROTOCOL)
+        sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = "9"
 UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
-LONGEST_NAME = 4_096  # characters that anybody may mean a memory by: a path's limit; SQLite gives up on long patterns
+MAX_NAME_CHARS = 4_096  # characters that anybody may mean a memory by: a path's limit; SQLite gives up on long patterns
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -85,18 +85,14 @@ class Catalogue:
     def __init__(self, connection: apsw.Connection):
         self.db = connection
 
-    def create(self) -> None:
-        """Make the tables."""
-        self.db.execute(SCHEMA)
-
     def erase(self) -> None:
         """Drop all tables of the file, then create the catalogue's."""
         for table in TABLES + AUTHORSHIP_TABLES:
             self.db.execute(f"DROP TABLE IF EXISTS {table}")
-        self.create()
+        self.db.execute(SCHEMA)
 
     def meta(self) -> dict[str, bytes | str]:
-        """Everything in `meta`."""
+        """Return all of `meta`."""
         return dict(rows(self.db, "SELECT key, value FROM meta"))
 
     def set_meta(self, key: str, value: bytes | str) -> None:
@@ -104,139 +100,136 @@ class Catalogue:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def stamps(self) -> dict[str, str]:
-        """path → stamp of every file known."""
+        """Return path → stamp of every known file."""
         return dict(rows(self.db, "SELECT path, stamp FROM files"))
 
     def hashes(self) -> dict[str, str]:
-        """path → hash of every file known."""
+        """Return path → hash of every known file."""
         return dict(rows(self.db, "SELECT path, hash FROM files"))
 
     def hash_of(self, path: str) -> str:
-        """The hash of one file as it was read; empty when unknown."""
-        found = first(self.db, "SELECT hash FROM files WHERE path = ?", (path,))
-        return found[0] if found else ""
+        """Return the hash of a file as it was read; empty when unknown."""
+        return self._text("SELECT hash FROM files WHERE path = ?", path)
 
     def unread(self) -> list[str]:
-        """The files that must be read again: they could not be read, or changed while we looked."""
-        return [row[0] for row in rows(self.db, "SELECT path FROM files WHERE stamp = ? ORDER BY path", (UNREAD,))]
+        """Return the files that must be read again: they could not be read, or changed meanwhile."""
+        return self._texts("SELECT path FROM files WHERE stamp = ? ORDER BY path", UNREAD)
 
     def put_file(self, path: str, stamp: str, hash: str, verdict: str, entries: Sequence[Entry]) -> None:
-        """Remember a file and the entries it holds."""
+        """Store a file and the entries it holds."""
         self.forget_file(path)
         self.db.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", (path, stamp, hash, verdict, len(entries)))
-        self.db.executemany(
-            "INSERT INTO entries VALUES (?, ?, ?, ?)",
-            [(path, number, entry.id, entry.target) for number, entry in enumerate(entries)],
-        )
+        numbered = [(path, number, entry.id, entry.target) for number, entry in enumerate(entries)]
+        self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", numbered)
 
     def set_stamp(self, path: str, stamp: str) -> None:
-        """A file was touched but says the same."""
+        """Set the stamp of a file that was touched and says the same."""
         self.db.execute("UPDATE files SET stamp = ? WHERE path = ?", (stamp, path))
 
     def forget_file(self, path: str) -> None:
-        """A file is gone."""
+        """Remove a file that is gone."""
         self.db.execute("DELETE FROM entries WHERE path = ?", (path,))
         self.db.execute("DELETE FROM files WHERE path = ?", (path,))
 
     def targets_of(self, path: str) -> set[str]:
-        """The memories that a file's entries are about."""
-        return {row[0] for row in rows(self.db, "SELECT target FROM entries WHERE path = ?", (path,))}
+        """Return the memories that a file's entries are about."""
+        return set(self._texts("SELECT target FROM entries WHERE path = ?", path))
 
     def paths_about(self, target: str) -> set[str]:
-        """The files that hold entries about a memory."""
-        return {row[0] for row in rows(self.db, "SELECT path FROM entries WHERE target = ?", (target,))}
+        """Return the files that hold entries about a memory."""
+        return set(self._texts("SELECT path FROM entries WHERE target = ?", target))
 
     def put_memory(self, memory: Memory, doc: str) -> None:
-        """Store a folded memory; of a deleted one the store holds nothing."""
+        """Store a folded memory; of a deleted memory the store holds nothing."""
         values = [getattr(memory, name) for name in Row.__fields__]  # type: ignore[attr-defined]
-        kept = first(self.db, "SELECT digest FROM memories WHERE id = ?", (memory.id,)) or ("",)
-        kept = ("",) if memory.status == "deleted" else kept
-        self.db.execute(f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 14)})", (*values, doc, *kept))
+        digest = "" if memory.status == "deleted" else self.digest(memory.id)
+        self.db.execute(f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 14)})", (*values, doc, digest))
 
     def is_new(self, id: str, digest: str) -> bool:
-        """Whether the store holds something else of this memory; if so, remember that it is given this now."""
+        """Tell whether the store holds something else of this memory; if so, set the digest, since it is put now."""
         if first(self.db, "SELECT 1 FROM memories WHERE id = ? AND digest = ?", (id, digest)):
             return False
         self.db.execute("UPDATE memories SET digest = ? WHERE id = ?", (digest, id))
         return True
 
     def digest(self, id: str) -> str:
-        """The digest of what the store was given of a memory; empty when unknown."""
-        found = first(self.db, "SELECT digest FROM memories WHERE id = ?", (id,))
-        return found[0] if found else ""
+        """Return the digest of what the store was given of a memory; empty when unknown."""
+        return self._text("SELECT digest FROM memories WHERE id = ?", id)
 
     def digests(self) -> dict[str, str]:
-        """The digests of all memories that the store was given."""
+        """Return id → digest of all memories that the store was given."""
         return dict(rows(self.db, "SELECT id, digest FROM memories WHERE digest != ''"))
 
     def doubt(self, id: str) -> None:
-        """The store may hold something else of this memory: have its files read, and it put, again."""
+        """Have the files of a memory read and the memory put again: the store may hold something else of it."""
         self.db.execute("UPDATE memories SET digest = '' WHERE id = ?", (id,))
         for path in self.paths_about(id):
             self.set_stamp(path, UNREAD)
 
     def paths_of(self, ids: Iterable[str]) -> set[str]:
-        """The files in which these memories start."""
-        found = (first(self.db, "SELECT path FROM memories WHERE id = ?", (id,)) for id in ids)
-        return {row[0] for row in found if row}
+        """Return the files in which these memories start."""
+        return {path for id in ids for path in self._texts("SELECT path FROM memories WHERE id = ?", id)}
 
     def memories_in(self, path: str) -> list[tuple[str, str]]:
-        """(id, whole memory as JSON) of the memories that start in a file, in its order."""
+        """Return (id, whole memory as JSON) of the memories that start in a file, in its order."""
         return rows(self.db, "SELECT id, doc FROM memories WHERE path = ? ORDER BY line, id", (path,))
 
     def forget_memory(self, id: str) -> None:
-        """No entry creates this memory any more."""
+        """Remove a memory that no entry creates any more."""
         self.db.execute("DELETE FROM memories WHERE id = ?", (id,))
 
     def row(self, id: str) -> Row | None:
-        """One memory's columns."""
+        """Return a memory's columns; None when unknown."""
         found = first(self.db, f"SELECT {COLUMNS} FROM memories WHERE id = ?", (id,))
         return Row(*found) if found else None
 
     def all(self) -> list[Row]:
-        """All memories, newest first."""
+        """Return all memories, newest first."""
         return [Row(*row) for row in rows(self.db, f"SELECT {COLUMNS} FROM memories ORDER BY updated DESC, id")]
 
     def doc(self, id: str) -> str:
-        """The whole memory as JSON; empty when unknown."""
-        found = first(self.db, "SELECT doc FROM memories WHERE id = ?", (id,))
-        return found[0] if found else ""
+        """Return a whole memory as JSON; empty when unknown."""
+        return self._text("SELECT doc FROM memories WHERE id = ?", id)
 
     def holds(self, text: str) -> bool:
-        """Whether any memory holds this text, in any case."""
+        """Tell whether any memory holds this text, in any case."""
         return first(self.db, "SELECT 1 FROM memories WHERE instr(lower(doc), lower(?)) LIMIT 1", (text,)) is not None
 
     def docs(self) -> list[str]:
-        """Every whole memory as JSON, by id."""
-        return [doc for (doc,) in rows(self.db, "SELECT doc FROM memories ORDER BY id")]
+        """Return every whole memory as JSON, by id."""
+        return self._texts("SELECT doc FROM memories ORDER BY id")
 
     def resolve(self, name: str) -> list[str]:
-        """The ids a person may mean: the id itself, else ids that start with it, else the memory of a file stem."""
-        if len(name) > LONGEST_NAME:
+        """Return the ids a name may mean: the id itself, else ids that start with it, else the memories of a file."""
+        if len(name) > MAX_NAME_CHARS:
             return []
-        if self.row(name):
-            return [name]
-        if self.row(name.removesuffix(".md")):
-            return [name.removesuffix(".md")]
+        for id in (name, name.removesuffix(".md")):
+            if self.row(id):
+                return [id]
         like = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        starts = self._ids("SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", like + "%")
+        starts = self._texts("SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20", like + "%")
         stem = like.removesuffix(".md")
-        return starts or self._ids(
-            "SELECT id FROM memories WHERE path LIKE ? ESCAPE '\\' ORDER BY line LIMIT 20", f"%/{stem}.md"
-        )
+        in_file = "SELECT id FROM memories WHERE path LIKE ? ESCAPE '\\' ORDER BY line LIMIT 20"
+        return starts or self._texts(in_file, f"%/{stem}.md")
 
-    def _ids(self, sql: str, *values: str) -> list[str]:
+    def _texts(self, sql: str, *values: str) -> list[str]:
+        """Return the first column of all rows."""
         return [row[0] for row in rows(self.db, sql, values)]
 
-    def counts(self) -> dict[str, int]:
-        """How many files, entries, and memories by status."""
-        counts = {table: first(self.db, f"SELECT count(*) FROM {table}")[0] for table in ("files", "entries")}
+    def _text(self, sql: str, *values: str) -> str:
+        """Return the first column of the first row; empty where there is none."""
+        found = first(self.db, sql, values)
+        return found[0] if found else ""
+
+    def counts(self) -> tuple[int, int, dict[str, int]]:
+        """Return how many files and entries there are, and how many memories of each status."""
+        files, entries = first(self.db, "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM entries)")
         by_status = rows(self.db, "SELECT status, count(*) FROM memories GROUP BY status ORDER BY status")
-        return counts | {f"memories.{status}": count for status, count in by_status}
+        return files, entries, dict(by_status)
 
 
 def own_inode(path: str) -> str:
-    """Binds a database to its file: one that came with a clone or a copy is foreign and made anew."""
+    """Return what binds a database to its file: a database from a clone or a copy is rebuilt."""
     try:
         return str(os.stat(path).st_ino)
     except FileNotFoundError:

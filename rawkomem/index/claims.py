@@ -1,4 +1,4 @@
-"""Which memories make claims about the same thing, and which contradict each other: found without reading any other."""
+"""Finds memories that make claims about the same thing or contradict each other, without reading any other memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..state.belief.claims import read_claim
 from ..state.belief.conflicts import Conflict, open_conflicts
-from .lists import memory_of
+from .lists import known_memory, memory_of
 from .stores.database import rows
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def put_claim(db: apsw.Connection, memory: Memory) -> None:
-    """Keep what a memory claims, and what it contradicts, instead of what was known of it."""
+    """Replace what is known of the claim and the conflicts of a memory."""
     drop_claim(db, memory.id)
     claim = read_claim(memory.extra)
     if claim:
@@ -27,24 +27,19 @@ def put_claim(db: apsw.Connection, memory: Memory) -> None:
 
 
 def drop_claim(db: apsw.Connection, id: str) -> None:
-    """Forget what a memory claimed."""
+    """Remove the claim and the conflicts of a memory."""
     db.execute("DELETE FROM claims WHERE memory = ?", (id,))
     db.execute("DELETE FROM conflicts WHERE memory = ?", (id,))
 
 
 def claiming(catalogue: Catalogue, subject: str, predicate: str) -> list[Memory]:
-    """Every memory with a claim about this subject and predicate, whatever its status."""
+    """Return every memory with a claim about this subject and predicate, whatever its status."""
     sql = "SELECT doc FROM memories WHERE id IN (SELECT memory FROM claims WHERE subject = ? AND predicate = ?)"
     return [memory_of(doc) for (doc,) in rows(catalogue.db, f"{sql} ORDER BY id", (subject, predicate))]
 
 
 def pending(catalogue: Catalogue) -> list[Conflict]:
-    """Every conflict that is still open."""
+    """Return every conflict that is still open."""
     ids = [id for (id,) in rows(catalogue.db, "SELECT DISTINCT memory FROM conflicts ORDER BY memory")]
-    memories = [memory_of(doc) for doc in map(catalogue.doc, ids) if doc]
-
-    def find(id: str) -> Memory | None:
-        doc = catalogue.doc(id)
-        return memory_of(doc) if doc else None
-
-    return open_conflicts(memories, find)
+    memories = [memory for id in ids if (memory := known_memory(catalogue, id))]
+    return open_conflicts(memories, lambda id: known_memory(catalogue, id))

@@ -29,9 +29,8 @@ def put_conditions(db: apsw.Connection, memory: str, patterns: Sequence[str]) ->
             continue
         db.execute("INSERT INTO conditions (memory, packed) VALUES (?, ?)", (memory, pack(condition)))
         n = db.last_insert_rowid()
-        db.executemany(
-            "INSERT INTO triggers VALUES (?, ?, ?)", [(n, key, key[:START_CHARS]) for key in _keys(condition)]
-        )
+        triggers = [(n, key, key[:START_CHARS]) for key in _keys(condition)]
+        db.executemany("INSERT INTO triggers VALUES (?, ?, ?)", triggers)
         db.executemany("INSERT OR IGNORE INTO stems VALUES (?, ?)", [(stem, n) for stem in _stems(condition)])
 
 

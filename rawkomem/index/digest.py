@@ -1,4 +1,4 @@
-"""One hash over everything the index answers from. Law 3: after any history it is the hash of a rebuild from files."""
+"""Hashes everything the index answers from. Law 3: after any history it is the hash of a rebuild from files."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ PARTS = {
 
 
 def digest(index: Index) -> str:
-    """The hash of the index as it stands, without looking at files."""
+    """Return the hash of the index as it stands, without looking at files."""
     return sha256("\n".join(f"{name} {value}" for name, value in parts(index).items()).encode()).hexdigest()
 
 
 def parts(index: Index) -> dict[str, str]:
-    """The hash of each part: tells where two indexes differ."""
+    """Return the hash of each part, which tells where two indexes differ."""
     connection = index.reading()
     for table in WORDS:
         made = f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms_of_{table} USING fts5vocab(main, {table}, instance)"

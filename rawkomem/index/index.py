@@ -1,7 +1,7 @@
-"""The index: opened or made anew, never repaired; brought up to date by one reconcile loop before every answer.
+"""The index: opened or rebuilt, never repaired; one reconcile loop updates it before every answer.
 
-One loop serves the first run, `sync`, the watcher and every recall: sweep the files, compare with the listing the index
-was made from, re-read what differs. Events and clocks are never trusted to say that nothing changed.
+The loop sweeps the files, compares them with the listing the index was made from, and reads those that differ. Events
+and clocks are never trusted to say that nothing changed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..text.count import count
 from ..text.language import language
 from .catalogue import SCHEMA_VERSION, UNREAD, Catalogue, own_inode
 from .stores.database import has_tables, in_memory, index_path, open_database, remove_database
-from .stores.documents import BATCH
+from .stores.documents import BATCH_FILES
 from .stores.sqlite import COLUMNS, SqliteStore
 
 TYPE_CHECKING = False
@@ -37,19 +37,18 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 REDACTION = "231c2577"  # checksum of the tables in redaction/rules.py: answers come from redacted copies in the index
-RACY = 20_000_000  # nanoseconds: a file changed this shortly before the sweep may change again under the same stamp
-LOSS = 0.3  # a sync that would drop more than this share of the files first makes sure that the folder is there
-LOCK_WAIT_S = 600.0
-NEVER = (0.0, 0.0, 0)  # when the last sweep ended, how long it took, and how many files it saw
-SWEPT_AT_ONCE = 4_000  # files, some 20 ms: up to that many are swept for every answer
-PATIENCE = 10  # … more of them after ten times what the last sweep took, by a process that stays open
-MISSING, MISSING_SHARE = 3, 0.05  # memories that may lack vectors in the second tier for it to be used
+RACY_NS = 20_000_000  # nanoseconds: a file changed this shortly before the sweep may change again under the same stamp
+MAX_LOSS_SHARE = 0.3  # a sync that would drop a larger share of the files first checks that the folder is there
+NEVER_SWEPT = (0.0, 0.0, 0)  # when the last sweep ended, how long it took, and how many files it saw
+MAX_SWEPT_FILES = 4_000  # files, some 20 ms: up to that many are swept for every answer
+SWEEP_PAUSE_FACTOR = 10  # … more of them after ten times what the last sweep took, by a process that stays open
+MAX_MISSING, MAX_MISSING_SHARE = 3, 0.05  # memories that may lack vectors in the second tier for it to be used
 BROKEN = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.FormatError, apsw.IOError, apsw.CantOpenError)
 
 
 @record
 class SyncReport:
-    """What a sync did."""
+    """The outcome of a sync."""
 
     read: int = 0  # files that said something new, or are gone
     files: int = 0
@@ -58,7 +57,7 @@ class SyncReport:
 
 
 class Index:
-    """Catalogue and store of one repository. `embedder` is opened only when something must be embedded."""
+    """Catalogue and store of one repository. The embedder is opened only when something must be embedded."""
 
     def __init__(
         self,
@@ -79,7 +78,7 @@ class Index:
         self.told = False  # whether the caller has warned already that the index is being made anew
         self._embedder: Embedder | None = None
         self._deep: Embedder | None = None
-        self._swept = NEVER
+        self._swept = NEVER_SWEPT
         self._db: apsw.Connection | None = None
         self._anchor: apsw.Connection | None = None  # keeps a database in memory alive
         self._store: SearchStore | None = None
@@ -87,7 +86,10 @@ class Index:
 
     @property
     def path(self) -> str:
-        """Where the database lies. Asked for when it is needed: settings, which may be broken, have a say in it."""
+        """Return the path of the database.
+
+        It is looked up on first use: it depends on settings, which may be broken.
+        """
         if not self._path:
             self._path = self._locate() if self._locate else index_path(self.layout)
             if in_memory(self._path):
@@ -108,17 +110,17 @@ class Index:
 
     @property
     def embedder(self) -> Embedder:
-        """The embedder of this index's vector space."""
+        """Return the embedder of this index's vector space."""
         if self._embedder is None:
             self._embedder = self.open_embedder()
         return self._embedder
 
     def deep(self) -> Embedder | None:
-        """The second tier's embedder, where nearly all memories have their vectors there; else None."""
+        """Return the second tier's embedder if nearly all memories have their vectors there; else None."""
         if self.open_deep is None:
             return None
         held, count = self.store.depth()
-        if not held or count - held > max(MISSING, MISSING_SHARE * count):
+        if not held or count - held > max(MAX_MISSING, MAX_MISSING_SHARE * count):
             return None
         self._deep = self._deep or self.open_deep()
         known = self.catalogue.meta().get("deep")
@@ -126,7 +128,7 @@ class Index:
 
     @property
     def fingerprint(self) -> str:
-        """What the index was made with; any difference means: made anew."""
+        """Return what the index was made with; the index is rebuilt when it differs."""
         schema = f"schema {SCHEMA_VERSION}.{len(COLUMNS)}"  # a filter may add a column
         made = f"{schema}, chunker {CHUNKER}, redaction {REDACTION}, embedder {self.embedder.name}"
         made += f", language {language().code}"
@@ -135,56 +137,53 @@ class Index:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The catalogue, as of the last `refresh`."""
-        return Catalogue(self._connection())
+        """Return the catalogue, as of the last `refresh`."""
+        return Catalogue(self.reading())
 
     @property
     def store(self) -> SearchStore:
-        """The search store, as of the last `refresh`."""
-        connection = self._connection()
+        """Return the search store, as of the last `refresh`."""
+        connection = self.reading()
         if self._store is None:
             self._store = self.open_store(connection)
         return self._store
 
     def open_store(self, connection: apsw.Connection) -> SearchStore:
-        """The store that belongs to the database of a connection, or the one outside that takes its place."""
+        """Return the store outside, if there is one, else the store in the database of a connection."""
         return self.outside() or SqliteStore(connection, self.embedder.dims)
 
     def outside(self) -> OutsideStore | None:
-        """The store that is not in this database, where there is one. It stays open."""
+        """Return the store that is not in this database, if there is one. It stays open."""
         if self._outside is None and self._open_outside:
             self._outside = self._open_outside(self.embedder.dims)
         return self._outside
 
     @property
     def columns(self) -> Collection[str]:
-        """The facets that the store compares."""
+        """Return the facets that the store compares."""
         outside = self.outside()
         return outside.columns if outside else COLUMNS
 
     def commit_outside(self) -> None:
-        """What a store outside was given is on disk there before the catalogue says so: see `_mend`."""
+        """Commit to the store outside, before the catalogue commits: see `_mend`."""
         if self._outside is not None:
             self._outside.commit()
 
-    def _connection(self) -> apsw.Connection:
+    def reading(self) -> apsw.Connection:
+        """Return the connection that catalogue and store read from; BEGIN on it to see one state."""
         if self._db is None:
             self._db = open_database(self.path, readonly=True)
         return self._db
 
-    def reading(self) -> apsw.Connection:
-        """The connection that catalogue and store read from; BEGIN on it to see one state, whoever writes meanwhile."""
-        return self._connection()
-
     def discard(self) -> None:
-        """Throw a broken database away; the next refresh makes a new one."""
+        """Remove a broken database; the next refresh makes a new one."""
         self.release()
         with self.locked():
             self._remove()
         self.told = True
 
     def _remove(self) -> None:
-        """Remove the database; one in memory goes on empty."""
+        """Remove the database; a database in memory becomes empty."""
         if self._anchor is None:
             remove_database(self.path)
         else:
@@ -192,7 +191,7 @@ class Index:
             self._anchor = open_database(self.path)
 
     def close(self) -> None:
-        """Let go of database and store."""
+        """Close database and store."""
         self.release()
         if self._outside is not None:
             self._outside.close()
@@ -202,13 +201,13 @@ class Index:
             self._anchor, self._path = None, ""
 
     def release(self) -> None:
-        """Let go of the database; the next question opens it again."""
+        """Close the database; the next question opens it again."""
         if self._db is not None:
             self._db.close()
             self._db = self._store = None
 
     def refresh(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
-        """Make sure that the index says what the files say; nearly free when nothing changed."""
+        """Update the index from the files; this is nearly free when nothing changed."""
         started = time.monotonic()
         seen = sweep(self.layout)
         if self.is_fresh(seen):
@@ -216,30 +215,28 @@ class Index:
         return self.sync(progress)
 
     def answer(self, ask: Callable[[], T]) -> T:
-        """What `ask` says of an index that is fresh.
+        """Return what `ask` returns on a fresh index, in one read transaction.
 
-        It is asked while the sweep is still under way: what it said counts if the sweep then finds nothing new, else it
-        is asked again after a sync. All in one read transaction, so that listing and answer belong together.
+        It runs while the sweep is under way; if the sweep finds a change, it runs again after a sync.
         """
         sweeping = None if self._is_recent() else Sweeping(self.layout)
         started = time.monotonic()
         listing, found = self._ask(ask)
-        if sweeping is None:
-            if listing is not None:
-                return found()
-        else:
+        fresh = listing is not None
+        if sweeping:
             seen = sweeping.seen()
             self._swept = (time.monotonic(), time.monotonic() - started, seen.files)
-            if listing == seen.listing:
-                return found()
+            fresh = listing == seen.listing
+        if fresh:
+            return found()
         self.sync()
         _, found = self._ask(ask)
         return found()
 
     def _ask(self, ask: Callable[[], T]) -> tuple[bytes | str | None, Callable[[], T]]:
-        """The listing that the index was made from (None: it must be made anew), and what was answered or raised."""
+        """Return the listing that the index was made from (None: rebuild it), and a call that answers or raises."""
         try:
-            self._connection().execute("BEGIN")
+            self.reading().execute("BEGIN")
         except BROKEN as failure:
             self.release()
             return None, _raising(failure)
@@ -259,18 +256,18 @@ class Index:
                 self._db.execute("ROLLBACK")
 
     def _is_recent(self) -> bool:
-        """Whether a process that stays open may spare itself a sweep: where one takes long, for ten times that."""
+        """Tell whether an open process may skip a sweep that takes long: for ten times as long as it took."""
         at, took, files = self._swept
-        return files > SWEPT_AT_ONCE and time.monotonic() - at < PATIENCE * took
+        return files > MAX_SWEPT_FILES and time.monotonic() - at < SWEEP_PAUSE_FACTOR * took
 
     def expect_changes(self) -> None:
-        """A file was written by this process: the next answer sweeps."""
-        self._swept = NEVER
+        """Make the next answer sweep: this process wrote a file."""
+        self._swept = NEVER_SWEPT
 
     def is_fresh(self, seen: Sweep) -> bool:
-        """Whether the index was made from exactly these files, with today's schema and embedder."""
+        """Tell whether the index was made from exactly these files, with today's schema and embedder."""
         try:
-            meta = Catalogue(self._connection()).meta()
+            meta = self.catalogue.meta()
         except BROKEN:
             self.release()
             return False
@@ -286,7 +283,7 @@ class Index:
         return ""
 
     def sync(self, progress: Callable[[int, int], None] | None = None, rebuild: bool = False) -> SyncReport:
-        """Reconcile with the files under the index lock. With `rebuild`, forget everything first."""
+        """Update the index from the files under the index lock. With `rebuild`, make it anew."""
         started = time.monotonic()
         self.release()
         if not os.path.isdir(self.layout.root):
@@ -311,7 +308,7 @@ class Index:
         return SyncReport(report.read, report.files, report.rebuilt, time.monotonic() - started)
 
     def _sync_locked(self, progress: Callable[[int, int], None] | None, rebuild: bool) -> SyncReport:
-        """Reconcile; a database that turns out to be broken, at whatever step, is thrown away first."""
+        """Reconcile; if the database turns out to be broken at any step, remove it and start again."""
         try:
             self.told = self.told or rebuild  # a caller who asks for it knows
             return self._reconcile(progress, "asked for" if rebuild else "")
@@ -334,16 +331,19 @@ class Index:
             writer.close()
 
     def _make_tables(self, writer: apsw.Connection) -> None:
+        catalogue = Catalogue(writer)
         with writer:
-            Catalogue(writer).erase()
+            catalogue.erase()
             self.open_store(writer).erase()
             self.commit_outside()
-            Catalogue(writer).set_meta("inode", own_inode(self.path))
-            Catalogue(writer).set_meta("fingerprint", self.fingerprint)
+            catalogue.set_meta("inode", own_inode(self.path))
+            catalogue.set_meta("fingerprint", self.fingerprint)
 
     def _mend(self, writer: apsw.Connection) -> None:
-        """After a sync that was cut short between the commit of a store outside and that of the catalogue, the two may
-        differ, and no file need ever change again to show it: drop and read again whatever does."""
+        """Drop and read again what differs between a store outside and the catalogue.
+
+        A sync that is killed between their commits leaves a difference that no later change of a file would show.
+        """
         outside = self.outside()
         catalogue = Catalogue(writer)
         if outside is None or "listing" in catalogue.meta():
@@ -357,7 +357,7 @@ class Index:
 
 
 class _Reconcile:
-    """Walk, diff against the stamps, re-read what changed: in batches, each a transaction."""
+    """Compares the swept files with the known stamps and reads those that changed, one transaction for each batch."""
 
     def __init__(self, index: Index, writer: apsw.Connection, why: str):
         self.index = index
@@ -372,7 +372,8 @@ class _Reconcile:
         found = {path: stamp for path, stamp in stamps(seen.listing).items() if is_text(path)}
         self.known = known = self.catalogue.stamps()
         changed = [path for path, stamp in found.items() if known.get(path) != stamp]
-        gone = [path for path in known if path not in found and not _below(path, seen.unreadable)]
+        hidden = tuple(f"{folder}/" for folder in seen.unreadable)
+        gone = [path for path in known if path not in found and not path.startswith(hidden)]
         self._guard(len(gone), len(known), seen)
         if found and self.why and not self.index.told:
             self.index.warn(f"making the index from {count(len(found), 'file')}: {self.why}")
@@ -383,7 +384,7 @@ class _Reconcile:
         return SyncReport(read, len(found), self.why)
 
     def _really_changed(self, paths: list[str], found: dict[str, str]) -> list[str]:
-        """The files whose bytes differ from those that were read; the others were touched, or are still unreadable."""
+        """Return the files whose bytes differ from those that were read, without touched and unreadable ones."""
         if not paths:
             return []
         hashes = self.catalogue.hashes()
@@ -403,7 +404,7 @@ class _Reconcile:
         from .ingest import Ingest  # parsing and folding load much: only when a file changed
 
         read = done = 0
-        batches = [changed[start : start + BATCH] for start in range(0, len(changed), BATCH)] or [[]]
+        batches = [changed[start : start + BATCH_FILES] for start in range(0, len(changed), BATCH_FILES)] or [[]]
         ahead = ReadAhead(self.index.layout, batches[1:])  # the first is read here, while the second process starts
         try:
             if self.index.outside():
@@ -424,9 +425,9 @@ class _Reconcile:
         return read
 
     def _finish(self, seen: Sweep, found: dict[str, str], started: int) -> None:
-        """Remember the listing; files that changed a moment ago get a stamp that no sweep will see again."""
+        """Store the listing; files that changed a moment ago get a stamp that no sweep returns."""
         unread = self.catalogue.unread()
-        recent = [path for path, stamp in found.items() if changed_at(stamp) > started - RACY and path not in unread]
+        recent = [path for path, stamp in found.items() if changed_at(stamp) > started - RACY_NS and path not in unread]
         passing = recent or unread or seen.unreadable
         with self.db:
             for path in recent:
@@ -434,16 +435,14 @@ class _Reconcile:
             self.catalogue.set_meta("listing", seen.listing + SEPARATOR.encode() if passing else seen.listing)
 
     def _guard(self, gone: int, known: int, seen: Sweep) -> None:
-        """Law of least loss: an unmounted or unreadable folder must not look like a mass deletion."""
-        if gone <= LOSS * known:
+        """Raise Refused if an unmounted or unreadable folder looks like a mass deletion."""
+        if gone <= MAX_LOSS_SHARE * known:
             return
         root = self.index.layout.root
         areas = [area for area in AREAS if os.path.isdir(os.path.join(root, area))]
         if seen.unreadable or "memories" not in areas:
-            raise Refused(
-                f"{gone} of {known} indexed files seem to be gone and {root} cannot be read fully",
-                "make the folder readable; if they are really gone, run 'rawkomem rebuild'",
-            )
+            hint = "make the folder readable; if they are really gone, run 'rawkomem rebuild'"
+            raise Refused(f"{gone} of {known} indexed files seem to be gone and {root} cannot be read fully", hint)
 
 
 def _raising(failure: BaseException) -> Callable[[], NoReturn]:
@@ -451,7 +450,3 @@ def _raising(failure: BaseException) -> Callable[[], NoReturn]:
         raise failure
 
     return fail
-
-
-def _below(path: str, folders: tuple[str, ...]) -> bool:
-    return any(path.startswith(folder + "/") for folder in folders)

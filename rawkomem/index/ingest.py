@@ -1,4 +1,4 @@
-"""From files to rows: reads changed files, folds the memories they concern, and hands documents to the store."""
+"""Turns files into rows: reads changed files, folds their memories, and hands documents to the store."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Ingest:
-    """One batch of changed and vanished files. Store first, catalogue last; the caller holds the transaction."""
+    """Indexes one batch of changed and vanished files; the caller holds the transaction."""
 
     def __init__(
         self, layout: Layout, catalogue: Catalogue, store: SearchStore, embedder: Embedder, ahead: Read | None = None
@@ -48,7 +48,7 @@ class Ingest:
         self.folded: dict[str, Memory] = {}
 
     def run(self, changed: dict[str, str], gone: Iterable[str]) -> int:
-        """Bring the index up to date with these files (path → stamp); returns how many it read or forgot."""
+        """Update the index from these files (path → stamp); return how many it read or forgot."""
         targets: set[str] = set()
         fresh: list[tuple[Reading, str, str]] = []
         for path, stamp in changed.items():
@@ -61,19 +61,22 @@ class Ingest:
         vanished = list(gone)
         for path in vanished:
             targets |= self.catalogue.targets_of(path)
-        self._record(fresh, vanished)
+        for reading, stamp, digest in fresh:
+            self.catalogue.put_file(reading.path, stamp, digest, reading.verdict, reading.entries)
+        for path in vanished:
+            self.catalogue.forget_file(path)
         self._refold(targets - {""})
         return len(fresh) + len(vanished)
 
     def _keep_unread(self, path: str) -> None:
-        """What the file said before stays; one that was never read is known to be there."""
+        """Mark a file as unread; what it said before stays."""
         if path in self.catalogue.stamps():
             self.catalogue.set_stamp(path, UNREAD)
         else:
             self.catalogue.put_file(path, UNREAD, "", QUARANTINE, ())
 
     def _read(self, path: str) -> tuple[Reading, str]:
-        """The file's reading and the hash of the very bytes it was made from."""
+        """Return the file's reading and the hash of the bytes it was made from."""
         try:
             reading, digest = self.ahead.get(path) or read_for_index(self.layout, path)
         except OSError:
@@ -81,14 +84,8 @@ class Ingest:
         self.readings[path] = reading
         return reading, digest
 
-    def _record(self, fresh: list[tuple[Reading, str, str]], vanished: list[str]) -> None:
-        for reading, stamp, digest in fresh:
-            self.catalogue.put_file(reading.path, stamp, digest, reading.verdict, reading.entries)
-        for path in vanished:
-            self.catalogue.forget_file(path)
-
     def _refold(self, targets: set[str]) -> None:
-        """Fold these memories anew, and put what differs: them, and those beside them in the same files."""
+        """Fold these memories again, and put those that differ, with the memories beside them in the same files."""
         paths = self.catalogue.paths_of(targets)
         dropped: list[str] = []
         for target in sorted(targets):
@@ -112,7 +109,7 @@ class Ingest:
         self.store.put(self._embedded([pair for path in sorted(paths) for pair in self._differing(path)]))
 
     def _differing(self, path: str) -> list[Fresh]:
-        """The memories of a file, with their pieces, whose pieces or columns are not what the store holds."""
+        """Return the memories of a file whose pieces or columns are not what the store holds."""
         known = [self.folded.get(id) or memory_of(doc) for id, doc in self.catalogue.memories_in(path)]
         memories = [memory for memory in known if memory.status != "deleted"]
         pieces = with_surroundings([pieces_of(memory) for memory in memories])
@@ -130,7 +127,7 @@ class Ingest:
         return entries, True
 
     def _read_again(self, path: str) -> Reading:
-        """A file that the sweep found unchanged. If it did change since, the next sync must not take it for read."""
+        """Read a file that the sweep found unchanged; if it changed since, mark it for the next sync."""
         reading, digest = self._read(path)
         self.readings[path] = reading
         if digest != self.catalogue.hash_of(path):
@@ -139,22 +136,16 @@ class Ingest:
 
     def _embedded(self, documents: list[Fresh]) -> Sequence[Document]:
         found = zip(documents, vectors_of(self.embedder, [(memory, own) for memory, own, _ in documents]), strict=True)
-        return [document_of(memory, _passages(own, vectors), digest) for (memory, own, digest), vectors in found]
+        return [_document(*fresh, vectors) for fresh, vectors in found]
 
 
-def _passages(pieces: list[Piece], vectors: list[bytes]) -> list[Passage]:
-    return [
-        Passage(piece.text, vector, piece.field, piece.heading, piece.line, piece.around)
-        for piece, vector in zip(pieces, vectors, strict=True)
-    ]
+def _document(memory: Memory, pieces: list[Piece], digest: str, vectors: list[bytes]) -> Document:
+    """Return a memory as the store keeps it."""
+    passages = tuple(Passage(vector=vector, **as_dict(p)) for p, vector in zip(pieces, vectors, strict=True))
+    return Document(facets_of(memory), searchable_title(memory.title), passages, digest)
 
 
 def _digest(memory: Memory, pieces: list[Piece]) -> str:
     """Return a hash over everything that goes into a document but the vectors."""
     said = (memory.title, facets_of(memory), [as_dict(piece) for piece in pieces])
     return sha256(repr(said).encode()).hexdigest()
-
-
-def document_of(memory: Memory, passages: Iterable[Passage], digest: str = "") -> Document:
-    """Return a memory as the store keeps it."""
-    return Document(facets_of(memory), searchable_title(memory.title), tuple(passages), digest)

@@ -14,23 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ..model.filters import Filter
+    from .catalogue import Catalogue
 
 ROW_COLUMNS: tuple[str, ...] = Row.__fields__  # type: ignore[attr-defined]
-TUPLES = (
-    "when",
-    "tags",
-    "related",
-    "supersedes",
-    "heritage",
-    "conflicts_with",
-    "amended_in",
-    "reviewed_in",
-    "confirmed_by",
-)  # JSON knows lists only
+DEFAULTS: dict[str, object] = Memory.__defaults__  # type: ignore[attr-defined]
+TUPLES = [name for name, value in DEFAULTS.items() if isinstance(value, tuple)]  # JSON has lists only
 
 
 def memory_of(doc: str) -> Memory:
-    """The Memory that a catalogue row holds."""
+    """Return the memory that a catalogue row holds."""
     fields = read_json(doc)
     for name in TUPLES:
         fields[name] = tuple(fields[name])
@@ -38,8 +30,14 @@ def memory_of(doc: str) -> Memory:
     return Memory(**fields)
 
 
+def known_memory(catalogue: Catalogue, id: str) -> Memory | None:
+    """Return a memory of the catalogue; None where it is unknown."""
+    doc = catalogue.doc(id)
+    return memory_of(doc) if doc else None
+
+
 def row_of(memory: Memory) -> Row:
-    """A memory as lists show it."""
+    """Return a memory as lists show it."""
     return Row(**{name: getattr(memory, name) for name in ROW_COLUMNS})
 
 
@@ -56,12 +54,8 @@ def passes(memory: Memory, only: Filter, at: int, trust: Callable[[Memory], floa
 def rows_inside(rows: Iterable[Row], only: Filter, at: int) -> list[Row]:
     """Return the rows that pass those parts of a filter that a row's own columns can tell."""
     told = [(field, wanted) for field, wanted in asked(only) if field.column in ROW_COLUMNS]
-    return [
-        row
-        for row in rows
-        if (not only.current or is_valid(row, at))
-        and all(holds(field, wanted, _own(row, field.column)) for field, wanted in told)
-    ]
+    valid = (row for row in rows if not only.current or is_valid(row, at))
+    return [row for row in valid if all(holds(field, wanted, _own(row, field.column)) for field, wanted in told)]
 
 
 def asks_for_facts(only: Filter) -> bool:

@@ -1,12 +1,8 @@
-"""Which search store an index has: the user's choice, where it lies, and how it is opened.
+"""Opens the search store of an index: which store the user chose, and where its data is.
 
-SQLite is built in: in a file, or in memory for a program that wants nothing left behind. Every other store is a plug-in
-that a package declares as an entry point of the group `rawkomem.stores` (docs/scale.md): the entry point's name is the
-store's name, and what it refers to is a StorePlugin. The two that rawkomem ships are declared in its pyproject.toml
-like anybody else's.
-
-Every store has a catalogue of its own (`index.db` for SQLite, `index-<name>.db` for the others), so that changing from
-one to another and back costs no more than a sync.
+SQLite is built in, in a file or in memory. Every other store is a plug-in: a package declares a StorePlugin as an entry
+point of the group `rawkomem.stores` (docs/scale.md). Every store has a catalogue of its own (`index.db` for SQLite,
+`index-<name>.db` for the others), so that changing from one to another and back costs no more than a sync.
 """
 
 from __future__ import annotations
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
     from .stores.protocol import OutsideStore, StorePlugin
 
 SQLITE, MEMORY = "sqlite", "memory"
-GROUP = "rawkomem.stores"  # of entry points
+ENTRY_POINT_GROUP = "rawkomem.stores"  # of entry points
 
 
 @record
@@ -59,24 +55,24 @@ class StoreHome:
 
     @property
     def folder(self) -> str:
-        """The folder on this machine that is the store's own. It is removed when a memory's text must be gone."""
+        """Return the folder on this machine for the store's data. It is removed when a text must be gone."""
         return os.path.join(os.path.dirname(index_path(self.layout)), self.settings.name)
 
     @property
     def url(self) -> str:
-        """The user's url for this store; empty where there is none. It may hold a password."""
+        """Return the user's url for this store; empty where there is none. It may hold a password."""
         return self.settings.where()
 
     @property
     def repository(self) -> str:
-        """The name of the repository among all that share a database."""
+        """Return the name of the repository among all that share a database."""
         from ..git.identity import repository_id
 
         return self.settings.repository or repository_id(self.layout)
 
     @property
     def clone(self) -> str:
-        """The name of this checkout among all of the repository."""
+        """Return the name of this checkout among all of the repository."""
         from ..git.identity import clone_id
 
         return clone_id(self.layout)
@@ -110,7 +106,7 @@ def plugin(name: str) -> StorePlugin:
 def _entry_points() -> Iterable[EntryPoint]:
     from importlib.metadata import entry_points  # takes longer than a search: only for stores other than SQLite
 
-    return entry_points(group=GROUP)
+    return entry_points(group=ENTRY_POINT_GROUP)
 
 
 def catalogue_path(layout: Layout, name: str) -> str:
@@ -129,10 +125,7 @@ def open_store(layout: Layout, settings: StoreSettings, dims: int) -> OutsideSto
 
 
 def forget_others(layout: Layout, name: str) -> list[str]:
-    """Remove what other stores hold beside the files: some of it may be a text that must be gone.
-
-    Returns the stores that may hold it at a url, until they are used again and rebuilt.
-    """
+    """Remove what other stores hold on this machine; return the stores that may still hold a text at a url."""
     from shutil import rmtree
 
     from .stores.database import remove_database

@@ -1,8 +1,8 @@
 """Cuts a memory into passages, and gives each the context it is matched and embedded with.
 
-A body passage is also matched together with its surroundings: the passages beside it in the same file, which may belong
-to other entries (a conversation with one entry a turn). That is worth 13 points of recall@5 on conversations. A
-condition's vector leans towards the memory's title and its other conditions: one short sentence alone is easily missed.
+A body passage is also matched with its surroundings: the passages beside it in the same file, which may belong to other
+entries (a conversation with one entry a turn). That gains 13 points of recall@5 on conversations. A condition's vector
+leans towards the memory's title and its other conditions, because one short sentence alone is easily missed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ..embed.protocol import Embedder
     from ..model.entry import Memory
 
-REACH = 2  # neighbours on each side; one loses 4 points of recall@5, three gain nothing
-REACH_SIZE = 1_000  # characters of a passage with its neighbours: more blurs what it is about
+NEIGHBORS_PER_SIDE = 2  # neighbours on each side; one loses 4 points of recall@5, three gain nothing
+MAX_AROUND_CHARS = 1_000  # characters of a passage with its neighbours: more blurs what it is about
 TITLE_SHARE = 0.5  # of the title in a condition's vector
 KIN_SHARE = 1.0  # of the direction of all the memory's conditions, from two conditions on
 COMPOUND = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+|(?:[A-Z][a-z0-9]+){2,}|[A-Z]{2,}[a-z]+")
@@ -43,48 +43,49 @@ class Piece:
 
 
 def pieces_of(memory: Memory) -> list[Piece]:
-    """The body's chunks, then each condition; the title where both lack."""
+    """Return the body's chunks, then each condition; the title if there is neither."""
     pieces = [Piece(part.text, part.heading, BODY, part.line) for part in passages(memory.body)]
     pieces += [Piece(condition_text(condition), "", WHEN, memory.line) for condition in memory.when]
     return pieces or [Piece(memory.title, "", BODY, 1)]
 
 
 def with_surroundings(memories: Sequence[list[Piece]]) -> list[list[Piece]]:
-    """The pieces of one file's memories, in order, each body piece with its neighbours' text."""
+    """Return the pieces of one file's memories, in order, each body piece with its neighbors' text."""
     flat = [piece for pieces in memories for piece in pieces if piece.field == BODY]
-    around = iter([_around(flat, at) for at in range(len(flat))])
-    return [
-        [replace(piece, around=next(around)) if piece.field == BODY else piece for piece in pieces]
-        for pieces in memories
-    ]
+    around = (_around(flat, at) for at in range(len(flat)))
+
+    def surrounded(piece: Piece) -> Piece:
+        return replace(piece, around=next(around)) if piece.field == BODY else piece
+
+    return [[surrounded(piece) for piece in pieces] for pieces in memories]
 
 
 def _around(pieces: list[Piece], at: int) -> str:
     low = high = at
     size = len(pieces[at].text)
-    for reach in range(1, REACH + 1):
+    for reach in range(1, NEIGHBORS_PER_SIDE + 1):
         for other in (at - reach, at + reach):
             if not 0 <= other < len(pieces) or other not in (low - 1, high + 1):
                 continue
-            if size + len(pieces[other].text) <= REACH_SIZE:
+            if size + len(pieces[other].text) <= MAX_AROUND_CHARS:
                 low, high = min(low, other), max(high, other)
                 size += len(pieces[other].text)
     return "\n".join(piece.text for piece in pieces[low : high + 1]) if high > low else ""
 
 
 def condition_text(condition: str) -> str:
-    """A condition as words: `auth|log.*in` → `auth log in`."""
+    """Return a condition as words: `auth|log.*in` → `auth log in`."""
     return " ".join(SIGNS.sub(" ", condition.replace(".*", " ")).split())
 
 
 def searchable_title(title: str) -> str:
-    """The title, with the parts of its compound names: `AuthFlow` is also `Auth Flow`."""
+    """Return the title with the parts of its compound names: `AuthFlow` is also `Auth Flow`."""
     parts = [part for compound in COMPOUND.findall(title) for part in PART.findall(compound)]
     return " ".join([title, *parts]) if parts else title
 
 
 def embedded_text(memory: Memory, piece: Piece) -> str:
-    """What the vector of a passage is made from: a chunk under its title and headings, a condition by itself."""
+    """Return the text that is embedded for a passage: a chunk under its title and headings, or a condition."""
     if piece.field == WHEN:
         return piece.text
     heading = piece.heading if piece.heading != memory.title else ""
@@ -92,7 +93,7 @@ def embedded_text(memory: Memory, piece: Piece) -> str:
 
 
 def vectors_of(embedder: Embedder, documents: Sequence[tuple[Memory, list[Piece]]]) -> list[list[bytes]]:
-    """For each memory the vectors of its pieces, in their order; one call for all, so that a model can work in bulk."""
+    """Return for each memory the vectors of its pieces, in order; all are embedded in one call."""
     texts = [embedded_text(memory, piece) for memory, pieces in documents for piece in pieces]
     titled = [memory.title for memory, _ in documents if memory.when]
     vectors = embedder.embed(texts + [searchable_title(title) for title in titled]) if texts else []
@@ -112,7 +113,7 @@ def _leaning(pieces: list[Piece], vectors: list[bytes], title: bytes) -> list[by
 
 
 def lean(vectors: list[bytes], title: bytes) -> list[bytes]:
-    """The vectors of a memory's conditions, each leaning towards the title and towards their common direction."""
+    """Return the vectors of a memory's conditions, each leaning towards the title and their common direction."""
     if "numpy" in sys.modules:
         return _lean_with_numpy(vectors, title)
     own = [array("f", vector) for vector in vectors]
@@ -132,7 +133,7 @@ def _unit(vector: Sequence[float]) -> list[float]:
 
 
 def _lean_with_numpy(vectors: list[bytes], title: bytes) -> list[bytes]:
-    """The same in double precision, as plain Python reckons, so that both ways give the same bytes."""
+    """Return what `lean` returns, byte for byte: it also uses double precision."""
     import numpy as np
 
     own = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1).astype(np.float64)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @record
 class Status:
-    """Files against index."""
+    """How the index compares with the files."""
 
     root: str
     index: str
@@ -43,12 +43,12 @@ class Status:
 
     @property
     def fresh(self) -> bool:
-        """Whether the index says exactly what the files say."""
+        """Tell whether the index says exactly what the files say."""
         return self.files_hash == self.index_hash and not self.behind
 
 
 def status(index: Index) -> Status:
-    """Catch up, then prove it: nothing here trusts a time stamp. A database that cannot be read is made anew."""
+    """Update the index, then hash every file to prove it; a database that cannot be read is rebuilt."""
     try:
         return _status(index)
     except BROKEN as failure:
@@ -60,7 +60,7 @@ def status(index: Index) -> Status:
 def _status(index: Index) -> Status:
     index.refresh()
     catalogue = index.catalogue
-    counts = catalogue.counts()
+    indexed, entries, memories = catalogue.counts()
     seen = sweep(index.layout)
     known = catalogue.hashes()
     stale = catalogue.unread()
@@ -75,9 +75,9 @@ def _status(index: Index) -> Status:
         bytes=0 if in_memory(index.path) else os.path.getsize(index.path),
         fingerprint=index.fingerprint,
         files=len(actual),
-        indexed=counts["files"],
-        entries=counts["entries"],
-        memories={key.removeprefix("memories."): n for key, n in counts.items() if key.startswith("memories.")},
+        indexed=indexed,
+        entries=entries,
+        memories=memories,
         files_hash=_digest(actual),
         index_hash=_digest(known),
         behind=tuple(behind),

@@ -17,7 +17,7 @@ from ..embed.chain import AUTO, BUNDLED
 from ..git.connect import DRIVER
 from ..git.run import GitFailed
 from ..git.worktree import work_tree
-from ..index.stores.database import UNSAFE, file_system, first, open_database, vec_library
+from ..index.stores.database import UNSAFE_FILE_SYSTEMS, file_system, first, open_database, vec_library
 from ..model.errors import RawkoError
 from ..model.record import record
 from ..redaction.find import engine
@@ -102,7 +102,7 @@ def _folder(repository: Repository) -> Finding:
 
 def _location(repository: Repository) -> Finding:
     kind = file_system(repository.layout.root) or "unknown"
-    elsewhere = "" if kind not in UNSAFE else "WAL is not safe here: the index lies in your cache folder"
+    elsewhere = "" if kind not in UNSAFE_FILE_SYSTEMS else "WAL is not safe here: the index lies in your cache folder"
     return Finding("index", True, f"{repository.core.index.path} (file system {kind})", elsewhere)
 
 

@@ -15,7 +15,7 @@ from tests.torture.helpers import assert_equals_rebuild, change, index_of, memor
 
 @pytest.fixture
 def layout(project, monkeypatch) -> Layout:
-    monkeypatch.setattr(ahead, "WORTHWHILE", 1)
+    monkeypatch.setattr(ahead, "MIN_FILES", 1)
     return Layout(str(project / ".rawko"))
 
 
@@ -43,13 +43,13 @@ def test_what_is_read_ahead_is_what_would_be_read_here(layout):
 
 
 def test_the_index_is_the_same(layout, monkeypatch):
-    monkeypatch.setattr(index, "BATCH", 5)
+    monkeypatch.setattr(index, "BATCH_FILES", 5)
     batches_of(layout, 40, 7)
     write(Path(layout.root), "memories/z.md", change("amend", "m0003", "zebra"))
     write(Path(layout.root), "memories/y.md", "\0")
     made = index_of(layout)
     made.sync()
-    monkeypatch.setattr(ahead, "WORTHWHILE", 10**9)
+    monkeypatch.setattr(ahead, "MIN_FILES", 10**9)
     assert_equals_rebuild(made)
 
 
@@ -61,7 +61,7 @@ def test_files_that_vanish_are_left_out(layout):
 
 
 def test_a_killed_reader_costs_nothing_but_time(layout, monkeypatch):
-    monkeypatch.setattr(index, "BATCH", 5)
+    monkeypatch.setattr(index, "BATCH_FILES", 5)
     batches_of(layout, 40, 7)
     take = ReadAhead.take
 

@@ -31,7 +31,7 @@ def titles(repository) -> list[str]:
 
 def settle(repository) -> None:
     """Let the last changes grow old enough to be trusted, and catch up."""
-    time.sleep(indexing.RACY / 1e9 + 0.01)
+    time.sleep(indexing.RACY_NS / 1e9 + 0.01)
     repository.core.index.refresh()
 
 
@@ -455,7 +455,7 @@ class Failing:
 
 @pytest.mark.parametrize("at", [1, 2, 3])
 def test_an_error_in_the_middle_leaves_the_old_state_and_the_next_sync_repairs(filled, memories, monkeypatch, at):
-    monkeypatch.setattr(indexing, "BATCH", 5)
+    monkeypatch.setattr(indexing, "BATCH_FILES", 5)
     for number in range(12):
         write(memories, f"m{number:02}.md", memory(f"N{number:02}", "now about zebras"))
     (memories / "m11.md").unlink()
@@ -472,7 +472,7 @@ def test_an_error_in_the_middle_leaves_the_old_state_and_the_next_sync_repairs(f
 
 
 def test_a_rebuild_that_does_not_finish_is_finished_by_the_next_search(filled, monkeypatch):
-    monkeypatch.setattr(indexing, "BATCH", 5)
+    monkeypatch.setattr(indexing, "BATCH_FILES", 5)
     filled.core.index._embedder = Failing(2)
     with pytest.raises(RuntimeError):
         filled.store.rebuild()
@@ -541,8 +541,8 @@ def test_cold_commands_one_after_another_make_the_same_index_as_a_rebuild(reposi
 
 
 def test_a_process_that_stays_open_spares_itself_long_sweeps_but_sees_its_own_writes(repository, memories, monkeypatch):
-    monkeypatch.setattr("rawkomem.index.index.SWEPT_AT_ONCE", 1)
-    monkeypatch.setattr("rawkomem.index.index.PATIENCE", 1_000_000)
+    monkeypatch.setattr("rawkomem.index.index.MAX_SWEPT_FILES", 1)
+    monkeypatch.setattr("rawkomem.index.index.SWEEP_PAUSE_FACTOR", 1_000_000)
     for name in ("a", "b"):
         (memories / f"{name}.md").write_text(f"---\ntitle: About {name}\n---\n\nText.\n", "utf-8")
     assert len(repository.list()) == 2

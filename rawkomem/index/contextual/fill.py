@@ -1,8 +1,7 @@
-"""The second tier: contextual vectors, filled in behind the static ones that every sync makes at once.
+"""Fills the second tier: contextual vectors, which are better at meaning and a hundred times slower to make.
 
-They are better at meaning and a hundred times slower to make, so no command waits for them: `sync --deep`, the watcher
-and a worker that a recall leaves behind fill them in, one at a time, in small transactions. Until nearly all memories
-have theirs, questions are answered from the first tier; vectors of the two are never compared with each other.
+`sync --deep`, the watcher and a background worker fill it in small transactions, one process at a time. Until nearly
+all memories have theirs, questions are answered from the first tier; vectors of the two tiers are never compared.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ if TYPE_CHECKING:
     from ..stores.protocol import SearchStore
 
 VECTORS = "vectors.db"  # keeps vectors that were made, beside the index
-BATCH = 16  # memories: seconds of work, which is what an interruption costs
+BATCH_MEMORIES = 16  # memories: seconds of work, which is what an interruption costs
 
 Wanted = list[tuple[str, str, "Memory"]]  # id, digest of what the store holds of it, the memory
 
 
 def deepen(index: Index, progress: Callable[[int, int], None] | None = None) -> int:
-    """Fill in what is missing; returns how many memories that were. Another process at it means: nothing to do."""
+    """Fill in what is missing; return how many memories. Do nothing while another process does it."""
     if index.open_deep is None or (embedder := index.open_deep()) is None:
         return 0
     try:
@@ -46,7 +45,7 @@ def deepen(index: Index, progress: Callable[[int, int], None] | None = None) -> 
 
 
 def forget_vectors(index: Index) -> None:
-    """Remove the vectors that were kept: some may be those of a text that must be gone."""
+    """Remove the cached vectors: some may be those of a text that must be gone."""
     if kept := index.beside(VECTORS):
         with index.locked("contextual-purge"):
             remove_database(kept)
@@ -70,13 +69,13 @@ def _fill(index: Index, embedder: Embedder, progress: Callable[[int, int], None]
 
 
 def _wanted(index: Index) -> Wanted:
-    """Some memories without vectors in the second tier, as the files say them now."""
+    """Return some memories without vectors in the second tier, as the files say them now."""
     index.refresh()
     database = index.reading()
     database.execute("BEGIN")
     try:
         catalogue = index.catalogue
-        ids = index.store.shallow(BATCH)
+        ids = index.store.shallow(BATCH_MEMORIES)
         return [(id, catalogue.digest(id), memory_of(catalogue.doc(id))) for id in ids]
     finally:
         database.execute("ROLLBACK")

@@ -1,7 +1,6 @@
-"""Words as SQLite counts them: FTS5's own tokens, and its BM25, for stores that have no FTS5.
+"""Counts words as SQLite does, with FTS5's tokens and BM25, for stores that have no FTS5.
 
-A text is taken apart by the very tokenizer of the SQLite store, so that every store finds and ranks the same words.
-What a store adds is how many rows it holds, how many tokens they have, and which rows hold a term.
+Texts are split by the tokenizer of the SQLite store, so that every store finds and ranks the same words.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 K1, B = 1.2, 0.75  # FTS5's bm25() knows no others
-LEAST_IDF = 1e-6  # FTS5's weight of a term that more than half of all rows hold
-LONGEST = 32_768  # bytes of a token that FTS5 tells from another
+MIN_IDF = 1e-6  # FTS5's weight of a term that more than half of all rows hold
+MAX_TOKEN_BYTES = 32_768  # bytes of a token that FTS5 tells from another
 BREAK = ""  # stands between the columns of a row: no term equals it, so that no phrase reaches across
 
 
@@ -28,17 +27,16 @@ def _tokenizer() -> apsw.FTS5Tokenizer:
 
 
 def terms(text: str) -> list[str]:
-    """The stems of a text, in order, as FTS5's `porter unicode61` makes them."""
-    found = _tokenizer()(
-        text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
-    )
-    if 4 * len(text) <= LONGEST:
-        return cast("list[str]", found)
-    return [term.encode()[:LONGEST].decode(errors="ignore") for term in cast("list[str]", found)]
+    """Return the stems of a text, in order, as FTS5's `porter unicode61` makes them."""
+    options = {"include_offsets": False, "include_colocated": False}
+    found = cast("list[str]", _tokenizer()(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, **options))
+    if 4 * len(text) <= MAX_TOKEN_BYTES:
+        return found
+    return [term.encode()[:MAX_TOKEN_BYTES].decode(errors="ignore") for term in found]
 
 
 def row_terms(*columns: str) -> list[str]:
-    """The terms of all columns of a row, with a BREAK between two columns."""
+    """Return the terms of all columns of a row, with a BREAK between two columns."""
     joined = terms(columns[0])
     for column in columns[1:]:
         joined += [BREAK, *terms(column)]
@@ -46,17 +44,17 @@ def row_terms(*columns: str) -> list[str]:
 
 
 def length(row: Sequence[str]) -> int:
-    """How many tokens a row has."""
+    """Return how many tokens a row has."""
     return len(row) - row.count(BREAK)
 
 
 def phrases(words: Iterable[str]) -> list[tuple[str, ...]]:
-    """What a query asks for: a word is a phrase of one term, or of several where the tokenizer sees more in it."""
+    """Return the phrases of a query: a word is one term, or several where the tokenizer splits it."""
     return [phrase for word in words if (phrase := tuple(terms(word.replace('"', ""))))]
 
 
 def occurrences(phrase: Sequence[str], row: Sequence[str]) -> int:
-    """How often a phrase stands in a row of terms."""
+    """Return how often a phrase occurs in a row of terms."""
     if len(phrase) == 1:
         return row.count(phrase[0])
     wanted = list(phrase)
@@ -65,11 +63,11 @@ def occurrences(phrase: Sequence[str], row: Sequence[str]) -> int:
 
 
 def idf(rows: int, holding: int) -> float:
-    """How much a phrase tells that so many of all rows hold."""
-    return max(log((rows - holding + 0.5) / (holding + 0.5)), 0.0) or LEAST_IDF
+    """Return the weight of a phrase that so many of all rows hold."""
+    return max(log((rows - holding + 0.5) / (holding + 0.5)), 0.0) or MIN_IDF
 
 
 def bm25(found: Iterable[tuple[float, int]], length: int, average: float) -> float:
-    """The score of a row: of each phrase in it the idf and how often it occurs, by the row's length in tokens."""
+    """Return the score of a row from (idf, occurrences) of each phrase in it, and its length in tokens."""
     shortness = K1 * (1 - B + B * length / average)
     return sum(weight * (times * (K1 + 1)) / (times + shortness) for weight, times in found)

@@ -1,6 +1,6 @@
-"""Opens the index database: where it lies, how it is opened, and the sqlite-vec extension.
+"""Opens the index database and loads sqlite-vec.
 
-apsw instead of the standard sqlite3: many Pythons are built without extension loading, apsw never is.
+It uses apsw, because many Pythons build the standard sqlite3 without extension loading.
 """
 
 from __future__ import annotations
@@ -18,55 +18,42 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-BUSY = 20_000  # milliseconds to wait for another writer before giving up
-CACHE = 8_000  # kB of page cache: enough for a query, small enough for a cold command
-SAFE_NAME = "index.db"
-IN_MEMORY = "file:/rawkomem-"  # what the names of databases in memory begin with
+BUSY_TIMEOUT_MS = 20_000  # milliseconds to wait for another writer before giving up
+CACHE_KB = 8_000  # kB of page cache: enough for a query, small enough for a cold command
+DATABASE_NAME = "index.db"
+MEMORY_PREFIX = "file:/rawkomem-"  # what the names of databases in memory begin with
 # Network and shared file systems without the shared memory that WAL needs.
-UNSAFE = {
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "smbfs",
-    "9p",
-    "fuse.sshfs",
-    "fuse.glusterfs",
-    "afs",
-    "ceph",
-    "vboxsf",
-    "drvfs",
-}
+UNSAFE_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "vboxsf", "drvfs"}
+UNSAFE_FILE_SYSTEMS |= {"fuse.sshfs", "fuse.glusterfs"}
 
 
 def index_path(layout: Layout) -> str:
-    """Beside the files; in the user's cache folder where that would not be safe or not be writable."""
-    beside = os.path.join(layout.local, SAFE_NAME)
+    """Return the path beside the files, or in the user's cache folder where that is unsafe or not writable."""
+    beside = os.path.join(layout.local, DATABASE_NAME)
     unwritable = _unwritable(layout)
     if os.path.exists(beside) and not unwritable:
         return beside
     elsewhere = _cache_path(layout)
-    if unwritable or os.path.exists(elsewhere) or file_system(layout.root) in UNSAFE:
+    if unwritable or os.path.exists(elsewhere) or file_system(layout.root) in UNSAFE_FILE_SYSTEMS:
         return elsewhere
     return beside
 
 
 def _cache_path(layout: Layout) -> str:
-    """A folder of this repository's own: its path as people can read it, and a hash, because `a-b` is not `a/b`."""
+    """Return a path in a folder of this repository's own: its name for people, a hash because `a-b` is not `a/b`."""
     from hashlib import sha256
 
     root = os.path.realpath(layout.root)
     name = "".join(c if c.isalnum() else "-" for c in root)[-100:]
-    return os.path.join(user_cache(), f"{name}-{sha256(os.fsencode(root)).hexdigest()[:12]}", SAFE_NAME)
+    return os.path.join(user_cache(), f"{name}-{sha256(os.fsencode(root)).hexdigest()[:12]}", DATABASE_NAME)
 
 
 def _unwritable(layout: Layout) -> bool:
-    folder = layout.local if os.path.isdir(layout.local) else layout.root
-    return not os.access(folder, os.W_OK)
+    return not os.access(layout.local if os.path.isdir(layout.local) else layout.root, os.W_OK)
 
 
 def file_system(path: str) -> str:
-    """The type of the file system a path lies on; empty where the system does not tell (then WAL is assumed safe)."""
+    """Return the type of the file system of a path; empty (WAL is assumed safe) where the system does not tell."""
     try:
         with open("/proc/self/mounts", encoding="utf-8", errors="replace") as stream:
             mounts = [line.split(" ")[1:3] for line in stream]
@@ -79,42 +66,42 @@ def file_system(path: str) -> str:
 
 def memory_path() -> str:
     """Return the name of a new database in memory: it lasts as long as a connection to it is open."""
-    return f"{IN_MEMORY}{os.urandom(8).hex()}?vfs=memdb"
+    return f"{MEMORY_PREFIX}{os.urandom(8).hex()}?vfs=memdb"
 
 
 def in_memory(path: str) -> bool:
     """Return whether a path is one of `memory_path`."""
-    return path.startswith(IN_MEMORY)
+    return path.startswith(MEMORY_PREFIX)
 
 
 def open_database(path: str, readonly: bool = False) -> apsw.Connection:
-    """A connection with sqlite-vec loaded. Reads open read-only, so that they can never lock anybody out."""
+    """Return a connection with sqlite-vec. Readers open the database read-only, so that they never lock it."""
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(path, flags=flags | apsw.SQLITE_OPEN_URI if in_memory(path) else flags)
-    connection.set_busy_timeout(BUSY)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     if not readonly:
         connection.transaction_mode = "IMMEDIATE"  # never a write lock taken half-way
     connection.enable_load_extension(True)
     connection.load_extension(vec_library())
     connection.enable_load_extension(False)
-    connection.execute(f"PRAGMA cache_size = -{CACHE}")
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
     if not readonly:
         connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
     return connection
 
 
 def rows(connection: apsw.Connection, sql: str, values: Sequence[str | int | float | bytes | None] = ()) -> list[Any]:
-    """All rows of a query, as tuples."""
+    """Return all rows of a query, as tuples."""
     return connection.execute(sql, values).fetchall()
 
 
 def first(connection: apsw.Connection, sql: str, values: Sequence[str | int | float | bytes | None] = ()) -> Any:
-    """The first row of a query, or None."""
+    """Return the first row of a query, or None."""
     return next(iter(connection.execute(sql, values)), None)
 
 
 def vec_library() -> str:
-    """The sqlite-vec library, found without importing its package (which would pull numpy)."""
+    """Return the path of the sqlite-vec library, without importing its package, which would import numpy."""
     suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
     for folder in sys.path:
         stem = os.path.join(folder, "sqlite_vec", "vec0")

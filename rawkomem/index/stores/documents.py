@@ -1,4 +1,4 @@
-"""What goes into a search store and what comes out of it."""
+"""The records that go into a search store and come out of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...state.facets import Facets
 
-BATCH = 256  # files that a sync puts in one transaction: an abort repeats at most as many; a smaller batch is the last
+BATCH_FILES = 256  # in one transaction of a sync: an abort repeats at most as many; a smaller batch is the last
 BODY, WHEN = "body", "when"  # fields of a memory that passages come from
 # Tiers of vectors, two spaces that are never compared: the first holds every passage, the second is filled in behind.
 FIRST, DEEP = "first", "deep"
@@ -17,7 +17,7 @@ REST = "rest"  # the first tier of those memories that are not in the second yet
 
 @record
 class Passage:
-    """A piece of a memory that is matched and embedded on its own. `vector`: float32 bytes, normalised."""
+    """A piece of a memory that is matched and embedded on its own. `vector`: float32 bytes, normalized."""
 
     text: str
     vector: bytes
@@ -38,7 +38,7 @@ class Document:
 
     @property
     def id(self) -> str:
-        """The memory's id."""
+        """Return the memory's id."""
         return self.facets.id
 
 

@@ -1,4 +1,4 @@
-"""What a search store does, and what a package brings that provides one. SQLite and all plug-ins pass one contract."""
+"""What a search store does, and what a package that provides a store declares. One contract tests all stores."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ Row = dict[str, Any]
 class SearchStore(Protocol):
     """Holds passages with their vectors. Everything in it comes from files: it may be lost at any time.
 
-    `columns` names the facets that it compares (state/facets.py). Where a filter asks for another one, the store gets
-    the ids of the memories that pass instead: a small store may name `id` alone.
+    `columns` names the facets that it compares (state/facets.py); a filter on another facet arrives as ids.
     """
 
     @property
@@ -29,59 +28,59 @@ class SearchStore(Protocol):
         """Store these memories, replacing what was held of them."""
 
     def drop(self, ids: Sequence[str]) -> None:
-        """Forget these memories; unknown ids are fine."""
+        """Remove these memories; unknown ids are fine."""
 
     def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
-        """The passages closest to a vector of this tier, best first, with their cosine."""
+        """Return the passages closest to a vector of this tier, best first, with their cosine."""
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
-        """The passages that hold any of these words, or stand beside them with `around`; best first by BM25."""
+        """Return the passages that hold any of these words, or stand beside them with `around`; best BM25 first."""
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
-        """(id, vector) of every body passage, by id and place; as int8 in whatever scale the store keeps them."""
+        """Return (id, vector) of every body passage, by id and place, as int8 in the scale of the store."""
 
     def passage(self, id: str, number: int) -> str:
-        """The text of one passage."""
+        """Return the text of one passage; empty when unknown."""
 
     def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
         """Put the second tier's vectors of these memories' passages, in order; unknown ids are fine."""
 
     def shallow(self, limit: int) -> list[str]:
-        """Some memories that the second tier does not hold."""
+        """Return some memories that the second tier does not hold."""
 
     def depth(self) -> tuple[int, int]:
-        """How many memories the second tier holds, and how many there are."""
+        """Return how many memories the second tier holds, and how many there are."""
 
     def flatten(self) -> None:
-        """Forget the second tier."""
+        """Empty the second tier."""
 
     def erase(self) -> None:
-        """Forget everything."""
+        """Remove everything."""
 
 
 class OutsideStore(SearchStore, Protocol):
-    """A store that is not in the index's own database: it has a life, and transactions, of its own."""
+    """A store that is not in the index's own database: it has a lifetime, and transactions, of its own."""
 
     def generation(self) -> str:
-        """Which of its lives it is in: another one after `erase`, and when what it held was lost."""
+        """Return a name that changes after `erase`, and when what the store held was lost."""
 
     def held(self) -> dict[str, str]:
-        """The memories that it holds, with the digests they were put with."""
+        """Return the memories that it holds, with the digests they were put with."""
 
     def served(self) -> int:
-        """Bytes that a server keeps for it and for all who share it; 0 where there is none."""
+        """Return the bytes that a server keeps for all who share it; 0 where there is no server."""
 
     def commit(self) -> None:
-        """Have all that was put and dropped on disk: the catalogue is about to say so."""
+        """Write all that was put and dropped to disk; the catalogue commits after it."""
 
     def close(self) -> None:
-        """Let go of whatever it holds open; what was not committed is as if it had never been put."""
+        """Close everything; discard what was not committed."""
 
 
 class StorePlugin:
-    """A store that a package brings: what an entry point of the group `rawkomem.stores` refers to, see docs/scale.md.
+    """A store that a package provides, as an entry point of the group `rawkomem.stores`: see docs/scale.md.
 
-    Subclass it and give the entry point an instance. Loading it must not load the engine: `open` does.
+    Subclass it and declare an instance. Loading it must not load the engine: `open` does.
     """
 
     package = ""  # the package of its engine, by which `store status` sees whether that is installed
@@ -97,7 +96,7 @@ class StorePlugin:
     def publish(
         self, home: StoreHome, dims: int, memories: Mapping[str, Row], blocks: Sequence[Row], skills: Sequence[Row]
     ) -> int:
-        """Fill the tables of RFC-0011; `memories` are columns by id. Returns how many memories have a row."""
+        """Fill the tables of RFC-0011; `memories` are columns by id. Return how many memories have a row."""
         raise NotImplementedError
 
     def migrate(self, place: str) -> Migrated:
@@ -105,7 +104,7 @@ class StorePlugin:
         raise NotImplementedError
 
     def rollback(self, place: str, anyway: bool) -> int:
-        """Undo `migrate`, even if that loses memories with `anyway`; returns how many memories there are then."""
+        """Undo `migrate`, with `anyway` even if memories are lost; return how many memories there are then."""
         raise NotImplementedError
 
     def place(self, home: StoreHome) -> str:
@@ -115,7 +114,7 @@ class StorePlugin:
 
 @record
 class Migrated:
-    """What a migration of the tables of RFC-0011 did."""
+    """The outcome of a migration of the tables of RFC-0011."""
 
     rows: int
     done: bool  # False: it was V2 already

@@ -27,22 +27,25 @@ from .documents import BODY, DEEP, FIRST, REST, Document, Hit, Passage
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from typing import TypeVar
 
     import apsw
 
     from .bits import Bits
 
+    T = TypeVar("T", str, list[int])
+    Scored = tuple[int, float]  # row number, distance or score
     Placed = tuple[int, int, int, str, Passage]  # row number, row number of the document, place in it, head, passage
 
-RANGE = 0.3  # components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
-SCALE = 127 / RANGE
-HUGE = 200_000  # passages; from there on an open process keeps bits in memory, and frequent words are left out
-RANKED = 5_000  # passages of a huge index that words are ranked in
-EXACT_UP_TO = 4_000  # passages; an exact scan of more takes longer than all the rest of a search
-COARSE = 200  # candidates that get an exact distance: they hold 98 % of the true top 10 and 99.7 % of the top 1
-SPARE = 32  # rows asked for beyond the limit: enough to see the end of most ties
-COARSE_TIES = 400  # bits that differ are few whole numbers: many passages tie with the last candidate
-BULK = 64  # vectors; below it importing numpy costs more than it saves
+MAX_COMPONENT = 0.3  # components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
+SCALE = 127 / MAX_COMPONENT
+HUGE_PASSAGES = 200_000  # passages; from there on an open process keeps bits in memory, and frequent words are left out
+MAX_RANKED_PASSAGES = 5_000  # passages of a huge index that words are ranked in
+MAX_EXACT_PASSAGES = 4_000  # passages; an exact scan of more takes longer than all the rest of a search
+COARSE_CANDIDATES = 200  # that get an exact distance: they hold 98 % of the true top 10 and 99.7 % of the top 1
+SPARE_ROWS = 32  # rows asked for beyond the limit: enough to see the end of most ties
+SPARE_CANDIDATES = 400  # bits that differ are few whole numbers: many passages tie with the last candidate
+BULK_VECTORS = 64  # vectors; below it importing numpy costs more than it saves
 
 COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
 LOWERED = {field.column for field in FILTER_FIELDS if field.any_case}
@@ -65,7 +68,7 @@ TABLES = ("documents", "passages", "words", "around", "fine", "coarse", "deep_fi
 
 
 class SqliteStore:
-    """Implements SearchStore on an open connection; transactions are the caller's."""
+    """Implements SearchStore, which documents the methods, on an open connection; transactions are the caller's."""
 
     columns = COLUMNS
 
@@ -81,14 +84,13 @@ class SqliteStore:
         self.db.execute(SCHEMA)
 
     def erase(self) -> None:
-        """Drop and make the tables anew, for vectors of `dims` dimensions."""
+        """Drop the tables and create them, for vectors of `dims` dimensions."""
         self._outside.clear()
         for table in TABLES:
             self.db.execute(f"DROP TABLE IF EXISTS {table}")
         self.create()
 
     def put(self, documents: Sequence[Document]) -> None:
-        """Store these memories, replacing what was held of them."""
         self._outside.clear()
         self.drop([document.id for document in documents])
         (last,) = first(self.db, "SELECT max(n) FROM passages")
@@ -109,16 +111,12 @@ class SqliteStore:
         return owner
 
     def _put_passages(self, placed: list[Placed], packed: list[tuple[bytes, bytes]]) -> None:
-        """Table by table: a statement that runs often is cheaper than many that take turns."""
+        """Insert table by table: repeating one statement is faster than alternating several."""
         fill = self.db.executemany
-        fill(
-            "INSERT INTO passages (n, document, number, field, alone, heading, line, text)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [(n, owner, at, p.field, not p.around, p.heading, p.line, p.text) for n, owner, at, _, p in placed],
-        )
-        fill(
-            "INSERT INTO words (rowid, head, text) VALUES (?, ?, ?)", [(n, head, p.text) for n, _, _, head, p in placed]
-        )
+        passages = [(n, owner, at, p.field, not p.around, p.heading, p.line, p.text) for n, owner, at, _, p in placed]
+        fill("INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", passages)
+        words = [(n, head, p.text) for n, _, _, head, p in placed]
+        fill("INSERT INTO words (rowid, head, text) VALUES (?, ?, ?)", words)
         around = [(n, head, p.around) for n, _, _, head, p in placed if p.around]
         fill("INSERT INTO around (rowid, head, text) VALUES (?, ?, ?)", around)
         self._put_vectors([row[0] for row in placed], packed)
@@ -130,23 +128,19 @@ class SqliteStore:
         fill(f"INSERT OR REPLACE INTO {prefix}coarse (n, bits) VALUES (?, ?)", [(n, bits) for n, _, bits in known])
 
     def drop(self, ids: Sequence[str]) -> None:
-        """Forget these memories; unknown ids are fine."""
         self._outside.clear()
         for id in ids:
             owner = first(self.db, "SELECT n FROM documents WHERE id = ?", (id,))
             if owner is None:
                 continue
             for (n,) in rows(self.db, "SELECT n FROM passages WHERE document = ?", owner):
-                self.db.execute("DELETE FROM words WHERE rowid = ?", (n,))
-                self.db.execute("DELETE FROM around WHERE rowid = ?", (n,))
-                for table in ("fine", "coarse", "deep_fine", "deep_coarse"):
-                    self.db.execute(f"DELETE FROM {table} WHERE n = ?", (n,))
-            self.db.execute("DELETE FROM shallow WHERE document = ?", owner)
-            self.db.execute("DELETE FROM passages WHERE document = ?", owner)
+                for table in ("words", "around", "fine", "coarse", "deep_fine", "deep_coarse"):
+                    self.db.execute(f"DELETE FROM {table} WHERE rowid = ?", (n,))
+            for table in ("shallow", "passages"):
+                self.db.execute(f"DELETE FROM {table} WHERE document = ?", owner)
             self.db.execute("DELETE FROM documents WHERE n = ?", owner)
 
     def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
-        """Put the second tier's vectors of these memories' passages, in order; unknown ids are fine."""
         placed: list[int] = []
         given: list[bytes] = []
         for id, own in vectors.items():
@@ -159,55 +153,46 @@ class SqliteStore:
         self._put_vectors(placed, pack_all(given), "deep_")
 
     def shallow(self, limit: int) -> list[str]:
-        """Some memories that the second tier does not hold."""
         sql = "SELECT d.id FROM shallow s JOIN documents d ON d.n = s.document ORDER BY s.document LIMIT ?"
         return [id for (id,) in rows(self.db, sql, (limit,))]
 
     def depth(self) -> tuple[int, int]:
-        """How many memories the second tier holds, and how many there are."""
         (missing, count) = first(self.db, "SELECT (SELECT count(*) FROM shallow), (SELECT count(*) FROM documents)")
         return count - missing, count
 
     def flatten(self) -> None:
-        """Forget the second tier."""
         self.db.execute("DELETE FROM deep_fine; DELETE FROM deep_coarse")
         self.db.execute("INSERT OR IGNORE INTO shallow SELECT n FROM documents")
 
     def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
-        """The passages closest to a vector of this tier, best first, with their cosine."""
         fine, bits = pack(vector)
         if not any(fine):
             return []
         prefix = "deep_" if tier == DEEP else ""
         inside, values = self._inside(only)
         if tier != REST and self._is_large():
-            close = self._candidates(prefix + "coarse", bits, max(COARSE, limit), only)
+            close = self._candidates(prefix + "coarse", bits, max(COARSE_CANDIDATES, limit), only)
             inside, values = f"AND n IN ({', '.join(close)})", []
         if tier == REST:
             inside += " AND n IN (SELECT p.n FROM shallow s JOIN passages p ON p.document = s.document)"
-        sql = (
-            "SELECT n, vec_distance_l2(vec_int8(vector), vec_int8(?)) AS d"
-            f" FROM {prefix}fine WHERE true {inside} ORDER BY d LIMIT ?"
-        )
+        distance = "vec_distance_l2(vec_int8(vector), vec_int8(?))"
+        sql = f"SELECT n, {distance} AS d FROM {prefix}fine WHERE true {inside} ORDER BY d LIMIT ?"
         found = with_ties(lambda most: rows(self.db, sql, (fine, *values, most)), limit)
         return self._hits(((n, 1 - distance * distance / (2 * SCALE * SCALE)) for n, distance in found), limit)
 
     def _candidates(self, table: str, bits: bytes, limit: int, only: Filter) -> list[str]:
-        """The row numbers of the passages that differ least in their bits."""
+        """Return the row numbers of the passages that differ least in their bits."""
         if self._asked and self._is_huge():
             return list(map(str, self._in_memory(table).closest(bits, limit, lambda found: self._allowed(found, only))))
         self._asked = True
         inside, values = self._inside(only)
-        sql = (
-            "SELECT n, vec_distance_hamming(vec_bit(bits), vec_bit(?)) AS d"
-            f" FROM {table} WHERE true {inside} ORDER BY d LIMIT ?"
-        )
-        return [
-            str(n) for n, _ in with_ties(lambda most: rows(self.db, sql, (bits, *values, most)), limit, COARSE_TIES)
-        ]
+        distance = "vec_distance_hamming(vec_bit(bits), vec_bit(?))"
+        sql = f"SELECT n, {distance} AS d FROM {table} WHERE true {inside} ORDER BY d LIMIT ?"
+        found = with_ties(lambda most: rows(self.db, sql, (bits, *values, most)), limit, SPARE_CANDIDATES)
+        return [str(n) for n, _ in found]
 
     def _in_memory(self, table: str) -> Bits:
-        """The bits of a tier; read again after every commit of another connection."""
+        """Return the bits of a tier, read again after every commit of another connection."""
         from .bits import Bits  # numpy: only a process that stays open repays it
 
         (version,) = first(self.db, "PRAGMA data_version")
@@ -224,14 +209,13 @@ class SqliteStore:
 
     def _is_huge(self) -> bool:
         (last,) = first(self.db, "SELECT max(n) FROM passages")
-        return bool(last and last > HUGE)
+        return bool(last and last > HUGE_PASSAGES)
 
     def _is_large(self) -> bool:
-        (count,) = first(self.db, f"SELECT count(*) FROM (SELECT 1 FROM coarse LIMIT {EXACT_UP_TO + 1})")
-        return bool(count > EXACT_UP_TO)
+        (count,) = first(self.db, f"SELECT count(*) FROM (SELECT 1 FROM coarse LIMIT {MAX_EXACT_PASSAGES + 1})")
+        return bool(count > MAX_EXACT_PASSAGES)
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
-        """The passages that hold any of these words, or stand beside them with `around`; best first by BM25."""
         if not words:
             return []
         table = "around" if around else "words"
@@ -242,36 +226,24 @@ class SqliteStore:
         return self._hits(with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit), limit)
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
-        """(id, vector) of every body passage, by id and place; as int8 in whatever scale the store keeps them."""
         where, values = _conditions(only)
-        return rows(
-            self.db,
-            "SELECT d.id, f.vector FROM documents d JOIN passages p ON p.document = d.n JOIN fine f ON f.n = p.n"
-            f" WHERE p.field = '{BODY}' {'AND' if where else ''} {where} ORDER BY d.id, p.number",
-            values,
-        )
+        tables = "documents d JOIN passages p ON p.document = d.n JOIN fine f ON f.n = p.n"
+        inside = f"p.field = '{BODY}' {'AND' if where else ''} {where}"
+        sql = f"SELECT d.id, f.vector FROM {tables} WHERE {inside} ORDER BY d.id, p.number"
+        return rows(self.db, sql, values)
 
     def _telling(self, table: str, words: list[str]) -> list[str]:
-        """The rarest of these words that together occur in at most so many passages: ranking each takes its time."""
-        sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {RANKED})"
-        counted = sorted((first(self.db, sql, (word,))[0], word) for word in words)
-        kept: list[str] = []
-        total = 0
-        for held, word in counted:
-            total += held
-            if kept and total > RANKED:
-                break
-            kept.append(word)
-        return kept
+        """Return the rarest of these words; ranking each word takes time."""
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {MAX_RANKED_PASSAGES})"
+        return rarest([(first(self.db, sql, (word,))[0], word) for word in words], MAX_RANKED_PASSAGES)
 
     def passage(self, id: str, number: int) -> str:
-        """The text of one passage."""
         sql = "SELECT p.text FROM passages p JOIN documents d ON d.n = p.document WHERE d.id = ? AND p.number = ?"
         row = first(self.db, sql, (id, number))
         return row[0] if row else ""
 
     def _inside(self, only: Filter, column: str = "n") -> tuple[str, list[str | int | bytes]]:
-        """An SQL condition that keeps a query inside the filter; empty where nothing stands outside of it."""
+        """Return an SQL condition that keeps a query inside the filter; empty where nothing is outside."""
         where, values = _conditions(only)
         if not where:
             return "", []
@@ -287,17 +259,14 @@ class SqliteStore:
 
     def _hits(self, found: Iterable[tuple[int, float]], limit: int) -> list[Hit]:
         scores = dict(found)
-        places = rows(
-            self.db,
-            "SELECT p.n, d.id, p.number, p.field, p.alone FROM passages p JOIN documents d ON d.n = p.document"
-            f" WHERE p.n IN ({', '.join(map(str, scores))})",
-        )
+        sql = "SELECT p.n, d.id, p.number, p.field, p.alone FROM passages p JOIN documents d ON d.n = p.document"
+        places = rows(self.db, f"{sql} WHERE p.n IN ({', '.join(map(str, scores))})")
         hits = [Hit(id, number, scores[n], field, bool(alone)) for n, id, number, field, alone in places]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
 
 
 def head_of(document: Document, passage: Passage) -> str:
-    """The words of a passage's first column: what stands above it."""
+    """Return the text of a passage's first column: title, heading and tags."""
     return f"{document.title} {passage.heading} {' '.join(document.facets.tags)}"
 
 
@@ -314,8 +283,8 @@ def lined(names: Sequence[str]) -> str:
     return "\n".join(["", *(name.lower() for name in names), ""])
 
 
-def with_ties(ask: Callable[[int], list[tuple[int, float]]], limit: int, spare: int = SPARE) -> list[tuple[int, float]]:
-    """The best rows and all that equal the last of them: which of equals a query would cut depends on row numbers."""
+def with_ties(ask: Callable[[int], list[Scored]], limit: int, spare: int = SPARE_ROWS) -> list[Scored]:
+    """Return the best rows and all that equal the last of them: which equals a query cuts depends on row numbers."""
     most = limit + spare
     found = ask(most)
     while limit and len(found) == most and found[limit - 1][1] == found[-1][1]:
@@ -323,6 +292,18 @@ def with_ties(ask: Callable[[int], list[tuple[int, float]]], limit: int, spare: 
         found = ask(most)
     last = found[limit - 1][1] if 0 < limit <= len(found) else None
     return found[:limit] + [row for row in found[limit:] if row[1] == last]
+
+
+def rarest(counted: Iterable[tuple[int, T]], most: int) -> list[T]:
+    """Return the rarest of counted words, at least one, that together occur in at most so many passages."""
+    kept: list[T] = []
+    total = 0
+    for held, word in sorted(counted):
+        total += held
+        if kept and total > most:
+            break
+        kept.append(word)
+    return kept
 
 
 def _conditions(only: Filter) -> tuple[str, list[str | int | bytes]]:
@@ -344,8 +325,8 @@ def _conditions(only: Filter) -> tuple[str, list[str | int | bytes]]:
 
 
 def pack_all(vectors: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
-    """The same as `pack` for many vectors."""
-    if len(vectors) < BULK and "numpy" not in sys.modules:
+    """Return `pack` of many vectors."""
+    if len(vectors) < BULK_VECTORS and "numpy" not in sys.modules:
         return [pack(vector) for vector in vectors]
     import numpy as np  # many vectors: worth its start-up time
 
@@ -359,7 +340,7 @@ def pack_all(vectors: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
 
 
 def pack(vector: bytes) -> tuple[bytes, bytes]:
-    """A float32 vector as int8 and as bits, as the tables `fine` and `coarse` hold it."""
+    """Return a float32 vector as int8 and as bits, as the tables `fine` and `coarse` hold it."""
     numbers = array("f", vector)
     fine = array("b", [max(-127, min(127, round(number * SCALE))) for number in numbers])
     bits = int("".join("1" if number > 0 else "0" for number in numbers), 2)

@@ -50,23 +50,23 @@ CHANGED = """
 SELECT path FROM files f WHERE NOT EXISTS (SELECT 1 FROM said s WHERE s.path = f.path AND s.hash = f.hash)
 """
 KEEP_LISTING = "INSERT OR REPLACE INTO authorship SELECT key, value FROM meta WHERE key = 'listing'"
-RETRY = 600  # seconds after which git is asked again where it had no answer: somebody may have mended it
+RETRY_S = 600  # seconds after which git is asked again where it had no answer: somebody may have mended it
 CANNOT_WRITE = (apsw.ReadOnlyError, apsw.FullError, apsw.BusyError, apsw.LockedError, Busy, Unwritable)
 
 
 class Authors:
-    """Looks authors up in the index. `refresh` first: it is nearly free while neither HEAD nor a file moved."""
+    """Looks authors up in the index. Call `refresh` first: it is nearly free while neither HEAD nor a file moved."""
 
     def __init__(self, index: Index, agents: Sequence[str] = ()):
         self.index = index
         self.agents = agents  # patterns of identities that are agents, besides those that everybody knows
 
     def of_memory(self, id: str) -> dict[str, str]:
-        """entry id → who committed it (see state/belief/committer.py), for all entries about a memory."""
+        """Return entry id → who committed it (see state/belief/committer.py), for all entries about a memory."""
         return self.of_memories([id]).get(id, {})
 
     def of_memories(self, ids: Sequence[str]) -> dict[str, dict[str, str]]:
-        """The same for several memories. Of two entries under one id the one that no person committed counts."""
+        """Return `of_memory` of several memories. Of two entries under one id, the one not by a person counts."""
         database, asked = self.index.reading(), self._exists()
         ignored = _kept(database, "ignored").split() if asked else []
         found: dict[str, dict[str, str]] = {}
@@ -80,7 +80,7 @@ class Authors:
         return found
 
     def names_a_person(self) -> bool:
-        """Whether a person committed any entry that is in HEAD: whether committing says something here at all."""
+        """Tell whether a person committed any entry that is in HEAD: only then does committing mean something."""
         names = _kept(self.index.reading(), "names") if self._exists() else ""
         return any(self._state(name) == PERSON for name in names.split("\n") if name)
 
@@ -88,11 +88,11 @@ class Authors:
         return state_of(author, (*AGENTS, *self.agents))
 
     def why_unknown(self) -> str:
-        """Why git had no answer; empty when it had."""
+        """Return why git had no answer; empty when it had."""
         return _kept(self.index.reading(), "why") if self._exists() else "no git"
 
     def refresh(self) -> bool:
-        """Catch up with HEAD and with the files, after the index did; whether there was anything to do."""
+        """Catch up with HEAD and with the files, after the index did; return whether there was anything to do."""
         stamp = git_stamp(self.index.layout.root)
         if not self._is_behind(stamp):
             return False
@@ -119,14 +119,14 @@ def _kept(database: apsw.Connection, key: str) -> str:
 
 
 def _must_ask(database: apsw.Connection, stamp: str) -> bool:
-    """Whether HEAD moved since git was asked, or git had no answer and may have one now."""
+    """Tell whether HEAD moved since git was asked, or git had no answer and may have one now."""
     if _kept(database, "stamp") != stamp:
         return True
-    return bool(stamp and _kept(database, "why")) and time.time() - float(_kept(database, "at")) > RETRY
+    return bool(stamp and _kept(database, "why")) and time.time() - float(_kept(database, "at")) > RETRY_S
 
 
 class _Update:
-    """One catching up, under the index lock, in one transaction."""
+    """Catches up once, under the index lock, in one transaction."""
 
     def __init__(self, index: Index, stamp: str):
         self.index = index
@@ -144,7 +144,7 @@ class _Update:
             self.db.close()
 
     def _ask_git(self) -> History:
-        """Read what is new in history, and keep it."""
+        """Read what is new in history, and store it."""
         from ...git.authorship import History, read_history
 
         known = self._known()

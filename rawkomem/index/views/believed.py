@@ -1,4 +1,4 @@
-"""How far the memories of one answer are believed: who committed their entries, how they arrived, what they rest on."""
+"""Computes how far memories are believed: who committed their entries, how they arrived, what they rest on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Believed:
-    """Looks standings up, each once. Without authors nothing is known of commits: no git, or the user wants it so."""
+    """Caches each memory's standing. Without authors nothing is known of commits."""
 
     def __init__(self, layout: Layout, catalogue: Catalogue, authors: Authors | None, at: int):
         self.layout = layout
@@ -48,10 +48,9 @@ class Believed:
     def _source(self, id: str) -> tuple[float, Sequence[str]]:
         """Return the trust of a source by itself, and its own sources; of one that is gone nothing is known."""
         if id not in self._sources:
-            from ..lists import memory_of
+            from ..lists import known_memory
 
-            doc = self.catalogue.doc(id)
-            memory = memory_of(doc) if doc else None
+            memory = known_memory(self.catalogue, id)
             self._sources[id] = (self._own(memory).value, derived_from(memory)) if memory else (BASES["unknown"], ())
         return self._sources[id]
 

@@ -1,4 +1,4 @@
-"""Entities that memories name (`project:api`, `person:mark-z`), and which of them a person means."""
+"""Finds the entities that memories name (`project:api`, `person:mark-z`), and which of them a name means."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def named_entities(catalogue: Catalogue, statuses: Sequence[str] = ()) -> dict[str, list[str]]:
-    """Every entity that memories of these statuses name, in order, with the ids of those memories."""
+    """Return every entity that memories of these statuses name, in order, with the ids of those memories."""
     found: dict[str, list[str]] = {}
     for memory in map(memory_of, catalogue.docs()):
         for entity in entities_of(memory) if not statuses or memory.status in statuses else ():
@@ -23,7 +23,7 @@ def named_entities(catalogue: Catalogue, statuses: Sequence[str] = ()) -> dict[s
 
 
 def resolved(names: Iterable[str], catalogue: Catalogue, warn: Callable[[str], None]) -> tuple[str, ...]:
-    """Names as entities. One that no memory names stays as it is and finds nothing; an ambiguous one is refused."""
+    """Return names as entities; an unknown name stays as it is, an ambiguous name raises BadInput."""
     known: dict[str, list[str]] = {}
     found: list[str] = []
     for name in names:

@@ -1,4 +1,4 @@
-"""Which goals are one: texts grouped by the first one that they resemble, by the bundled vectors on every machine."""
+"""Groups similar goals: each text with the first one that it resembles, by the bundled vectors."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import numpy as np
 
 from ...embed.chain import bundled
 from ...text.language import language
-from .neighbors import Neighbours
+from .neighbors import Neighbors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 def leaders(texts: Sequence[str], least: float) -> list[int]:
-    """For each text the place of the first before it that is at least that similar and a leader itself, else its own.
+    """Return for each text the place of the first leader before it that is similar enough, else its own place.
 
-    Going by the order, a text that is added at the end changes nothing for those before it.
+    A text that is added at the end changes nothing for those before it.
     """
     first: dict[str, int] = {}
     same = [first.setdefault(" ".join(language().words(text)), place) for place, text in enumerate(texts)]
     names = {str(place): place for place in first.values()}
     vectors = bundled().embed([texts[place] for place in names.values()]) if names else []
-    near = Neighbours([(name, _whole(vector)) for name, vector in zip(names, vectors, strict=True)])
+    near = Neighbors([(name, _whole(vector)) for name, vector in zip(names, vectors, strict=True)])
     lead: dict[str, int] = {}
     for name, close in near.later(list(names), least, lead):
         lead[name] = names[name]

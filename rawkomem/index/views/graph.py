@@ -1,4 +1,4 @@
-"""Loads the graph: every memory of the catalogue, and from the store who is similar to whom."""
+"""Loads the graph: every memory of the catalogue, and from the store which memories are similar."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ...model.clock import now
 from ...model.filters import Filter
 from ...model.kinds import GROUPS
+from ...state.facets import is_valid
 from ...state.graph.graph import Graph, build
 from ..lists import memory_of
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ..catalogue import Catalogue
     from ..stores.protocol import SearchStore
 
-SIMILAR_UP_TO = 20_000  # memories; comparing all with all takes four times as long for twice as many
+MAX_COMPARED = 20_000  # memories; comparing all with all takes four times as long for twice as many
 
 
 def load_graph(
@@ -28,29 +29,24 @@ def load_graph(
     warn: Callable[[str], None],
     similar_to: str = "",
 ) -> Graph:
-    """The graph of the memories that have one of these statuses and are valid now; no statuses: of all.
+    """Return the graph of the memories that have one of these statuses and are valid now; no statuses: of all.
 
-    With `similar` above zero, memories at least that similar are connected, too: all, or only those with `similar_to`.
+    With `similar` above zero, it connects memories at least that similar: all, or only those with `similar_to`.
     """
     memories = [memory_of(doc) for doc in catalogue.docs()]
     at = now()
 
     def is_current(memory: Memory) -> bool:
-        return not statuses or _is_current(memory, statuses, at)
+        """Tell whether a memory is wanted and valid now: history must not leak in through a link."""
+        return not statuses or (memory.status in statuses and is_valid(memory, at))
 
     pairs = []
-    if similar > 0 and (similar_to or len(memories) <= SIMILAR_UP_TO):
+    if similar > 0 and (similar_to or len(memories) <= MAX_COMPARED):
         from .neighbors import similar_pairs  # numpy: only where vectors are compared
 
         compared = {memory.id for memory in memories if memory.kind not in GROUPS and is_current(memory)}
         vectors = [pair for pair in store.vectors(Filter(statuses=statuses)) if pair[0] in compared]
         pairs = similar_pairs(vectors, similar, similar_to)
     elif similar > 0:
-        warn(f"more than {SIMILAR_UP_TO:,} memories: shown is what files declare, not what is similar")
+        warn(f"more than {MAX_COMPARED:,} memories: shown is what files declare, not what is similar")
     return build(memories, is_current, pairs)
-
-
-def _is_current(memory: Memory, statuses: tuple[str, ...], at: int) -> bool:
-    """Of a wanted status and valid now: history must not leak in through a link."""
-    valid = memory.valid_from <= at and (not memory.valid_until or at < memory.valid_until)
-    return memory.status in statuses and valid

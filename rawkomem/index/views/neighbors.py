@@ -1,7 +1,7 @@
-"""Which memories are similar: pairs by the cosine of what their passages say together, within one model's vectors.
+"""Finds similar memories: pairs by the cosine of the sums of their body passages' vectors.
 
-A memory's vector is the sum of its body passages'. Lengths are brought to 2,048 and components to whole numbers: then
-every sum of a product stays below 2^24, float32 is exact, and the answer is the same on every machine.
+Lengths are brought to 2,048 and components to whole numbers, so that every sum of products stays below 2^24: float32 is
+exact, and the answer is the same on every machine.
 """
 
 from __future__ import annotations
@@ -15,51 +15,50 @@ if TYPE_CHECKING:
 
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
-LEAST = 0.5  # cosine of a link (neolata)
-MOST = 5  # links of a memory by similarity (neolata)
-LENGTH = 2_048
-BLOCK = 512  # rows compared with all others at once: 40 MB with 20,000 memories
+MAX_LINKS = 5  # links of a memory by similarity (neolata)
+VECTOR_LENGTH = 2_048
+SCALE = VECTOR_LENGTH * VECTOR_LENGTH  # of products: a cosine times this
+BLOCK_ROWS = 512  # rows compared with all others at once: 40 MB with 20,000 memories
 
 
 def similar_pairs(vectors: Sequence[tuple[str, bytes]], least: float, of: str = "") -> list[tuple[str, str, float]]:
-    """(id, id, cosine) of memories that are among each other's closest, in the order of ids; only pairs `of` one.
+    """Return (id, id, cosine) of memories that are both among the other's closest, by id; only pairs `of` one.
 
-    Both must be among the other's five closest. One side's word would give a memory of everyday words hundreds of
-    links, and would depend on which of two came first.
+    One-sided links would give a memory of everyday words hundreds of links, and would depend on the order.
     """
     if not vectors:
         return []
     return _mutual(*_by_memory(vectors), least, of)
 
 
-class Neighbours:
-    """Memories by what they say, for decisions that compare some of them, several times."""
+class Neighbors:
+    """Memories by their vectors, for decisions that compare some of them several times."""
 
     def __init__(self, vectors: Sequence[tuple[str, bytes]]):
         self.ids, self.matrix = _by_memory(vectors) if vectors else ([], np.zeros((0, 1), np.float32))
         self.rows = {id: row for row, id in enumerate(self.ids)}
 
     def pairs(self, ids: Collection[str], least: float) -> list[tuple[str, str, float]]:
-        """(id, id, cosine) of those among some memories that are among each other's closest."""
+        """Return (id, id, cosine) of those among some memories that are among each other's closest."""
         known = sorted(self.rows[id] for id in ids if id in self.rows)
         return _mutual([self.ids[row] for row in known], self.matrix[known], least) if known else []
 
     def later(
         self, ids: Sequence[str], least: float, done: Collection[str] = (), most: int = 0
     ) -> Iterator[tuple[str, list[tuple[str, float]]]]:
-        """For each of some memories, in their order: which ones after it are at least that similar, the closest first.
+        """Yield for each memory, in order, the memories after it that are at least that similar, the closest first.
 
-        Those that are `done` when their turn comes are passed over; `most` above zero bounds how many are told of each.
+        Memories that are `done` at their turn are skipped; `most` above zero limits how many are returned for each.
         """
         known = [id for id in ids if id in self.rows]
         matrix = self.matrix[[self.rows[id] for id in known]]
-        for start in range(0, len(known), BLOCK):
-            products = matrix[start : start + BLOCK] @ matrix[start:].T
+        for start in range(0, len(known), BLOCK_ROWS):
+            products = matrix[start : start + BLOCK_ROWS] @ matrix[start:].T
             for row in range(len(products)):
                 if known[start + row] not in done:
-                    close = np.nonzero(products[row, row + 1 :] >= least * LENGTH * LENGTH)[0] + row + 1
+                    close = np.nonzero(products[row, row + 1 :] >= least * SCALE)[0] + row + 1
                     close = close[np.argsort(-products[row, close], kind="stable")][: most or None]
-                    told = [(known[start + at], float(products[row, at]) / LENGTH / LENGTH) for at in close]
+                    told = [(known[start + at], float(products[row, at]) / SCALE) for at in close]
                     yield known[start + row], told
 
 
@@ -71,8 +70,8 @@ def _mutual(ids: Sequence[str], matrix: Matrix, least: float, of: str = "") -> l
         close |= _closest(matrix, [column for _, column in close], least)
         close = {pair: cosine for pair, cosine in close.items() if own[0] in pair}
     else:
-        for start in range(0, len(ids), BLOCK):
-            close |= _closest(matrix, range(start, min(start + BLOCK, len(ids))), least)
+        for start in range(0, len(ids), BLOCK_ROWS):
+            close |= _closest(matrix, range(start, min(start + BLOCK_ROWS, len(ids))), least)
     return [
         (ids[row], ids[column], round(cosine, 4))
         for (row, column), cosine in sorted(close.items())
@@ -81,26 +80,26 @@ def _mutual(ids: Sequence[str], matrix: Matrix, least: float, of: str = "") -> l
 
 
 def _by_memory(vectors: Sequence[tuple[str, bytes]]) -> tuple[list[str], Matrix]:
-    """The ids, and for each the direction of its passages' sum."""
+    """Return the ids, and for each the direction of its passages' sum."""
     ids = [id for id, _ in vectors]
     starts = [at for at, id in enumerate(ids) if at == 0 or id != ids[at - 1]]
     passages = np.frombuffer(b"".join(vector for _, vector in vectors), np.int8).reshape(len(ids), -1)
     sums = np.add.reduceat(passages.astype(np.int32), starts, axis=0).astype(np.float64)
     lengths = np.sqrt((sums * sums).sum(axis=1, keepdims=True))
     lengths[lengths == 0] = 1
-    return [ids[at] for at in starts], np.rint(sums / lengths * LENGTH).astype(np.float32)
+    return [ids[at] for at in starts], np.rint(sums / lengths * VECTOR_LENGTH).astype(np.float32)
 
 
 def _closest(matrix: Matrix, own: Sequence[int], least: float) -> dict[tuple[int, int], float]:
-    """(row, column) → cosine of the closest others of some rows; of equals, those with the smaller id."""
+    """Return (row, column) → cosine of the closest others of some rows; of equals, those with the smaller id."""
     products = matrix[list(own)] @ matrix.T
     products[np.arange(len(own)), list(own)] = -np.inf
-    most = min(MOST, len(matrix))
+    most = min(MAX_LINKS, len(matrix))
     last = np.partition(products, -most, axis=1)[:, -most, None]  # each row's worst that may still be among its closest
     above = products > last
     room = most - above.sum(axis=1)
     rows, columns = np.nonzero(products == last)
     kept = np.arange(len(rows)) - np.searchsorted(rows, rows) < room[rows]
     places = [*zip(*np.nonzero(above), strict=True), *zip(rows[kept], columns[kept], strict=True)]
-    found = ((own[row], int(column), float(products[row, column]) / LENGTH / LENGTH) for row, column in places)
+    found = ((own[row], int(column), float(products[row, column]) / SCALE) for row, column in places)
     return {(row, column): cosine for row, column, cosine in found if cosine >= least}

@@ -1,4 +1,4 @@
-"""Memories as they stood at a time: the fold of the entries that their files hold up to then."""
+"""Reads memories as they stood at a time: the fold of the entries that their files hold up to then."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Past:
-    """One moment of the past. Files are read again, each once: the index knows only how things stand now."""
+    """One moment of the past. Each file is read again once: the index knows only how things stand now."""
 
     def __init__(self, layout: Layout, catalogue: Catalogue, at: int):
         self.layout = layout
@@ -29,11 +29,11 @@ class Past:
         self._read: dict[str, tuple[Entry, ...]] = {}
 
     def memory(self, id: str) -> Memory | None:
-        """The memory as it stood; None before it was created. An entry that names no time counts as older than all."""
+        """Return the memory as it stood; None before it was created. An entry without a time counts as oldest."""
         return fold(entry for entry in self.entries_about(id) if entry.at <= self.at)
 
     def entries_about(self, id: str) -> list[Entry]:
-        """Every entry about a memory, of any time, without secrets."""
+        """Return every entry about a memory, of any time, without secrets."""
         paths = sorted(self.catalogue.paths_about(id))
         entries = [entry for path in paths for entry in self._entries(path) if entry.target == id]
         return [redact_entry(entry) if entry.leaks else entry for entry in entries]
@@ -50,9 +50,7 @@ class Past:
     def _entries(self, path: str) -> tuple[Entry, ...]:
         if path not in self._read:
             try:
-                reading, _ = read_for_index(self.layout, path)
+                self._read[path] = read_for_index(self.layout, path)[0].entries
             except OSError:  # gone or unreadable since the last sync: it can tell nothing
                 self._read[path] = ()
-            else:
-                self._read[path] = reading.entries
         return self._read[path]

@@ -1,4 +1,4 @@
-"""Counts over the memories that a list shows: by kind, importance and tag, and how often each was used."""
+"""Counts the memories that a list shows: by kind, importance and tag, and how often each was used."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from ...model.record import record
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ...model.entry import Memory
     from .view import View
 
-MOST = 10  # names in a top list
-WEEKS, DAYS = 26, 30  # how far back the courses of time reach
+MAX_NAMES = 10  # names in a top list
+COURSE_WEEKS, COURSE_DAYS = 26, 30  # how far back the courses of time reach
 
 
 @record
@@ -31,7 +30,7 @@ class Used:
 
 @record
 class Stats:
-    """What a repository holds and what of it is used. `statuses` counts every memory, all else those in the filter."""
+    """The counts of a repository. `statuses` counts every memory, all else those in the filter."""
 
     memories: int
     statuses: dict[str, int]
@@ -50,39 +49,34 @@ def stats(view: View) -> Stats:
     """Count what is inside a filter."""
     memories = [memory for row in view.rows() if (memory := view.memory(row.id))]
     known = accesses(view.layout)
-    used = [_used(memory, known.get(memory.id, Access())) for memory in memories]
+    facts = [(memory, known.get(memory.id, Access())) for memory in memories]
+    used = [Used(memory.id, memory.title, access.count, access.last) for memory, access in facts]
+    ids = {memory.id for memory in memories}
+    used_at = (use.at for use in uses(view.layout) for id in use.ids if id in ids)
     tags = _counted(tag for memory in memories for tag in {tag.lower() for tag in memory.tags})
-    counts = view.catalogue.counts()
+    *_, statuses = view.catalogue.counts()
     return Stats(
         memories=len(memories),
-        statuses={key.removeprefix("memories."): n for key, n in counts.items() if key.startswith("memories.")},
+        statuses=statuses,
         kinds=_counted(memory.kind for memory in memories),
         importance=_counted(memory.importance for memory in memories),
-        tags=dict(list(tags.items())[:MOST]),
+        tags=dict(list(tags.items())[:MAX_NAMES]),
         uses=sum(item.count for item in used),
         unused=sum(not item.count for item in used),
-        most_used=tuple(sorted((i for i in used if i.count), key=lambda i: (-i.count, -i.last, i.id))[:MOST]),
-        least_used=tuple(sorted(used, key=lambda i: (i.count, i.last, i.id))[:MOST]),
-        weeks=_course((memory.created for memory in memories), 7 * DAY, WEEKS),
-        days=_course(_used_at(view, {memory.id for memory in memories}), DAY, DAYS),
+        most_used=tuple(sorted((i for i in used if i.count), key=lambda i: (-i.count, -i.last, i.id))[:MAX_NAMES]),
+        least_used=tuple(sorted(used, key=lambda i: (i.count, i.last, i.id))[:MAX_NAMES]),
+        weeks=_course((memory.created for memory in memories), 7 * DAY, COURSE_WEEKS),
+        days=_course(used_at, DAY, COURSE_DAYS),
     )
 
 
-def _used_at(view: View, ids: set[str]) -> Iterable[int]:
-    return (use.at for use in uses(view.layout) for id in use.ids if id in ids)
-
-
 def _course(times: Iterable[int], step: int, steps: int) -> tuple[int, ...]:
-    """How many of these times lie in each of the last steps, the oldest first; the last one ends now."""
+    """Return how many of these times are in each of the last steps, the oldest first; the last one ends now."""
     end = now()
     counts = Counter((end - at) // step for at in times if 0 < at <= end)
     return tuple(counts[ago] for ago in reversed(range(steps)))
 
 
-def _used(memory: Memory, access: Access) -> Used:
-    return Used(memory.id, memory.title, access.count, access.last)
-
-
 def _counted(names: Iterable[str]) -> dict[str, int]:
-    """The most frequent first, equals in the order of the alphabet."""
+    """Return how often each name occurs: the most frequent first, equals by name."""
     return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))

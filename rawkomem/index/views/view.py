@@ -1,7 +1,6 @@
-"""Memories through a filter: as they stand now, or as they stood at a time.
+"""Shows memories through a filter: as they stand now, or as they stood at a time.
 
-A store checks what a memory says. What depends on the clock (validity, trust) or on history (as of) is checked here,
-for searches, lists and injections alike.
+A store checks what a memory says. What depends on the clock (validity, trust) or on history (as of) is checked here.
 """
 
 from __future__ import annotations
@@ -46,12 +45,12 @@ class View:
 
     @property
     def authors(self) -> Authors | None:
-        """Who committed what; None: nobody knows."""
+        """Return who committed what; None: nobody knows."""
         return self._open_authors()
 
     @property
     def believed(self) -> Believed:
-        """How far memories are believed at the time of this view."""
+        """Return how far memories are believed at the time of this view."""
         if self._believed is None:
             from .believed import Believed  # most answers ask for no trust
 
@@ -63,7 +62,7 @@ class View:
 
     @property
     def stored(self) -> Filter:
-        """The part of the filter that a store can check; of the past it knows only what never changes."""
+        """Return the part of the filter that a store can check; of the past it knows only what never changes."""
         only = self.only
         told = {
             field.name: getattr(only, field.name)
@@ -77,7 +76,7 @@ class View:
         return Filter(**{**told, "ids": self._ids()} if unknown else told)
 
     def row(self, id: str) -> Row | None:
-        """The columns of a memory that the store found; None where it is outside the filter after all."""
+        """Return the columns of a memory that the store found; None where it is outside the filter after all."""
         if self.only.as_of or self.only.trust or self.only.where:
             from ..lists import row_of
 
@@ -87,21 +86,17 @@ class View:
         return row if row and (not self.only.current or is_valid(row, self.at)) else None
 
     def memory(self, id: str) -> Memory | None:
-        """A memory, whole; None where it is unknown or outside the filter."""
-        from ..lists import memory_of, passes
+        """Return a whole memory; None where it is unknown or outside the filter."""
+        from ..lists import known_memory, passes
 
-        if self.only.as_of:
-            memory = self._then(id)
-        else:
-            doc = self.catalogue.doc(id)
-            memory = memory_of(doc) if doc else None
+        memory = self._then(id) if self.only.as_of else known_memory(self.catalogue, id)
         if memory is None or not passes(memory, self.only, self.at, self._trust):
             return None
         return memory if not self.only.where or self._where(memory) else None
 
     @property
     def _where(self) -> Callable[[Memory], bool]:
-        """The condition of the filter."""
+        """Return the condition of the filter."""
         if self._condition is None:
             from ...files.local.usage import Access, accesses
             from ...state.lifecycle.promoted import FIELDS, columns
@@ -121,13 +116,15 @@ class View:
         from ..lists import memory_of, passes
 
         only = replace(self.only, trust=0.0, current=False)
-        memories = [
-            memory for memory in map(memory_of, self.catalogue.docs()) if passes(memory, only, self.at, self._trust)
-        ]
-        return tuple(memory.id for memory in memories if not only.where or self._where(memory)) or ("",)
+        known = map(memory_of, self.catalogue.docs())
+        passing = [memory for memory in known if passes(memory, only, self.at, self._trust)]
+        return tuple(memory.id for memory in passing if not only.where or self._where(memory)) or ("",)
 
     def _then(self, id: str) -> Memory | None:
-        """What is deleted today stays hidden, as in a store, unless the filter asks for what is deleted."""
+        """Return the memory as it stood;
+
+        a memory deleted today stays hidden, unless the filter asks for deleted ones.
+        """
         row = self.catalogue.row(id)
         statuses = self.only.statuses
         if row is None or (row.status == "deleted" and statuses and "deleted" not in statuses):
@@ -135,7 +132,7 @@ class View:
         return self.past.memory(id)
 
     def rows(self) -> list[Row]:
-        """All memories inside the filter, the last changed first."""
+        """Return all memories inside the filter, the last changed first."""
         from ..lists import asks_for_facts, rows_inside
 
         every = self.catalogue.all()
@@ -147,7 +144,7 @@ class View:
 
     @property
     def past(self) -> Past:
-        """The moment that `as_of` names."""
+        """Return the moment that `as_of` names."""
         if self._past is None:
             from .past import Past  # reads and folds files: only for questions about the past
 

@@ -14,7 +14,7 @@ from ...files.purge import purge
 from ...index.contextual.fill import forget_vectors
 from ...index.open_store import forget_others
 from ...index.views.goals import leaders
-from ...index.views.neighbors import Neighbours
+from ...index.views.neighbors import Neighbors
 from ...learn.traces.consolidate import FAILED, is_due, learning_of, plan_learnings, unlearned
 from ...model.clock import iso, now, read_time
 from ...model.entry import Plan
@@ -150,8 +150,8 @@ class Lifecycle(Wing):
         believed = self._repo.beliefs.all()
         return Census(memories, now(), lambda memory: believed.trust(memory).value, uses)
 
-    def _neighbors(self) -> Neighbours:
-        return Neighbours(self._core.read(lambda: self._core.index.store.vectors(Filter())))
+    def _neighbors(self) -> Neighbors:
+        return Neighbors(self._core.read(lambda: self._core.index.store.vectors(Filter())))
 
     def _run(self, decide: Callable[[Census], Plan], dry_run: bool, progress: Progress, put_away: bool = False) -> Done:
         if dry_run:

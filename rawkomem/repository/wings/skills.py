@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...files.local.usage import Access, accesses
 from ...files.lock import lock
-from ...index.views.neighbors import Neighbours
+from ...index.views.neighbors import Neighbors
 from ...learn.llm.ask import open_llm
 from ...learn.llm.model import LlmFailure, is_learning
 from ...learn.skills import reflect as reflecting
@@ -204,7 +204,7 @@ class Skills(Wing):
     def _pairs(self, memories: Sequence[Memory]) -> Sequence[tuple[str, str, float]]:
         ids = tuple(memory.id for memory in memories)
         vectors = self._core.read(lambda: self._core.index.store.vectors(Filter(ids=ids))) if ids else []
-        return Neighbours(vectors).pairs(ids, making.MIN_COSINE)
+        return Neighbors(vectors).pairs(ids, making.MIN_COSINE)
 
     def _looked_back(self, topic: str, lookback: int) -> Sequence[Memory]:
         """Return the memories in use that were changed last, or that are about a topic."""

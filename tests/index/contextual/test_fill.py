@@ -177,7 +177,7 @@ def test_files_and_indexes_may_change_meanwhile(auto, memories):
         elif change == "index":
             auto.core.index.discard()
 
-    with patch("rawkomem.index.contextual.fill.BATCH", 1):
+    with patch("rawkomem.index.contextual.fill.BATCH_MEMORIES", 1):
         auto.store.deepen(disturb)
     assert {row[0] for row in held(auto)} == set(SUBJECTS) - {"deploy"}
     fresh = {row[:2]: row[2] for row in held(auto)}

@@ -79,7 +79,7 @@ def spread(questions: list, count: int = ASKED) -> list[str]:
 def test_on_whole_development_sets(tmp_path, monkeypatch, other, name):
     """All memories of a set. SQLite compares all vectors here, as the others do with as many: beyond 4,000 passages
     it would look at the most promising only, which is measured below."""
-    monkeypatch.setattr(sqlite_store, "EXACT_UP_TO", 20_000)
+    monkeypatch.setattr(sqlite_store, "MAX_EXACT_PASSAGES", 20_000)
     part = part_of(name)
     write_repository(str(tmp_path), part["memories"])
     asked = spread(part["queries"])
@@ -142,7 +142,7 @@ def test_sqlite_misses_next_to_nothing(tmp_path, real):
     store.create()
     with connection:
         put_all(store, real[0])
-    assert len(real[0]) > 2 * sqlite_store.EXACT_UP_TO
+    assert len(real[0]) > 2 * sqlite_store.MAX_EXACT_PASSAGES
     check_found(store, real)
 
 
@@ -153,7 +153,7 @@ def test_lancedb_misses_next_to_nothing(tmp_path, real, monkeypatch):
     from rawkomem.index.stores.lance import tables
     from rawkomem.index.stores.lance.store import LanceStore
 
-    for name, value in (("SETTLED", 4_000), ("EXACT_UP_TO", 2_000), ("PARTITION", 1_000)):
+    for name, value in (("SETTLE_PASSAGES", 4_000), ("MAX_EXACT_PASSAGES", 2_000), ("PARTITION_PASSAGES", 1_000)):
         monkeypatch.setattr(tables, name, value)
     store = LanceStore(str(tmp_path / "lance"), real[0].shape[1])
     put_all(store, real[0])
@@ -167,7 +167,7 @@ def test_postgres_misses_next_to_nothing(database, real, monkeypatch):
     from rawkomem.index.stores.postgres.ann import has_index
     from rawkomem.index.stores.postgres.plugin import open_postgres
 
-    monkeypatch.setattr(postgres_store, "EXACT_UP_TO", 2_000)
+    monkeypatch.setattr(postgres_store, "MAX_EXACT_PASSAGES", 2_000)
     store = open_postgres(database, "real", "laptop", real[0].shape[1])
     put_all(store, real[0])
     store.put([document("last", "x", vectors=(bytes(4 * store.dims),))])

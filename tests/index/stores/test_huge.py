@@ -17,8 +17,8 @@ WORDS = [f"word{number}" for number in range(60)]
 @pytest.fixture
 def large(memories, repository, monkeypatch):
     """Some hundred memories, taken for huge; a third of them is archived."""
-    monkeypatch.setattr(sqlite_store, "EXACT_UP_TO", 10)
-    monkeypatch.setattr(sqlite_store, "COARSE", 20)
+    monkeypatch.setattr(sqlite_store, "MAX_EXACT_PASSAGES", 10)
+    monkeypatch.setattr(sqlite_store, "COARSE_CANDIDATES", 20)
     chance = random.Random(5)
     for number in range(300):
         text = " ".join(chance.choices(["database", "deploy", "colour", "tea", "login", "cake", "backup"], k=6))
@@ -36,13 +36,13 @@ def test_bits_in_memory_find_what_sql_finds(large, monkeypatch, only):
     store = large.core.index.store
     vectors = large.core.index.embedder.embed(["deploy the database", "tea and cake", "colour of the login page"])
     by_sql = [store.nearest(vector, 20, only) for vector in vectors]
-    monkeypatch.setattr(sqlite_store, "HUGE", 10)
+    monkeypatch.setattr(sqlite_store, "HUGE_PASSAGES", 10)
     assert [store.nearest(vector, 20, only) for vector in vectors] == by_sql
     assert store._bits or not by_sql[0]
 
 
 def test_a_commit_of_another_process_is_seen(large, memories, monkeypatch):
-    monkeypatch.setattr(sqlite_store, "HUGE", 10)
+    monkeypatch.setattr(sqlite_store, "HUGE_PASSAGES", 10)
     store, (vector,) = large.core.index.store, large.core.index.embedder.embed(["penguins in the zoo"])
     store.nearest(vector, 5, Filter())
     store.nearest(vector, 5, Filter())
@@ -55,8 +55,8 @@ def test_a_commit_of_another_process_is_seen(large, memories, monkeypatch):
 
 def test_frequent_words_are_left_out_where_rare_ones_tell(large, monkeypatch):
     store = large.core.index.store
-    monkeypatch.setattr(sqlite_store, "HUGE", 10)
-    monkeypatch.setattr(sqlite_store, "RANKED", 30)
+    monkeypatch.setattr(sqlite_store, "HUGE_PASSAGES", 10)
+    monkeypatch.setattr(sqlite_store, "MAX_RANKED_PASSAGES", 30)
     rare = store.matching(["word7"], 50, Filter())
     assert store.matching(["database", "word7", "deploy"], 50, Filter()) == rare
     assert len(store.matching(["database", "deploy"], 50, Filter())) == 50  # the rarer one, however frequent

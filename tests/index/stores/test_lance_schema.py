@@ -350,7 +350,7 @@ def test_a_write_removes_an_old_backup(place, monkeypatch):
     store.commit()
     store.close()
     assert BACKUP in table_names(lancedb.connect(place))
-    monkeypatch.setattr(migration, "KEPT", timedelta(0))
+    monkeypatch.setattr(migration, "BACKUP_KEPT", timedelta(0))
     store = LanceStore(place, DIMS)
     store.put([document("b", "x")])
     store.commit()

@@ -67,9 +67,9 @@ def test_writers_at_once(make):
 
 def test_an_index_over_vectors_misses_next_to_nothing(make, monkeypatch):
     """At least 0.98 of the exact top 10; with a filter, too, and for what came after the index was made."""
-    monkeypatch.setattr(tables, "SETTLED", 1_000)
-    monkeypatch.setattr(tables, "EXACT_UP_TO", 1_000)
-    monkeypatch.setattr(tables, "PARTITION", 400)
+    monkeypatch.setattr(tables, "SETTLE_PASSAGES", 1_000)
+    monkeypatch.setattr(tables, "MAX_EXACT_PASSAGES", 1_000)
+    monkeypatch.setattr(tables, "PARTITION_PASSAGES", 400)
     exact, indexed = make(), make()
     documents = [
         document(
@@ -93,7 +93,7 @@ def test_an_index_over_vectors_misses_next_to_nothing(make, monkeypatch):
 
 
 def test_segments_are_merged_and_answer_the_same(make, monkeypatch):
-    monkeypatch.setattr(words_module, "FANOUT", 2)
+    monkeypatch.setattr(words_module, "SEGMENTS_PER_LEVEL", 2)
     store, fresh = make(), make()
     documents = [document(f"m{n}", f"word{n % 3} common", f"other {n}") for n in range(12)]
     for item in documents:
@@ -108,7 +108,7 @@ def test_segments_are_merged_and_answer_the_same(make, monkeypatch):
 
 
 def test_many_small_commits_leave_few_files(make, monkeypatch):
-    monkeypatch.setattr(tables, "LOOSE", 4)
+    monkeypatch.setattr(tables, "MAX_LOOSE_COMMITS", 4)
     store = make()
     for n in range(9):
         store.put([document(f"m{n}", f"text {n}")])
@@ -167,7 +167,7 @@ SYNC = "import sys; from rawkomem.repository import Repository; Repository.open(
 @pytest.mark.parametrize("commits", [3, 4])
 def test_a_sync_that_is_killed_is_redone(tmp_path, commits, monkeypatch):
     """Killed after so many commits of the store, wherever the catalogue is then: the next sync ends as if it never was."""
-    monkeypatch.setattr(sqlite_store, "EXACT_UP_TO", 10_000)  # passages: SQLite compares all of them too
+    monkeypatch.setattr(sqlite_store, "MAX_EXACT_PASSAGES", 10_000)  # passages: SQLite compares all of them too
     make_repository(str(tmp_path), 1_100)
     versions = tmp_path / ".rawko" / "local" / "lancedb" / "commits.lance" / "_versions"
     process = subprocess.Popen([sys.executable, "-c", SYNC, str(tmp_path)], env={**os.environ, "PYTHONPATH": str(ROOT)})

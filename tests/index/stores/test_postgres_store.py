@@ -238,7 +238,7 @@ def test_few_of_the_nearest_are_missed(stores, monkeypatch):
     matrix = (matrix / np.linalg.norm(matrix, axis=1, keepdims=True)).astype("<f4")
     asked = matrix[source.integers(0, 6_000, 50)] + 0.03 * source.normal(size=(50, DIMS))
     asked = (asked / np.linalg.norm(asked, axis=1, keepdims=True)).astype("<f4")
-    monkeypatch.setattr(postgres_store, "EXACT_UP_TO", 1_000)
+    monkeypatch.setattr(postgres_store, "MAX_EXACT_PASSAGES", 1_000)
     store = stores()
     for start in range(0, 6_000, 2_000):
         store.put(
@@ -287,8 +287,8 @@ def test_a_huge_index_leaves_frequent_words_out(stores, monkeypatch):
     store.commit()
     store.generation()
     assert len(store.matching(["common", "rare"], 50, ANY)) == 30
-    monkeypatch.setattr(postgres_store, "HUGE", 10)
-    monkeypatch.setattr(asking, "RANKED", 20)
+    monkeypatch.setattr(postgres_store, "HUGE_PASSAGES", 10)
+    monkeypatch.setattr(asking, "MAX_RANKED_PASSAGES", 20)
     assert ids(store.matching(["common", "rare"], 50, ANY)) == ["m0"]
     assert len(store.matching(["common"], 50, ANY)) == 30
 

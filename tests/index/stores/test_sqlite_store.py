@@ -28,7 +28,7 @@ def test_contract(rule):
 @pytest.mark.parametrize("rule", CONTRACT, ids=lambda rule: rule.__name__)
 def test_contract_of_a_large_index(rule, monkeypatch):
     """The way of large indexes, which narrow down by bits first, keeps the same promises."""
-    monkeypatch.setattr(sqlite_store, "EXACT_UP_TO", 0)
+    monkeypatch.setattr(sqlite_store, "MAX_EXACT_PASSAGES", 0)
     rule(make)
 
 
@@ -38,14 +38,14 @@ def test_a_large_index_finds_what_an_exact_scan_finds(monkeypatch):
     close = [document(f"c{n}", "x", vectors=(mixed("query", f"c{n}", 0.9 - n / 50),)) for n in range(20)]
     store.put(close)
     exact = store.nearest(vector("query"), 10, ANY)
-    monkeypatch.setattr(sqlite_store, "EXACT_UP_TO", 0)
+    monkeypatch.setattr(sqlite_store, "MAX_EXACT_PASSAGES", 0)
     assert store.nearest(vector("query"), 10, ANY) == exact
     assert [hit.id for hit in exact] == [f"c{n}" for n in range(10)]
 
 
 def test_a_large_index_answers_the_same_whatever_its_history(monkeypatch):
     """Distances in bits tie often: which candidates get an exact distance must not depend on row numbers."""
-    monkeypatch.setattr(sqlite_store, "EXACT_UP_TO", 0)
+    monkeypatch.setattr(sqlite_store, "MAX_EXACT_PASSAGES", 0)
     documents = [document(f"m{n}", "x", vectors=(vector(f"m{n}"),)) for n in range(1000)]
     plain, shuffled = make(), make()
     plain.put(documents)
@@ -59,8 +59,8 @@ def test_a_large_index_answers_the_same_whatever_its_history(monkeypatch):
 
 
 def test_how_an_index_narrows_down_depends_on_how_much_it_holds_not_on_its_past(monkeypatch):
-    monkeypatch.setattr(sqlite_store, "EXACT_UP_TO", 50)
-    monkeypatch.setattr(sqlite_store, "COARSE", 5)
+    monkeypatch.setattr(sqlite_store, "MAX_EXACT_PASSAGES", 50)
+    monkeypatch.setattr(sqlite_store, "COARSE_CANDIDATES", 5)
     old, new = make(), make()
     documents = [document(f"m{n:02}", "x", vectors=(vector(f"m{n}"),)) for n in range(40)]
     for _ in range(5):
@@ -80,7 +80,7 @@ def test_one_vector_is_packed_like_many(spread):
 
 def test_edges_are_packed_alike():
     """Components that lie half-way between two steps."""
-    step = sqlite_store.RANGE / 127
+    step = sqlite_store.MAX_COMPONENT / 127
     edge = array("f", [(n + 0.5) * step for n in range(-192, 192)]).tobytes()
     assert pack_all([edge] * 70)[0] == pack(edge)
     assert pack_all([vector("a"), vector("b")] * 40)[:2] == [pack(vector("a")), pack(vector("b"))]

@@ -98,7 +98,7 @@ def test_a_git_that_failed_is_asked_again_later(git, memories, repository, asked
     assert Authors(repository.core.index).why_unknown() == "git is not installed"
     (memories / "b.md").write_text(entry("two"))
     assert kept(repository) == {"one": UNKNOWN, "two": UNKNOWN} and len(asked) == 1
-    monkeypatch.setattr("rawkomem.index.views.authors.RETRY", -1)
+    monkeypatch.setattr("rawkomem.index.views.authors.RETRY_S", -1)
     Authors(repository.core.index).refresh()
     assert Authors(repository.core.index).of_memory("one") == {"one": PERSON}
 

@@ -7,7 +7,7 @@ from array import array
 
 import numpy as np
 
-from rawkomem.index.views.neighbors import BLOCK, LENGTH, MOST, similar_pairs
+from rawkomem.index.views.neighbors import BLOCK_ROWS, MAX_LINKS, VECTOR_LENGTH, similar_pairs
 from tests.index.stores.store_contract import mixed, numbers, vector
 
 
@@ -33,25 +33,25 @@ def test_nobody_has_more_than_a_few():
     around = [(f"m{n:03}", int8(mixed("centre", f"m{n}", 0.75))) for n in range(60)]
     pairs = similar_pairs([("centre", int8(vector("centre"))), *around], 0.5)
     counts = {id: sum(id in pair[:2] for pair in pairs) for id in ("centre", *(id for id, _ in around))}
-    assert 0 < counts["centre"] <= MOST and max(counts.values()) <= MOST
+    assert 0 < counts["centre"] <= MAX_LINKS and max(counts.values()) <= MAX_LINKS
 
 
 def test_equals_are_paired_by_id():
-    same = [(f"m{n:03}", int8(vector("same"))) for n in range(BLOCK + 20)]
+    same = [(f"m{n:03}", int8(vector("same"))) for n in range(BLOCK_ROWS + 20)]
     pairs = similar_pairs(same, 0.5)
-    assert {id for pair in pairs for id in pair[:2]} == {f"m{n:03}" for n in range(MOST + 1)}
+    assert {id for pair in pairs for id in pair[:2]} == {f"m{n:03}" for n in range(MAX_LINKS + 1)}
 
 
 def test_as_comparing_all_with_all():
     rest = random.Random(3)
-    names = [f"m{n:04}" for n in range(BLOCK + 100)]
+    names = [f"m{n:04}" for n in range(BLOCK_ROWS + 100)]
     vectors = [(name, int8(mixed(f"c{rest.randrange(40)}", name, 0.7))) for name in names]
     unit = np.array([np.frombuffer(v, np.int8).astype(float) for _, v in vectors])
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
-    whole = np.rint(unit * LENGTH).astype(np.int64)
-    cosines = (whole @ whole.T) / LENGTH**2
+    whole = np.rint(unit * VECTOR_LENGTH).astype(np.int64)
+    cosines = (whole @ whole.T) / VECTOR_LENGTH**2
     np.fill_diagonal(cosines, -1)
-    close = [set(np.argsort(-row, kind="stable")[:MOST][np.sort(-row)[:MOST] <= -0.4]) for row in cosines]
+    close = [set(np.argsort(-row, kind="stable")[:MAX_LINKS][np.sort(-row)[:MAX_LINKS] <= -0.4]) for row in cosines]
     mutual = {(i, j) for i in range(len(names)) for j in close[i] if i < j and i in close[j]}
     pairs = similar_pairs(vectors, 0.4)
     assert {(names.index(one), names.index(other)) for one, other, _ in pairs} == mutual and len(mutual) > 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from zlib import crc32
 
-from rawkomem.index.views.neighbors import Neighbours
+from rawkomem.index.views.neighbors import Neighbors
 from rawkomem.model.clock import DAY, iso
 from rawkomem.model.entry import Entry
 from rawkomem.state.belief.claims import KEEP_BOTH, REQUIRE_REVIEW, Predicate
@@ -39,8 +39,8 @@ def turned(*parts: tuple[str, float]) -> bytes:
     return array("b", sums).tobytes()
 
 
-def similar(vectors: dict[str, bytes]) -> Neighbours:
-    return Neighbours(sorted(vectors.items()))
+def similar(vectors: dict[str, bytes]) -> Neighbors:
+    return Neighbors(sorted(vectors.items()))
 
 
 RULES = {"reviewed": Predicate(conflict_policy=REQUIRE_REVIEW), "both": Predicate(conflict_policy=KEEP_BOTH)}

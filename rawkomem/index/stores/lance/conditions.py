@@ -1,4 +1,4 @@
-"""Conditions in LanceDB's SQL: columns come from a closed set, and values are literals."""
+"""Writes conditions in LanceDB's SQL: columns come from a closed set, and values are literals."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ RENAMED = {"by": "agent", "type": "type_name"}  # facets whose names mean someth
 
 
 def quoted(text: str) -> str:
-    """A text as an SQL literal."""
+    """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def among(column: str, values: Collection[str] | Collection[int]) -> str:
-    """That a column has one of these values."""
+    """Return the condition that a column has one of these values."""
     literals = (quoted(value) if isinstance(value, str) else str(value) for value in values)
     return f"{column} IN ({', '.join(literals)})" if values else "false"
 

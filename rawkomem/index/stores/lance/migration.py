@@ -1,7 +1,7 @@
-"""The additive migration of memory_entries from V1 to V2, and the way back (RFC-0011 §11).
+"""Migrates memory_entries from V1 to V2 and back (RFC-0011 §11).
 
-The RFC makes a new table and renames two. Here the old rows are copied to the backup first, and then one commit adds
-the nullable columns: whoever is killed at whatever step leaves V1 or V2 with the same rows, and a second try mends it.
+The rows are copied to the backup first; then one commit adds the nullable columns. So a migration that is killed leaves
+V1 or V2 with the same rows, and can be run again.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BACKUP = "memory_entries_v1_backup"
-KEPT = timedelta(days=30)  # §11: how long a backup stays
+BACKUP_KEPT = timedelta(days=30)  # §11: how long a backup stays
 
 
 def migrate(db: Any, now: datetime, at_step: Callable[[str], None] = lambda step: None) -> Migrated:
-    """Bring memory_entries from V1 to V2; `at_step` is told where it stands. Also removes a backup that is too old."""
+    """Bring memory_entries from V1 to V2, and remove a backup that is too old; `at_step` gets each step's name."""
     if ENTRIES not in table_names(db):
         raise NotFound(f"there is no table {ENTRIES}", "name the folder or url of a LanceDB that has one")
     table = db.open_table(ENTRIES)
@@ -40,10 +40,7 @@ def migrate(db: Any, now: datetime, at_step: Callable[[str], None] = lambda step
 
 
 def rollback(db: Any, anyway: bool, at_step: Callable[[str], None] = lambda step: None) -> int:
-    """Bring memory_entries back to what it was before the migration; returns how many rows it then has.
-
-    Rows that came since are not in the backup: that they go, somebody must want.
-    """
+    """Restore memory_entries from the backup; return how many rows it has. Newer rows are lost only with `anyway`."""
     if BACKUP not in table_names(db):
         raise NotFound("there is no backup to go back to", "it is kept for 30 days after a migration")
     backup, table = db.open_table(BACKUP), db.open_table(ENTRIES)
@@ -64,11 +61,11 @@ def rollback(db: Any, anyway: bool, at_step: Callable[[str], None] = lambda step
 
 
 def remove_old_backup(db: Any, now: datetime) -> bool:
-    """Remove the backup once it is older than 30 days; whether it was. Where there is none, this is one listing."""
+    """Remove the backup if it is older than 30 days; return whether it was."""
     if BACKUP not in table_names(db):
         return False
     (made, *_) = (version["timestamp"] for version in db.open_table(BACKUP).list_versions())
-    if now - made.replace(tzinfo=now.tzinfo) < KEPT:
+    if now - made.replace(tzinfo=now.tzinfo) < BACKUP_KEPT:
         return False
     db.drop_table(BACKUP)
     return True

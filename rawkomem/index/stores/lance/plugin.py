@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ....model.errors import BadInput, IndexBroken
 from ..protocol import StorePlugin
 from .told import Telling, told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ...open_store import StoreHome
     from ..protocol import Migrated, OutsideStore, Row
-
-T = TypeVar("T")
 
 
 class LancePlugin(StorePlugin):
@@ -31,16 +30,16 @@ class LancePlugin(StorePlugin):
         return f"{home.url.rstrip('/')}/{home.repository}/{home.clone}" if home.url else home.folder
 
     def open(self, home: StoreHome, dims: int) -> OutsideStore:
-        """Open the store; whatever its engine raises is told in one line."""
+        """Open the store; its engine's errors become errors of one line."""
         from .store import LanceStore
 
         place = self.place(home)
-        return cast("OutsideStore", Telling(LanceStore(place, dims), "lancedb", lambda failure: told(failure, place)))
+        return cast("OutsideStore", Telling(LanceStore(place, dims), place))
 
     def publish(
         self, home: StoreHome, dims: int, memories: Mapping[str, Row], blocks: Sequence[Row], skills: Sequence[Row]
     ) -> int:
-        """Fill the tables of RFC-0011 with what the store is not told."""
+        """Fill the tables of RFC-0011 with what the store does not know."""
         from .publish import publish
 
         place = self.place(home)
@@ -51,31 +50,27 @@ class LancePlugin(StorePlugin):
 
     def migrate(self, place: str) -> Migrated:
         """Bring memory_entries from V1 to V2."""
-
-        def work(db: Any) -> Migrated:
+        with self._connected(place) as db:
             from .migration import migrate
 
             return migrate(db, datetime.now(UTC))
 
-        return self._with(place, work)
-
     def rollback(self, place: str, anyway: bool) -> int:
-        """Undo that, as long as its backup is there."""
-
-        def work(db: Any) -> int:
+        """Undo `migrate`, as long as its backup is there."""
+        with self._connected(place) as db:
             from .migration import rollback
 
             return rollback(db, anyway)
 
-        return self._with(place, work)
-
-    def _with(self, place: str, work: Callable[[Any], T]) -> T:
+    @contextmanager
+    def _connected(self, place: str) -> Iterator[Any]:
+        """Open a database; raise BadInput for whatever its engine raises meanwhile."""
         try:
             import lancedb
         except ModuleNotFoundError:
             raise BadInput("this needs the package lancedb", self.install) from None
         try:
-            return work(lancedb.connect(place))
+            yield lancedb.connect(place)
         except (ValueError, OSError, RuntimeError) as failure:
             raise BadInput(f"the LanceDB cannot be used: {told(failure, place)}", "check its folder or url") from None
 

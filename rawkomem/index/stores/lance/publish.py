@@ -1,7 +1,4 @@
-"""Fills the tables of RFC-0011 with what a search store is never told: blocks of the ledger, skills, and those columns
-of memory_entries that only files and this machine know. A search needs none of it, so it is written when somebody asks;
-each table in one commit, and rows of other programs stay.
-"""
+"""Fills the tables of RFC-0011 with what a search does not need: blocks of the ledger, skills, further columns."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from .rfc import BLOCKS, ENTRIES, SKILLS, blocks, skills
+from .rfc import ENTRIES, published
 from .rows import OURS, STORE
 from .tables import Tables
 
@@ -21,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def publish(place: str, dims: int, known: Mapping[str, Row], ledger: Sequence[Row], made: Sequence[Row]) -> int:
-    """Fill them. `known`: id of a memory → columns of its row; returns how many rows were filled."""
+    """Fill the tables, each in one commit, without touching rows of other programs; return how many memories."""
     tables = Tables(place, dims)
     tables.begin()
     try:
         filled = _fill_entries(tables, known)
-        for name, schema, rows in ((BLOCKS, blocks(), ledger), (SKILLS, skills(dims), made)):
+        for (name, schema), rows in zip(published(dims).items(), (ledger, made), strict=True):
             _replace(tables.db, name, schema, rows)
     finally:
         tables.stop()
@@ -47,7 +44,7 @@ def _fill_entries(tables: Tables, known: Mapping[str, Row]) -> int:
 
 
 def _replace(db: Any, name: str, schema: pa.Schema, rows: Sequence[Row]) -> None:
-    """Our rows of a table are these, from now on."""
+    """Replace our rows of a table."""
     marked = [{**row, "metadata": json.dumps({**STORE, **row.get("metadata", {})})} for row in rows]
     merging = db.open_table(name).merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
     merging.when_not_matched_by_source_delete(OURS).execute(pa.Table.from_pylist(marked, schema=schema))

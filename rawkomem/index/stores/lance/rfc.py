@@ -7,82 +7,66 @@ from typing import Any
 import pyarrow as pa
 
 ENTRIES, BLOCKS, SKILLS = "memory_entries", "yamo_blocks", "synthesized_skills"
-MOMENT = pa.timestamp("ms")
+TEXT, MOMENT = pa.utf8(), pa.timestamp("ms")
+
+
+def required(**kinds: pa.DataType) -> tuple[pa.Field, ...]:
+    """Return columns that every row has a value in, by name."""
+    return tuple(pa.field(name, kind, nullable=False) for name, kind in kinds.items())
+
+
+def optional(**kinds: pa.DataType) -> tuple[pa.Field, ...]:
+    """Return columns that may be null, by name."""
+    return tuple(pa.field(name, kind) for name, kind in kinds.items())
+
+
 PROMOTED = (  # §2.2; `session_id` tells V2 from V1
-    pa.field("session_id", pa.utf8()),
-    pa.field("agent_id", pa.utf8()),
-    pa.field("memory_type", pa.utf8()),
-    pa.field("importance_score", pa.float32()),
-    pa.field("access_count", pa.int32()),
-    pa.field("last_accessed", MOMENT),
-    pa.field("heritage_chain", pa.utf8()),
-    pa.field("lesson_pattern_id", pa.utf8()),
-    pa.field("source_skill_id", pa.utf8()),
+    *optional(session_id=TEXT, agent_id=TEXT, memory_type=TEXT, importance_score=pa.float32(), access_count=pa.int32()),
+    *optional(last_accessed=MOMENT, heritage_chain=TEXT, lesson_pattern_id=TEXT, source_skill_id=TEXT),
 )
 
 
 def entries_v1(dims: int) -> pa.Schema:
-    """§2.1"""
-    return pa.schema(
-        [
-            pa.field("id", pa.utf8(), nullable=False),
-            pa.field("vector", pa.list_(pa.float32(), dims), nullable=False),
-            pa.field("content", pa.utf8(), nullable=False),
-            pa.field("metadata", pa.utf8()),
-            pa.field("created_at", MOMENT, nullable=False),
-            pa.field("updated_at", MOMENT),
-        ]
-    )
+    """Return the schema of §2.1."""
+    own = required(id=TEXT, vector=pa.list_(pa.float32(), dims), content=TEXT)
+    return pa.schema([*own, *optional(metadata=TEXT), *required(created_at=MOMENT), *optional(updated_at=MOMENT)])
 
 
 def entries_v2(dims: int) -> pa.Schema:
-    """§2.2"""
+    """Return the schema of §2.2."""
     return pa.schema([*entries_v1(dims), *PROMOTED])
 
 
 def blocks() -> pa.Schema:
-    """§2.3"""
-    return pa.schema(
-        [
-            pa.field("id", pa.utf8(), nullable=False),
-            pa.field("agent_id", pa.utf8()),
-            pa.field("operation_type", pa.utf8(), nullable=False),
-            pa.field("yamo_text", pa.utf8(), nullable=False),
-            pa.field("timestamp", MOMENT, nullable=False),
-            pa.field("block_hash", pa.utf8()),
-            pa.field("prev_hash", pa.utf8()),
-            pa.field("metadata", pa.utf8()),
-        ]
-    )
+    """Return the schema of §2.3."""
+    said = required(operation_type=TEXT, yamo_text=TEXT, timestamp=MOMENT)
+    hashes = optional(block_hash=TEXT, prev_hash=TEXT, metadata=TEXT)
+    return pa.schema([*required(id=TEXT), *optional(agent_id=TEXT), *said, *hashes])
 
 
 def skills(dims: int) -> pa.Schema:
-    """§2.4"""
-    return pa.schema(
-        [
-            pa.field("id", pa.utf8(), nullable=False),
-            pa.field("name", pa.utf8(), nullable=False),
-            pa.field("intent", pa.utf8(), nullable=False),
-            pa.field("yamo_text", pa.utf8(), nullable=False),
-            pa.field("vector", pa.list_(pa.float32(), dims), nullable=False),
-            pa.field("metadata", pa.utf8()),
-            pa.field("created_at", MOMENT, nullable=False),
-        ]
-    )
+    """Return the schema of §2.4."""
+    own = required(id=TEXT, name=TEXT, intent=TEXT, yamo_text=TEXT, vector=pa.list_(pa.float32(), dims))
+    return pa.schema([*own, *optional(metadata=TEXT), *required(created_at=MOMENT)])
+
+
+def published(dims: int) -> dict[str, pa.Schema]:
+    """Return the schemas of the tables that only `publish` fills, by name."""
+    return {BLOCKS: blocks(), SKILLS: skills(dims)}
 
 
 def is_schema_v2(schema: pa.Schema) -> bool:
-    """Whether a table has the promoted fields."""
+    """Tell whether a table has the promoted fields."""
     return "session_id" in schema.names
 
 
 def is_schema_v1(schema: pa.Schema) -> bool:
-    """Whether a table of memories lacks them."""
+    """Tell whether a table of memories lacks the promoted fields."""
     return not is_schema_v2(schema) and {"id", "vector", "content", "metadata"} <= set(schema.names)
 
 
 def table_names(db: Any) -> set[str]:
-    """All tables of a database."""
+    """Return the names of all tables of a database."""
     names: set[str] = set()
     token = None
     while True:

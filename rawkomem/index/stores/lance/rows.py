@@ -1,4 +1,4 @@
-"""Rows out of memories: of our own passages, and of the RFC's memory_entries."""
+"""Makes rows out of memories: for our own passages, and for the RFC's memory_entries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OURS = f"metadata LIKE '%{json.dumps(STORE)[1:-1]}%'"
 
 
 def passage_row(n: int, document: Document, at: int, passage: Passage) -> dict[str, Any]:
-    """A row of `passages`, as far as the document tells."""
+    """Return a row of `passages`, without its vector and its counts of words."""
     return {
         "n": n,
         "number": at,
@@ -41,7 +41,7 @@ def passage_row(n: int, document: Document, at: int, passage: Passage) -> dict[s
 
 
 def entry_rows(documents: Sequence[Document], dims: int) -> pa.Table:
-    """The rows of memory_entries: what is not known here is null."""
+    """Return the rows of memory_entries; what is not known here is null."""
     scores = list(IMPORTANCES.values())
     schema = entries_v2(dims)
     rows = [
@@ -82,7 +82,7 @@ def _metadata(document: Document) -> dict[str, Any]:
 
 
 def _whole(document: Document, dims: int) -> NDArray[np.float32]:
-    """A memory's own vector: that of its passages together."""
+    """Return a memory's own vector: the direction of the sum of its passages' vectors."""
     total = np.zeros(dims, dtype=np.float32)
     for passage in document.passages:
         if passage.field == BODY:

@@ -1,4 +1,4 @@
-"""The LanceDB search store; its tables, and how several of them are written as one, are those of tables.py."""
+"""The LanceDB search store; tables.py defines its tables, and how several are written as one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEVELS = {WORDS: "words", BESIDE: "beside"}  # posting table → where the state
 
 
 class LanceStore:
-    """Implements OutsideStore. `place`: a folder, or the url of an object store that LanceDB knows."""
+    """Implements OutsideStore, which documents the methods. `place`: a folder, or the url of an object store that LanceDB knows."""
 
     columns = COLUMNS
 
@@ -44,7 +44,7 @@ class LanceStore:
         self._committed = -1  # the commit that `_known` tells of
 
     def generation(self) -> str:
-        """Which life it is in. Every question begins with this: what others committed is seen from here on."""
+        """Return the name of its life, after looking for commits of others: every question starts with it."""
         if not self._pending and self._tables.refresh():
             self._changed()
         return f"lancedb {self._tables.state.generation}"
@@ -53,22 +53,19 @@ class LanceStore:
         self._view = View(self._tables)
 
     def _now(self) -> View:
-        """What there is to ask, with all that was put and not committed."""
+        """Return the view of all that was put, committed or not."""
         self._flush()
         return self._view
 
     # Writing
 
     def put(self, documents: Sequence[Document]) -> None:
-        """Store these memories, replacing what was held of them."""
         self._pending |= {document.id: document for document in documents}
 
     def drop(self, ids: Sequence[str]) -> None:
-        """Forget these memories; unknown ids are fine."""
         self._pending |= dict.fromkeys(ids)
 
     def commit(self) -> None:
-        """Make all that was put and dropped what readers see."""
         self._flush()
         if not self._tables.writing:
             return
@@ -82,14 +79,14 @@ class LanceStore:
         self._changed()
 
     def close(self) -> None:
-        """Let go; what was not committed is as if it had never been put."""
+        """Close the tables; discard what was not committed."""
         self._pending.clear()
         self._written.clear()
         self._tables.stop()
         self._changed()
 
     def erase(self) -> None:
-        """Forget everything; what others wrote to memory_entries stays."""
+        """Remove everything of ours; what others wrote to memory_entries stays."""
         self._pending.clear()
         self._begin()
         self._tables.erase()
@@ -136,9 +133,8 @@ class LanceStore:
         self._tables.state = replace(self._tables.state, next=self._tables.state.next + len(rows))
         self._changed()
         self._add_segment(WORDS, [(row["n"], own) for row, own in zip(rows, words, strict=True)])
-        self._add_segment(
-            BESIDE, [(row["n"], more) for row, more in zip(rows, beside, strict=True) if more is not None]
-        )
+        surrounded = [(row["n"], more) for row, more in zip(rows, beside, strict=True) if more is not None]
+        self._add_segment(BESIDE, surrounded)
         self._hold({document.id: (document.digest, False) for document in documents})
 
     def _insert(self, table: str, rows: list[dict[str, Any]], vectors: Sequence[bytes]) -> None:
@@ -164,7 +160,7 @@ class LanceStore:
         self._tables.state = replace(self._tables.state, **{LEVELS[table]: levels})
 
     def _merge(self, table: str, levels: Levels, level: int) -> None:
-        """All segments of a level as one of the next."""
+        """Merge all segments of a level into one of the next."""
         condition = among("segment", levels[level])
         rows = self._tables[table].search().where(condition).limit(None).to_arrow()
         if len(levels) == level + 1:
@@ -181,7 +177,6 @@ class LanceStore:
     # The second tier
 
     def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
-        """Put the second tier's vectors of these memories' passages, in order; unknown ids are fine."""
         self._flush()
         if not vectors:
             return
@@ -202,7 +197,6 @@ class LanceStore:
         self._changed()
 
     def flatten(self) -> None:
-        """Forget the second tier."""
         self._flush()
         self._begin()
         self._tables[DEEP_VECTORS].delete("true")
@@ -213,34 +207,27 @@ class LanceStore:
     # Asking
 
     def held(self) -> dict[str, str]:
-        """The memories that it holds, with the digests they were put with."""
         self._flush()
         return {row["id"]: row["digest"] for row in self._tables[HELD].to_arrow().to_pylist()}
 
     def served(self) -> int:
-        """Nothing: its files lie in a folder, or in an object store that knows their size."""
+        """Return 0: there is no server."""
         return 0
 
     def shallow(self, limit: int) -> list[str]:
-        """Some memories that the second tier does not hold."""
         return self._now().shallow(limit)
 
     def depth(self) -> tuple[int, int]:
-        """How many memories the second tier holds, and how many there are."""
         return self._now().depth()
 
     def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
-        """The passages closest to a vector of this tier, best first, with their cosine."""
         return self._now().nearest(vector, limit, only, tier)
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
-        """The passages that hold any of these words, or stand beside them with `around`; best first by BM25."""
         return self._now().matching(words, limit, only, around)
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
-        """(id, vector) of every body passage, by id and place; as int8 in the SQLite store's scale."""
         return self._now().vectors(only)
 
     def passage(self, id: str, number: int) -> str:
-        """The text of one passage."""
         return self._now().passage(id, number)

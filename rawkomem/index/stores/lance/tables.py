@@ -22,7 +22,7 @@ import json
 import os
 from datetime import timedelta
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 os.environ.setdefault("LANCEDB_LOG", "error")  # its engine tells of merged partitions on stderr, which harm nobody
 
@@ -33,10 +33,10 @@ from lancedb.index import Bitmap, BTree, IvfRq
 from ....files.lock import lock_in
 from ....model.errors import Busy, IndexBroken, Refused
 from ....model.record import as_dict, record, replace
-from ..documents import BATCH
+from ..documents import BATCH_FILES
 from ..sqlite import COLUMNS
 from .conditions import RENAMED, among
-from .rfc import BLOCKS, ENTRIES, SKILLS, blocks, entries_v2, is_schema_v2, skills, table_names
+from .rfc import ENTRIES, TEXT, entries_v2, is_schema_v2, optional, published, required, table_names
 from .rows import OURS, entry_rows
 from .told import is_url, told
 from .words import SCHEMA as POSTINGS_SCHEMA
@@ -50,52 +50,31 @@ if TYPE_CHECKING:
 PASSAGES, DEEP_VECTORS, HELD, COMMITS = "passages", "deep", "held", "commits"
 WORDS, BESIDE = "postings", "beside"
 VERSIONED = (PASSAGES, DEEP_VECTORS, HELD, WORDS, BESIDE)
-IDS = 500  # in one condition
-SETTLED = 20_000  # passages more than when indexes were last made, or half as many more: they are made again
-WAITING = 5_000  # passages that no index holds, at the end of a sync: comparing them takes some milliseconds
-LOOSE = 64  # commits, each of which leaves a small file in every table that it wrote to
-EXACT_UP_TO = 20_000  # passages; an exact scan of more takes longer than an index, which is a copy of one bit a number
-PARTITION = 10_000  # passages in a partition of that index
-ROUNDS = 3  # of clustering: since all partitions are looked at, better ones find no more
-LINGERS = timedelta(minutes=10)  # how long versions stay for readers that still look at them
+MAX_IDS = 500  # in one condition
+SETTLE_PASSAGES = 20_000  # passages more than when indexes were last made, or half as many more: they are made again
+MAX_UNINDEXED_PASSAGES = 5_000  # at the end of a sync: comparing them takes some milliseconds
+MAX_LOOSE_COMMITS = 64  # commits, each of which leaves a small file in every table that it wrote to
+MAX_EXACT_PASSAGES = 20_000  # an exact scan of more takes longer than an index, which is a copy of one bit a number
+PARTITION_PASSAGES = 10_000  # passages in a partition of that index
+CLUSTERING_ROUNDS = 3  # since all partitions are searched, better ones find no more
+VERSIONS_KEPT = timedelta(minutes=10)  # how long versions stay for readers that still look at them
 AT_ONCE = timedelta(milliseconds=1)
 FOREVER = timedelta(days=36_500)
 
 INTEGERS = {"importance": pa.int32(), "created": pa.int64()}  # the other facets are texts
-FILTERED = tuple(
-    pa.field(RENAMED.get(column, column), INTEGERS.get(column, pa.utf8())) for column in COLUMNS if column != "id"
-)
-PLACE = (
-    pa.field("n", pa.int32(), nullable=False),
-    pa.field("id", pa.utf8(), nullable=False),
-    pa.field("number", pa.int32(), nullable=False),
-    pa.field("field", pa.utf8(), nullable=False),
-    pa.field("alone", pa.bool_(), nullable=False),
-)
+FILTERED = optional(**{RENAMED.get(name, name): INTEGERS.get(name, TEXT) for name in COLUMNS if name != "id"})
+PLACE = required(n=pa.int32(), id=TEXT, number=pa.int32(), field=TEXT, alone=pa.bool_())
 TEXTS = (
-    pa.field("head", pa.utf8()),
-    pa.field("text", pa.utf8()),
-    pa.field("around", pa.utf8()),
-    pa.field("heading", pa.utf8()),
-    pa.field("line", pa.int32()),
-    pa.field("words", pa.int32()),  # tokens
-    pa.field("beside", pa.int32()),  # tokens with surroundings; -1 where it stands alone
+    *optional(head=TEXT, text=TEXT, around=TEXT, heading=TEXT, line=pa.int32()),
+    *optional(words=pa.int32(), beside=pa.int32()),  # tokens; with surroundings, -1 where the passage stands alone
 )
-HELD_SCHEMA = pa.schema(
-    [pa.field("id", pa.utf8(), nullable=False), pa.field("digest", pa.utf8()), pa.field("deep", pa.bool_())]
-)
-INDEXED = (
-    (PASSAGES, "n", BTree),
-    (PASSAGES, "id", BTree),
-    (PASSAGES, "status", Bitmap),
-    (PASSAGES, "kind", Bitmap),
-    (WORDS, "term", BTree),
-    (BESIDE, "term", BTree),
-)
+HELD_SCHEMA = pa.schema([*required(id=TEXT), *optional(digest=TEXT, deep=pa.bool_())])
+TERM = {"term": BTree}
+INDEXED = {PASSAGES: {"n": BTree, "id": BTree, "status": Bitmap, "kind": Bitmap}, WORDS: TERM, BESIDE: TERM}
 
 
 def schemas(dims: int) -> dict[str, pa.Schema]:
-    """Of our own tables. A vector is null where nothing is known of a passage: it is close to nothing."""
+    """Return the schemas of our own tables. A vector is null where nothing is known of a passage."""
     vector = pa.field("vector", pa.list_(pa.float16(), dims))
     return {
         PASSAGES: pa.schema([*PLACE, *TEXTS, *FILTERED, vector]),
@@ -108,7 +87,7 @@ def schemas(dims: int) -> dict[str, pa.Schema]:
 
 @record
 class State:
-    """What `commits` says."""
+    """The content of `commits`."""
 
     generation: str
     dims: int
@@ -140,11 +119,9 @@ class Tables:
         return self._tables[name]
 
     def rows(self, table: str, where: str, columns: list[str], limit: int | None = None) -> list[dict[str, Any]]:
-        """These columns of the rows for which a condition holds."""
-        found: list[dict[str, Any]] = (
-            self._tables[table].search().where(where).select(columns).limit(limit).to_arrow().to_pylist()
-        )
-        return found
+        """Return these columns of the rows for which a condition holds."""
+        found = self._tables[table].search().where(where).select(columns).limit(limit).to_arrow()
+        return cast("list[dict[str, Any]]", found.to_pylist())
 
     def delete(self, table: str, ids: Sequence[str]) -> None:
         """Remove the rows of these memories."""
@@ -176,29 +153,29 @@ class Tables:
         self._look()
 
     def _make(self, names: set[str]) -> None:
-        """Make what is missing; `commits` last, since it says that the others are there."""
+        """Create missing tables; `commits` last, since it says that the others are there."""
         if ENTRIES in names:
             self._tables = {ENTRIES: self.db.open_table(ENTRIES)}
             self._refuse_v1()
-        for name, schema in ((ENTRIES, entries_v2(self.dims)), (BLOCKS, blocks()), (SKILLS, skills(self.dims))):
+        for name, schema in {ENTRIES: entries_v2(self.dims), **published(self.dims)}.items():
             self.db.create_table(name, schema=schema, exist_ok=True)
         self._tables = {ENTRIES: self.db.open_table(ENTRIES)}
         self._tables[ENTRIES].delete(OURS)  # of a life that was lost
         for name, schema in schemas(self.dims).items():
-            self._tables[name] = self.db.create_table(name, schema=schema, mode=_mode(name, names))
+            self._tables[name] = self.db.create_table(name, schema=schema, mode="overwrite")
         self.state = State(token_hex(8), self.dims, self._versions())
-        self._commits = self.db.create_table(COMMITS, _row(self.state), mode=_mode(COMMITS, names))
+        self._commits = self.db.create_table(COMMITS, _row(self.state), mode="overwrite")
         self._look()
 
     def _refuse_v1(self) -> None:
-        """Others may have brought memory_entries back to V1: it is theirs to bring it forward again."""
+        """Raise Refused if others brought memory_entries back to V1."""
         self._tables[ENTRIES].checkout_latest()
         if not is_schema_v2(self._tables[ENTRIES].schema):
             where = "your url" if is_url(self.place) else self.place
             raise Refused(f"{ENTRIES} in {where} has the schema V1", "run 'rawkomem store migrate'")
 
     def refresh(self) -> bool:
-        """See what others committed; whether there is anything new to see."""
+        """See what others committed; return whether there is anything new."""
         if self.writing:
             return False
         self._commits.checkout_latest()
@@ -220,7 +197,7 @@ class Tables:
     # Writing
 
     def begin(self) -> None:
-        """Go to the end of the tables, which is where the last commit left them, or is made so."""
+        """Start writing at the end of the tables; discard what a killed writer left there."""
         if self._lock and not self._lock.acquire():
             raise Busy("another process writes to the lancedb store", "try again, or end the process that hangs")
         try:
@@ -238,7 +215,7 @@ class Tables:
         self.writing = True
 
     def _mend_entries(self) -> None:
-        """After a writer that was killed: its rows in memory_entries, and no others, are again as they were."""
+        """Restore the rows of memory_entries that a killed writer touched."""
         if not self.state.touched:
             return
         rows = self._entries_before()
@@ -249,7 +226,7 @@ class Tables:
         self._say(self.state)
 
     def _entries_before(self) -> pa.Table | None:
-        """The rows as that writer found them; None where that version is gone, or had vectors of another length."""
+        """Return the rows as that writer found them; None where that version is gone or has other vectors."""
         table = self.db.open_table(ENTRIES)
         try:
             table.checkout(self.state.before)
@@ -261,7 +238,7 @@ class Tables:
         return pa.concat_tables([query.to_arrow() for query in found])
 
     def commit(self, changed: Mapping[str, Document | None]) -> None:
-        """Make all that was written what readers see. `changed`: the memories that were put, or dropped, since."""
+        """Show readers all that was written. `changed`: the memories that were put, or dropped, since."""
         self._commits.checkout_latest()
         if self._commits.version != self.seen:
             raise Busy("another program wrote to the lancedb store", "run 'rawkomem sync' again")
@@ -269,17 +246,16 @@ class Tables:
             self._write_entries(changed)
         if self._erased:
             self._forget_published()
-        last = sum(document is not None for document in changed.values()) < BATCH
+        last = sum(document is not None for document in changed.values()) < BATCH_FILES
         settled = self._settle(last)
         self._say(replace(self.state, versions=self._versions()))
         if settled:  # what was erased may be a text that must be gone: then no old version stays
-            self._tidy(AT_ONCE if self._erased else LINGERS)
+            self._tidy(AT_ONCE if self._erased else VERSIONS_KEPT)
             self._say(replace(self.state, versions=self._versions()))
         self.stop()
 
     def _write_entries(self, changed: Mapping[str, Document | None]) -> None:
-        """Bring our rows in memory_entries up to date, having said which. Deleted whether there or not: a row is never
-        doubled, whoever left it."""
+        """Update our rows in memory_entries, after `commits` names them. They are deleted first, so never doubled."""
         self._refuse_v1()
         self._say(replace(self._committed, touched=[*changed], before=self._tables[ENTRIES].version))
         self.delete(ENTRIES, [*changed])
@@ -290,15 +266,15 @@ class Tables:
             self._tables[ENTRIES].add(entry_rows(documents, self.dims))
 
     def _forget_published(self) -> None:
-        """What was published of memories goes with them; a table that is empty then gets vectors of today's length."""
-        for name, schema in ((BLOCKS, blocks()), (SKILLS, skills(self.dims))):
+        """Remove what was published; an empty table gets vectors of today's length."""
+        for name, schema in published(self.dims).items():
             table = self.db.open_table(name)
             table.delete(OURS)
             if not table.count_rows():
                 self.db.create_table(name, schema=schema, mode="overwrite")
 
     def stop(self) -> None:
-        """Let go; what was not committed is at the end of the tables, where no reader looks."""
+        """Stop writing; readers do not see what was not committed."""
         self.writing = self._erased = False
         self._release()
         self._commits.checkout_latest()
@@ -309,7 +285,7 @@ class Tables:
             self._lock.release()
 
     def erase(self) -> None:
-        """Forget everything in our own tables."""
+        """Remove everything in our own tables."""
         if not self._fits_entries() and self._tables[ENTRIES].count_rows(f"metadata IS NULL OR NOT ({OURS})"):
             raise Refused(f"{ENTRIES} holds vectors of another length", "choose another folder or url")
         for name, schema in schemas(self.dims).items():
@@ -318,7 +294,7 @@ class Tables:
         self._erased = True
 
     def _fits_entries(self) -> bool:
-        """Whether our vectors have the length of those in memory_entries."""
+        """Tell whether our vectors have the length of those in memory_entries."""
         return bool(self._tables[ENTRIES].schema.field("vector").type.list_size == self.dims)
 
     def _say(self, state: State) -> None:
@@ -327,15 +303,15 @@ class Tables:
         self.seen = self._commits.version
 
     def _settle(self, last: bool) -> bool:
-        """Put the tables in order after many commits, and make indexes anew once much was put; whether it was done.
+        """Compact the tables after many commits, and index them again after many rows; return whether it was done.
 
-        Passages that came since are compared one by one, so that few of them may be left when a sync has ended. All
-        versions stay for now: until the commit, readers look at older ones."""
+        Rows without an index are compared one by one. Old versions stay until the commit, because readers use them.
+        """
         passages = self._tables[PASSAGES].count_rows()
-        grown = passages - self.state.settled >= max(SETTLED, self.state.settled // 2)
+        grown = passages - self.state.settled >= max(SETTLE_PASSAGES, self.state.settled // 2)
         self.state = replace(self.state, loose=self.state.loose + 1)
-        waiting = last and self.state.settled and passages - self.state.tidy >= WAITING
-        if not grown and not waiting and not self._erased and self.state.loose < LOOSE:
+        waiting = last and self.state.settled and passages - self.state.tidy >= MAX_UNINDEXED_PASSAGES
+        if not grown and not waiting and not self._erased and self.state.loose < MAX_LOOSE_COMMITS:
             return False
         self._tidy(FOREVER)
         self.state = replace(self.state, loose=0, tidy=passages)
@@ -345,18 +321,20 @@ class Tables:
         return True
 
     def _tidy(self, lingers: timedelta) -> None:
-        """Few large files instead of many small ones, indexes that hold all rows, and no versions older than this."""
-        published = [self.db.open_table(name) for name in (BLOCKS, SKILLS)]
-        for table in (*self._tables.values(), *published, self._commits):
+        """Merge small files, add all rows to the indexes, and remove versions older than this."""
+        beside = [self.db.open_table(name) for name in published(self.dims)]
+        for table in (*self._tables.values(), *beside, self._commits):
             table.optimize(cleanup_older_than=lingers, delete_unverified=lingers == AT_ONCE)
 
     def _make_indexes(self) -> None:
-        for name, column, kind in INDEXED:
-            self._tables[name].create_index(column, config=kind(), replace=True)
+        for name, columns in INDEXED.items():
+            for column, kind in columns.items():
+                self._tables[name].create_index(column, config=kind(), replace=True)
         for name in (PASSAGES, DEEP_VECTORS):
             rows = self._tables[name].count_rows("vector IS NOT NULL")
-            if rows > EXACT_UP_TO:
-                bits = IvfRq(distance_type="l2", num_partitions=1 + rows // PARTITION, max_iterations=ROUNDS)
+            if rows > MAX_EXACT_PASSAGES:
+                partitions = 1 + rows // PARTITION_PASSAGES
+                bits = IvfRq(distance_type="l2", num_partitions=partitions, max_iterations=CLUSTERING_ROUNDS)
                 self._tables[name].create_index("vector", config=bits, replace=True)
 
 
@@ -365,9 +343,5 @@ def _row(state: State) -> pa.Table:
 
 
 def _pieces(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    """As many ids at a time as one condition names."""
-    return (ids[start : start + IDS] for start in range(0, len(ids), IDS))
-
-
-def _mode(name: str, names: set[str]) -> str:
-    return "overwrite" if name in names else "create"
+    """Return the ids in pieces that one condition can name."""
+    return (ids[start : start + MAX_IDS] for start in range(0, len(ids), MAX_IDS))

@@ -1,4 +1,4 @@
-"""What the LanceDB store answers: of the tables as they are now, with what was read of them once kept for the next."""
+"""Answers questions to the LanceDB store, and caches what it read until the tables change."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....model.filters import Filter
-from ..bm25 import phrases, row_terms
+from ..bm25 import K1, B, idf, phrases, row_terms
 from ..documents import BODY, DEEP, REST, Hit
 from ..sqlite import SCALE, pack, with_ties
 from .conditions import among, inside, quoted
-from .ranked import best, phrase_postings, score_rows
 from .tables import BESIDE, DEEP_VECTORS, HELD, PASSAGES, PLACE, WORDS
-from .words import look_up
+from .words import look_up, phrase_postings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,21 +21,42 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .tables import Tables
+    from .words import Postings
 
-ALL = 100_000  # more partitions than there are: all are looked at, so that next to nothing is missed
-REFINED = 4  # candidates for each passage asked for that get an exact distance
+    Scores = NDArray[np.float64]  # by row number
+
+MAX_PROBES = 100_000  # more partitions than there are: all are looked at, so that next to nothing is missed
+REFINE_FACTOR = 4  # candidates for each passage asked for that get an exact distance
 UNIT = 128  # what the whole numbers are divided by: LanceDB's clustering adds float16 up, which ends at 65,504
-FOUND = 600  # passages, somewhat more than one question finds: older ones are no longer asked for
-TEXTS_KEPT = 5_000  # passages
+MAX_FOUND_PASSAGES = 600  # passages, somewhat more than one question finds: older ones are no longer asked for
+MAX_CACHED_TEXTS = 5_000  # passages
+
+
+def score_rows(found: Sequence[Postings], lengths: NDArray[np.int32], rows: int, tokens: int) -> Scores:
+    """Return the BM25 of every row number, 0 where no phrase occurs. `lengths`: tokens by row number."""
+    scores = np.zeros(len(lengths))
+    for numbers, times in found:
+        shortness = K1 * (1 - B + B * lengths[numbers] / (tokens / rows))
+        scores[numbers] += idf(rows, len(numbers)) * (times * (K1 + 1)) / (times + shortness)
+    return scores
+
+
+def best(scores: Scores, limit: int, least: float = 0.0) -> NDArray[np.int64]:
+    """Return the row numbers of the highest scores above `least`, best first, with all that equal the last."""
+    above = np.flatnonzero(scores > least)
+    if limit and len(above) > limit:
+        last = np.partition(scores[above], len(above) - limit)[len(above) - limit]
+        above = above[scores[above] >= last]
+    return above[np.argsort(-scores[above], kind="stable")] if limit else above[:0]
 
 
 def halves(packed: bytes) -> NDArray[np.float16]:
-    """Packed vectors as float16, which holds them exactly."""
+    """Return packed vectors as float16, which holds them exactly."""
     return np.frombuffer(packed, dtype=np.int8).astype(np.float16) / np.float16(UNIT)
 
 
 class View:
-    """Answers for as long as the tables stay as they are."""
+    """Answers for as long as the tables stay as they are; the methods are those of SearchStore."""
 
     def __init__(self, tables: Tables):
         self._tables = tables
@@ -48,18 +68,15 @@ class View:
         self._texts: dict[tuple[str, int], str] = {}
 
     def depth(self) -> tuple[int, int]:
-        """How many memories the second tier holds, and how many there are."""
         if self._depth is None:
             held = self._tables[HELD]
             self._depth = (held.count_rows("deep = true"), held.count_rows())
         return self._depth
 
     def shallow(self, limit: int) -> list[str]:
-        """Some memories that the second tier does not hold."""
         return [row["id"] for row in self._tables.rows(HELD, "deep = false", ["id"], limit)]
 
     def nearest(self, vector: bytes, limit: int, only: Filter, tier: str) -> list[Hit]:
-        """The passages closest to a vector of this tier, best first, with their cosine."""
         fine, _ = pack(vector)
         table = self._tables[DEEP_VECTORS if tier == DEEP else PASSAGES]
         if not limit or not any(fine) or not table.count_rows():
@@ -73,7 +90,7 @@ class View:
         def ask(most: int) -> list[tuple[int, float]]:
             asked = table.search(halves(fine), vector_column_name="vector").distance_type("l2")
             asked = asked.where(where, prefilter=True) if where else asked
-            asked = asked.nprobes(ALL).refine_factor(REFINED).limit(most)
+            asked = asked.nprobes(MAX_PROBES).refine_factor(REFINE_FACTOR).limit(most)
             found = asked.select([*(field.name for field in PLACE), "_distance"]).to_arrow().to_pylist()
             seen.update({row["n"]: row for row in found if row["_distance"] is not None})
             return sorted(((row["n"], row["_distance"]) for row in found if row["n"] in seen), key=lambda row: row[1])
@@ -83,7 +100,6 @@ class View:
         return self._hits([seen[n] for n in scores], scores, limit)
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool) -> list[Hit]:
-        """The passages that hold any of these words, or stand beside them with `around`; best first by BM25."""
         wanted = phrases(words)
         rows = self.rows()
         lengths = rows.beside if around else rows.words
@@ -91,10 +107,7 @@ class View:
             return []
         table = self._tables[BESIDE if around else WORDS]
         postings = look_up(table, {term for phrase in wanted for term in phrase}, lengths >= 0)
-        found = [
-            phrase_postings(phrase, lambda term: postings[term], lambda n: self._row_terms(n, around))
-            for phrase in wanted
-        ]
+        found = [phrase_postings(phrase, postings, lambda n: self._row_terms(n, around)) for phrase in wanted]
         known = lengths[lengths >= 0]
         scores = score_rows([own for own in found if len(own[0])], lengths, len(known), int(known.sum()))
         if self._inside(only):
@@ -103,7 +116,7 @@ class View:
         return self._hits(rows.places(numbers), {n: float(scores[n]) for n in numbers.tolist()}, limit)
 
     def rows(self) -> _Rows:
-        """What stands where: read in full, once."""
+        """Return the places of all passages, read once."""
         if self._all is None:
             columns = [*(field.name for field in PLACE), "words", "beside"]
             found = self._tables[PASSAGES].search().select(columns).limit(None).to_arrow()
@@ -111,11 +124,11 @@ class View:
         return self._all
 
     def alive(self) -> NDArray[np.bool_]:
-        """Which row numbers are not gone."""
+        """Return which row numbers are not gone."""
         return self._where("")
 
     def _inside(self, only: Filter) -> str:
-        """A condition that keeps a question inside the filter; empty where nothing stands outside of it."""
+        """Return a condition that keeps a question inside the filter; empty where nothing is outside."""
         if only not in self._conditions:
             where = inside(only)
             outside = bool(where) and self._tables[PASSAGES].count_rows(f"NOT ({where})")
@@ -128,7 +141,7 @@ class View:
         return self._masks[only]
 
     def _where(self, condition: str) -> NDArray[np.bool_]:
-        """For which row numbers a condition holds."""
+        """Return for which row numbers a condition holds."""
         asked = self._tables[PASSAGES].search()
         found = (asked.where(condition) if condition else asked).select(["n"]).limit(None).to_arrow()
         mask = np.zeros(self._tables.state.next, dtype=np.bool_)
@@ -140,7 +153,6 @@ class View:
         return row_terms(row["head"], row["around"] if around else row["text"])
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
-        """(id, vector) of every body passage, by id and place, in the SQLite store's scale."""
         where = " AND ".join([f"field = '{BODY}' AND vector IS NOT NULL", *filter(None, [self._inside(only)])])
         found = self._tables[PASSAGES].search().where(where).select(["id", "number", "vector"]).limit(None).to_arrow()
         found = found.sort_by([("id", "ascending"), ("number", "ascending")])
@@ -149,12 +161,12 @@ class View:
         return list(zip(found["id"].to_pylist(), [vector.tobytes() for vector in vectors], strict=True))
 
     def passage(self, id: str, number: int) -> str:
-        """The text of one passage. Who asks for one found asks for more of them: all are read at once."""
+        """Return the text of one passage; the texts of all recent hits are read at once."""
         if (id, number) not in self._texts:
             one = f"id = {quoted(id)} AND number = {number}"
             where = among("n", self._found.values()) if (id, number) in self._found else one
             rows = self._tables.rows(PASSAGES, where, ["id", "number", "text"])
-            kept = self._texts if len(self._texts) < TEXTS_KEPT else {}
+            kept = self._texts if len(self._texts) < MAX_CACHED_TEXTS else {}
             told = {(row["id"], row["number"]): row["text"] for row in rows}
             self._texts = {**kept, (id, number): "", **told}
         return self._texts[id, number]
@@ -162,7 +174,7 @@ class View:
     def _hits(self, rows: Iterable[Mapping[str, Any]], scores: Mapping[int, float], limit: int) -> list[Hit]:
         rows = sorted(rows, key=lambda row: (-scores[row["n"]], row["id"], row["number"]))[:limit]
         found = {**self._found, **{(row["id"], row["number"]): row["n"] for row in rows}}
-        self._found = dict([*found.items()][-FOUND:])
+        self._found = dict([*found.items()][-MAX_FOUND_PASSAGES:])
         return [Hit(row["id"], row["number"], scores[row["n"]], row["field"], row["alone"]) for row in rows]
 
 
@@ -177,10 +189,10 @@ class _Rows:
         self.words, self.beside = (self._by_number(table[name].to_numpy()) for name in ("words", "beside"))
 
     def _by_number(self, lengths: NDArray[np.int32]) -> NDArray[np.int32]:
-        """How many tokens each row number has; -1 where there is no such row."""
+        """Return how many tokens each row number has; -1 where there is no such row."""
         return np.where(self._at >= 0, np.append(lengths, np.int32(-1))[self._at], np.int32(-1))
 
     def places(self, numbers: NDArray[np.int64]) -> list[dict[str, Any]]:
-        """What stands at these row numbers."""
+        """Return what is at these row numbers."""
         rows: list[dict[str, Any]] = self._table.take(self._at[numbers]).to_pylist()
         return rows

@@ -1,41 +1,34 @@
-"""Posting lists in LanceDB tables: which passages hold a term, and how often.
+"""Keeps posting lists in LanceDB tables: which passages hold a term, and how often.
 
-One row for each term of a segment, and a segment for each batch that was put. When eight segments of a level are there,
-they become one of the next level, so that a term is in few rows however many batches came. Passages that are gone stay
-in the lists until then: who asks knows which are left.
+A segment is what one batch put, with one row for each term. Eight segments of a level are merged into one of the next
+level, so that a term is in few rows. Passages that are gone stay in the lists until then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..bm25 import BREAK
+from ..bm25 import BREAK, occurrences
 from .conditions import among
+from .rfc import TEXT, required
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .ranked import Postings
+    Postings = tuple[NDArray[np.int32], NDArray[np.uint16]]  # rows that hold a phrase, and how often
 
-FANOUT = 8
-SCHEMA = pa.schema(
-    [
-        pa.field("term", pa.utf8(), nullable=False),
-        pa.field("segment", pa.int32(), nullable=False),
-        pa.field("numbers", pa.list_(pa.int32()), nullable=False),
-        pa.field("times", pa.list_(pa.uint16()), nullable=False),
-    ]
-)
+SEGMENTS_PER_LEVEL = 8
+SCHEMA = pa.schema(required(term=TEXT, segment=pa.int32(), numbers=pa.list_(pa.int32()), times=pa.list_(pa.uint16())))
 
 Levels = list[list[int]]  # the segments of each level
 
 
 def segment_of(rows: Iterable[tuple[int, list[str]]], segment: int) -> pa.Table:
-    """The posting lists of these passages, by term."""
+    """Return the posting lists of these passages, by term."""
     known: dict[str, int] = {}
     terms: list[int] = []
     numbers: list[int] = []
@@ -49,7 +42,7 @@ def segment_of(rows: Iterable[tuple[int, list[str]]], segment: int) -> pa.Table:
 
 
 def merged(table: pa.Table, alive: NDArray[np.bool_], segment: int) -> pa.Table:
-    """Several segments as one, without passages that are gone."""
+    """Return several segments as one, without passages that are gone."""
     encoded = table["term"].combine_chunks().dictionary_encode()
     lists = table["numbers"].combine_chunks()
     sizes = np.diff(lists.offsets.to_numpy())
@@ -65,17 +58,17 @@ def merged(table: pa.Table, alive: NDArray[np.bool_], segment: int) -> pa.Table:
 def _table(
     terms: Sequence[str], codes: NDArray[Any], numbers: NDArray[Any], times: NDArray[Any], segment: int
 ) -> pa.Table:
-    """Rows of SCHEMA out of postings that are sorted by term."""
+    """Return rows of SCHEMA from postings that are sorted by term."""
     present, starts = np.unique(codes, return_index=True)
     offsets = pa.array([*starts, len(codes)], type=pa.int32())
     lists = pa.ListArray.from_arrays(offsets, pa.array(numbers.astype(np.int32)))
     counts = pa.ListArray.from_arrays(offsets, pa.array(np.minimum(times, 65_535).astype(np.uint16)))
-    held = pa.array([terms[code] for code in present], type=pa.utf8())
+    held = pa.array([terms[code] for code in present], type=TEXT)
     return pa.table([held, pa.array(np.full(len(present), segment, dtype=np.int32)), lists, counts], schema=SCHEMA)
 
 
 def look_up(table: Any, terms: Collection[str], alive: NDArray[np.bool_]) -> dict[str, Postings]:
-    """The postings of these terms, without passages that are gone."""
+    """Return the postings of these terms, without passages that are gone."""
     nothing = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.uint16))
     if not terms:
         return {}
@@ -94,6 +87,19 @@ def _joined(parts: Sequence[Postings], alive: NDArray[np.bool_]) -> Postings:
     return numbers[kept][order], times[kept][order]
 
 
+def phrase_postings(
+    phrase: Sequence[str], postings: Mapping[str, Postings], row: Callable[[int], list[str]]
+) -> Postings:
+    """Return the postings of a phrase; `row` returns a row's terms, to see whether several stand side by side."""
+    numbers, times = postings[phrase[0]]
+    if len(phrase) == 1:
+        return numbers, times
+    for term in phrase[1:]:
+        numbers = np.intersect1d(numbers, postings[term][0], assume_unique=True)
+    times = np.array([occurrences(phrase, row(int(number))) for number in numbers], dtype=np.uint16)
+    return numbers[times > 0], times[times > 0]
+
+
 def full_level(levels: Levels) -> int | None:
-    """The lowest level that has enough segments to become one."""
-    return next((level for level, segments in enumerate(levels) if len(segments) >= FANOUT), None)
+    """Return the lowest level that has enough segments to be merged."""
+    return next((level for level, segments in enumerate(levels) if len(segments) >= SEGMENTS_PER_LEVEL), None)

@@ -1,7 +1,6 @@
-"""HNSW indexes over vectors: one for each large repository, so that no other repository's vectors are in its way.
+"""Makes HNSW indexes over vectors: one partial index for each large repository.
 
-A partial index answers for its repository alone, whose memories are then most of what it yields; and repositories whose
-models differ in dimensions can share a table. Small repositories need none.
+So other repositories' vectors are not in its way, and repositories whose models differ in dimensions share a table.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ if TYPE_CHECKING:
 
     from .writing import Clone
 
-BUILDING = 730_692_155  # with the repository's number, the advisory lock of whoever builds
+BUILD_LOCK = 730_692_155  # with the repository's number, the advisory lock of whoever builds
 LINKS, BREADTH = 16, 64  # m and ef_construction, pgvector's own: with ef_search (schema.py) they miss next to nothing
-BYTES = 5  # for each dimension of a vector, its links included: what a build needs to stay in memory
-MOST = 2_000_000  # kB that a build may take on the server
+BYTES_PER_DIMENSION = 5  # for each dimension of a vector, its links included: what a build needs to stay in memory
+MAX_BUILD_KB = 2_000_000  # kB that a build may take on the server
 
 
 @record
@@ -43,14 +42,14 @@ class Wanted:
 
 
 def has_index(connection: Connection[Any], us: Clone, tier: str, dims: int) -> bool:
-    """Whether there is a complete index over these vectors."""
+    """Tell whether there is a complete index over these vectors."""
     sql = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
     found = connection.execute(sql, (Wanted(tier, us.repository, dims).name,)).fetchone()
     return bool(found and found[0])
 
 
 def missing_index(connection: Connection[Any], us: Clone, tier: str) -> Wanted | None:
-    """The index that a clone's vectors of a tier lack; None where there are no such vectors, or they have theirs."""
+    """Return the index that a clone's vectors of a tier lack; None where there are no vectors, or they have it."""
     table, column = ("deep_vectors", "deep") if tier == DEEP else ("vectors", "version")
     sql = f"SELECT x.dims FROM holdings h JOIN {table} x ON x.owner = h.{column} WHERE h.clone = %s LIMIT 1"
     found = connection.execute(sql.encode(), (us.clone,)).fetchone()
@@ -60,15 +59,15 @@ def missing_index(connection: Connection[Any], us: Clone, tier: str) -> Wanted |
 
 
 def make_index(connection: Connection[Any], us: Clone, wanted: Wanted) -> None:
-    """Build an index while others go on writing; nothing, where another clone is at it already.
+    """Build an index while others go on writing; do nothing if another clone builds it, or the server cannot.
 
-    A server that is short of memory, a user without the right, a model with too many dimensions: whatever is in the way
-    is no reason to fail, because without an index all vectors are compared, which takes longer and is as right."""
+    Without an index all vectors are compared, which takes longer and finds the same.
+    """
     configure(connection)
-    ours = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (BUILDING, us.repository)).fetchone()
+    ours = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (BUILD_LOCK, us.repository)).fetchone()
     if not ours or not ours[0]:
         return
-    memory = min(MOST, 64_000 + us.passages * wanted.dims * BYTES // 1000)
+    memory = min(MAX_BUILD_KB, 64_000 + us.passages * wanted.dims * BYTES_PER_DIMENSION // 1000)
     vector = f"(vector::halfvec({wanted.dims})) halfvec_l2_ops"
     inside = f"repository = {us.repository} AND dims = {wanted.dims}"
     links = f"m = {LINKS}, ef_construction = {BREADTH}"

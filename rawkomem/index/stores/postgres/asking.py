@@ -1,7 +1,6 @@
-"""What the PostgreSQL store is asked: the nearest vectors, exactly or by HNSW, and words ranked as FTS5 ranks them.
+"""Questions to PostgreSQL: the nearest vectors, exactly or by HNSW, and words ranked as FTS5 ranks them.
 
-A clone is answered from the versions that it holds, and from nothing else: hits, how often a word occurs, and how long
-passages are on average are those of its own files.
+A clone is answered only from the versions that it holds; counts and averages are those of its own files.
 """
 
 from __future__ import annotations
@@ -9,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ....model.filters import ALL_OF, ANY_OF, AT_LEAST, BEFORE, Filter, asked
-from ..bm25 import K1, LEAST_IDF, B, phrases
+from ..bm25 import K1, MIN_IDF, B, phrases
 from ..documents import BODY, DEEP, REST, Hit
-from ..sqlite import RANKED, SCALE, pack
+from ..sqlite import MAX_RANKED_PASSAGES, SCALE, pack, rarest
 from .rows import RENAMED, Vector, number_of, storable
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     Values = dict[str, object]
     Place = tuple[str, int]  # of a passage: the memory's id, and its number in it
 
-SPARE = 32  # rows asked of HNSW beyond the limit, so that ties are broken by id and not by chance
+SPARE_ROWS = 32  # rows asked of HNSW beyond the limit, so that ties are broken by id and not by chance
 COMPARED = {ANY_OF: "= ANY({})", ALL_OF: "@> {}::text[]", AT_LEAST: ">= {}", BEFORE: "< {}"}
 HELD = "holdings h JOIN versions v ON v.n = h.version"
 
@@ -32,14 +31,14 @@ HELD = "holdings h JOIN versions v ON v.n = h.version"
 def nearest(
     connection: Connection[Any], us: Clone, vector: bytes, limit: int, only: Filter, tier: str, exact: bool
 ) -> list[Hit]:
-    """The passages closest to a vector of this tier, best first."""
+    """Return the passages closest to a vector of this tier, best first."""
     asked = Vector(pack(vector)[0])
     if not any(asked):
         return []
     table, column = ("deep_vectors", "deep") if tier == DEEP else ("vectors", "version")
     where, values = conditions(only)
     where += " AND h.deep IS NULL" if tier == REST else ""
-    values |= {"clone": us.clone, "asked": asked, "limit": limit, "more": limit + SPARE}
+    values |= {"clone": us.clone, "asked": asked, "limit": limit, "more": limit + SPARE_ROWS}
     found = _exactly(table, column, where) if exact else _closely(us, table, column, where, len(asked))
     return _hits(connection, found, "distance", values, lambda distance: 1 - distance * distance / (2 * SCALE * SCALE))
 
@@ -53,8 +52,8 @@ def _exactly(table: str, column: str, where: str) -> str:
 
 
 def _closely(us: Clone, table: str, column: str, where: str, dims: int) -> str:
-    """By the partial index of this repository. The filter is a scalar query, which the planner cannot turn into a join
-    that would be sorted: it is asked of each row that the index yields, until enough have passed."""
+    """Return a query that uses the partial index of this repository; its filter is asked of each row in turn."""
+    # A scalar query, which the planner cannot turn into a join that would be sorted.
     inside = f"SELECT true FROM {HELD} WHERE h.clone = %(clone)s AND h.{column} = x.owner {where} LIMIT 1"
     distance = f"x.vector::halfvec({dims}) <-> %(asked)b"
     return (
@@ -65,7 +64,7 @@ def _closely(us: Clone, table: str, column: str, where: str, dims: int) -> str:
 
 
 def count_inside(connection: Connection[Any], us: Clone, only: Filter, most: int) -> int:
-    """How many memories of the clone are inside the filter; counted up to `most`."""
+    """Return how many memories of the clone are inside the filter, at most `most`."""
     where, values = conditions(only)
     sql = f"SELECT count(*) FROM (SELECT 1 FROM {HELD} WHERE h.clone = %(clone)s {where} LIMIT %(most)s) i"
     found = connection.execute(sql.encode(), {**values, "clone": us.clone, "most": most}).fetchone()
@@ -73,7 +72,7 @@ def count_inside(connection: Connection[Any], us: Clone, only: Filter, most: int
 
 
 def size(connection: Connection[Any], us: Clone) -> int:
-    """Bytes of all tables and their indexes."""
+    """Return the bytes of all tables and their indexes."""
     sql = "SELECT sum(pg_total_relation_size(oid))::int8 FROM pg_class"
     sql += " WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
     found = connection.execute(sql.encode()).fetchone()
@@ -83,7 +82,7 @@ def size(connection: Connection[Any], us: Clone) -> int:
 def matching(
     connection: Connection[Any], us: Clone, words: Sequence[str], limit: int, only: Filter, around: bool, huge: bool
 ) -> list[Hit]:
-    """The passages that hold any of these words, or stand beside them with `around`; best first."""
+    """Return the passages that hold any of these words, or stand beside them with `around`; best first."""
     table = "arounds" if around else "words"
     asked = [[number_of(us.repository, term) for term in phrase] for phrase in phrases(words)]
     asked = _telling(connection, table, asked) if huge else asked
@@ -101,7 +100,7 @@ def matching(
               FROM (SELECT phrase, count(*) AS held FROM found GROUP BY phrase) f JOIN clones c ON c.n = %(clone)s
         ), ranked AS (
             SELECT f.owner, f.number, f.id,
-                   sum(CASE WHEN t.idf > 0 THEN t.idf ELSE {LEAST_IDF}::float8 END * (f.times * {K1 + 1}::float8)
+                   sum(CASE WHEN t.idf > 0 THEN t.idf ELSE {MIN_IDF}::float8 END * (f.times * {K1 + 1}::float8)
                        / (f.times + {K1}::float8 * (1 - {B}::float8 + {B}::float8 * f.length / t.average))
                        ORDER BY f.phrase) AS score
               FROM found f JOIN telling t USING (phrase) GROUP BY f.owner, f.number, f.id
@@ -112,8 +111,7 @@ def matching(
 
 
 def _found(table: str, asked: list[list[int]]) -> str:
-    """For each phrase the rows with its words, and how often it stands in them. A phrase at a time, so that words are
-    counted only in rows that hold them."""
+    """Return a query for the rows with the words of each phrase, and how often the phrase occurs in each row."""
     return " UNION ALL ".join(
         f"SELECT {at} AS phrase, w.owner, w.number, cardinality(w.tokens) - 1 AS length, {_times(phrase)} AS times"
         f" FROM {table} w WHERE w.tokens @> {_array(phrase)}"
@@ -134,24 +132,17 @@ def _array(numbers: list[int]) -> str:
 
 
 def _telling(connection: Connection[Any], table: str, asked: list[list[int]]) -> list[list[int]]:
-    """The rarest phrases that together occur in at most so many passages: ranking each of them takes its time."""
+    """Return the rarest phrases; ranking each phrase takes time."""
     counted = []
     for phrase in asked:
-        sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} w WHERE w.tokens @> {_array(phrase)} LIMIT {RANKED}) f"
-        found = connection.execute(sql.encode()).fetchone()
+        held = f"SELECT 1 FROM {table} w WHERE w.tokens @> {_array(phrase)} LIMIT {MAX_RANKED_PASSAGES}"
+        found = connection.execute(f"SELECT count(*) FROM ({held}) f".encode()).fetchone()
         counted.append((int(found[0]) if found else 0, phrase))
-    kept: list[list[int]] = []
-    total = 0
-    for held, phrase in sorted(counted):
-        total += held
-        if kept and total > RANKED:
-            break
-        kept.append(phrase)
-    return kept
+    return rarest(counted, MAX_RANKED_PASSAGES)
 
 
 def _hits(connection: Connection[Any], inner: str, order: str, values: Values, score: Any) -> list[Hit]:
-    """The best rows of a query with the fields of their passages; equals by id and place."""
+    """Return the best rows of a query with the fields of their passages; equals by id and place."""
     sql = (
         f"SELECT b.id, b.number, b.{order.split()[0]}, p.field, p.alone FROM ({inner}) b"
         " JOIN passages p ON p.version = b.version AND p.number = b.number"
@@ -162,7 +153,7 @@ def _hits(connection: Connection[Any], inner: str, order: str, values: Values, s
 
 
 def vectors(connection: Connection[Any], us: Clone, only: Filter) -> list[tuple[str, bytes]]:
-    """(id, vector) of every body passage inside the filter, by id and place."""
+    """Return (id, vector) of every body passage inside the filter, by id and place."""
     where, values = conditions(only)
     sql = (
         f"SELECT h.id, x.vector FROM {HELD} JOIN vectors x ON x.owner = h.version"
@@ -173,7 +164,7 @@ def vectors(connection: Connection[Any], us: Clone, only: Filter) -> list[tuple[
 
 
 def texts(connection: Connection[Any], us: Clone, places: Collection[Place]) -> dict[Place, str]:
-    """The texts of those of these passages that there are."""
+    """Return the texts of those of these passages that exist."""
     sql = (
         "SELECT h.id, p.number, p.text FROM unnest(%s::text[], %s::int[]) AS w (id, number)"
         " JOIN holdings h ON h.clone = %s AND h.id = w.id"
@@ -184,18 +175,18 @@ def texts(connection: Connection[Any], us: Clone, places: Collection[Place]) -> 
 
 
 def held(connection: Connection[Any], us: Clone) -> dict[str, str]:
-    """The memories that a clone holds, with their digests."""
+    """Return the memories that a clone holds, with their digests."""
     return dict(connection.execute("SELECT id, digest FROM holdings WHERE clone = %s", (us.clone,)).fetchall())
 
 
 def shallow(connection: Connection[Any], us: Clone, limit: int) -> list[str]:
-    """Some memories without vectors in the second tier, by version: those that came first."""
+    """Return some memories without vectors in the second tier, oldest versions first."""
     sql = "SELECT id FROM holdings WHERE clone = %s AND deep IS NULL ORDER BY version LIMIT %s"
     return [id for (id,) in connection.execute(sql, (us.clone, limit)).fetchall()]
 
 
 def depth(connection: Connection[Any], us: Clone) -> tuple[int, int]:
-    """How many memories the second tier holds, and how many there are."""
+    """Return how many memories the second tier holds, and how many there are."""
     found = connection.execute("SELECT deep, memories FROM clones WHERE n = %s", (us.clone,)).fetchone()
     return (found[0], found[1]) if found else (0, 0)
 

@@ -1,7 +1,6 @@
-"""Connections to PostgreSQL: a pool, work that is done again when a connection is lost, and errors people can act on.
+"""Connections to PostgreSQL: a pool, retries after a lost connection, and errors people can act on.
 
-No message of the driver is passed on where it could quote the URL: a mistyped URL makes libpq take a part of the
-password for a port or a host, and say so.
+The driver's messages are not passed on where they could quote the URL: libpq may take a part of a password for a host.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-POOL = 4  # connections a process uses at most: few questions are asked at once, and servers count connections
-WAIT = 3.0  # seconds for a connection of the pool, before we look why there is none
-REACH = 10  # seconds to reach a server, where the URL has no connect_timeout
-PAUSES = (0.2, 0.8, 3.2)  # seconds between tries: a server that restarts is back after a few
-LOST = (
+MAX_CONNECTIONS = 4  # of a process: few questions are asked at once, and servers count connections
+POOL_WAIT_S = 3.0  # seconds for a connection of the pool, before we look why there is none
+CONNECT_TIMEOUT_S = 10  # seconds to reach a server, where the URL has no connect_timeout
+RETRY_PAUSES_S = (0.2, 0.8, 3.2)  # seconds between tries: a server that restarts is back after a few
+LOST_ERRORS = (
     errors.SerializationFailure,
     errors.DeadlockDetected,
     errors.AdminShutdown,
@@ -50,7 +49,7 @@ class StoreFailed(RawkoError):
 
 
 class Connections:
-    """The way to one database. `prepare` makes a fresh connection's database usable, `configure` sets a session up."""
+    """The connections to one database; `prepare` makes a database usable, `configure` sets a session up."""
 
     def __init__(self, url: str, prepare: Work, configure: Work):
         self.url = url
@@ -62,19 +61,25 @@ class Connections:
             "fallback_application_name": "rawkomem",
         }
         if "connect_timeout" not in conninfo_to_dict(url):
-            self._options["connect_timeout"] = REACH
+            self._options["connect_timeout"] = CONNECT_TIMEOUT_S
         self._pool: ConnectionPool[Connection] = ConnectionPool(
-            url, kwargs=self._options, min_size=0, max_size=POOL, open=False, configure=configure, num_workers=1
+            url,
+            kwargs=self._options,
+            min_size=0,
+            max_size=MAX_CONNECTIONS,
+            open=False,
+            configure=configure,
+            num_workers=1,
         )
         self.probe()
         self._pool.open()
 
     def probe(self) -> None:
-        """Reach the server and make the database usable; says clearly why not."""
+        """Connect and make the database usable; raise the reason if that fails."""
         self.alone(self._prepare)
 
     def run(self, work: Callable[[Connection], T]) -> T:
-        """What `work` returns, on a connection of the pool; done again where a connection was lost."""
+        """Return what `work` returns on a connection of the pool; retry if the connection is lost."""
 
         def once() -> T:
             connection = self.take()
@@ -86,8 +91,8 @@ class Connections:
         return self.retried(once)
 
     def retried(self, work: Callable[[], T], undo: Callable[[], None] | None = None) -> T:
-        """What `work` returns; tried again, after a while and `undo`, where the connection or a race was lost."""
-        for pause in (*PAUSES, None):
+        """Return what `work` returns; retry after a pause and `undo` if the connection or a race is lost."""
+        for pause in (*RETRY_PAUSES_S, None):
             try:
                 return work()
             except (psycopg.Error, PoolTimeout) as failure:
@@ -96,7 +101,7 @@ class Connections:
                 if pause is None or not _is_lost(failure):
                     raise told(failure, self.place) from None
             time.sleep(pause * random.uniform(0.8, 1.2))  # clones that lost the same server do not come back as one
-            self._reach_again(pause == PAUSES[-1])
+            self._reach_again(pause == RETRY_PAUSES_S[-1])
         raise AssertionError("the last pause is None")
 
     def _reach_again(self, is_last: bool) -> None:
@@ -108,11 +113,11 @@ class Connections:
                 raise
 
     def take(self) -> Connection:
-        """A connection of the pool; `give_back` it."""
-        return self._pool.getconn(WAIT)
+        """Return a connection of the pool; `give_back` it."""
+        return self._pool.getconn(POOL_WAIT_S)
 
     def give_back(self, connection: Connection) -> None:
-        """Return a connection; what it did not commit is taken back."""
+        """Return a connection to the pool; roll back what it did not commit."""
         try:
             connection.rollback()
         except psycopg.Error:
@@ -120,7 +125,7 @@ class Connections:
         self._pool.putconn(connection)
 
     def alone(self, work: Callable[[Connection], T]) -> T:
-        """What `work` returns, on a connection of its own, which may take its time."""
+        """Return what `work` returns on a connection of its own, for work that takes long."""
         try:
             with psycopg.connect(self.url, **self._options) as connection:
                 return work(connection)
@@ -128,28 +133,26 @@ class Connections:
             raise told(failure, self.place) from None
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._pool.close()
 
 
 def place_of(url: str) -> str:
-    """Where a URL leads, without anything secret: `database on host:port`."""
-    hint = "it looks like postgresql://user:password@host:5432/database; percent-encode @ : / ? # % in the password"
-    if _is_ambiguous(url):
-        raise BadInput("the database URL cannot be read", hint)
+    """Return where a URL leads, without secrets: `database on host:port`."""
     try:
         parts = conninfo_to_dict(url)
     except psycopg.Error:
-        raise BadInput("the database URL cannot be read", hint) from None
+        parts = {"port": "unreadable"}
     port = str(parts.get("port") or "")
-    if port and not port.replace(",", "").isdecimal():  # a password whose host was forgotten
+    if _is_ambiguous(url) or (port and not port.replace(",", "").isdecimal()):  # a password whose host was forgotten
+        hint = "it looks like postgresql://user:password@host:5432/database; percent-encode @ : / ? # % in the password"
         raise BadInput("the database URL cannot be read", hint)
     port = f":{port}" if port else ""
     return f"{parts.get('dbname') or 'the default database'} on {parts.get('host') or 'this machine'}{port}"
 
 
 def _is_ambiguous(url: str) -> bool:
-    """Whether a part of the password could be taken for a host, a port or a database."""
+    """Tell whether a part of the password could be taken for a host, a port or a database."""
     _, found, rest = url.partition("://")
     if not found:
         return False
@@ -158,13 +161,13 @@ def _is_ambiguous(url: str) -> bool:
 
 
 def _is_lost(failure: Exception) -> bool:
-    if isinstance(failure, (*LOST, PoolTimeout)):
+    if isinstance(failure, (*LOST_ERRORS, PoolTimeout)):
         return True
     return isinstance(failure, psycopg.OperationalError) and (failure.sqlstate or "08")[:2] == "08"
 
 
 def told(failure: Exception, place: str) -> RawkoError:
-    """A failure of the driver as one line that says what to do."""
+    """Return an error of the driver as one line that says what to do."""
     state = getattr(failure, "sqlstate", None) or ""
     said = str(failure) if not state else ""  # what libpq says of a connection that was never made
     database = f"PostgreSQL ({place})"

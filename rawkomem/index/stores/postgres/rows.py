@@ -1,4 +1,4 @@
-"""From documents to the rows that PostgreSQL keeps: hashes, words as numbers, vectors as whole numbers."""
+"""Turns documents into the rows that PostgreSQL keeps: hashes, words as numbers, vectors as whole numbers."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def speak_vectors(connection: Connection[Any], oid: int) -> None:
 
 
 class Version:
-    """What one clone's files say of a memory. Words are taken apart only when asked for: most versions are known."""
+    """What one clone's files say of a memory. Words are split on demand, because most versions are known."""
 
     def __init__(self, document: Document, vectors: Sequence[Vector]):
         self.document = document
@@ -79,7 +79,7 @@ class Version:
         self.hash = _hash(document, vectors)
 
     def columns(self, words: Sequence[Sequence[str]], arounds: Sequence[Sequence[str]]) -> tuple[object, ...]:
-        """The row of `versions` behind number and repository, given the terms of its passages."""
+        """Return the row of `versions` after number and repository, given the terms of its passages."""
         d = self.document.facets
         sizes = (len(words), sum(map(length, words)), len(arounds), sum(map(length, arounds)))
         plain = (d.kind, d.status, storable(self.document.title), d.importance, d.created)
@@ -89,54 +89,53 @@ class Version:
 
 
 def versions_of(documents: Sequence[Document]) -> list[Version]:
-    """Documents with their vectors packed, all in one go."""
+    """Return documents with their vectors packed, all at once."""
     fine = iter(pack_all([passage.vector for document in documents for passage in document.passages]))
     return [Version(document, [Vector(next(fine)[0]) for _ in document.passages]) for document in documents]
 
 
 def _hash(document: Document, vectors: Sequence[Vector]) -> bytes:
-    """Over all that a version is. With its vectors: clones with another model must not be answered with ours."""
+    """Return a hash of a version with its vectors: clones with another model must not be answered with ours."""
     passages = [(p.text, p.field, p.heading, p.line, p.around) for p in document.passages]
     said = (document.title, document.facets, passages)
     return sha256(repr(said).encode() + b"".join(vectors)).digest()
 
 
 def hash_of_vectors(vectors: Sequence[Vector]) -> bytes:
-    """What tells one set of vectors from another."""
+    """Return a hash of a set of vectors."""
     return sha256(b"".join(vectors)).digest()
 
 
 def terms_of(document: Document, passage: Passage) -> tuple[list[str], list[str]]:
-    """The terms of a passage, and of its surroundings, which are none where it stands alone."""
+    """Return the terms of a passage, and of its surroundings, which are none where it stands alone."""
     head = head_of(document, passage)
     return row_terms(head, passage.text), row_terms(head, passage.around) if passage.around else []
 
 
 def tokens_of(repository: int, terms: Sequence[str]) -> Tokens:
-    """Terms as numbers, as an array for the server."""
+    """Return terms as numbers, as an array for the server."""
     head = packed(">iiIii", 1, 0, BIGINT, len(terms), 1)
     return Tokens(head + b"".join([_token(repository, term) for term in terms]))
 
 
 def number_of(repository: int, term: str) -> int:
-    """The number that stands for a term."""
+    """Return the number of a term."""
     return int.from_bytes(_token(repository, term)[4:], "big", signed=True)
 
 
 @lru_cache(200_000)  # more than the words of most repositories
 def _token(repository: int, term: str) -> bytes:
-    """As an element of an array. Each repository has numbers of its own, so that in the one index over all words it
-    finds only its own passages; 64 bits, so that two terms share one in no lifetime."""
+    """Return a term as an element of an array: 64 bits, keyed by repository, so that each finds only its passages."""
     if term == BREAK:
         return packed(">iq", 8, 0)
     return packed(">i", 8) + blake2b(term.encode(), digest_size=8, key=repository.to_bytes(8, "big")).digest()
 
 
 def names(given: Sequence[str]) -> list[str]:
-    """Names as filters compare them."""
+    """Return names as filters compare them."""
     return [storable(name.lower()) for name in given]
 
 
 def storable(text: str) -> str:
-    """PostgreSQL's text holds every character but one."""
+    """Return a text without the one character that PostgreSQL's text cannot hold."""
     return text.replace("\0", "\ufffd")

@@ -1,7 +1,6 @@
-"""The tables in PostgreSQL: looked at, made and migrated, and the settings of a session that uses them.
+"""Creates and migrates the tables in PostgreSQL, and configures a session that uses them.
 
-Migrations are the files in sql/, each run once, in order, all that are due in one transaction. Whoever comes
-while they run waits for an advisory lock, and then finds nothing to do.
+Migrations are the files in sql/. Those that are due run in one transaction, under an advisory lock.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 SCHEMA = "rawkomem"
-MIGRATING = 7_306_921_544  # the advisory lock; a number of our own, as any other
-OLDEST_SERVER = 150_000  # views that ask with the rights of their reader (security_invoker) came with PostgreSQL 15
-OLDEST_VECTOR = (0, 8)  # iterative scans, without which a filter could leave fewer hits than there are
+MIGRATION_LOCK = 7_306_921_544  # the advisory lock; a number of our own, as any other
+MIN_SERVER_VERSION = 150_000  # the first with views that have their reader's rights (security_invoker)
+MIN_VECTOR_VERSION = (0, 8)  # iterative scans, without which a filter could leave fewer hits than there are
 
 # Milliseconds. A reader is a person or an agent who waits; a writer may wait for another clone's batch, and a client
 # that fell asleep within a transaction must not hold up the others.
@@ -36,23 +35,23 @@ SETTINGS = {
 
 
 def prepare(connection: Connection[Any]) -> None:
-    """Make sure that the database can be used: what it must have, and tables as today's code wants them."""
+    """Check that the server can be used, and migrate the tables."""
     _check_server(connection)
     if _version(connection) < len(migrations()):
         with connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
             _migrate(connection)
 
 
 def migrations() -> list[tuple[str, str]]:
-    """(name, SQL) of every migration, in order."""
+    """Return (name, SQL) of every migration, in order."""
     found = (item for item in files(__package__).joinpath("sql").iterdir() if item.name.endswith(".sql"))
     return sorted((item.name, item.read_text(encoding="utf-8")) for item in found)
 
 
 def _check_server(connection: Connection[Any]) -> None:
     server = connection.info
-    if server.server_version < OLDEST_SERVER:
+    if server.server_version < MIN_SERVER_VERSION:
         raise StoreFailed(f"PostgreSQL {server.server_version // 10_000} is too old", "rawkomem needs 15 or newer")
     encoding = server.parameter_status("server_encoding")
     if encoding != "UTF8":
@@ -60,7 +59,7 @@ def _check_server(connection: Connection[Any]) -> None:
 
 
 def _version(connection: Connection[Any]) -> int:
-    """How many migrations the database has seen."""
+    """Return how many migrations the database has seen."""
     (known,) = _row(connection, "SELECT to_regclass(%s) IS NOT NULL", (f"{SCHEMA}.migrations",))
     (version,) = _row(connection, f"SELECT count(*) FROM {SCHEMA}.migrations") if known else (0,)
     if version > len(migrations()):
@@ -72,16 +71,15 @@ def _migrate(connection: Connection[Any]) -> None:
     where = _extension(connection)
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
     connection.execute("SELECT set_config('search_path', %s, true)", (_search_path(where),))
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
-    )
+    columns = "name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now()"
+    connection.execute(f"CREATE TABLE IF NOT EXISTS migrations ({columns})")
     for name, statements in migrations()[_version(connection) :]:
         connection.execute(statements.encode())
         connection.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
 
 
 def _extension(connection: Connection[Any]) -> str:
-    """The schema that pgvector lies in; it is put into `public` where it is missing."""
+    """Return the schema that pgvector is in; create it in `public` if it is missing."""
     hint = "let an administrator of the database run: CREATE EXTENSION vector;"
     try:
         with connection.transaction():
@@ -90,18 +88,15 @@ def _extension(connection: Connection[Any]) -> str:
         raise StoreFailed("the server has no pgvector", "install pgvector 0.8 or newer on the server") from None
     except errors.InsufficientPrivilege:
         raise StoreFailed("pgvector is not switched on, and this user may not do it", hint) from None
-    where, version = _row(
-        connection,
-        "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
-        " WHERE e.extname = 'vector'",
-    )
-    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_VECTOR:
+    found = "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace"
+    where, version = _row(connection, found + " WHERE e.extname = 'vector'")
+    if tuple(int(part) for part in version.split(".")[:2]) < MIN_VECTOR_VERSION:
         raise StoreFailed(f"pgvector {version} is too old", "install 0.8, then run: ALTER EXTENSION vector UPDATE;")
     return str(where)
 
 
 def configure(connection: Connection[Any]) -> None:
-    """Set a session up: where names are looked for, how long a statement may take, and the type of vectors."""
+    """Configure a session: the search path, timeouts, and the type of vectors."""
     found = "SELECT n.nspname, t.oid::int FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace"
     where, oid = _row(connection, found + " WHERE t.typname = 'halfvec'")
     settings = {**SETTINGS, "search_path": _search_path(where)}

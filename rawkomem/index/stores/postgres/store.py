@@ -1,11 +1,8 @@
 """The PostgreSQL search store: one index for a team, fed from many clones of many repositories.
 
-Every version of a memory is kept once, whoever puts it, and a clone holds the versions that its own files say
-(sql/0001_index.sql). So each clone is answered exactly from its files, what a colleague put already costs next
-to nothing, and no clone can take anything away from another. See docs/postgres.md.
-
-What is put is kept here until it is asked about or committed, and then written in one transaction. A connection that is
-lost on the way costs nothing but time: the same is written again on the next.
+Every version of a memory is kept once, and a clone holds the versions that its own files say (sql/0001_index.sql). So a
+clone is answered exactly from its files and cannot change what another clone sees. See docs/postgres.md. Changes are
+kept here until a question or a commit, then written in one transaction; after a lost connection they are written again.
 """
 
 from __future__ import annotations
@@ -13,8 +10,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..documents import BATCH, DEEP, FIRST, REST
-from ..sqlite import HUGE
+from ..documents import BATCH_FILES, DEEP, FIRST, REST
+from ..sqlite import HUGE_PASSAGES
 from . import asking, writing
 from .ann import has_index, make_index, missing_index
 from .rows import COLUMNS, storable
@@ -35,13 +32,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-EXACT_UP_TO = 10_000  # passages; comparing them all takes some 20 ms, and is never wrong
-MANY = 1_000  # changed memories after which the planner's statistics are taken anew
-ANALYSED = "holdings, versions, passages, vectors, deep_vectors, words, arounds"
+MAX_EXACT_PASSAGES = 10_000  # passages; comparing them all takes some 20 ms, and is never wrong
+ANALYZE_AFTER_CHANGES = 1_000  # changed memories after which the planner's statistics are taken anew
+ANALYZED_TABLES = "holdings, versions, passages, vectors, deep_vectors, words, arounds"
 
 
 class PostgresStore:
-    """Implements OutsideStore for one clone of a repository, for vectors of `dims` dimensions."""
+    """Implements OutsideStore, which documents the methods, for one clone of a repository."""
 
     columns = COLUMNS
 
@@ -63,7 +60,7 @@ class PostgresStore:
             raise
 
     def _join(self, connection: Connection) -> Clone:
-        """This clone, made known to the database where it is not."""
+        """Return this clone; add it to the database if it is missing."""
         found = writing.find_clone(connection, *self._names)
         if found and found.recent:
             return found
@@ -73,46 +70,40 @@ class PostgresStore:
     # Writing
 
     def put(self, documents: Sequence[Document]) -> None:
-        """Store these memories, replacing what was held of them."""
         if documents:
             self._put += len(documents)
             self._change(partial(writing.put, documents=documents))
 
     def drop(self, ids: Sequence[str]) -> None:
-        """Forget these memories; unknown ids are fine."""
         if ids:
             self._change(partial(writing.drop, ids=ids))
 
     def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
-        """Put the second tier's vectors of these memories' passages, in order; unknown ids are fine."""
         if vectors:
             self._put += len(vectors)
             self._change(partial(writing.deepen, vectors=vectors))
 
     def flatten(self) -> None:
-        """Forget the second tier."""
         self._change(writing.flatten)
 
     def erase(self) -> None:
-        """Forget everything that this clone holds."""
+        """Remove everything that this clone holds."""
         self._changes.clear()
         self._abandon()
         self._put = 0
         self._change(writing.erase)
 
     def commit(self) -> None:
-        """Have all that was put and dropped on disk: the catalogue is about to say so."""
         if not self._changes:
             return
         self._retried(self._commit)
         put, self._put = self._put, 0
         self._unsettled += put
-        if put < BATCH:
+        if put < BATCH_FILES:
             self._settle()
 
     def _commit(self) -> None:
-        writer = self._written()
-        writer.execute("COMMIT")
+        self._written().execute("COMMIT")
         self._changes.clear()
         self._abandon()
 
@@ -122,11 +113,11 @@ class PostgresStore:
         self._changes.append(change)
 
     def _written(self) -> Connection:
-        """The writer, when it has seen every change."""
+        """Return the writer after it has made every change."""
         if self._writer is None:
             self._writer = self._connections.take()
             self._writer.execute("BEGIN")
-            self._writer.execute(f"SET LOCAL statement_timeout = {writing.WRITING}")
+            self._writer.execute(f"SET LOCAL statement_timeout = {writing.WRITE_TIMEOUT_MS}")
             self._us = writing.lock_clone(self._writer, *self._names)
         while self._applied < len(self._changes):
             self._changes[self._applied](self._writer, self._us)
@@ -134,13 +125,13 @@ class PostgresStore:
         return self._writer
 
     def _abandon(self) -> None:
-        """Let go of the writer; what it did not commit is taken back, and written again by the next."""
+        """Give the writer back; what it did not commit is rolled back, and written again by the next."""
         if self._writer is not None:
             self._connections.give_back(self._writer)
         self._writer, self._applied = None, 0
 
     def _retried(self, work: Callable[[], T]) -> T:
-        """Write, or ask within a transaction. What cannot be written after all is as if it had never been put."""
+        """Write, or ask within a transaction; discard the changes if that fails for good."""
         try:
             return self._connections.retried(work, undo=self._abandon)
         except BaseException:
@@ -150,19 +141,19 @@ class PostgresStore:
             raise
 
     def _settle(self) -> None:
-        """When a sync has ended: fresh statistics after many changes, an index over vectors where there are many."""
-        if self._unsettled >= MANY:
+        """After a sync, update statistics if much changed, and index the vectors if there are many."""
+        if self._unsettled >= ANALYZE_AFTER_CHANGES:
             self._unsettled = 0
-            self._connections.run(lambda connection: connection.execute(f"ANALYZE {ANALYSED}"))
+            self._connections.run(lambda connection: connection.execute(f"ANALYZE {ANALYZED_TABLES}"))
             self.generation()
-        if self._us.passages > EXACT_UP_TO:
+        if self._us.passages > MAX_EXACT_PASSAGES:
             for tier in (FIRST, DEEP):
                 if missing := self._ask(partial(missing_index, tier=tier)):
                     self._connections.alone(partial(make_index, us=self._us, wanted=missing))
                     self._small.clear()
 
     def close(self) -> None:
-        """Let go of all connections; what was not committed is as if it had never been put."""
+        """Close all connections; discard what was not committed."""
         self._changes.clear()
         self._abandon()
         self._connections.close()
@@ -170,46 +161,42 @@ class PostgresStore:
     # Asking
 
     def _ask(self, question: Callable[[Connection, Clone], T]) -> T:
-        """What a question says, of what was put and not committed too."""
+        """Return what a question returns, including changes that are not committed."""
         if self._changes:
             return self._retried(lambda: question(self._written(), self._us))
         return self._connections.run(lambda connection: question(connection, self._us))
 
     def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
-        """The passages closest to a vector of this tier, best first, with their cosine."""
         if not limit:
             return []
         exact = tier == REST or self._compares_all(only, tier, len(vector) // 4)
-        ask = asking.nearest
-        return self._found(partial(ask, vector=vector, limit=limit, only=only, tier=tier, exact=exact))
+        return self._found(partial(asking.nearest, vector=vector, limit=limit, only=only, tier=tier, exact=exact))
 
     def _compares_all(self, only: Filter, tier: str, dims: int) -> bool:
-        """Whether few are inside the filter, which HNSW would search long for, or there is no index to ask."""
-        if self._us.passages <= EXACT_UP_TO:
+        """Tell whether few are inside the filter, which HNSW would search long for, or there is no index."""
+        if self._us.passages <= MAX_EXACT_PASSAGES:
             return True
         if (only, tier) not in self._small:
-            few = self._ask(partial(asking.count_inside, only=only, most=EXACT_UP_TO + 1)) <= EXACT_UP_TO
+            few = self._ask(partial(asking.count_inside, only=only, most=MAX_EXACT_PASSAGES + 1)) <= MAX_EXACT_PASSAGES
             self._small[only, tier] = few or not self._ask(partial(has_index, tier=tier, dims=dims))
         return self._small[only, tier]
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
-        """The passages that hold any of these words, or stand beside them with `around`; best first by BM25."""
-        huge = self._us.passages > HUGE
+        huge = self._us.passages > HUGE_PASSAGES
         ask = asking.matching
         return self._found(partial(ask, words=words, limit=limit, only=only, around=around, huge=huge))
 
     def _found(self, question: Callable[[Connection, Clone], list[Hit]]) -> list[Hit]:
-        """What a question finds; some of the passages will be asked for next."""
+        """Return what a question finds; note the passages, whose texts will be asked for next."""
         found = self._ask(question)
         self._hits.update((hit.id, hit.passage) for hit in found)
         return found
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
-        """(id, vector) of every body passage, by id and place; as int8 in the SQLite store's scale."""
         return self._ask(partial(asking.vectors, only=only))
 
     def passage(self, id: str, number: int) -> str:
-        """The text of one passage. The first one asked for brings those of all hits along: servers may be far away."""
+        """Return the text of one passage; fetch the texts of all recent hits at once."""
         place = (storable(id), number)
         if place not in self._texts:
             self._texts |= self._ask(partial(asking.texts, places={*self._hits, place}))
@@ -217,19 +204,16 @@ class PostgresStore:
         return self._texts.get(place, "")
 
     def shallow(self, limit: int) -> list[str]:
-        """Some memories that the second tier does not hold."""
         return self._ask(partial(asking.shallow, limit=limit))
 
     def depth(self) -> tuple[int, int]:
-        """How many memories the second tier holds, and how many there are."""
         return self._ask(asking.depth)
 
     def held(self) -> dict[str, str]:
-        """The memories that this clone holds, with the digests they were put with."""
         return self._ask(asking.held)
 
     def served(self) -> int:
-        """Bytes of all tables and their indexes, whoever filled them."""
+        """Return the bytes of all tables and their indexes, whoever filled them."""
         return self._ask(asking.size)
 
     def _forget_texts(self) -> None:
@@ -237,9 +221,7 @@ class PostgresStore:
         self._texts.clear()
 
     def generation(self) -> str:
-        """Which of its lives the clone's part is in: another after `erase`, and after the database was lost.
-
-        Whoever answers a question asks this first, so that what was remembered of the last one is forgotten."""
+        """Return the name of its life; clear what was cached for the last question."""
         self._forget_texts()
         if self._changes:
             self._us = self._retried(lambda: self._join(self._written()))

@@ -1,7 +1,6 @@
-"""What the PostgreSQL store writes. Each function runs in a transaction that holds the repository's lock.
+"""Writes to PostgreSQL. Each function runs in a transaction that holds the repository's lock, a row of `repositories`.
 
-The lock is a row of `repositories`: writers of one repository take turns, a batch at a time. So nobody meets a version
-half-written or about to be removed, locks are taken in one order, and there is nothing to retry or to double.
+So writers of one repository take turns, nobody sees half a version, and locks are taken in one order.
 """
 
 from __future__ import annotations
@@ -11,15 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....model.record import record
 from ..sqlite import pack_all
-from .rows import (
-    Vector,
-    Version,
-    hash_of_vectors,
-    storable,
-    terms_of,
-    tokens_of,
-    versions_of,
-)
+from .rows import Vector, Version, hash_of_vectors, storable, terms_of, tokens_of, versions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,8 +21,8 @@ if TYPE_CHECKING:
 
     Row = tuple[object, ...]
 
-STALE = "90 days"  # a clone that was not seen for so long is forgotten; should it come back, its index is made anew
-WRITING = 600_000  # milliseconds for one statement: erasing a million memories takes minutes
+STALE_AFTER = "90 days"  # a clone not seen for so long is removed; if it comes back, its index is rebuilt
+WRITE_TIMEOUT_MS = 600_000  # milliseconds for one statement: erasing a million memories takes minutes
 COLUMNS = {
     "versions": "n int8, repository int4, id text, hash bytea, kind text, status text, title text, importance int2,"
     " created int8, agent text, tags text[], type text, category text, entities text[], session text, said_by text,"
@@ -57,18 +48,15 @@ class Clone:
 
 
 def find_clone(connection: Connection[Any], repository: str, clone: str, lock: bool = False) -> Clone | None:
-    """The clone of these names; with `lock`, its repository is ours until the transaction ends."""
-    found = connection.execute(
-        "SELECT r.n, c.n, c.generation, c.passages, c.seen > now() - interval '1 day'"
-        " FROM repositories r JOIN clones c ON c.repository = r.n"
-        f" WHERE r.name = %s AND c.name = %s {'FOR UPDATE OF r' if lock else ''}".encode(),
-        (storable(repository), storable(clone)),
-    ).fetchone()
+    """Return the clone of these names; with `lock`, lock its repository until the transaction ends."""
+    sql = "SELECT r.n, c.n, c.generation, c.passages, c.seen > now() - interval '1 day' FROM repositories r"
+    sql += " JOIN clones c ON c.repository = r.n WHERE r.name = %s AND c.name = %s" + " FOR UPDATE OF r" * lock
+    found = connection.execute(sql.encode(), (storable(repository), storable(clone))).fetchone()
     return Clone(*found) if found else None
 
 
 def lock_clone(connection: Connection[Any], repository: str, clone: str) -> Clone:
-    """The clone of these names, made known where it is not. Its repository is ours until the transaction ends."""
+    """Return the clone of these names, adding it if missing; lock its repository until the transaction ends."""
     us = find_clone(connection, repository, clone, lock=True)
     if us is None:
         _add_clone(connection, repository, clone)
@@ -80,8 +68,7 @@ def lock_clone(connection: Connection[Any], repository: str, clone: str) -> Clon
 
 
 def _add_clone(connection: Connection[Any], repository: str, clone: str) -> None:
-    """The repository is locked before its clone is added: adding takes a share of the lock, and two who both hold a
-    share would wait for each other to have it alone."""
+    """Add a clone. Its repository is locked first: two sessions that both share the lock would deadlock."""
     run = connection.execute
     run("INSERT INTO repositories (name) VALUES (%s) ON CONFLICT DO NOTHING", (storable(repository),))
     run("SELECT FROM repositories WHERE name = %s FOR UPDATE", (storable(repository),))
@@ -93,9 +80,9 @@ def _add_clone(connection: Connection[Any], repository: str, clone: str) -> None
 
 
 def _see_clone(connection: Connection[Any], us: Clone) -> None:
-    """Note that this clone is in use, and forget those of its repository that no longer are."""
+    """Note that this clone is in use, and remove stale clones of its repository."""
     connection.execute("UPDATE clones SET seen = now() WHERE n = %s", (us.clone,))
-    stale = f"DELETE FROM clones WHERE repository = %s AND seen < now() - interval '{STALE}'"
+    stale = f"DELETE FROM clones WHERE repository = %s AND seen < now() - interval '{STALE_AFTER}'"
     connection.execute(stale.encode(), (us.repository,))
 
 
@@ -118,13 +105,13 @@ def put(connection: Connection[Any], us: Clone, documents: Sequence[Document]) -
 
 
 def _known(connection: Connection[Any], us: Clone, versions: Sequence[Version]) -> dict[bytes, int]:
-    """hash → number of those versions that are there already."""
+    """Return hash → number of those versions that exist."""
     sql = "SELECT hash, n FROM versions WHERE repository = %s AND hash = ANY(%s)"
     return dict(connection.execute(sql, (us.repository, [version.hash for version in versions])).fetchall())
 
 
 def _numbers(connection: Connection[Any], table: str, count: int) -> list[int]:
-    """So many new row numbers."""
+    """Return so many new row numbers."""
     sql = "SELECT nextval(pg_get_serial_sequence(%s, 'n')) FROM generate_series(1, %s)"
     return [n for (n,) in connection.execute(sql, (table, count)).fetchall()]
 
@@ -148,7 +135,7 @@ def _add(connection: Connection[Any], us: Clone, numbered: Sequence[tuple[int, V
 
 
 def _vector_rows(us: Clone, owner: int, vectors: Sequence[Vector]) -> Iterable[Row]:
-    """One for each vector that is not all zeros: nothing is known of those, and nothing is close to them."""
+    """Return a row for each vector that is not all zeros: nothing is close to those."""
     numbered = enumerate(vectors)
     return ((owner, number, us.repository, len(vector), vector) for number, vector in numbered if any(vector))
 
@@ -164,7 +151,7 @@ def _copy(connection: Connection[Any], table: str, rows: Iterable[Row]) -> None:
 
 
 def _type(connection: Connection[Any], name: str) -> str | int:
-    """A type as `set_types` wants it; that of vectors is known by the number the session was set up with."""
+    """Return a type as `set_types` wants it; that of vectors is known by its number in this session."""
     return connection.adapters.get_dumper(Vector, "b").oid if name == "halfvec" else name  # type: ignore[arg-type]
 
 
@@ -175,7 +162,7 @@ def drop(connection: Connection[Any], us: Clone, ids: Sequence[str]) -> None:
 
 
 def erase(connection: Connection[Any], us: Clone) -> None:
-    """Hold nothing, in another life."""
+    """Hold nothing, and change the generation."""
     connection.execute("DELETE FROM holdings WHERE clone = %s", (us.clone,))
     connection.execute("UPDATE clones SET generation = %s WHERE n = %s", (token_hex(8), us.clone))
 
@@ -204,7 +191,7 @@ def deepen(connection: Connection[Any], us: Clone, vectors: Mapping[str, Sequenc
 
 
 def _known_depths(connection: Connection[Any], hashes: Mapping[int, bytes]) -> dict[int, int]:
-    """version → number of those sets of vectors that are there already."""
+    """Return version → number of those sets of vectors that exist."""
     sql = "SELECT version, n FROM depths JOIN unnest(%s::int8[], %s::bytea[]) AS given (version, hash)"
     sql += " USING (version, hash)"
     return dict(connection.execute(sql.encode(), (list(hashes), list(hashes.values()))).fetchall())
