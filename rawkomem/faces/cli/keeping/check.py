@@ -29,7 +29,7 @@ LEVEL_COLORS = {"error": "red", "warning": "yellow", "style": "dim"}
 @staged_options
 @click.pass_obj
 def check_command(
-    folder: str, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, staged: bool,
+    folder: str, /, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, staged: bool,
     **checks: bool,
 ) -> int:  # fmt: skip
     """Tell what is wrong with memory files.
