@@ -44,12 +44,12 @@ def entry_from(
 ) -> Entry:
     """Return the memory that a page, or a section of it, becomes; conditions are proposed where the source has none."""
     body = as_body(body)
-    whole = STAND_IN.sub(" ", redact(f"{title}. {body}"))  # taken apart into words, no secret would be recognized
     place = f"{page.place}#{section}" if section else page.place
     return Entry(
         kind=kind,
         title=one_line(title, TITLE_LENGTH) or one_line(body.partition("\n")[0].lstrip("#*-> "), TITLE_LENGTH),
-        when=usable(when) or propose(whole),
+        # redacted first: taken apart into words, no secret would be recognized
+        when=usable(when) or propose(STAND_IN.sub(" ", redact(f"{title}. {body}"))),
         tags=labels(tags),
         importance=importance,
         at=at or page.at,
