@@ -37,7 +37,7 @@ SAID = {
 
 @click.command("skills")
 @click.argument("query", nargs=-1)
-@LIMIT.but(default=skills.LIMIT)
+@LIMIT.but(default=skills.MAX_SKILLS)
 @EXPLAIN.but(help="Tell what each score is made of.")
 @JSON
 @click.pass_obj
