@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from .model.filters import Filter, asked
     from .model.task import Task
     from .recall.filters import filter_of
-    from .recall.inject import Injection
+    from .recall.inject import Injection, Prompt
     from .recall.patterns import PatternMatch
-    from .recall.prompt import Prompt
     from .recall.search import Answer, Found, contributions
     from .repository import Repository
     from .repository.writing import Stored
@@ -68,9 +67,8 @@ _HOMES = {
     "model.filters": ("Filter", "asked"),
     "recall.filters": ("filter_of",),
     "model.task": ("Task",),
-    "recall.inject": ("Injection",),
+    "recall.inject": ("Injection", "Prompt"),
     "recall.patterns": ("PatternMatch",),
-    "recall.prompt": ("Prompt",),
     "recall.search": ("Answer", "Found", "contributions"),
     "repository": ("Repository",),
     "repository.writing": ("Stored",),

@@ -13,7 +13,7 @@ from ..model.clock import now
 from ..model.entry import Entry
 from ..model.errors import BadInput
 from ..redaction.find import redact
-from ..state.decide import TAG_LENGTH, check_by
+from ..state.decide import TAG_CHARS, check_by
 from ..state.facets import IMPORTED
 from ..text.clean import clean, one_line
 from ..text.condition import read_condition
@@ -76,7 +76,7 @@ def usable(conditions: Iterable[str]) -> tuple[str, ...]:
 
 def labels(tags: Iterable[str]) -> tuple[str, ...]:
     """Return tags within our limits, without the `#` of some tools."""
-    found = dict.fromkeys(one_line(tag, TAG_LENGTH).lstrip("#").strip() for tag in tags)
+    found = dict.fromkeys(one_line(tag, TAG_CHARS).lstrip("#").strip() for tag in tags)
     return tuple(tag for tag in found if tag)[:MAX_TAGS]
 
 

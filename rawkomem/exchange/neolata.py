@@ -25,7 +25,7 @@ from ..model.errors import BadInput
 from ..model.ids import new_id
 from ..model.record import record, replace
 from ..state.belief.conflicts import open_conflicts
-from ..state.decide import TITLE_LENGTH
+from ..state.decide import TITLE_CHARS
 from ..state.facets import category_of
 from ..state.lifecycle.strength import IMPORTANCES
 from ..text.clean import one_line
@@ -133,7 +133,7 @@ def entry_of(item: Item, place: str) -> Entry:
     if "whenToUse" not in item:
         return made
     conditions = [one_line(condition, CONDITION_LENGTH) for condition in texts(item["whenToUse"])]  # we exported it
-    return replace(made, title=one_line(str(title or made.title), TITLE_LENGTH), when=tuple(conditions)[:MAX_PATTERNS])
+    return replace(made, title=one_line(str(title or made.title), TITLE_CHARS), when=tuple(conditions)[:MAX_PATTERNS])
 
 
 def _importance(value: object) -> str:

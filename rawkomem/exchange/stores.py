@@ -9,7 +9,7 @@ from ..format.read_entries import DROPPED, KEYS, MAX_PATTERNS
 from ..learn.skills.text import CONDITION_LENGTH
 from ..model.kinds import CREATES, IMPORTANCE
 from ..model.record import replace
-from ..state.decide import TITLE_LENGTH
+from ..state.decide import TITLE_CHARS
 from ..text.clean import clean, one_line
 from .entry import entry_from, importance_of, moment, texts
 from .notes import OWN_ID
@@ -91,7 +91,7 @@ def _whole(source: Source, item: Item) -> Entry:
     return replace(
         made,
         id=id if OWN_ID.fullmatch(id) else "",
-        title=one_line(str(item.get("title") or made.title), TITLE_LENGTH),
+        title=one_line(str(item.get("title") or made.title), TITLE_CHARS),
         when=tuple(one_line(condition, CONDITION_LENGTH) for condition in texts(item.get("whenToUse")))[:MAX_PATTERNS],
         found_in=one_line(str(item.get("discoveredIn") or "")),
         source=one_line(str(item.get("source") or "")),

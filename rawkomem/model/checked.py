@@ -21,14 +21,8 @@ if TYPE_CHECKING:
         def __get__(self, item: object, owner: object) -> tuple[str, ...]: ...
         def __set__(self, item: object, value: str | Iterable[str]) -> None: ...
 
-    class Rank:
-        """A field that takes a word of importance or its place among those words, and holds the place."""
-
-        def __get__(self, item: object, owner: object) -> int: ...
-        def __set__(self, item: object, value: str | int) -> None: ...
-
-    class Moment:
-        """A field that takes milliseconds since 1970 or a text that names a time, and holds milliseconds."""
+    class Number:
+        """A field that takes a number or a text that names it (an importance, a time), and holds the number."""
 
         def __get__(self, item: object, owner: object) -> int: ...
         def __set__(self, item: object, value: str | int) -> None: ...
@@ -39,11 +33,11 @@ if TYPE_CHECKING:
         def __get__(self, item: object, owner: object) -> Mapping[str, Value]: ...
         def __set__(self, item: object, value: Mapping[str, Any]) -> None: ...
 
-    NO_TEXTS, ANY_RANK, NO_MOMENT, NO_EXTRA = Texts(), Rank(), Moment(), Extra()
+    NO_TEXTS, ANY_RANK, NO_MOMENT, NO_EXTRA = Texts(), Number(), Number(), Extra()
 else:
     NO_TEXTS, ANY_RANK, NO_MOMENT, NO_EXTRA = (), 0, 0, {}
 
-SHOWN_CHARACTERS = 60  # of a wrong value, in an error message
+MAX_SHOWN_CHARS = 60  # of a wrong value, in an error message
 MAX_DEPTH = 32  # of nested values: the reader of files allows 8 levels, so nothing that can be read back is deeper
 MOMENTS = "a date (2026-01-23), a time (2026-01-23T10:30:00Z) or an age (24h, 7d, 2w)"
 
@@ -142,7 +136,7 @@ def _writable(value: Any, where: str, depth: int) -> Any:
 
 def _refused(where: str, value: object, what: str, hint: str) -> BadInput:
     shown = ascii(value)
-    shown = shown if len(shown) <= SHOWN_CHARACTERS else shown[:SHOWN_CHARACTERS] + "…"
+    shown = shown if len(shown) <= MAX_SHOWN_CHARS else shown[:MAX_SHOWN_CHARS] + "…"
     return BadInput(f"{where}: {shown} {what}", hint)
 
 

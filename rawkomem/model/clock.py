@@ -7,7 +7,7 @@ import time
 
 DAY = 86_400_000
 AGES = {"h": DAY // 24, "d": DAY, "w": 7 * DAY}
-DATE = len("2026-01-23")
+DATE_CHARS = len("2026-01-23")
 
 
 def now() -> int:
@@ -35,7 +35,7 @@ def read_moment(text: str, end: bool = False) -> int | None:
     if text[:-1].isdecimal() and text[-1:] in AGES:
         return max(0, now() - int(text[:-1]) * AGES[text[-1]])
     at, _ = read_time(text)
-    return at + DAY - 1 if at is not None and end and len(text) == DATE and "-" in text else at
+    return at + DAY - 1 if at is not None and end and len(text) == DATE_CHARS and "-" in text else at
 
 
 def read_time(text: str) -> tuple[int | None, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from .checked import (
     ANY_RANK,
-    MOMENTS,
     NO_MOMENT,
     NO_TEXTS,
     checked_flag,
@@ -17,7 +16,6 @@ from .checked import (
     checked_text,
     checked_texts,
 )
-from .clock import read_moment
 from .errors import BadInput
 from .kinds import ACTIVE, CREATES, DRAFT, IMPORTANCE, STATUSES, TYPES
 from .record import as_dict, record
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from .checked import Moment, Rank, Texts
+    from .checked import Number, Texts
 
     Words = str | float | Sequence[str]  # what is said for a filter
 
@@ -62,12 +60,12 @@ class Filter:
     entities: Texts = NO_TEXTS
     agents: Texts = NO_TEXTS
     sessions: Texts = NO_TEXTS
-    since: Moment = NO_MOMENT
-    until: Moment = NO_MOMENT
-    as_of: Moment = NO_MOMENT
+    since: Number = NO_MOMENT
+    until: Number = NO_MOMENT
+    as_of: Number = NO_MOMENT
     trust: float = 0.0
     where: str = ""
-    importance: Rank = ANY_RANK
+    importance: Number = ANY_RANK
     statuses: Texts = NO_TEXTS
     current: bool = False
     ids: Texts = NO_TEXTS
@@ -109,13 +107,7 @@ def _known(what: str, valid: Iterable[str]) -> Callable[[Sequence[str]], tuple[s
 
 
 def _moment(option: str, end: bool = False) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        at = read_moment(text, end) if text else 0
-        if at is None:
-            raise BadInput(f"{option}: {text!r} names no time", f"give {MOMENTS}")
-        return at
-
-    return read
+    return lambda text: checked_moment(text, option, end)
 
 
 def _trust(text: str) -> float:

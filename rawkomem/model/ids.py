@@ -7,7 +7,7 @@ import os
 from .clock import now
 from .kinds import CREATES
 
-SLUG_LENGTH = 64  # SPEC-0009; all ASCII, so also 64 bytes
+MAX_SLUG_CHARS = 64  # SPEC-0009; all ASCII, so also 64 bytes
 BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -27,19 +27,14 @@ def slug(title: str) -> str:
 
     plain = unicodedata.normalize("NFKD", title).lower()
     words = "".join(c if c.isascii() and c.isalnum() else " " if c in " \t\n-" else "" for c in plain).split()
-    stem = "-".join(words)[:SLUG_LENGTH].strip("-")
+    stem = "-".join(words)[:MAX_SLUG_CHARS].strip("-")
     if not stem or (len(stem) < 3 and not title.isascii()):
         return f"memory-{sha256(title.encode()).hexdigest()[:8]}"
     return stem if stem not in RESERVED else f"{stem}-memory"
 
 
-RESERVED = {
-    "con",
-    "prn",
-    "aux",
-    "nul",
-    *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)),
-}  # Windows devices
+# Names of Windows devices.
+RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))}
 
 
 def holds_id(text: str, id: str) -> bool:

@@ -54,17 +54,9 @@ CHANGES = {
 }
 
 TYPES = (  # Memory Lane, the weightiest first; a memory may say another `type`, a filter knows these
-    "correction",
-    "decision",
-    "commitment",
-    "insight",
-    "learning",
-    "confidence",
-    "pattern_seed",
-    "cross_agent",
-    "workflow_note",
-    "gap",
-)
+    "correction", "decision", "commitment", "insight", "learning", "confidence", "pattern_seed", "cross_agent",
+    "workflow_note", "gap",
+)  # fmt: skip
 
 IMPORTANCE = ("low", "medium", "high", "critical")
 DEFAULT_IMPORTANCE = "medium"

@@ -32,7 +32,7 @@ TAXONOMY = {  # Memory Lane: weight of each type
     **dict.fromkeys(("insight", "learning", "confidence"), 0.7),
     **dict.fromkeys(("pattern_seed", "cross_agent", "workflow_note", "gap"), 0.4),
 }
-UNTYPED = 0.7  # a memory without a type counts like a learning
+UNTYPED_WEIGHT = 0.7  # a memory without a type counts like a learning
 INTENTS = {  # Memory Lane: words of a question → types it is after
     ("mistake", "wrong", "error"): ("correction", "gap"),
     ("decided", "chose", "choice"): ("decision",),
@@ -40,7 +40,7 @@ INTENTS = {  # Memory Lane: words of a question → types it is after
     ("learned", "realized"): ("learning", "insight"),
 }
 INTENT_BOOST = 1.15
-DECAY = ((7, 1.0), (30, 0.8), (90, 0.6))  # days since last access → factor
+DECAY_STEPS = ((7, 1.0), (30, 0.8), (90, 0.6))  # days since last access → factor
 MIN_DECAY = 0.4  # … when it is older
 DEFAULT_CONFIDENCE = 70.0  # Memory Lane: of a memory that does not say
 HELPFUL_VOTE, HARMFUL_VOTE = 1.1, 0.5  # each vote multiplies …
@@ -116,7 +116,7 @@ def _trust(memory: Memory, signals: Signals, question: Question) -> Value:
 
 def decay_factor(days: float) -> float:
     """Return light, moderate or heavy decay by the days since the last access (Memory Lane's table)."""
-    return next((value for limit, value in DECAY if days < limit), MIN_DECAY)
+    return next((value for limit, value in DECAY_STEPS if days < limit), MIN_DECAY)
 
 
 def _decay(memory: Memory, signals: Signals, question: Question) -> Value:
@@ -184,7 +184,7 @@ FACTORS: dict[str, tuple[Compute, str]] = {  # name → how it is computed, and 
     "specialty": (_specialty, "tags for {}: {}"),
     "same_discoverer": (lambda m, s, q: (float(m.by == q.agent != ""), (m.by or "nobody",)), "found by {}"),
     "trust": (_trust, "{}"),
-    "taxonomy": (lambda m, s, q: (TAXONOMY.get(type_of(m), UNTYPED), (type_of(m) or "not given",)), "type {}"),
+    "taxonomy": (lambda m, s, q: (TAXONOMY.get(type_of(m), UNTYPED_WEIGHT), (type_of(m) or "not given",)), "type {}"),
     "decay": (_decay, "last used {} ago: confidence {} of {:g}"),
     "feedback": (_feedback, "{} helpful, {} harmful"),
     "disputes": (_disputes, "{} disputed, {} reinforced or confirmed"),

@@ -31,6 +31,19 @@ class Injection:
     profile: str
 
 
+@record
+class Prompt:
+    """Text for a model, and the injection in it."""
+
+    text: str
+    injection: Injection
+
+
+def with_memories(base: str, injection: Injection) -> Prompt:
+    """Return the base prompt as it is, then the block of memories; without memories the base prompt alone."""
+    return Prompt(f"{base.rstrip()}\n\n{injection.text}" if injection.text else base, injection)
+
+
 def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str) -> Injection:
     """Return the few memories that belong in the prompt of a task, within a budget; none is a good answer."""
     chosen = profile_of(profile)

@@ -31,55 +31,37 @@ class Profile:
         return any(name == factor for name, _ in self.weights)
 
 
-PROFILES = {
-    profile.name: profile
-    for profile in (
-        Profile(
-            "fit",
-            "default: words and meaning of the passage, its surroundings and the conditions; measured best on all sets",
-            SUM,
-            (("fit", 1.0), ("when_to_use", 0.05)),
-            demotions=("citations", *DOUBTS),
-        ),
-        Profile(
-            "rawko",
-            "SPEC-0009: points for importance, recency, title words, the agent's specialty and who found it",
-            SUM,
-            (
-                ("importance", 30.0),
-                ("recency_steps", 10.0),
-                ("title_words", 20.0),
-                ("specialty", 15.0),
-                ("same_discoverer", 10.0),
-            ),
-            gate=FIRED,
-            max_score=100.0,
-        ),
-        Profile("mesh", "RFC-0011: reciprocal ranks of words and meaning, k = 60", SUM, (("ranks", 1.0),)),
-        Profile(
-            "composite",
-            "neolata: similarity, trust, recency and importance as a weighted sum",
-            SUM,
-            (("semantic", 0.40), ("trust", 0.25), ("recency", 0.20), ("importance", 0.15)),
-        ),
-        Profile(
-            "lane",
-            "Memory Lane: similarity times type, decay, feedback and intent",
-            PRODUCT,
-            (("semantic", 1.0), ("taxonomy", 1.0), ("decay", 1.0), ("feedback", 1.0), ("intent", 1.0)),
-            min_similarity=0.2,
-            min_similarity_with_entities=0.15,
-        ),
-        Profile(
-            "llmos",
-            "LLMos: similarity alone, three results of at least 0.3",
-            SUM,
-            (("semantic", 1.0),),
-            min_similarity=MIN_SIMILARITY,
-            max_results=MAX_SIMILAR,
-        ),
-    )
-}
+PROFILES = {profile.name: profile for profile in (
+    Profile(
+        "fit",
+        "default: words and meaning of the passage, its surroundings and the conditions; measured best on all sets",
+        SUM, (("fit", 1.0), ("when_to_use", 0.05)), demotions=("citations", *DOUBTS),
+    ),
+    Profile(
+        "rawko",
+        "SPEC-0009: points for importance, recency, title words, the agent's specialty and who found it",
+        SUM, (("importance", 30.0), ("recency_steps", 10.0), ("title_words", 20.0), ("specialty", 15.0),
+              ("same_discoverer", 10.0)),
+        gate=FIRED, max_score=100.0,
+    ),
+    Profile("mesh", "RFC-0011: reciprocal ranks of words and meaning, k = 60", SUM, (("ranks", 1.0),)),
+    Profile(
+        "composite",
+        "neolata: similarity, trust, recency and importance as a weighted sum",
+        SUM, (("semantic", 0.40), ("trust", 0.25), ("recency", 0.20), ("importance", 0.15)),
+    ),
+    Profile(
+        "lane",
+        "Memory Lane: similarity times type, decay, feedback and intent",
+        PRODUCT, (("semantic", 1.0), ("taxonomy", 1.0), ("decay", 1.0), ("feedback", 1.0), ("intent", 1.0)),
+        min_similarity=0.2, min_similarity_with_entities=0.15,
+    ),
+    Profile(
+        "llmos",
+        "LLMos: similarity alone, three results of at least 0.3",
+        SUM, (("semantic", 1.0),), min_similarity=MIN_SIMILARITY, max_results=MAX_SIMILAR,
+    ),
+)}  # fmt: skip
 DEFAULT = "fit"
 
 

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from ..model.entry import Entry, Memory, Value
     from ..model.filters import Filter, Words
     from ..model.task import Task
-    from ..recall.inject import Injection
-    from ..recall.prompt import Prompt
+    from ..recall.inject import Injection, Prompt
     from ..recall.score import Scored
     from ..recall.search import Answer, Found
     from ..state.history import Step
@@ -260,7 +259,7 @@ class Repository:
         strict: bool = False,
     ) -> Prompt:
         """Return a prompt with the memories for a task below it, and count them as used."""
-        from ..recall.prompt import with_memories
+        from ..recall.inject import with_memories
 
         asked = _task(task, agent, session)
         injection = self.inject(asked, profile=profile, form=form, strict=strict)

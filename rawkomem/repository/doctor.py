@@ -28,17 +28,8 @@ if TYPE_CHECKING:
 
     from . import Repository
 
-PACKAGES = (
-    "rawkomem",
-    "apsw",
-    "sqlite-vec",
-    "google-re2",
-    "numpy",
-    "pyyaml",
-    "python-frontmatter",
-    "watchdog",
-    "click",
-)
+PACKAGES = ("rawkomem", "apsw", "sqlite-vec", "google-re2", "numpy", "pyyaml", "python-frontmatter", "watchdog",
+            "click")  # fmt: skip
 
 
 @record

@@ -17,18 +17,14 @@ if TYPE_CHECKING:
 OWN = (*KEY_OF, "body", "by")  # fields of an Entry that may be given, and changed later
 ONCE = ("kind", "id", "at")  # fields that only a new memory gets
 IN_EXTRA = {  # keyword → key in the frontmatter
-    "type": "type",
-    "category": "category",
-    "entity": "entity",
-    "session": "session",
-    "claim": "claim",
+    **{name: name for name in ("type", "category", "entity", "session", "claim")},
     "valid_from": "validFrom",
     "valid_until": "validUntil",
 }
 EMPTY = Entry()
 NEW = (*OWN, *ONCE, *IN_EXTRA, "extra")
 CHANGED = (*OWN, *IN_EXTRA, "extra")
-TITLE_LENGTH = 100  # characters of a title that is taken from the first line
+TITLE_CHARS = 100  # characters of a title that is taken from the first line
 
 
 def as_entry(entry: str | Entry, fields: Mapping[str, Any]) -> Entry:
@@ -36,7 +32,7 @@ def as_entry(entry: str | Entry, fields: Mapping[str, Any]) -> Entry:
     made = _with(Entry(body=entry.strip("\n")) if isinstance(entry, str) else entry, fields, NEW)
     if isinstance(entry, str) and not made.title:
         first = made.body.strip().partition("\n")[0]
-        return replace(made, title=heading(made.body) or one_line(first, TITLE_LENGTH))
+        return replace(made, title=heading(made.body) or one_line(first, TITLE_CHARS))
     return made
 
 

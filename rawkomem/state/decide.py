@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from ..model.entry import Value
 
-TITLE_LENGTH = 300  # characters; longer is a body
-BODY_WORDS = 20_000  # ten times what the content rules allow: surely not one memory
-BY_LENGTH = 64  # characters of a name (neolata)
+TITLE_CHARS = 300  # characters; longer is a body
+MAX_BODY_WORDS = 20_000  # ten times what the content rules allow: surely not one memory
+BY_CHARS = 64  # characters of a name (neolata)
 BY_SIGNS = " _-.@'+()[]"  # besides letters and digits of any script: names, logins, addresses, and bots
-TAG_LENGTH = 100  # characters: longer is a sentence, not a label
+TAG_CHARS = 100  # characters: longer is a sentence, not a label
 
 
 def plan_add(entry: Entry) -> Plan:
@@ -67,22 +67,22 @@ def check_entry(entry: Entry) -> None:
     refused = DROPPED & entry.extra.keys()
     if refused:
         raise BadInput(f"{', '.join(sorted(refused))} is no key of a memory", "give it another name")
-    if len(entry.title) > TITLE_LENGTH:
-        raise BadInput(f"the title is longer than {TITLE_LENGTH} characters", "put the text into the body")
-    if len(entry.body.split()) > BODY_WORDS:
-        raise BadInput(f"the body has more than {BODY_WORDS:,} words", "split it into several memories")
+    if len(entry.title) > TITLE_CHARS:
+        raise BadInput(f"the title is longer than {TITLE_CHARS} characters", "put the text into the body")
+    if len(entry.body.split()) > MAX_BODY_WORDS:
+        raise BadInput(f"the body has more than {MAX_BODY_WORDS:,} words", "split it into several memories")
     if entry.importance not in IMPORTANCE:
         raise BadInput(f"unknown importance {entry.importance!r}", "one of " + ", ".join(IMPORTANCE))
     check_by(entry.by)
-    if any(not tag.strip() or len(tag) > TAG_LENGTH for tag in entry.tags) or len(entry.tags) > MAX_TAGS:
-        raise BadInput(f"tags are at most {MAX_TAGS} labels of 1 to {TAG_LENGTH} characters", "shorten them")
+    if any(not tag.strip() or len(tag) > TAG_CHARS for tag in entry.tags) or len(entry.tags) > MAX_TAGS:
+        raise BadInput(f"tags are at most {MAX_TAGS} labels of 1 to {TAG_CHARS} characters", "shorten them")
     check_window(entry.extra)
 
 
 def check_by(by: str) -> None:
     """Refuse a name that is none: it is printed, filtered by, and may become part of a path elsewhere."""
-    if len(by) > BY_LENGTH:
-        raise BadInput(f"the name of who found it is longer than {BY_LENGTH} characters", "shorten it")
+    if len(by) > BY_CHARS:
+        raise BadInput(f"the name of who found it is longer than {BY_CHARS} characters", "shorten it")
     if any(not (c.isalnum() or c in BY_SIGNS) for c in by):
         raise BadInput(f"the name {by!r} contains invalid characters", f"letters, digits and {BY_SIGNS.strip()!r}")
 

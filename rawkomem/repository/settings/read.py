@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Path = tuple[str, ...]
 
 MAX_WARNINGS = 10  # of one file
-MAX_SHOWN = 60  # characters of a key in a warning
+MAX_KEY_CHARS = 60  # characters of a key in a warning
 
 
 def read_settings(file: str, repository: bool) -> tuple[list[tuple[str, Path, Any]], list[str]]:
@@ -105,4 +105,4 @@ class _Reader:
     def _warn(self, line: int, path: Path, why: str) -> None:
         key = ".".join(path)
         shown = key if all(map(is_name, path)) else ascii(key)
-        self.warnings.append(f"{self.file}:{line}: {shown[:MAX_SHOWN]} {why}")
+        self.warnings.append(f"{self.file}:{line}: {shown[:MAX_KEY_CHARS]} {why}")

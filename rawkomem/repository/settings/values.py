@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
-MAX_TEXT = 2_000  # characters
-MAX_NAME = 64  # characters of a name that the user chooses, such as an agent's
+MAX_TEXT_CHARS = 2_000  # characters
+MAX_NAME_CHARS = 64  # characters of a name that the user chooses, such as an agent's
 MAX_ITEMS = 200
 YES, NO = ("on", "true", "yes"), ("off", "false", "no")
 
@@ -40,12 +40,12 @@ class Type:
 def is_name(text: str) -> bool:
     """Tell whether a text may be part of a key: letters, digits, - _ . and single blanks."""
     plain = all(character.isalnum() or character in "-_. " for character in text)
-    return plain and 0 < len(text) <= MAX_NAME and " ".join(text.split()) == text
+    return plain and 0 < len(text) <= MAX_NAME_CHARS and " ".join(text.split()) == text
 
 
 def _text(value: Any) -> str:
     text = " ".join(value.split()) if isinstance(value, str) else None
-    if text is None or len(text) > MAX_TEXT or not text.isprintable():
+    if text is None or len(text) > MAX_TEXT_CHARS or not text.isprintable():
         raise ValueError
     return text
 

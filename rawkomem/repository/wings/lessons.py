@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from ...learn.lessons.lesson import Lesson
     from ...model.entry import Memory
 
-SPARE = 3  # times as many are looked for: some may be unsure or old
-LIMIT = 10  # lessons at the start of a session (RFC-0011 §8.2)
+SPARE_FACTOR = 3  # times as many are looked for: some may be unsure or old
+MAX_LESSONS = 10  # lessons at the start of a session (RFC-0011 §8.2)
 COUNTING = (ACTIVE, HELD)  # lessons that a new one is compared with; what was taken out of use may be learned again
 
 
@@ -73,7 +73,7 @@ class Lessons(Wing):
             learned = plan_lesson(wire.context, known, self._trust(via), wire.by, wire=wire)
             return self._carried_out(learned, via)
 
-    def search(self, question: str = "", limit: int = LIMIT, min_confidence: float | None = None) -> list[Lesson]:
+    def search(self, question: str = "", limit: int = MAX_LESSONS, min_confidence: float | None = None) -> list[Lesson]:
         """Return sure and recent lessons in use that fit a question best, or all; the most severe first."""
         limits = self._core.settings.limits("")
         if min_confidence is not None:
@@ -81,7 +81,9 @@ class Lessons(Wing):
         memories: Sequence[Memory]
         if question.strip():
             only = Filter(kinds=("lesson",), statuses=(ACTIVE,), current=True)
-            memories = self._repo.get_many([item.row.id for item in self._repo.search(question, SPARE * limit, only)])
+            memories = self._repo.get_many(
+                [item.row.id for item in self._repo.search(question, SPARE_FACTOR * limit, only)]
+            )
         else:
             memories = self._lessons((ACTIVE,))
         at = now()

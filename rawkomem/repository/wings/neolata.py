@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ...model.entry import Entry
     from .. import Repository
 
-BATCH = 500  # memories in one plan
+MEMORIES_AT_ONCE = 500  # memories in one plan
 REFUSED = ("deleted", "rejected")  # statuses of what nobody wants any more
 
 
@@ -50,8 +50,8 @@ def import_neolata(repository: Repository, folder: str) -> Imported:
     held = read_folder(source)
     known = {row.id for row in repository.core.rows(Filter())}
     plans = list(_plans(held, known, source))
-    for start in range(0, len(plans), BATCH):
-        entries = tuple(entry for plan in plans[start : start + BATCH] for entry in plan.entries)
+    for start in range(0, len(plans), MEMORIES_AT_ONCE):
+        entries = tuple(entry for plan in plans[start : start + MEMORIES_AT_ONCE] for entry in plan.entries)
         repository.core.writer.write(Plan(entries, f"import from neolata: {folder}"), via="import")
     return Imported(len(plans), len(known & held.memories.keys()), tuple(source.skipped))
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from ...state.lifecycle.census import Census
 
-IDLE = DAY  # LLMos: short-term memory leaves after 24 hours without activity
-BUNDLED_AFTER = 365 * DAY  # LLMos: compressed after a year
+IDLE_MS = DAY  # LLMos: short-term memory leaves after 24 hours without activity
+BUNDLED_AFTER_MS = 365 * DAY  # LLMos: compressed after a year
 
 
 @record
@@ -121,7 +121,7 @@ class Retention(Wing):
 
 def plan_moves(census: Census, keep_days: int) -> dict[str, list[Move]]:
     """Return learning → the moves of its idle traces; '' → traces without a learning that are idle for `keep_days`."""
-    leaving = learned_files(census, lambda memory: _idle(census, memory) >= IDLE)
+    leaving = learned_files(census, lambda memory: _idle(census, memory) >= IDLE_MS)
     if keep_days:
         known = {move.source for moves in leaving.values() for move in moves}
         old = trace_files(census, lambda memory: _idle(census, memory) >= keep_days * DAY)
@@ -144,7 +144,7 @@ def months_in(layout: Layout) -> list[str]:
 
 def old_months(months: Iterable[str], at: int) -> list[str]:
     """Return those folders whose month ended more than a year ago."""
-    last = iso(at - BUNDLED_AFTER)[:7]
+    last = iso(at - BUNDLED_AFTER_MS)[:7]
     return sorted(month for month in months if _is_month(os.path.basename(month)) and os.path.basename(month) < last)
 
 

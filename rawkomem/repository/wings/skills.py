@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-LIMIT = 10  # skills that a list or a search shows
+MAX_SKILLS = 10  # skills that a list or a search shows
 LISTED = (*READABLE, "quarantined")  # what waits for a review is listed, never found
 DISTILLED = "distilled"  # how what is made from memories arrives
 
@@ -101,7 +101,7 @@ class Skills(Wing):
         order = sorted(found, key=lambda it: (it.memory.status != ACTIVE, -it.reliability, -it.uses, it.memory.title))
         return order[: limit or None]
 
-    def search(self, question: str, limit: int = LIMIT) -> Sequence[Match]:
+    def search(self, question: str, limit: int = MAX_SKILLS) -> Sequence[Match]:
         """Return the skills in use that fit a question best."""
         only = replace(DEFAULT, kinds=(KIND,))
         skills = self._skills(only)

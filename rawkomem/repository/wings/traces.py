@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...recall.brief import Brief
     from ...recall.patterns import PatternMatch
 
-RUNS, LEARNINGS, LESSONS = 8, 3, 5  # that a brief looks at; the budget decides what goes in
+MAX_RUNS, MAX_LEARNINGS, MAX_LESSONS = 8, 3, 5  # that a brief looks at; the budget decides what goes in
 
 
 class Traces(Wing):
@@ -93,7 +93,7 @@ class Traces(Wing):
         past = replace(DEFAULT, kinds=RECORDED, statuses=(*READABLE, "archived"))
         taught = replace(DEFAULT, kinds=("learning",), statuses=(ACTIVE,))
         warned = replace(DEFAULT, kinds=("lesson",), statuses=(ACTIVE,))
-        asked = ((past, RUNS), (taught, LEARNINGS), (warned, LESSONS))
+        asked = ((past, MAX_RUNS), (taught, MAX_LEARNINGS), (warned, MAX_LESSONS))
         matches = [self.search(goal, limit=most, only=only) for only, most in asked]
         runs, learnings, lessons = (self._repo.get_many([match.trace_id for match in some]) for some in matches)
         return write_brief(goal, runs, learnings, lessons, budget)

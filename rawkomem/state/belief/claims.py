@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     Registry = Mapping[str, "Predicate"]
 
 SCOPES = GLOBAL, SESSION, TEMPORAL = ("global", "session", "temporal")
-NAME_LENGTH = 100  # characters of a subject or a predicate (neolata)
-VALUE_LENGTH = 1_000  # characters of a value (neolata)
-TEXT_LENGTH = 10_000  # characters of a text that makes a claim (neolata): a claim is a statement, not a document
+MAX_NAME_CHARS = 100  # characters of a subject or a predicate (neolata)
+MAX_VALUE_CHARS = 1_000  # characters of a value (neolata)
+MAX_TEXT_CHARS = 10_000  # characters of a text that makes a claim (neolata): a claim is a statement, not a document
 KEYS = ("subject", "predicate", "value", "exclusive", "validFrom", "validUntil", "scope", "session", "sessionId")
 ON_CONFLICT = QUARANTINE, KEEP_ACTIVE = ("quarantine", "keep_active")
 SUPERSEDE, REQUIRE_REVIEW, KEEP_BOTH = "supersede", "require_review", "keep_both"
@@ -145,12 +145,12 @@ def check_claim(extra: Mapping[str, Value], body: str) -> None:
         raise BadInput(f"a claim has no {unknown[0]!r}", "it has " + ", ".join(KEYS[:-1]))
     for key in ("subject", "predicate"):
         value = given.get(key)
-        if not isinstance(value, str) or not value.strip() or len(value) > NAME_LENGTH:
-            raise BadInput(f"claim.{key} must be a non-empty string (max {NAME_LENGTH} chars)", f"give its {key}")
-    if not isinstance(given.get("value"), str) or len(str(given["value"])) > VALUE_LENGTH:
-        raise BadInput(f"claim.value must be a string (max {VALUE_LENGTH} chars)", "put a longer text into the body")
-    if len(body) > TEXT_LENGTH:
-        raise BadInput(f"a claim's text has more than {TEXT_LENGTH:,} characters", "keep to what it claims")
+        if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME_CHARS:
+            raise BadInput(f"claim.{key} must be a non-empty string (max {MAX_NAME_CHARS} chars)", f"give its {key}")
+    if not isinstance(given.get("value"), str) or len(str(given["value"])) > MAX_VALUE_CHARS:
+        raise BadInput(f"claim.value must be a string (max {MAX_VALUE_CHARS} chars)", "put a longer text into the body")
+    if len(body) > MAX_TEXT_CHARS:
+        raise BadInput(f"a claim's text has more than {MAX_TEXT_CHARS:,} characters", "keep to what it claims")
     _check_place(given)
 
 

@@ -12,7 +12,7 @@ from ..changes.corroborate import plan_corroborate
 from ..changes.supersede import outweighs
 from ..decide import plan_add
 from ..fold import created
-from .claims import TEXT_LENGTH, plan_superseding
+from .claims import MAX_TEXT_CHARS, plan_superseding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,8 +51,8 @@ def related_to(entry: Entry, found: Sequence[tuple[Memory, float]]) -> list[Rela
 
 def plan_evolve(entry: Entry, related: Sequence[Related], trust: Trust) -> Plan:
     """Store a text: confirm the closest memory that says the same, supersede it if trust allows, or just store it."""
-    if len(entry.body) > TEXT_LENGTH:
-        raise BadInput(f"the text has more than {TEXT_LENGTH:,} characters", "'rawkomem add' stores documents")
+    if len(entry.body) > MAX_TEXT_CHARS:
+        raise BadInput(f"the text has more than {MAX_TEXT_CHARS:,} characters", "'rawkomem add' stores documents")
     plan = plan_add(entry)
     (first,) = plan.entries
     closest = next((item.memory for item in related if item.same_subject), None)

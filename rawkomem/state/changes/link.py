@@ -12,7 +12,7 @@ from ..keys import Key, texts
 from ..references import CORROBORATED, HERITAGE, KEPT_BOTH, MEMBER, MENTIONS, RELATED, SIMILAR, SUPERSEDES, Names
 from . import Change, Fields, ids, listed
 
-TYPE_LENGTH = 32  # characters
+MAX_TYPE_CHARS = 32  # characters
 # Types that stand for something else than a link entry, with what makes them.
 TAKEN = {
     SIMILAR: "vectors tell what is similar",
@@ -68,8 +68,8 @@ def _check_type(type: str) -> None:
     if type in TAKEN:
         raise BadInput(f"{type!r} is not a type of link to give", TAKEN[type])
     plain = type.replace("-", "").replace("_", "")
-    if not (plain.isascii() and plain.isalnum()) or len(type) > TYPE_LENGTH:
-        raise BadInput(f"not a type of link: {type[:40]!r}", f"letters, digits, - and _; at most {TYPE_LENGTH}")
+    if not (plain.isascii() and plain.isalnum()) or len(type) > MAX_TYPE_CHARS:
+        raise BadInput(f"not a type of link: {type[:40]!r}", f"letters, digits, - and _; at most {MAX_TYPE_CHARS}")
 
 
 def _reduce(fields: Fields, entry: Entry) -> Fields:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .graph import Edge, Graph
 
 MERMAID_EDGES = 500  # mermaid refuses to draw more, and no diagram may raise that
-LABEL_LENGTH = 60  # characters of a title: a box that can still be read
+LABEL_CHARS = 60  # characters of a title: a box that can still be read
 PLAIN = " ,-/'()"  # besides letters and digits; whatever else mermaid may take for markup becomes a #code;
 
 
@@ -77,11 +77,11 @@ def dot(picture: Picture) -> str:
 
 
 def _label(memory: Memory) -> str:
-    return one_line(memory.title, LABEL_LENGTH) or one_line(memory.id, LABEL_LENGTH) or "(no title)"
+    return one_line(memory.title, LABEL_CHARS) or one_line(memory.id, LABEL_CHARS) or "(no title)"
 
 
 def _edge_label(edge: Edge) -> str:
-    return f"{edge.weight:.2f}" if edge.type == SIMILAR else one_line(edge.type, LABEL_LENGTH) or "(no type)"
+    return f"{edge.weight:.2f}" if edge.type == SIMILAR else one_line(edge.type, LABEL_CHARS) or "(no type)"
 
 
 def _for_mermaid(text: str) -> str:

@@ -74,7 +74,7 @@ def import_command(repository: Repository, file: Any, as_json: bool) -> None:
 
 @click.command("lessons")
 @click.argument("query", nargs=-1)
-@LIMIT.but(default=lessons.LIMIT)
+@LIMIT.but(default=lessons.MAX_LESSONS)
 @click.option("--min-confidence", type=click.FloatRange(0, 1), help="Default: lessons.minConfidence, 0.7.")
 @click.option("--pattern", default="", help="Every lesson of this pattern (its id or name), whatever its status.")
 @click.option("--wire", is_flag=True, help="Print wire blocks, for 'rawkomem lesson import' and others.")

@@ -28,7 +28,7 @@ OUTCOME_WORDS = {"added": "added", "amended": "amended", "held": "waits for a re
 
 @click.command("skills")
 @click.argument("query", nargs=-1)
-@LIMIT.but(default=skills.LIMIT)
+@LIMIT.but(default=skills.MAX_SKILLS)
 @EXPLAIN.but(help="Tell what each score is made of.")
 @JSON
 @pass_repository
