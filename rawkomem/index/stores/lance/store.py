@@ -29,7 +29,7 @@ LEVELS = {WORDS: "words", BESIDE: "beside"}  # posting table → where the state
 
 
 class LanceStore:
-    """Implements OutsideStore, which documents the methods. `place`: a folder, or the url of an object store that LanceDB knows."""
+    """Implements OutsideStore, which documents the methods. `place`: a folder, or the url of an object store."""
 
     columns = COLUMNS
 
