@@ -80,13 +80,9 @@ def _entry(id: str, memory: dict[str, Any]) -> Entry:
     if memory.get("image"):
         text += f" [{memory['image']}]"
     when = memory.get("when") or ()
-    return Entry(
-        id=id,
-        title=_title(memory, text),
-        when=tuple([when] if isinstance(when, str) else when),
-        by=str(memory.get("speaker") or ""),
-        body=text.replace("\n---", "\n ---"),
-    )
+    conditions = tuple([when] if isinstance(when, str) else when)
+    by, body = str(memory.get("speaker") or ""), text.replace("\n---", "\n ---")
+    return Entry(id=id, title=_title(memory, text), when=conditions, by=by, body=body)
 
 
 def _title(memory: dict[str, Any], text: str) -> str:

@@ -138,15 +138,12 @@ def _leave_nothing(store: OutsideStore) -> None:
 
 def _fill(store: OutsideStore, vectors: NDArray[np.float32], say: Callable[[str], None]) -> None:
     for start in range(0, len(vectors), BATCH_VECTORS):
-        store.put([_document(n, vectors[n]) for n in range(start, min(start + BATCH_VECTORS, len(vectors)))])
+        numbered = enumerate(vectors[start : start + BATCH_VECTORS], start)
+        passages = ((n, Passage(f"vector {n}", vector.tobytes())) for n, vector in numbered)
+        store.put([Document(Facets(f"v{n}"), "", (passage,), digest="1") for n, passage in passages])
         store.commit()
         if start % (20 * BATCH_VECTORS) == 0:
             say(f"{start} vectors")
-
-
-def _document(number: int, vector: NDArray[np.float32]) -> Document:
-    passage = Passage(f"vector {number}", vector.tobytes())
-    return Document(Facets(f"v{number}"), "", (passage,), digest="1")
 
 
 def _recall(vectors: NDArray[np.float32], asked: NDArray[np.float32], given: list[list[Hit]]) -> float:

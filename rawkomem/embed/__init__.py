@@ -1,7 +1,4 @@
-"""Texts become vectors: the bundled static ones at once, or those of a configured provider.
-
-`open_embedder` gives an Embedder (see protocol.py); its vectors cross module borders as float32 little-endian bytes.
-"""
+"""Turns texts into vectors: `open_embedder` returns an Embedder, whose vectors are float32 little-endian bytes."""
 
 from __future__ import annotations
 

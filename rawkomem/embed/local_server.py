@@ -20,7 +20,11 @@ POLL_S = 0.1  # seconds between two looks
 def start_server(command: str, client: Client, limit: float = START_TIMEOUT_S) -> subprocess.Popen[bytes]:
     """Run the command, without a shell, in a session of its own; returns once the client can connect."""
     words = split_command(command)
-    process = launch(words)
+    nowhere = subprocess.DEVNULL
+    try:
+        process = subprocess.Popen(words, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
+    except OSError as error:  # only the first word is shown: the others may hold a secret
+        raise EmbedderFailed(f"cannot run {words[0]}: {type(error).__name__}", "Give start a full path.")
     deadline = time.monotonic() + limit
     while not client.listens():
         if process.poll():  # 0 is no failure: some launchers return once their server is on its way
@@ -43,12 +47,3 @@ def split_command(command: str) -> list[str]:
     if not words:
         raise EmbedderFailed("the start command is empty or has an open quote", "Write it as in a terminal.")
     return words
-
-
-def launch(words: list[str]) -> subprocess.Popen[bytes]:
-    """Return the running command; its words are not shown beyond the first: they may hold a secret."""
-    nowhere = subprocess.DEVNULL
-    try:
-        return subprocess.Popen(words, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
-    except OSError as error:
-        raise EmbedderFailed(f"cannot run {words[0]}: {type(error).__name__}", "Give start a full path.")

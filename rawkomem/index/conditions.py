@@ -1,7 +1,4 @@
-"""Keeps whenToUse conditions parsed in the index, so that a task meets ten thousand of them in a few milliseconds.
-
-SQLite finds the conditions that may fire; `fires` decides, as everywhere.
-"""
+"""Keeps parsed whenToUse conditions: SQLite finds those that may fire in a few milliseconds, and `fires` decides."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 WORDS = ("words", "around")  # full-text tables
 CONDITIONS = "SELECT *, row_number() OVER (PARTITION BY memory ORDER BY n) AS place FROM conditions"
+PLACE, OF_DOCUMENT = "d.id, p.number", "LEFT JOIN documents d ON d.n = p.document"
 # Row numbers and time stamps depend on history; what they lead to does not.
 PARTS = {
     "fingerprint": "SELECT value FROM meta WHERE key = 'fingerprint'",
@@ -22,23 +23,18 @@ PARTS = {
     "entries": "SELECT path, number, id, target FROM entries",
     "memories": "SELECT * FROM memories",
     "documents": f"SELECT {', '.join(COLUMNS)} FROM documents",
-    "passages": "SELECT d.id, p.number, p.field, p.alone, p.heading, p.line, p.text"
-    " FROM passages p LEFT JOIN documents d ON d.n = p.document",
+    "passages": f"SELECT {PLACE}, p.field, p.alone, p.heading, p.line, p.text FROM passages p {OF_DOCUMENT}",
     "conditions": f"SELECT memory, place, packed FROM ({CONDITIONS})",
     "triggers": f"SELECT memory, place, key, start FROM triggers LEFT JOIN ({CONDITIONS}) c ON c.n = condition",
     "stems": f"SELECT memory, place, stem FROM stems LEFT JOIN ({CONDITIONS}) c ON c.n = condition",
     "claims": "SELECT memory, subject, predicate FROM claims",
     "conflicts": "SELECT memory, other FROM conflicts",
-    "fine": "SELECT d.id, p.number, f.vector FROM fine f"
-    " LEFT JOIN passages p ON p.n = f.n LEFT JOIN documents d ON d.n = p.document",
-    "coarse": "SELECT d.id, p.number, c.bits FROM coarse c"
-    " LEFT JOIN passages p ON p.n = c.n LEFT JOIN documents d ON d.n = p.document",
-    **{
-        table: f"SELECT d.id, p.number, t.term, t.col, t.offset FROM temp.terms_of_{table} t"
-        " LEFT JOIN passages p ON p.n = t.doc LEFT JOIN documents d ON d.n = p.document"
-        for table in WORDS
-    },
+    "fine": f"SELECT {PLACE}, f.vector FROM fine f LEFT JOIN passages p ON p.n = f.n {OF_DOCUMENT}",
+    "coarse": f"SELECT {PLACE}, c.bits FROM coarse c LEFT JOIN passages p ON p.n = c.n {OF_DOCUMENT}",
 }
+for table in WORDS:
+    terms = f"temp.terms_of_{table} t LEFT JOIN passages p ON p.n = t.doc"
+    PARTS[table] = f"SELECT {PLACE}, t.term, t.col, t.offset FROM {terms} {OF_DOCUMENT}"
 
 
 def digest(index: Index) -> str:

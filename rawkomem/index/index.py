@@ -215,9 +215,8 @@ class Index:
         return self.sync(progress)
 
     def answer(self, ask: Callable[[], T]) -> T:
-        """Return what `ask` returns on a fresh index, in one read transaction.
-
-        It runs while the sweep is under way; if the sweep finds a change, it runs again after a sync.
+        """Return what `ask` returns on a fresh index: it runs during the sweep, and again after a sync if files
+        changed.
         """
         sweeping = None if self._is_recent() else Sweeping(self.layout)
         started = time.monotonic()

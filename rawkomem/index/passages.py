@@ -98,18 +98,12 @@ def vectors_of(embedder: Embedder, documents: Sequence[tuple[Memory, list[Piece]
     titled = [memory.title for memory, _ in documents if memory.when]
     vectors = embedder.embed(texts + [searchable_title(title) for title in titled]) if texts else []
     own, titles = iter(vectors[: len(texts)]), iter(vectors[len(texts) :])
-    return [
-        _leaning(pieces, [next(own) for _ in pieces], next(titles) if memory.when else b"")
-        for memory, pieces in documents
-    ]
-
-
-def _leaning(pieces: list[Piece], vectors: list[bytes], title: bytes) -> list[bytes]:
-    conditions = [number for number, piece in enumerate(pieces) if piece.field == WHEN]
-    if conditions:
-        leaning = lean([vectors[number] for number in conditions], title)
-        vectors[conditions[0] : conditions[-1] + 1] = leaning  # conditions stand together, after the body
-    return vectors
+    found: list[list[bytes]] = []
+    for memory, pieces in documents:
+        body = [next(own) for piece in pieces if piece.field == BODY]
+        conditions = [next(own) for piece in pieces if piece.field == WHEN]  # they stand together, after the body
+        found.append(body + lean(conditions, next(titles)) if memory.when else body)
+    return found
 
 
 def lean(vectors: list[bytes], title: bytes) -> list[bytes]:

@@ -68,7 +68,6 @@ def _status(index: Index) -> Status:
     actual |= {path: known[path] for path in stale}
     behind = sorted(path for path in actual.keys() | known.keys() if actual.get(path) != known.get(path))
     deep, documents = index.store.depth()
-    quarantined = first(catalogue.db, "SELECT count(*) FROM files WHERE verdict = 'quarantine'")[0]
     return Status(
         root=index.layout.root,
         index=index.path,
@@ -82,7 +81,7 @@ def _status(index: Index) -> Status:
         index_hash=_digest(known),
         behind=tuple(behind),
         stale=tuple(stale),
-        quarantined=quarantined,
+        quarantined=first(catalogue.db, "SELECT count(*) FROM files WHERE verdict = 'quarantine'")[0],
         problems=seen.problems,
         deep=deep,
         documents=documents,

@@ -134,11 +134,11 @@ def test_any_history_ends_in_the_index_of_a_rebuild(operations):
 @settings(max_examples=20, **ANYTHING)
 @given(st.lists(OPERATIONS, min_size=4, max_size=16))
 def test_so_it_does_in_batches_of_one_file(operations):
-    batch, indexing.BATCH = indexing.BATCH, 1
+    batch, indexing.BATCH_FILES = indexing.BATCH_FILES, 1
     try:
         check_law(operations)
     finally:
-        indexing.BATCH = batch
+        indexing.BATCH_FILES = batch
 
 
 @pytest.mark.slow

@@ -1,7 +1,4 @@
-"""Caches vectors that took long to make, beside the index, by the hash of their text: a rebuild reuses them.
-
-They are int8, as in the store, so that a rebuilt index answers like the old one.
-"""
+"""Caches contextual vectors as int8, as the store keeps them, by the hash of their text: a rebuild reuses them."""
 
 from __future__ import annotations
 

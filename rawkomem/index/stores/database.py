@@ -1,7 +1,4 @@
-"""Opens the index database and loads sqlite-vec.
-
-It uses apsw, because many Pythons build the standard sqlite3 without extension loading.
-"""
+"""Opens the index database with apsw, because many Pythons build sqlite3 without extension loading."""
 
 from __future__ import annotations
 

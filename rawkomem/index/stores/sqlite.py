@@ -104,8 +104,8 @@ class SqliteStore:
 
     def _put_document(self, document: Document) -> int:
         columns = comparable(document.facets)
-        places = ", ".join("?" * len(columns))
-        self.db.execute(f"INSERT INTO documents ({', '.join(columns)}) VALUES ({places})", tuple(columns.values()))
+        sql = f"INSERT INTO documents ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+        self.db.execute(sql, tuple(columns.values()))
         owner = self.db.last_insert_rowid()
         self.db.execute("INSERT INTO shallow VALUES (?)", (owner,))
         return owner
@@ -245,13 +245,11 @@ class SqliteStore:
     def _inside(self, only: Filter, column: str = "n") -> tuple[str, list[str | int | bytes]]:
         """Return an SQL condition that keeps a query inside the filter; empty where nothing is outside."""
         where, values = _conditions(only)
-        if not where:
-            return "", []
-        if only not in self._outside:
+        if where and only not in self._outside:
             sql = f"SELECT count(*), (SELECT count(*) FROM documents) FROM documents d WHERE NOT ({where})"
             outside, count = first(self.db, sql, values)
             self._outside[only] = "" if not outside else f"NOT ({where})" if 2 * outside < count else where
-        if not self._outside[only]:
+        if not where or not self._outside[only]:
             return "", []
         within = "IN" if self._outside[only] == where else "NOT IN"  # the shorter list of the two
         select = f"SELECT p.n FROM passages p JOIN documents d ON d.n = p.document WHERE {self._outside[only]}"

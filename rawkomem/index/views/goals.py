@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 
 
 def leaders(texts: Sequence[str], least: float) -> list[int]:
-    """Return for each text the place of the first leader before it that is similar enough, else its own place.
-
-    A text that is added at the end changes nothing for those before it.
-    """
+    """Return for each text the place of the first similar leader before it, else its own place."""
     first: dict[str, int] = {}
     same = [first.setdefault(" ".join(language().words(text)), place) for place, text in enumerate(texts)]
     names = {str(place): place for place in first.values()}

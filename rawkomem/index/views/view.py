@@ -1,7 +1,4 @@
-"""Shows memories through a filter: as they stand now, or as they stood at a time.
-
-A store checks what a memory says. What depends on the clock (validity, trust) or on history (as of) is checked here.
-"""
+"""Shows memories through a filter, now or as of a time; it checks what a store cannot: validity, trust and history."""
 
 from __future__ import annotations
 
@@ -21,17 +18,14 @@ if TYPE_CHECKING:
     from .believed import Believed
     from .past import Past
 
+    OpenAuthors = Callable[[], Authors | None]
+
 
 class View:
     """The memories of an index that are inside a filter."""
 
     def __init__(
-        self,
-        layout: Layout,
-        catalogue: Catalogue,
-        only: Filter,
-        open_authors: Callable[[], Authors | None],
-        columns: Collection[str],
+        self, layout: Layout, catalogue: Catalogue, only: Filter, open_authors: OpenAuthors, columns: Collection[str]
     ):
         self.layout = layout
         self._columns = columns  # that the store compares; what else a filter asks for, it is given as ids

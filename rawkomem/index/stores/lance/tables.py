@@ -303,17 +303,14 @@ class Tables:
         self.seen = self._commits.version
 
     def _settle(self, last: bool) -> bool:
-        """Compact the tables after many commits, and index them again after many rows; return whether it was done.
-
-        Rows without an index are compared one by one. Old versions stay until the commit, because readers use them.
-        """
+        """Compact the tables after many commits, and index them again after many rows; return whether it was done."""
         passages = self._tables[PASSAGES].count_rows()
         grown = passages - self.state.settled >= max(SETTLE_PASSAGES, self.state.settled // 2)
         self.state = replace(self.state, loose=self.state.loose + 1)
         waiting = last and self.state.settled and passages - self.state.tidy >= MAX_UNINDEXED_PASSAGES
         if not grown and not waiting and not self._erased and self.state.loose < MAX_LOOSE_COMMITS:
             return False
-        self._tidy(FOREVER)
+        self._tidy(FOREVER)  # until the commit, readers look at older versions
         self.state = replace(self.state, loose=0, tidy=passages)
         if grown:
             self._make_indexes()

@@ -41,13 +41,13 @@ def score_rows(found: Sequence[Postings], lengths: NDArray[np.int32], rows: int,
     return scores
 
 
-def best(scores: Scores, limit: int, least: float = 0.0) -> NDArray[np.int64]:
-    """Return the row numbers of the highest scores above `least`, best first, with all that equal the last."""
-    above = np.flatnonzero(scores > least)
-    if limit and len(above) > limit:
+def best(scores: Scores, limit: int) -> NDArray[np.int64]:
+    """Return the row numbers of the highest scores above 0, best first, with all that equal the last."""
+    above = np.flatnonzero(scores > 0)
+    if len(above) > limit:
         last = np.partition(scores[above], len(above) - limit)[len(above) - limit]
         above = above[scores[above] >= last]
-    return above[np.argsort(-scores[above], kind="stable")] if limit else above[:0]
+    return above[np.argsort(-scores[above], kind="stable")]
 
 
 def halves(packed: bytes) -> NDArray[np.float16]:

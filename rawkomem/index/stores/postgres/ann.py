@@ -1,7 +1,4 @@
-"""Makes HNSW indexes over vectors: one partial index for each large repository.
-
-So other repositories' vectors are not in its way, and repositories whose models differ in dimensions share a table.
-"""
+"""Makes HNSW indexes over vectors: one partial index per large repository, which holds no other vectors."""
 
 from __future__ import annotations
 
@@ -59,10 +56,7 @@ def missing_index(connection: Connection[Any], us: Clone, tier: str) -> Wanted |
 
 
 def make_index(connection: Connection[Any], us: Clone, wanted: Wanted) -> None:
-    """Build an index while others go on writing; do nothing if another clone builds it, or the server cannot.
-
-    Without an index all vectors are compared, which takes longer and finds the same.
-    """
+    """Build an index while others write; do nothing if another clone does, or the server cannot: scans still work."""
     configure(connection)
     ours = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (BUILD_LOCK, us.repository)).fetchone()
     if not ours or not ours[0]:

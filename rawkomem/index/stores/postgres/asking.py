@@ -1,7 +1,4 @@
-"""Questions to PostgreSQL: the nearest vectors, exactly or by HNSW, and words ranked as FTS5 ranks them.
-
-A clone is answered only from the versions that it holds; counts and averages are those of its own files.
-"""
+"""Questions to PostgreSQL. A clone is answered, and words are counted, only from the versions that it holds."""
 
 from __future__ import annotations
 

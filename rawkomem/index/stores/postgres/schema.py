@@ -1,7 +1,4 @@
-"""Creates and migrates the tables in PostgreSQL, and configures a session that uses them.
-
-Migrations are the files in sql/. Those that are due run in one transaction, under an advisory lock.
-"""
+"""Creates and migrates the tables in PostgreSQL (the files in sql/, in one transaction), and configures sessions."""
 
 from __future__ import annotations
 
