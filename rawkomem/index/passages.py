@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ..embed.protocol import Embedder
     from ..model.entry import Memory
 
-NEIGHBORS_PER_SIDE = 2  # neighbours on each side; one loses 4 points of recall@5, three gain nothing
-MAX_AROUND_CHARS = 1_000  # characters of a passage with its neighbours: more blurs what it is about
+NEIGHBORS_PER_SIDE = 2  # one loses 4 points of recall@5, three gain nothing
+MAX_AROUND_CHARS = 1_000  # of a passage with its neighbors: more blurs what it is about
 TITLE_SHARE = 0.5  # of the title in a condition's vector
 KIN_SHARE = 1.0  # of the direction of all the memory's conditions, from two conditions on
 COMPOUND = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+|(?:[A-Z][a-z0-9]+){2,}|[A-Z]{2,}[a-z]+")
