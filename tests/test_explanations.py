@@ -19,7 +19,7 @@ PACKAGE = ROOT / "rawkomem"
 EXPLANATIONS = {"message", "why", "hint", "reason", "sentence", "note"}  # attributes that hold sentences
 TESTS_OF_TEXT = {"startswith", "endswith", "find", "index", "count", "partition", "rpartition", "split", "removeprefix"}
 # Calls that name a code, and which of their arguments it is.
-MAKERS = {"error": 0, "warning": 0, "style": 0, "Note": 0, "_add": 1, "_refuse": 1, "_error": 1}
+MAKERS = {"error": 0, "warning": 0, "style": 0, "Note": 0, "_add": 1, "_warn": 0, "_refuse": 1, "_error": 1}
 CODE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 

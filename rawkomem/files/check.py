@@ -184,17 +184,22 @@ def _broken_links(entries: Sequence[Entry], elsewhere: Sequence[Memory] = ()) ->
     names = Names([*elsewhere, *own])
     found: dict[Problem, None] = {}
     for memory in own:
+        place = memory.line, memory.path
         for type, name in references(memory) if memory.id not in deleted else ():
             ids, what = names.find(name), f"{type} link to {name[:80]!r}"
             if not ids:
-                wrong = ("broken-link", f"{what}: no such memory", "correct the name, or take the link out")
+                wrong = style(
+                    "broken-link", f"{what}: no such memory", "correct the name, or take the link out", *place
+                )
             elif len(ids) > 1:
-                wrong = ("ambiguous-link", f"{what} may mean {', '.join(ids[:5])}", "name the memory by its id")
+                said = f"{what} may mean {', '.join(ids[:5])}"
+                wrong = style("ambiguous-link", said, "name the memory by its id", *place)
             elif ids[0] in deleted and type not in HISTORY:
-                wrong = ("link-to-deleted", f"{type} link to {ids[0]!r}, which is deleted", "take the link out")
+                said = f"{type} link to {ids[0]!r}, which is deleted"
+                wrong = style("link-to-deleted", said, "take the link out", *place)
             else:
                 continue
-            found[style(*wrong, memory.line, memory.path)] = None
+            found[wrong] = None
     return [*found]
 
 
