@@ -16,11 +16,10 @@ from ..index.open_store import MEMORY, SQLITE, StoreSettings, open_store, plugin
 from ..index.stores.documents import Document, Passage
 from ..index.stores.sqlite import pack_all
 from ..model.errors import BadInput
-from ..model.filters import Filter
+from ..model.filters import Facets, Filter
 from ..model.record import record
 from ..repository import Repository
 from ..repository.wings.store import store_size
-from ..state.facets import Facets
 from .corpus import make_repository, short_texts
 from .speed import embedder, queries
 

@@ -19,7 +19,7 @@ from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
 from ..model.record import record
 from ..text.chunk import CHUNKER
 from ..text.count import count
-from ..text.language import language
+from ..text.language import language_code
 from .catalogue import SCHEMA_VERSION, UNREAD, Catalogue, own_inode
 from .stores.database import has_tables, in_memory, index_path, open_database, remove_database
 from .stores.documents import BATCH_FILES
@@ -131,7 +131,7 @@ class Index:
         """Return what the index was made with; the index is rebuilt when it differs."""
         schema = f"schema {SCHEMA_VERSION}.{len(COLUMNS)}"  # a filter may add a column
         made = f"{schema}, chunker {CHUNKER}, redaction {REDACTION}, embedder {self.embedder.name}"
-        made += f", language {language().code}"
+        made += f", language {language_code()}"
         outside = self.outside()
         return f"{made}, {outside.generation()}" if outside else made
 

@@ -75,6 +75,23 @@ DEFAULT = Filter(statuses=READABLE, current=True)
 
 
 @record
+class Facets:
+    """What filters compare. Every store keeps these columns; the rows below name them."""
+
+    id: str
+    kind: str = "memory"
+    status: str = "active"
+    importance: int = 1  # place in IMPORTANCE
+    created: int = 0  # milliseconds since 1970
+    tags: tuple[str, ...] = ()
+    by: str = ""
+    type: str = ""
+    category: str = ""
+    entities: tuple[str, ...] = ()
+    session: str = ""
+
+
+@record
 class FilterField:
     """All that is known about one field of `Filter`."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..model.filters import Facets
 from ..model.kinds import IMPORTANCE
-from ..model.record import record
 from ..text.entities import entities_of
 
 TYPE_CHECKING = False
@@ -58,23 +58,6 @@ def claimed_about(memory: Memory) -> tuple[str, str] | None:
     """Return subject and predicate of a memory's claim."""
     claim = memory.extra.get("claim")
     return (str(claim.get("subject", "")), str(claim.get("predicate", ""))) if isinstance(claim, dict) else None
-
-
-@record
-class Facets:
-    """What filters compare. Every store keeps these columns; rows of model/filters.py name them."""
-
-    id: str
-    kind: str = "memory"
-    status: str = "active"
-    importance: int = 1  # place in IMPORTANCE
-    created: int = 0  # milliseconds since 1970
-    tags: tuple[str, ...] = ()
-    by: str = ""
-    type: str = ""
-    category: str = ""
-    entities: tuple[str, ...] = ()
-    session: str = ""
 
 
 def facets_of(memory: Memory) -> Facets:

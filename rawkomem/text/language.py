@@ -110,6 +110,11 @@ def language() -> Language:
     return _in_use[0]
 
 
+def language_code() -> str:
+    """Return the code of the language in use, without loading its data."""
+    return _in_use[0].code if _in_use else os.environ.get(VARIABLE) or DEFAULT_LANGUAGE
+
+
 def use_language(chosen: str | Language) -> None:
     """Use a language, given as a record or by its code. An unknown code raises BadInput and changes nothing."""
     spoken = read_language(chosen) if isinstance(chosen, str) else chosen

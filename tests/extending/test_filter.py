@@ -14,8 +14,7 @@ import pytest
 
 import rawkomem
 from rawkomem.faces.cli.options import FILTERS
-from rawkomem.model.filters import FILTER_FIELDS, Filter
-from rawkomem.state.facets import Facets
+from rawkomem.model.filters import FILTER_FIELDS, Facets, Filter
 from tests.torture.helpers import memory
 
 PACKAGE = os.path.dirname(rawkomem.__file__)
@@ -37,8 +36,8 @@ def changed(tmp_path):
         for name in os.listdir(os.path.join(PACKAGE, part)):
             if name not in ("model", "state", "filters.py", "facets.py", "__pycache__"):
                 os.symlink(os.path.join(PACKAGE, part, name), root / part / name)
-    _write(root, "model/filters.py", FIELD, ROW)
-    _write(root, "state/facets.py", COLUMN, VALUE)
+    _write(root, "model/filters.py", FIELD, ROW, COLUMN)
+    _write(root, "state/facets.py", VALUE)
     return str(root.parent)
 
 

@@ -13,14 +13,13 @@ from rawkomem.index.stores.documents import Document, Hit, Passage
 from rawkomem.index.stores.sqlite import SqliteStore
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import BadInput
-from rawkomem.model.filters import Filter
+from rawkomem.model.filters import Facets, Filter
 from rawkomem.model.problem import ERROR
 from rawkomem.recall.factors import factor
 from rawkomem.recall.profiles import profile_of
 from rawkomem.recall.question import Question, question_of
 from rawkomem.recall.signals import Signals, fuse
 from rawkomem.state.decide import plan_add
-from rawkomem.state.facets import Facets
 from tests.recall.helpers import memory
 from tests.seeds import by_case
 

@@ -11,7 +11,7 @@ from rawkomem import Task
 from rawkomem.index.stores.database import open_database
 from rawkomem.index.stores.documents import Document, Passage
 from rawkomem.index.stores.sqlite import SqliteStore
-from rawkomem.model.filters import Filter
+from rawkomem.model.filters import Facets, Filter
 from rawkomem.recall.factors import DEFAULT_CONFIDENCE, Factor, effective_confidence, factor, feedback_score
 from rawkomem.recall.profiles import profile_of
 from rawkomem.recall.question import Question, question_of
@@ -19,7 +19,7 @@ from rawkomem.recall.render import render
 from rawkomem.recall.score import combine
 from rawkomem.recall.signals import Signals
 from rawkomem.state.belief.trust import Standing, compute_trust, trust_of
-from rawkomem.state.facets import Facets, is_valid
+from rawkomem.state.facets import is_valid
 from rawkomem.text.entities import matching_entities
 from tests.recall.helpers import DAY, NOW, item, memory
 from tests.seeds import by_case

@@ -6,7 +6,7 @@ from ...model.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ...state.facets import Facets
+    from ...model.filters import Facets
 
 BATCH_FILES = 256  # in one transaction of a sync: an abort repeats at most as many; a smaller batch is the last
 BODY, WHEN = "body", "when"  # fields of a memory that passages come from

@@ -19,8 +19,7 @@ import sys
 from array import array
 from itertools import count
 
-from ...model.filters import ALL_OF, ANY_OF, AT_LEAST, FILTER_FIELDS, Filter, asked
-from ...state.facets import Facets
+from ...model.filters import ALL_OF, ANY_OF, AT_LEAST, FILTER_FIELDS, Facets, Filter, asked
 from .database import first, rows
 from .documents import BODY, DEEP, FIRST, REST, Document, Hit, Passage
 

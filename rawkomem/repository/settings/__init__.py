@@ -71,10 +71,12 @@ def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
     """Return the environment's settings over the repository's, the user's and the defaults; warn of what is wrong."""
     settings = _load(layout, warn)
     embedder = os.environ.get("RAWKOMEM_EMBEDDER")
-    if embedder:
-        from .table import embedder_fields
+    if embedder and "://" in embedder:
+        from .table import embedder_fields  # a provider's name, which tests and scripts set, needs no table
 
         settings = _filled(settings, embedder_fields(embedder))
+    elif embedder:
+        settings = replace(settings, embedder=replace(settings.embedder, provider=embedder))
     store = os.environ.get("RAWKOMEM_STORE")
     return replace(settings, store=settings.store.named(store)) if store else settings
 

@@ -12,9 +12,8 @@ from functools import cache
 
 from rawkomem.index.stores.documents import DEEP, REST, WHEN, Document, Hit, Passage
 from rawkomem.model.errors import Busy
-from rawkomem.model.filters import Filter
+from rawkomem.model.filters import Facets, Filter
 from rawkomem.model.record import replace
-from rawkomem.state.facets import Facets
 
 DIMS = 384
 ANY = Filter()
