@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..format.emit import emit_entry
 from ..format.split import append_holds, join
@@ -41,26 +41,33 @@ def write_plan(layout: Layout, plan: Plan) -> list[Written]:
         return write_locked(layout, plan)
 
 
-def write_locked(layout: Layout, plan: Plan) -> list[Written]:
-    """Append the plan's entries for a caller that holds the repository lock."""
+def write_locked(layout: Layout, plan: Plan, before: Callable[[Sequence[Entry]], None] | None = None) -> list[Written]:
+    """Append the plan's entries for a caller that holds the repository lock.
+
+    `before` is given the entries as they will be written, with their digests, right before the first is written.
+    """
     remove_leftovers(layout)
-    clean = [redact_entry(entry) for entry in plan.entries]
+    redacted = [redact_entry(entry) for entry in plan.entries]
+    texts = [_readable(emit_entry(entry)) for entry in redacted]
+    clean = [replace(entry, digest=digest) for entry, (_, digest) in zip(redacted, texts, strict=True)]
+    steps = _steps([(entry, text) for entry, (text, _) in zip(clean, texts, strict=True)])
+    if before:
+        before(clean)
     paths: dict[str, str] = {}
-    _write_all(layout, _steps(clean), paths)
+    _write_all(layout, steps, paths)
     pairs = zip(plan.entries, clean, strict=True)
     return [Written(replace(entry, path=paths[entry.id]), was_redacted(given, entry)) for given, entry in pairs]
 
 
-def _steps(entries: Sequence[Entry]) -> list[Step]:
-    """Return entries with their text in the order of writing; every text is proven before the first is written.
+def _steps(entries: Sequence[tuple[Entry, str]]) -> list[Step]:
+    """Return entries with their text in the order of writing.
 
     A new memory and what the plan says about it are one step: a kill must not leave a memory in use that was to be
     quarantined. If one file cannot hold both (an open fence), the memory is written last.
     """
     steps: dict[str, Step] = {}
     before: list[Step] = []
-    for entry in entries:
-        text = _readable(emit_entry(entry))
+    for entry, text in entries:
         if entry.path or entry.about not in steps:
             steps[entry.id] = ([entry], text)
         elif append_holds(steps[entry.about][1], text):
@@ -109,8 +116,8 @@ def _append(layout: Layout, files: Replacing, entry: Entry, text: str) -> str:
     raise Refused(f"no free file name for {entry.title or entry.id!r}", "rename it")
 
 
-def _readable(text: str) -> str:
-    """Return the text after checking that it reads back as one entry."""
+def _readable(text: str) -> tuple[str, str]:
+    """Return the text after checking that it reads back as one entry, and the digest of that entry."""
     try:
         reading = read_data(text.encode(), "")
     except UnicodeEncodeError:
@@ -120,7 +127,7 @@ def _readable(text: str) -> str:
     if reading.verdict == QUARANTINE:
         wrong = next(problem for problem in reading.problems if problem.level == ERROR)
         raise BadInput(f"the entry could not be read back: {wrong.message}", wrong.hint)
-    return text
+    return text, reading.entries[0].digest
 
 
 def _candidates(entry: Entry) -> Iterable[str]:

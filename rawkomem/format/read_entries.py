@@ -16,7 +16,7 @@ from ..text.lookalikes import confusable_with, mixed_script
 from ..text.when import problems_of
 from .frontmatter import CONFLICT, Field
 from .llmos_keys import native, told
-from .split import Block, split
+from .split import Block, digest_of, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -54,7 +54,7 @@ def read_entries(text: str, advice: bool = True, log: bool = False) -> tuple[lis
         blocks, problems = read_log(text)
     for block in blocks or split(text):
         entry, odd = _read_block(block, advice)
-        entries.append(entry)
+        entries.append(entry if blocks else replace(entry, digest=digest_of(block)))
         problems.extend(odd)
     return entries, sorted(problems, key=lambda problem: problem.line)
 

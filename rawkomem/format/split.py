@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from hashlib import sha256
 
 from ..model.problem import Problem, error, warning
 from ..model.record import record
@@ -76,6 +77,12 @@ def _last_block(text: str) -> str | None:
 
 def _said(blocks: list[Block]) -> list[tuple[object, str]]:
     return [(block.fields and {k: f.value for k, f in block.fields.items()}, block.body) for block in blocks]
+
+
+def digest_of(block: Block) -> str:
+    """Return a digest of what a block says, whatever its line ends and its place."""
+    ((fields, body),) = _said([block])
+    return sha256(repr((fields, body)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def join(text: str, entry: str) -> str:

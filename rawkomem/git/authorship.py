@@ -7,13 +7,12 @@ it word for word; its author is that of the first commit with it. History is rea
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 
 from ..files.contents import read_bytes
 from ..files.layout import AREAS, Layout
 from ..files.read import decode, read_data
 from ..files.scan import is_text, stamps, sweep
-from ..format.split import Block, split
+from ..format.split import digest_of, split
 from ..model.record import record
 from ..state.belief.committer import AGENTS, HIDDEN, state_of
 from .citations import blob_ids
@@ -154,9 +153,4 @@ def digests_in(data: bytes, known: Mapping[str, tuple[str, ...]] = NOTHING) -> t
         if blob in known:
             return known[blob]
     text, refused, _ = decode(data)
-    return () if refused else tuple(_digest(block) for block in split(text))
-
-
-def _digest(block: Block) -> str:
-    fields = None if block.fields is None else {key: field.value for key, field in block.fields.items()}
-    return sha256(repr((fields, block.body)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return () if refused else tuple(map(digest_of, split(text)))

@@ -2,7 +2,7 @@
 
 meta      fingerprint (schema, chunker, embedder), listing (the sweep it was made from), settings, the file's own inode
 files     one row for each Markdown file: its stamp, the hash of its bytes, what `check` would say
-entries   one row for each entry: which memory it is about, in which file. A changed file re-folds just those
+entries   one row for each entry: which memory it is about, in which file, and a digest of what it says
 memories  one row for each folded memory: columns for lists and filters, `doc` the whole Memory as JSON, `digest` over
           what the store was given of it: a memory whose digest is the same is not embedded again
 conditions  one row for each whenToUse condition: its memory, and the condition, read and packed
@@ -30,18 +30,21 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry, Memory
 
-SCHEMA_VERSION = "9"
+SCHEMA_VERSION = "10"
 UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
 MAX_NAME_CHARS = 4_096  # characters that anybody may mean a memory by: a path's limit; SQLite gives up on long patterns
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE files (path TEXT PRIMARY KEY, stamp TEXT, hash TEXT, verdict TEXT, entries INTEGER) WITHOUT ROWID;
-CREATE TABLE entries (path TEXT, number INTEGER, id TEXT, target TEXT, PRIMARY KEY (path, number)) WITHOUT ROWID;
+CREATE TABLE entries (path TEXT, number INTEGER, id TEXT, target TEXT, digest TEXT, PRIMARY KEY (path, number))
+    WITHOUT ROWID;
 CREATE INDEX entries_target ON entries (target);
 CREATE TABLE memories (id TEXT PRIMARY KEY, kind TEXT, status TEXT, title TEXT, importance TEXT, created INTEGER,
                        updated INTEGER, by TEXT, path TEXT, line INTEGER, valid_from INTEGER, valid_until INTEGER,
-                       doc TEXT, digest TEXT) WITHOUT ROWID;
+                       vouched INTEGER, waiting INTEGER, doc TEXT, digest TEXT) WITHOUT ROWID;
+CREATE INDEX memories_vouched ON memories (vouched) WHERE vouched = 0;
+CREATE INDEX memories_waiting ON memories (waiting) WHERE waiting > 0;
 CREATE INDEX memories_path ON memories (path, line);
 CREATE TABLE conditions (n INTEGER PRIMARY KEY, memory TEXT, packed TEXT);
 CREATE INDEX conditions_memory ON conditions (memory);
@@ -55,7 +58,7 @@ CREATE INDEX claims_about ON claims (subject, predicate);
 CREATE TABLE conflicts (memory TEXT, other TEXT, PRIMARY KEY (memory, other)) WITHOUT ROWID;
 """
 TABLES = ("meta", "files", "entries", "memories", "conditions", "triggers", "stems", "claims", "conflicts")
-AUTHORSHIP_TABLES = ("introduced", "committed", "said", "authorship")  # made by views/authors.py, in the same file
+AUTHORSHIP_TABLES = ("introduced", "committed", "vouched", "authorship")  # made by views/authors.py, in the same file
 
 
 @record
@@ -74,9 +77,13 @@ class Row:
     line: int
     valid_from: int = 0
     valid_until: int = 0
+    vouched: int = 1  # see Memory.vouched
+    waiting: int = 0  # proposed changes that wait for a review
 
 
-COLUMNS = "id, kind, status, title, importance, created, updated, by, path, line, valid_from, valid_until"
+COLUMNS = (
+    "id, kind, status, title, importance, created, updated, by, path, line, valid_from, valid_until, vouched, waiting"
+)
 
 
 class Catalogue:
@@ -119,8 +126,8 @@ class Catalogue:
         """Store a file and the entries it holds."""
         self.forget_file(path)
         self.db.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", (path, stamp, hash, verdict, len(entries)))
-        numbered = [(path, number, entry.id, entry.target) for number, entry in enumerate(entries)]
-        self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", numbered)
+        numbered = [(path, number, entry.id, entry.target, entry.digest) for number, entry in enumerate(entries)]
+        self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", numbered)
 
     def set_stamp(self, path: str, stamp: str) -> None:
         """Set the stamp of a file that was touched and says the same."""
@@ -139,11 +146,15 @@ class Catalogue:
         """Return the files that hold entries about a memory."""
         return set(self._texts("SELECT path FROM entries WHERE target = ?", target))
 
+    def digests_about(self, target: str) -> dict[str, str]:
+        """Return entry id → digest of the entries about a memory."""
+        return dict(rows(self.db, "SELECT id, digest FROM entries WHERE target = ?", (target,)))
+
     def put_memory(self, memory: Memory, doc: str) -> None:
         """Store a folded memory; of a deleted memory the store holds nothing."""
         values = [getattr(memory, name) for name in Row.__fields__]  # type: ignore[attr-defined]
         digest = "" if memory.status == "deleted" else self.digest(memory.id)
-        self.db.execute(f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 14)})", (*values, doc, digest))
+        self.db.execute(f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 16)})", (*values, doc, digest))
 
     def is_new(self, id: str, digest: str) -> bool:
         """Tell whether the store holds something else of this memory; if so, set the digest, since it is put now."""
@@ -186,6 +197,15 @@ class Catalogue:
     def all(self) -> list[Row]:
         """Return all memories, newest first."""
         return [Row(*row) for row in rows(self.db, f"SELECT {COLUMNS} FROM memories ORDER BY updated DESC, id")]
+
+    def has_unvouched(self) -> bool:
+        """Tell whether people vouch for memories here, and nobody does for some of them."""
+        return first(self.db, "SELECT 1 FROM memories WHERE vouched = 0 LIMIT 1") is not None
+
+    def with_proposals(self) -> list[Row]:
+        """Return the memories with changes that wait for a review, the last changed first."""
+        sql = f"SELECT {COLUMNS} FROM memories WHERE waiting > 0 ORDER BY updated DESC, id"
+        return [Row(*row) for row in rows(self.db, sql)]
 
     def doc(self, id: str) -> str:
         """Return a whole memory as JSON; empty when unknown."""

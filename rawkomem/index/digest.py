@@ -20,7 +20,7 @@ PLACE, OF_DOCUMENT = "d.id, p.number", "LEFT JOIN documents d ON d.n = p.documen
 PARTS = {
     "fingerprint": "SELECT value FROM meta WHERE key = 'fingerprint'",
     "files": "SELECT path, hash, verdict, entries FROM files",
-    "entries": "SELECT path, number, id, target FROM entries",
+    "entries": "SELECT path, number, id, target, digest FROM entries",
     "memories": "SELECT * FROM memories",
     "documents": f"SELECT {', '.join(COLUMNS)} FROM documents",
     "passages": f"SELECT {PLACE}, p.field, p.alone, p.heading, p.line, p.text FROM passages p {OF_DOCUMENT}",

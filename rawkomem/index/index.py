@@ -175,6 +175,13 @@ class Index:
             self._db = open_database(self.path, readonly=True)
         return self._db
 
+    def fold_again(self, writer: apsw.Connection, targets: set[str]) -> None:
+        """Fold memories again although their files did not change; the caller holds lock and transaction."""
+        from .ingest import Ingest
+
+        Ingest(self.layout, Catalogue(writer), self.open_store(writer), self.embedder).fold_again(targets)
+        self.commit_outside()
+
     def discard(self) -> None:
         """Remove a broken database; the next refresh makes a new one."""
         self.release()

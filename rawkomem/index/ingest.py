@@ -19,6 +19,7 @@ from .conditions import drop_conditions, put_conditions
 from .lists import memory_of
 from .passages import Piece, pieces_of, searchable_title, vectors_of, with_surroundings
 from .stores.documents import Document, Passage
+from .vouching import vouching
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -84,15 +85,20 @@ class Ingest:
         self.readings[path] = reading
         return reading, digest
 
+    def fold_again(self, targets: set[str]) -> None:
+        """Fold these memories again."""
+        self._refold(targets - {""})
+
     def _refold(self, targets: set[str]) -> None:
         """Fold these memories again, and put those that differ, with the memories beside them in the same files."""
         paths = self.catalogue.paths_of(targets)
+        vouches = vouching(self.layout, self.catalogue.db)
         dropped: list[str] = []
         for target in sorted(targets):
             entries, complete = self._entries_about(target)
             if not complete:
                 continue  # a file could not be read: what is known stays
-            memory = fold(entries)
+            memory = fold(entries, vouches)
             if memory is None:
                 self.catalogue.forget_memory(target)
                 drop_conditions(self.catalogue.db, target)

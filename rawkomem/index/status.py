@@ -40,6 +40,7 @@ class Status:
     documents: int  # memories that should
     tier: str  # the vectors that questions are answered from
     conflicts: int  # claims that contradict each other and wait for a review
+    proposals: int  # memories with changes that wait for a review
 
     @property
     def fresh(self) -> bool:
@@ -87,6 +88,7 @@ def _status(index: Index) -> Status:
         documents=documents,
         tier=(index.deep() or index.embedder).name,
         conflicts=len(pending(catalogue)),
+        proposals=len(catalogue.with_proposals()),
     )
 
 

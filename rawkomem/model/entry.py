@@ -33,7 +33,7 @@ class Entry:
     """What one block of a file says, and where it is (`path`, `line`); BadInput names the field of a wrong value."""
 
     __check__ = {
-        **dict.fromkeys(("id", "about", "title", "by", "found_in", "source", "body", "path"), checked_text),
+        **dict.fromkeys(("id", "about", "title", "by", "found_in", "source", "body", "path", "digest"), checked_text),
         **dict.fromkeys(("when", "tags", "related", "given"), checked_texts),
         **dict.fromkeys(("draft", "conflicted", "leaks"), checked_flag),
         **dict.fromkeys(("at", "line"), checked_whole),
@@ -62,6 +62,7 @@ class Entry:
     leaks: bool = False  # holds a secret or personal data: every copy of it is redacted
     path: str = ""  # relative to .rawko/, with forward slashes
     line: int = 0
+    digest: str = ""  # of what the file says in this entry; empty where it was not read from a file
 
     @property
     def creates(self) -> bool:
@@ -111,6 +112,7 @@ class Memory:
     links: tuple[tuple[str, str], ...] = ()  # (type, id)
     heritage: tuple[str, ...] = ()
     reason: str = ""  # of the last change of status
+    retracted: bool = False  # archived because somebody decided against it, not by housekeeping
     repeated: int = 0  # how often it was said again, by whomever
     first_observed: int = 0
     last_observed: int = 0
@@ -121,6 +123,13 @@ class Memory:
     entries: int = 1
     path: str = ""
     line: int = 0
+    vouched: bool = True  # whether a person vouches for it, or nobody vouches for anything in this repository
+    proposed: tuple[str, ...] = ()  # ids of entries about it that do not count until a person accepts them
+
+    @property
+    def waiting(self) -> int:
+        """Return how many proposed changes wait for a review."""
+        return len(self.proposed)
 
     @property
     def times_observed(self) -> int:

@@ -69,6 +69,8 @@ class Filter:
     statuses: Texts = NO_TEXTS
     current: bool = False
     ids: Texts = NO_TEXTS
+    vouched: int = 0  # 1: only what a person vouches for
+    unvouched: int = 0  # 1: only the rest
 
 
 DEFAULT = Filter(statuses=READABLE, current=True)
@@ -89,6 +91,7 @@ class Facets:
     category: str = ""
     entities: tuple[str, ...] = ()
     session: str = ""
+    vouched: int = 1  # 0: people vouch for memories in this repository, and nobody does for this one
 
 
 @record
@@ -210,6 +213,8 @@ FILTER_FIELDS = (
     ),
     FilterField("current", "include", read=_current, many=True),
     FilterField("ids", many=True, column="id", lasting=True),
+    FilterField("vouched", read=lambda _: 0, column="vouched", compare=AT_LEAST),
+    FilterField("unvouched", read=lambda _: 0, column="vouched", compare=BEFORE),
 )  # fmt: skip
 
 

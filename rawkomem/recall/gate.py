@@ -36,7 +36,8 @@ def gate(scored: list[Scored], profile: Profile, limits: Limits, question: Quest
     for item in scored:
         named = is_named(item.memory.title, question.title_stems)
         out = _why_out(item, named, profile, best if item.signals.unverified else best_vouched, question)
-        gated.append(replace(item, is_named=named, out=out or held_back(item.memory, limits, question.at)))
+        out = out or rests_on_withdrawn(item.signals) or held_back(item.memory, limits, question.at)
+        gated.append(replace(item, is_named=named, out=out))
     return gated
 
 
@@ -91,6 +92,12 @@ def _why_out(item: Scored, named: bool, profile: Profile, best: float, question:
     if signals.relevance < MIN_SHARE_OF_BEST * best:
         return Reason("far-from-best", (signals.relevance, best))
     return None
+
+
+def rests_on_withdrawn(signals: Signals) -> Reason | None:
+    """Return why a memory is not injected that was made from one which was withdrawn."""
+    source = next((source for source in signals.weak if source.holds_back), None)
+    return Reason("weak-source", (source.id, source.why)) if source else None
 
 
 def held_back(memory: Memory, limits: Limits, now: int) -> Reason | None:

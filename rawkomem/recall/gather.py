@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..model.kinds import GROUPS
 from ..model.record import record, replace
+from ..state.derive import derived_from
 from ..state.facets import claimed_about, claimed_for
 from ..text.condition import WORDS, read_condition
 from ..text.overlap import subject
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ..index.stores.protocol import SearchStore
     from ..index.views.view import View
     from ..model.entry import Memory
+    from ..model.filters import Filter
     from ..state.belief.trust import Standing
     from ..text.when import Fired, Situation
     from .profiles import Profile
@@ -42,6 +44,13 @@ class Sources:
     cited: Callable[[Memory], tuple[Cited, ...]]
     doubting: bool  # whether it counts who vouches for a memory
 
+    def filters(self) -> list[Filter]:
+        """Return what the store is asked for: what a person vouches for by itself, so that nothing else crowds it."""
+        only = self.view.stored
+        if not self.doubting or self.view.only.as_of or not self.view.catalogue.has_unvouched():
+            return [only]
+        return [replace(only, vouched=1), replace(only, unvouched=1)]
+
     def unverified(self, memories: Iterable[Memory]) -> Mapping[str, Standing]:
         """Return how those of the memories arrived that no person vouches for; nothing where that does not count."""
         return self.view.believed.unverified(memories) if self.doubting else {}
@@ -49,9 +58,13 @@ class Sources:
 
 def gather(sources: Sources, question: Question, profile: Profile) -> list[Candidate]:
     """Return every memory worth scoring, with what the question, the profile and people say about it."""
-    (found,) = find(sources.store, sources.spaces, [question], sources.view.stored)
+    filters = sources.filters()
     situation = question.situation or situation_of(question.text)
-    candidates = _in_session(_usable(sources, _with_fired(found, sources.fired(situation))), question.session)
+    fired = sources.fired(situation)
+    candidates: list[Candidate] = []
+    for only, found in zip(filters, find(sources.store, sources.spaces, [question], *filters), strict=True):
+        candidates += _usable(sources, _with_fired(found, fired), only)
+    candidates = _in_session(candidates, question.session)
     if profile.uses("decay"):
         accessed = sources.accessed()
         candidates = [(memory, replace(signals, accessed=accessed.get(memory.id, 0))) for memory, signals in candidates]
@@ -71,17 +84,26 @@ def _with_fired(found: list[Signals], fired: Mapping[str, Fired]) -> list[Signal
     return marked + [Signals(id, relevance=least, fired=fired[id]) for _, id in others]
 
 
-def _usable(sources: Sources, found: Iterable[Signals]) -> list[Candidate]:
-    """Return the best memories that may be injected, and those of which a condition fired."""
+def _usable(sources: Sources, found: Iterable[Signals], only: Filter) -> list[Candidate]:
+    """Return the best memories inside a filter that may be injected, and those of which a condition fired."""
     kept: list[Candidate] = []
     fired = 0
     for signals in found:
+        if len(kept) >= MAX_CONSIDERED and not (signals.fired and fired < MAX_FIRED):
+            continue
+        memory = sources.view.memory(signals.id)
+        if memory is None or not _belongs(memory, only):
+            continue
         fired += bool(signals.fired)
-        if len(kept) < MAX_CONSIDERED or (signals.fired and fired <= MAX_FIRED):
-            memory = sources.view.memory(signals.id)
-            if memory and not memory.path.startswith("archive/") and memory.kind not in GROUPS:
-                kept.append((memory, replace(signals, cited=sources.cited(memory))))
+        if not memory.path.startswith("archive/") and memory.kind not in GROUPS:
+            weak = sources.view.believed.weak_sources(memory) if derived_from(memory) else ()
+            kept.append((memory, replace(signals, cited=sources.cited(memory), weak=weak)))
     return kept
+
+
+def _belongs(memory: Memory, only: Filter) -> bool:
+    """Return whether a memory is among those that a filter asks for by who vouches: a condition fires for any."""
+    return memory.vouched if only.vouched else not memory.vouched if only.unvouched else True
 
 
 def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:

@@ -6,7 +6,7 @@ from ..model.kinds import GROUPS, IMPORTANCE
 from ..model.record import record, replace
 from ..text.same import is_copy
 from ..text.when import LINK, Fired
-from .gate import held_back, withdrawn
+from .gate import held_back, rests_on_withdrawn, withdrawn
 from .reasons import Reason
 from .score import Scored
 from .signals import Signals
@@ -30,15 +30,13 @@ class Packed:
 
 
 def pack(ranked: Sequence[Scored], limits: Limits, cost: Callable[[Scored], int]) -> Packed:
-    """Take the items that passed the gate: no twins, important enough, at most so many, best value per token first."""
+    """Take the items that passed the gate: no twins, important enough, at most so many, best value per token first.
+
+    Items that no person vouches for come last: they take no other item's place.
+    """
     left = [item for item in ranked if item.out]
     kept: list[Scored] = []
-    for item in (item for item in ranked if not item.out):
-        for copy in [other for other in kept if other.signals.unverified and not item.signals.unverified]:
-            if not _alike(item, copy):
-                continue
-            kept.remove(copy)  # only this item has a person behind it
-            left.append(replace(copy, out=Reason("vouched-twin", (item.memory.id,))))
+    for item in sorted((item for item in ranked if not item.out), key=lambda item: bool(item.signals.unverified)):
         full = Reason("full", (limits.max_injected,)) if len(kept) >= limits.max_injected else None
         reason = full or _unwanted(item, kept, limits)
         (left if reason else kept).append(replace(item, out=reason))
@@ -59,7 +57,10 @@ def _unwanted(item: Scored, before: list[Scored], limits: Limits) -> Reason | No
     if IMPORTANCE.index(item.memory.importance) < least:
         return Reason("unimportant", (item.memory.importance, limits.min_importance))
     twin = next((other for other in before if _alike(item, other)), None)
-    return Reason("twin", (twin.memory.id,)) if twin else _unvouched(item, before, limits)
+    if twin:
+        better = item.signals.unverified and not twin.signals.unverified
+        return Reason("vouched-twin" if better else "twin", (twin.memory.id,))
+    return _unvouched(item, before, limits)
 
 
 def _alike(a: Scored, b: Scored) -> bool:
@@ -71,7 +72,9 @@ def _alike(a: Scored, b: Scored) -> bool:
 def _fit(items: list[Scored], budget: int, cost: Callable[[Scored], int]) -> tuple[list[Scored], list[Scored], int]:
     """Choose greedily by value per token; the best item goes first whatever it costs, unless it is over the budget."""
     costs = {item.memory.id: cost(item) for item in items}
-    by_density = sorted(items[1:], key=lambda item: -item.score / max(1, costs[item.memory.id]))
+    by_density = sorted(
+        items[1:], key=lambda item: (bool(item.signals.unverified), -item.score / max(1, costs[item.memory.id]))
+    )
     chosen, over, tokens = set(), [], 0
     for item in items[:1] + by_density:
         if tokens + costs[item.memory.id] <= budget:
@@ -86,16 +89,18 @@ def add_linked(packed: Packed, sources: Sources, limits: Limits, cost: Callable[
     """Add the memories that the packed ones name as related, one hop away, while there is room."""
     items, left, tokens = list(packed.items), list(packed.left_out), packed.tokens
     present = {item.memory.id for item in items}
-    for item in packed.items:
+    for item in (item for item in packed.items if not item.signals.unverified):
         for id in _linked(item.memory):
             memory = sources.view.memory(id)
             if memory is None or memory.status != "active" or memory.id in present or len(items) >= limits.max_injected:
                 continue
             if memory.kind in GROUPS or withdrawn(memory) or held_back(memory, limits, sources.view.at):
                 continue
-            standing = sources.unverified([memory]).get(id)
+            standing, weak = sources.unverified([memory]).get(id), sources.view.believed.weak_sources(memory)
             fired = Fired(LINK, item.memory.id)
-            signals = Signals(id, fired=fired, cited=sources.cited(memory), unverified=standing)
+            signals = Signals(id, fired=fired, cited=sources.cited(memory), unverified=standing, weak=weak)
+            if rests_on_withdrawn(signals):
+                continue
             linked = Scored(memory, signals, item.score / 2, ())
             if reason := _unvouched(linked, items, limits):
                 left = [*(other for other in left if other.memory.id != id), replace(linked, out=reason)]

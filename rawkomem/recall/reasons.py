@@ -14,6 +14,7 @@ WHY_NOT = {  # code of a Reason → its sentence
     "far-from-best": "relevance {:.2f} is below half of the best one's {:.2f}",
     "unsure-lesson": "a lesson of confidence {}: {:g} is needed",
     "old-lesson": "a lesson of {} days ago: they are kept for {} days unless somebody confirms them",
+    "weak-source": "it was made from {}, which is {}",
     "full": "only {} are injected",
     "unimportant": "importance {} is below {}",
     "twin": "says the same as {}",

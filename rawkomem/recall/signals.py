@@ -7,7 +7,7 @@ even when nothing fits. The relevance, which is the cosine itself, tells whether
 
 from __future__ import annotations
 
-from ..index.stores.documents import BODY, DEEP, REST, WHEN
+from ..index.stores.documents import BODY, DEEP, FIRST, REST, WHEN
 from ..model.record import record
 
 TYPE_CHECKING = False
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..index.stores.protocol import SearchStore
     from ..model.filters import Filter
     from ..state.belief.trust import Standing, Trust
+    from ..state.derive import Weak
     from ..text.when import Fired
     from .question import Question
 
@@ -48,6 +49,7 @@ class Signals:
     is_faint: bool = False  # the part that fired holds of nearly any task
     cited: tuple[Cited, ...] = ()  # the state of the code that the memory cites
     unverified: Standing | None = None  # how it arrived, if no person vouches for it and that counts
+    weak: tuple[Weak, ...] = ()  # sources of the memory that no longer hold
     trust: Trust | None = None  # if the profile asks for it
     accessed: int = 0  # when it was last injected or found, if the profile asks for it; 0: never
     parts: tuple[tuple[str, float, float], ...] = ()  # (part, value, weight): they sum up to the score
@@ -62,29 +64,34 @@ class Spaces:
     deep: Embedder | None = None
 
 
-def find(store: SearchStore, spaces: Spaces, questions: Sequence[Question], only: Filter) -> list[list[Signals]]:
-    """Return for each question the memories that share words or meaning with it, best first."""
-    near = iter(_nearest(store, spaces, [question.text for question in questions if question.text.strip()], only))
+def find(store: SearchStore, spaces: Spaces, questions: Sequence[Question], *filters: Filter) -> list[list[Signals]]:
+    """Return for each question, filter by filter, the memories that share words or meaning with it, best first."""
+    near = iter(_nearest(store, spaces, [question.text for question in questions if question.text.strip()], filters))
     found = []
     for question in questions:
-        own = store.matching(question.query_words, MAX_MATCHING, only)
-        around = store.matching(question.query_words, MAX_MATCHING, only, around=True)
-        found.append(fuse(own, around, next(near) if question.text.strip() else []))
+        for only in filters:
+            own = store.matching(question.query_words, MAX_MATCHING, only)
+            around = store.matching(question.query_words, MAX_MATCHING, only, around=True)
+            found.append(fuse(own, around, next(near) if question.text.strip() else []))
     return found
 
 
-def _nearest(store: SearchStore, spaces: Spaces, texts: list[str], only: Filter) -> list[list[Hit]]:
+def _nearest(store: SearchStore, spaces: Spaces, texts: list[str], filters: Sequence[Filter]) -> list[list[Hit]]:
     """Return the closest passages. The few that the second tier lacks are asked in the first: both have one floor."""
     if not texts:
         return []
     if spaces.deep is None:
-        return [store.nearest(vector, MAX_NEAREST, only) for vector in spaces.first.embed(texts)]
-    near = [store.nearest(vector, MAX_NEAREST, only, DEEP) for vector in spaces.deep.embed(texts)]
+        return _asked(store, spaces.first.embed(texts), filters, FIRST)
+    near = _asked(store, spaces.deep.embed(texts), filters, DEEP)
     held, count = store.depth()
     if held < count:
-        rest = [store.nearest(vector, MAX_NEAREST, only, REST) for vector in spaces.first.embed(texts)]
+        rest = _asked(store, spaces.first.embed(texts), filters, REST)
         near = [_best([*hits, *others]) for hits, others in zip(near, rest, strict=True)]
     return near
+
+
+def _asked(store: SearchStore, vectors: Sequence[bytes], filters: Sequence[Filter], tier: str) -> list[list[Hit]]:
+    return [store.nearest(vector, MAX_NEAREST, only, tier) for vector in vectors for only in filters]
 
 
 def _best(hits: list[Hit]) -> list[Hit]:

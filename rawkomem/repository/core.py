@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 
 from ..embed.chain import AUTO, open_deep, open_embedder
+from ..git.head import find_git
 from ..index.index import BROKEN, Index
 from ..index.open_store import MEMORY, SQLITE, catalogue_path, checked
 from ..index.stores.database import memory_path
+from ..index.views.authors import Authors
 from ..model.errors import BadInput, IndexBroken, NotFound
 from ..model.filters import DEFAULT, as_text
 from ..model.record import replace
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from ..git.citations import Citations, Cited
     from ..index.catalogue import Row
     from ..index.stores.protocol import OutsideStore
-    from ..index.views.authors import Authors
     from ..index.views.view import View
     from ..model.entry import Memory
     from ..model.filters import Filter
@@ -45,11 +46,6 @@ MAX_QUESTIONS = 100  # of one call
 def warn_on_stderr(message: str) -> None:
     """Print a warning as one line on stderr; the default for `warn`."""
     print(f"rawkomem: {message}", file=sys.stderr)
-
-
-def asks_trust(only: Filter | None) -> bool:
-    """Return whether a filter depends on who committed what."""
-    return only is not None and only.trust > 0
 
 
 class Core:
@@ -109,13 +105,12 @@ class Core:
 
     # Ask a fresh index
 
-    def read(self, ask: Callable[[], T], key: Hashable = None, believing: bool = False) -> T:
-        """Run `ask` on a fresh index, cached by `key`; with `believing`, run it again if git authorship changed."""
+    def read(self, ask: Callable[[], T], key: Hashable = None) -> T:
+        """Run `ask` on a fresh index, cached by `key`; run it again if git authorship changed meanwhile."""
         cached = key is not None and self._asked  # a command asks once: caching starts with the second question
         self._asked = self._asked or key is not None
         answer = self._read_once((lambda: self._cached(ask, key)) if cached else ask)
-        authors = self.authors() if believing else None
-        return self._read_once(ask) if authors and authors.refresh() else answer
+        return self._read_once(ask) if self._follow_commits() else answer
 
     def _read_once(self, ask: Callable[[], T]) -> T:
         """Run `ask`; where the index turns out to be broken, rebuild it and run `ask` once more."""
@@ -160,16 +155,17 @@ class Core:
         if len(texts) > MAX_QUESTIONS:
             raise BadInput(f"{len(texts)} questions at once", f"ask at most {MAX_QUESTIONS}")
         key = ("search", tuple(texts), limit, only) if cached else None
-        return self.read(
-            lambda: search(self.view(only), self.index.store, self.spaces(), texts, limit), key, asks_trust(only)
-        )
+        return self.read(lambda: search(self.view(only), self.index.store, self.spaces(), texts, limit), key)
 
     def rows(self, only: Filter | None = None) -> Sequence[Row]:
         """Return the rows of all memories inside a filter, the last changed first."""
-        return self.read(lambda: self.view(only).rows(), believing=asks_trust(only))
+        return self.read(lambda: self.view(only).rows())
 
-    def view(self, only: Filter | None) -> View:
-        """Return the memories inside a filter; its entities may be given by parts of their names."""
+    def view(self, only: Filter | None, strict: bool = False) -> View:
+        """Return the memories inside a filter; its entities may be given by parts of their names.
+
+        With `strict`, only commits and reviews vouch for what a memory says.
+        """
         from ..index.views.view import View
 
         only = only or DEFAULT
@@ -177,7 +173,7 @@ class Core:
             from ..index.views.entities import resolved
 
             only = replace(only, entities=resolved(only.entities, self.index.catalogue, self.warn))
-        return View(self.layout, self.index.catalogue, only, self.authors, self.index.columns)
+        return View(self.layout, self.index.catalogue, only, self.authors, self.index.columns, strict)
 
     def spaces(self) -> Spaces:
         """Return the vector spaces that questions are embedded in."""
@@ -185,13 +181,13 @@ class Core:
 
     def authors(self) -> Authors | None:
         """Return who committed what; None without git, or where the user's settings turn it off."""
-        from ..git.head import find_git
-
         if not self.settings.commits or find_git(self.layout.root) is None:
             return None
-        from ..index.views.authors import Authors
-
         return Authors(self.index, self.settings.identities)
+
+    def _follow_commits(self) -> bool:
+        """Fold memories again whose entries were committed since; return whether anything changed."""
+        return Authors(self.index, self.settings.identities if self.settings.commits else None).refresh()
 
     def citing(self) -> Callable[[Memory], tuple[Cited, ...]]:
         """Return a function that checks a memory's citations of code. It loads nothing until a memory cites code."""

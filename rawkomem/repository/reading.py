@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from ..index.lists import memory_of
 from ..index.views.past import Past
 from ..index.views.stats import stats
+from ..index.vouching import vouching
 from ..model.errors import NotFound
 from ..state.history import history
-from .core import asks_trust
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,7 +55,7 @@ class Reading:
     def inside(self, only: Filter | None) -> Sequence[Memory]:
         """Return the whole memories inside a filter, the last changed first."""
         core = self._core
-        return core.read(lambda: self.whole(row.id for row in core.view(only).rows()), believing=asks_trust(only))
+        return core.read(lambda: self.whole(row.id for row in core.view(only).rows()))
 
     def whole(self, ids: Iterable[str]) -> list[Memory]:
         """Return the memories of ids that are known; inside `Core.read` only."""
@@ -67,11 +67,17 @@ class Reading:
 
     def history(self, name: str) -> Sequence[Step]:
         """Return every entry about a memory, in order, and what each changed."""
-        return self._core.read(lambda: history(self.entries(self._core.resolve(name))))
+
+        def read() -> Sequence[Step]:
+            past = self._past()
+            return history(past.entries_about(self._core.resolve(name)), past.vouches)
+
+        return self._core.read(read)
 
     def stats(self, only: Filter | None) -> Stats:
         """Return counts over the memories inside a filter."""
-        return self._core.read(lambda: stats(self._core.view(only)), believing=asks_trust(only))
+        return self._core.read(lambda: stats(self._core.view(only)))
 
     def _past(self, at: int = 0) -> Past:
-        return Past(self._core.layout, self._core.index.catalogue, at)
+        catalogue = self._core.index.catalogue
+        return Past(self._core.layout, catalogue, at, vouching(self._core.layout, catalogue.db))

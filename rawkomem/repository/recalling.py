@@ -46,7 +46,7 @@ class Recalling:
         if limits.min_importance not in IMPORTANCE:
             raise BadInput(f"unknown importance {limits.min_importance!r}", "one of " + ", ".join(IMPORTANCE))
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True)
-        return self._core.read(lambda: inject(self._sources(only, strict), task, profile, limits, form), believing=True)
+        return self._core.read(lambda: inject(self._sources(only, strict), task, profile, limits, form))
 
     def explain(self, name: str, task: Task, profile: str, only: Filter | None) -> tuple[Scored, bool]:
         """Return how a memory scores for a task, and whether it would be injected."""
@@ -76,7 +76,7 @@ class Recalling:
             note_use(self._core.layout, now(), session, injection.tokens, ids)
 
     def _sources(self, only: Filter, strict: bool) -> Sources:
-        core, view, spaces = self._core, self._core.view(only), self._core.spaces()
+        core, view, spaces = self._core, self._core.view(only, strict), self._core.spaces()
 
         def fired(situation: Situation) -> dict[str, Fired]:
             found = fired_by(view.catalogue.db, situation)

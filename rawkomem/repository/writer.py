@@ -46,8 +46,7 @@ class Writer:
             core.index.expect_changes()
             plan = self._anonymized(decide(), via)
             core.index.expect_changes()
-            written = write_locked(core.layout, plan)
-            self._note_arrivals(written, via)  # before others decide about these words
+            written = write_locked(core.layout, plan, lambda entries: self._note_arrivals(entries, via))
         self._tell_others(plan, [item.entry for item in written])
         self.follow_page()
         return written
@@ -65,12 +64,10 @@ class Writer:
         entries = (anonymize_entry(entry, people) if unseen(entry, way) else entry for entry in plan.entries)
         return replace(plan, entries=tuple(entries))
 
-    def _note_arrivals(self, written: Sequence[Written], via: str) -> None:
-        ways: dict[str, list[str]] = {}
-        for item in written:
-            ways.setdefault(self.arrival(item.entry.extra, via), []).append(item.entry.id)
-        for way, ids in ways.items():
-            note_arrivals(self._core.layout, ids, way)
+    def _note_arrivals(self, entries: Sequence[Entry], via: str) -> None:
+        """Record how entries arrive, before they are written: whoever reads them next decides by it."""
+        arrived = [(entry.id, entry.digest, self.arrival(entry.extra, via)) for entry in entries]
+        note_arrivals(self._core.layout, arrived)
 
     def _tell_others(self, plan: Plan, entries: Sequence[Entry]) -> None:
         """Tell the user's sinks and the ledger. The entries are on disk: a failure from here on is a warning."""

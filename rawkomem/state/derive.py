@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..model.kinds import ACTIVE
-from ..model.record import replace
+from ..model.kinds import ACTIVE, RECORDED
+from ..model.record import record, replace
+from .facets import is_valid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,9 +12,20 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry, Memory, Value
 
+    Find = Callable[[str], Memory | None]
     Look = Callable[[str], tuple[float, Sequence[str]]]  # id → its own trust, and the ids it was made from
 
 DERIVED = "derivedFrom"
+WITHDRAWN = ("deleted", "quarantined", "disputed", "retracted")  # what rests on these is held back
+
+
+@record
+class Weak:
+    """A source that no longer holds: why, and whether that holds back what was made from it."""
+
+    id: str
+    why: str  # deleted, quarantined, disputed, retracted, superseded or ended
+    holds_back: bool
 
 
 def derived(entry: Entry, sources: Iterable[str]) -> Entry:
@@ -48,6 +60,35 @@ def made_of(memories: Iterable[Memory], sources: Iterable[Memory]) -> list[Memor
     wanted = {memory.id for memory in sources}
     made = (memory for memory in memories if memory.status == ACTIVE and wanted)
     return [memory for memory in made if set(derived_from(memory)) == wanted]
+
+
+def weak_sources(memory: Memory, find: Find, at: int) -> tuple[Weak, ...]:
+    """Return the sources of a memory, and theirs, that no longer hold. Records of runs (traces) only weaken it.
+
+    What nobody vouches for cannot hold back what a person vouches for.
+    """
+    found: list[Weak] = []
+    waiting = list(derived_from(memory))
+    seen = set(waiting)
+    for id in waiting:
+        source = find(id)
+        if source is None:
+            continue
+        if why := _why_weak(source, at):
+            firm = source.kind not in RECORDED and (source.vouched or not memory.vouched)
+            found.append(Weak(id, why, why in WITHDRAWN and firm))
+        further = [other for other in derived_from(source) if other not in seen]
+        waiting += further
+        seen.update(further)
+    return tuple(found)
+
+
+def _why_weak(source: Memory, at: int) -> str:
+    if source.status in WITHDRAWN or source.status == "superseded":
+        return source.status
+    if source.status == "archived":
+        return "retracted" if source.retracted else ""
+    return "" if is_valid(source, at) or at < source.valid_from else "ended"
 
 
 def lowest_trust(sources: Iterable[str], look: Look) -> float:

@@ -74,6 +74,7 @@ def facets_of(memory: Memory) -> Facets:
         category=category_of(memory),
         entities=entities_of(memory),
         session=session_of(memory),
+        vouched=int(memory.vouched),
     )
 
 

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from ..model.entry import Entry, Memory
 from ..model.ids import order_key
 from ..model.kinds import ACTIVE, CHANGES, DRAFT
-from ..model.record import as_dict
+from ..model.record import as_dict, replace
 from .changes import REGISTRY, ids, time_of
+from .vouch import take_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from .changes import Fields
+    from .vouch import Split, Vouches
 
 # Fields that a memory takes from the entry that creates it.
 COPIED = ("id", "kind", "title", "when", "tags", "importance", "by", "found_in", "source", "related", "body", "extra",
@@ -21,11 +23,36 @@ COPIED = ("id", "kind", "title", "when", "tags", "importance", "by", "found_in",
 ARCHIVE = "archive/"  # a file that was moved there is archived without an entry; moving it back undoes that
 
 
-def fold(entries: Iterable[Entry]) -> Memory | None:
-    """Return the memory that these entries about one id make; None while no entry creates it."""
-    ordered = sorted(_as_set(entries), key=lambda entry: order_key(entry.at, entry.id))
+def fold(entries: Iterable[Entry], vouches: Vouches | None = None) -> Memory | None:
+    """Return the memory that these entries about one id make; None while no entry creates it.
+
+    With `vouches`, what nobody vouches for does not change what a person vouched for (see state/vouch.py).
+    """
+    ordered = in_order(entries, vouches)
     creating = next((entry for entry in ordered if entry.creates), None)
-    return None if creating is None else _reduced(_create(creating), ordered)
+    if creating is None:
+        return None
+    if vouches is None:
+        return _reduced(_create(creating), ordered)
+    parts = take_apart(creating, ordered, vouches)
+    memory = _reduced(_create(creating), parts.counting)
+    return replace(memory, vouched=parts.vouched, proposed=tuple(entry.id for entry in parts.proposed))
+
+
+def fold_proposed(entries: Iterable[Entry], vouches: Vouches) -> tuple[Memory, Split] | None:
+    """Return the memory as it would be if every proposed change counted, and its changes taken apart."""
+    ordered = in_order(entries, vouches)
+    creating = next((entry for entry in ordered if entry.creates), None)
+    if creating is None:
+        return None
+    parts = take_apart(creating, ordered, vouches)
+    declined = {entry.id for entry in parts.declined}
+    return _reduced(_create(creating), [entry for entry in ordered if entry.id not in declined]), parts
+
+
+def in_order(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[Entry]:
+    """Return the entries in the order of the fold, one for each id."""
+    return sorted(_as_set(entries, vouches), key=lambda entry: order_key(entry.at, entry.id))
 
 
 def created(entry: Entry) -> Memory:
@@ -48,18 +75,18 @@ def _reduced(fields: Fields, ordered: Iterable[Entry]) -> Memory:
     return Memory(**fields)
 
 
-def _as_set(entries: Iterable[Entry]) -> Iterable[Entry]:
-    """Return one entry for each id; of two that differ under one id, the same one whatever the order."""
+def _as_set(entries: Iterable[Entry], vouches: Vouches | None) -> Iterable[Entry]:
+    """Return one entry for each id; of two under one id, that of a person, else the same one whatever the order."""
     kept: dict[str, Entry] = {}
     for entry in entries:
         other = kept.get(entry.id)
-        if other is None or _rank(entry) < _rank(other):
+        if other is None or _rank(entry, vouches) < _rank(other, vouches):
             kept[entry.id] = entry
     return kept.values()
 
 
-def _rank(entry: Entry) -> tuple[int, str, int, str, str]:
-    return (entry.at, entry.path, entry.line, entry.body, repr(entry))
+def _rank(entry: Entry, vouches: Vouches | None) -> tuple[bool, int, str, int, str, str]:
+    return (not (vouches and vouches(entry)), entry.at, entry.path, entry.line, entry.body, repr(entry))
 
 
 def _create(entry: Entry) -> Fields:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..model.ids import order_key
 from ..model.record import as_dict, record
 from .changes import REGISTRY
-from .fold import after, fold
+from .fold import after, fold, in_order
+from .vouch import take_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..model.entry import Entry, Memory
+    from .vouch import Vouches
 
 # Fields that are no news in themselves, or that follow from another field.
-BOOKKEEPING = ("entries", "updated", "path", "line", "first_observed", "last_observed", "votes")
+BOOKKEEPING = ("entries", "updated", "path", "line", "first_observed", "last_observed", "votes",
+               "vouched", "proposed")  # fmt: skip
 
 
 @record
@@ -25,14 +27,20 @@ class Step:
     entry: Entry
     told: str
     changes: tuple[tuple[str, object, object], ...]
+    counts: bool = True  # False: no person vouches for it, so it changed nothing
 
 
-def history(entries: Iterable[Entry]) -> list[Step]:
+def history(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[Step]:
     """Return what happened to a memory, the oldest first; entries before its creation changed nothing."""
-    ordered = sorted(entries, key=lambda entry: order_key(entry.at, entry.id))
+    ordered = in_order(entries, vouches)
+    creating = next((entry for entry in ordered if entry.creates), None)
+    counting = {entry.id for entry in take_apart(creating, ordered, vouches).counting} if vouches and creating else None
     steps: list[Step] = []
     before: Memory | None = None
     for place, entry in enumerate(ordered):
+        if counting is not None and entry.changes and entry.id not in counting:
+            steps.append(Step(entry, f"proposed: {_told(entry)}", (), counts=False))
+            continue
         now = fold(ordered[: place + 1]) if before is None else after(before, [entry])
         steps.append(Step(entry, _told(entry), _changes(before, now)))
         before = now
@@ -46,8 +54,11 @@ def _told(entry: Entry) -> str:
 
 
 def _changes(before: Memory | None, now: Memory | None) -> tuple[tuple[str, object, object], ...]:
-    if before is None or now is None:
-        return ()
+    return differences(before, now) if before and now else ()
+
+
+def differences(before: Memory, now: Memory) -> tuple[tuple[str, object, object], ...]:
+    """Return (field, before, after) for everything that differs."""
     known = as_dict(before)
     pairs = ((name, known[name], value) for name, value in as_dict(now).items() if name not in BOOKKEEPING)
     return tuple((name, old, value) for name, old, value in pairs if old != value)

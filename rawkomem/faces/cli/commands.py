@@ -44,7 +44,7 @@ COMMANDS = {
     "dispute": ("memories.believe", "Say that a memory is doubtful."),
     "conflicts": ("memories.believe", "Show claims that contradict each other and wait for a review."),
     "quarantine": ("memories.believe", "Hold a memory back until somebody reviews it, or list those."),
-    "review": ("memories.believe", "Decide on a memory in quarantine, or on one side of a conflict."),
+    "review": ("memories.review", "Show what waits for a decision, or decide."),
     "supersede": ("memories.believe", "Put a memory into the place of an older one."),
     "validity": ("memories.believe", "Say from when until when a memory holds."),
     "archive": ("memories.believe", "Take a memory out of use; 'restore' brings it back."),

@@ -1,7 +1,8 @@
 """Record how entries arrived on this machine: one line per entry in `.rawko/local/arrivals.tsv`.
 
-An entry can claim any source, but it cannot write this file. The first line holds the file's inode, so that a file
-from a clone or an archive does not count.
+An entry can claim any source, but it cannot write this file. A line holds the digest of the entry, so that it stops
+counting when somebody edits the entry. The first line holds the file's inode, so that a file from a clone or an archive
+does not count.
 """
 
 from __future__ import annotations
@@ -19,14 +20,16 @@ if TYPE_CHECKING:
 
 FILE_NAME = "arrivals.tsv"
 MAX_HEAD_BYTES = 100  # of its first line
+PERSON = "person"
 
 
-def note_arrivals(layout: Layout, ids: Iterable[str], how: str) -> None:
-    """Append a line for each entry; a failure is ignored, and entries without a line are trusted less."""
+def note_arrivals(layout: Layout, arrived: Iterable[tuple[str, str, str]]) -> None:
+    """Append a line for each (id, digest, how); a failure is ignored, and entries without a line are trusted less."""
     try:
         if not _own_data(layout, MAX_HEAD_BYTES):
             _start(layout)
-        LineFile(local_path(layout, FILE_NAME)).append(*(f"{id}\t{how}" for id in ids if id.isprintable()))
+        lines = (f"{id}\t{how}\t{digest}" for id, digest, how in arrived if id.isprintable())
+        LineFile(local_path(layout, FILE_NAME)).append(*lines)
     except (OSError, RawkoError):
         pass
 
@@ -36,13 +39,26 @@ class Arrivals:
 
     def __init__(self, layout: Layout):
         self._data = _own_data(layout)
+        self._lines: frozenset[bytes] = frozenset()
 
-    def of(self, id: str) -> str:
-        """Return how an entry arrived, by its first note; empty if there is none."""
+    def of(self, id: str, digest: str) -> str:
+        """Return how an entry arrived, by its first note; empty if there is none, or if it said something else then."""
         begin = f"\n{id}\t".encode()
+        end = f"\t{digest}".encode()
         at = self._data.find(begin)
-        end = self._data.find(b"\n", at + len(begin))
-        return self._data[at + len(begin) : end].decode("utf-8", "replace") if 0 <= at < end else ""
+        while at >= 0:
+            stop = self._data.find(b"\n", at + 1)
+            line = self._data[at + len(begin) : stop if stop >= 0 else None]
+            if digest and stop >= 0 and line.endswith(end):
+                return line[: -len(end)].decode("utf-8", "replace")
+            at = self._data.find(begin, at + 1)
+        return ""
+
+    def by_person(self, id: str, digest: str) -> bool:
+        """Return whether a person typed an entry. All lines are taken apart once: a sync asks about many."""
+        if not self._lines:
+            self._lines = frozenset(self._data.split(b"\n")[:-1])
+        return bool(digest) and f"{id}\t{PERSON}\t{digest}".encode() in self._lines
 
 
 def _own_data(layout: Layout, max_bytes: int = -1) -> bytes:

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from ...model.kinds import RECORDED
+from ...model.record import replace
 from ...state.belief.committer import UNKNOWN
-from ...state.belief.trust import BASES, Standing, Trust, explain_trust, limited, standing_of, standing_of_entry
-from ...state.derive import derived_from, lowest_trust
+from ...state.belief.trust import (
+    BASES,
+    REVIEWED,
+    Standing,
+    Trust,
+    explain_trust,
+    limited,
+    standing_of,
+    standing_of_entry,
+)
+from ...state.derive import derived_from, lowest_trust, weak_sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +24,7 @@ if TYPE_CHECKING:
     from ...files.layout import Layout
     from ...files.local.arrivals import Arrivals
     from ...model.entry import Memory
+    from ...state.derive import Weak
     from ..catalogue import Catalogue
     from .authors import Authors
 
@@ -20,11 +32,13 @@ if TYPE_CHECKING:
 class Believed:
     """Caches each memory's standing. Without authors nothing is known of commits."""
 
-    def __init__(self, layout: Layout, catalogue: Catalogue, authors: Authors | None, at: int):
+    def __init__(self, layout: Layout, catalogue: Catalogue, authors: Authors | None, at: int, strict: bool = False):
         self.layout = layout
         self.catalogue = catalogue
         self.authors = authors
         self.at = at
+        self.strict = strict  # commits and reviews count, what was typed does not; sources must be verified too
+        self.counts = strict or bool(authors and authors.names_a_person())  # whether it matters who vouches
         self._standings: dict[str, Standing] = {}
         self._sources: dict[str, tuple[float, Sequence[str]]] = {}
         self._arrivals: Arrivals | None = None
@@ -35,6 +49,10 @@ class Believed:
         self._look_up([memory for memory in memories if memory.id not in self._standings])
         found = {memory.id: self._standings[memory.id] for memory in memories}
         return {id: standing for id, standing in found.items() if not standing.verified}
+
+    def weak_sources(self, memory: Memory) -> tuple[Weak, ...]:
+        """Return the sources of a memory that were withdrawn, superseded, disputed, or have ended."""
+        return weak_sources(memory, self._find_source, self.at) if derived_from(memory) else ()
 
     def trust(self, memory: Memory) -> Trust:
         """Return how far a memory is believed: no further than the least believed of what it was made from."""
@@ -48,11 +66,21 @@ class Believed:
     def _source(self, id: str) -> tuple[float, Sequence[str]]:
         """Return the trust of a source by itself, and its own sources; of one that is gone nothing is known."""
         if id not in self._sources:
-            from ..lists import known_memory
-
-            memory = known_memory(self.catalogue, id)
+            memory = self._find(id)
             self._sources[id] = (self._own(memory).value, derived_from(memory)) if memory else (BASES["unknown"], ())
         return self._sources[id]
+
+    def _find(self, id: str) -> Memory | None:
+        from ..lists import known_memory
+
+        return known_memory(self.catalogue, id)
+
+    def _find_source(self, id: str) -> Memory | None:
+        """Return a source; None also for a record of a run that is in order: a learning may rest on hundreds."""
+        row = self.catalogue.row(id)
+        if row is None or (row.kind in RECORDED and row.status in ("active", "archived")):
+            return None
+        return self._find(id)
 
     def _look_up(self, memories: list[Memory]) -> None:
         commits = self.authors.of_memories([memory.id for memory in memories]) if self.authors else {}
@@ -61,12 +89,29 @@ class Believed:
             ids = (memory.id, *memory.amended_in, *memory.reviewed_in)
             entries = {id: standing_of_entry(states.get(id, UNKNOWN), "") for id in ids}
             if not all(standing.verified for standing in entries.values()):
-                entries = {id: standing_of_entry(states.get(id, UNKNOWN), self._arrival(id)) for id in ids}
-            self._standings[memory.id] = standing_of(memory, entries)
+                digests = self.catalogue.digests_about(memory.id)
+                arrivals = {id: self._arrival(id, digests.get(id, "")) for id in ids}
+                entries = {id: standing_of_entry(states.get(id, UNKNOWN), arrivals[id]) for id in ids}
+            self._standings[memory.id] = self._decided(memory, standing_of(memory, entries), entries[memory.id])
 
-    def _arrival(self, id: str) -> str:
+    def _decided(self, memory: Memory, weakest: Standing, first: Standing) -> Standing:
+        """Return the standing of a memory; where people vouch, the fold has decided already whether anybody does."""
+        if not self.counts:
+            return weakest
+        if not memory.vouched or (self.strict and self._rests_on_unverified(memory)):
+            return replace(weakest, verified=False)
+        return weakest if weakest.verified else first if first.verified else REVIEWED
+
+    def _rests_on_unverified(self, memory: Memory) -> bool:
+        """Return whether no person vouches for a source of a memory, unless a person reviewed the memory itself."""
+        if memory.reviewed_in:
+            return False
+        sources = [source for id in derived_from(memory) if (source := self._find_source(id))]
+        return any(source.kind not in RECORDED and not source.vouched for source in sources)
+
+    def _arrival(self, id: str, digest: str) -> str:
         if self._arrivals is None:
             from ...files.local.arrivals import Arrivals  # a person's commit needs no other witness
 
             self._arrivals = Arrivals(self.layout)
-        return self._arrivals.of(id)
+        return self._arrivals.of(id, digest)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ...files.layout import Layout
     from ...model.entry import Entry, Memory
+    from ...state.vouch import Vouches
     from ...text.when import Fired, Situation
     from ..catalogue import Catalogue
 
@@ -22,15 +23,16 @@ if TYPE_CHECKING:
 class Past:
     """One moment of the past. Each file is read again once: the index knows only how things stand now."""
 
-    def __init__(self, layout: Layout, catalogue: Catalogue, at: int):
+    def __init__(self, layout: Layout, catalogue: Catalogue, at: int, vouches: Vouches | None = None):
         self.layout = layout
         self.catalogue = catalogue
         self.at = at
+        self.vouches = vouches
         self._read: dict[str, tuple[Entry, ...]] = {}
 
     def memory(self, id: str) -> Memory | None:
         """Return the memory as it stood; None before it was created. An entry without a time counts as oldest."""
-        return fold(entry for entry in self.entries_about(id) if entry.at <= self.at)
+        return fold((entry for entry in self.entries_about(id) if entry.at <= self.at), self.vouches)
 
     def entries_about(self, id: str) -> list[Entry]:
         """Return every entry about a memory, of any time, without secrets."""

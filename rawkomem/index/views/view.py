@@ -25,7 +25,13 @@ class View:
     """The memories of an index that are inside a filter."""
 
     def __init__(
-        self, layout: Layout, catalogue: Catalogue, only: Filter, open_authors: OpenAuthors, columns: Collection[str]
+        self,
+        layout: Layout,
+        catalogue: Catalogue,
+        only: Filter,
+        open_authors: OpenAuthors,
+        columns: Collection[str],
+        strict: bool = False,
     ):
         self.layout = layout
         self._columns = columns  # that the store compares; what else a filter asks for, it is given as ids
@@ -33,6 +39,7 @@ class View:
         self.only = replace(only, current=only.current or bool(only.as_of))
         self.at = only.as_of or now()
         self._open_authors = open_authors
+        self.strict = strict  # whether only commits and reviews vouch for what a memory says
         self._believed: Believed | None = None
         self._past: Past | None = None
         self._condition: Callable[[Memory], bool] | None = None
@@ -48,7 +55,7 @@ class View:
         if self._believed is None:
             from .believed import Believed  # most answers ask for no trust
 
-            self._believed = Believed(self.layout, self.catalogue, self.authors, self.at)
+            self._believed = Believed(self.layout, self.catalogue, self.authors, self.at, self.strict)
         return self._believed
 
     def _trust(self, memory: Memory) -> float:
@@ -83,7 +90,8 @@ class View:
         """Return a whole memory; None where it is unknown or outside the filter."""
         from ..lists import known_memory, passes
 
-        memory = self._then(id) if self.only.as_of else known_memory(self.catalogue, id)
+        then = self.only.as_of or (self.strict and self._is_typed(id))
+        memory = self._then(id) if then else known_memory(self.catalogue, id)
         if memory is None or not passes(memory, self.only, self.at, self._trust):
             return None
         return memory if not self.only.where or self._where(memory) else None
@@ -114,6 +122,13 @@ class View:
         passing = [memory for memory in known if passes(memory, only, self.at, self._trust)]
         return tuple(memory.id for memory in passing if not only.where or self._where(memory)) or ("",)
 
+    def _is_typed(self, id: str) -> bool:
+        """Return whether any entry about a memory was not committed by a person, so that it does not count here."""
+        from ..vouching import vouching
+
+        committed = vouching(self.layout, self.catalogue.db, strict=True)
+        return not all(committed and committed.is_committed(own) for own in self.catalogue.digests_about(id).values())
+
     def _then(self, id: str) -> Memory | None:
         """Return the memory as it stood;
 
@@ -140,7 +155,9 @@ class View:
     def past(self) -> Past:
         """Return the moment that `as_of` names."""
         if self._past is None:
+            from ..vouching import vouching
             from .past import Past  # reads and folds files: only for questions about the past
 
-            self._past = Past(self.layout, self.catalogue, self.at)
+            vouches = vouching(self.layout, self.catalogue.db, self.strict)
+            self._past = Past(self.layout, self.catalogue, self.at, vouches)
         return self._past

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from ...exchange.place import is_from, place_of
 from ...index.claims import claiming, pending
+from ...index.vouching import vouching
 from ...model.clock import now
 from ...model.entry import Plan
 from ...model.errors import NotFound
 from ...model.filters import Filter
+from ...model.record import record
 from ...state.belief.claims import read_claim, read_registry, rivals_of
 from ...state.belief.committer import UNKNOWN
 from ...state.belief.conflicts import chain, open_conflicts
@@ -19,9 +21,11 @@ from ...state.changes.archive import plan_archive
 from ...state.changes.dispute import plan_dispute
 from ...state.changes.quarantine import plan_quarantine
 from ...state.changes.reinforce import plan_reinforce
-from ...state.changes.review import plan_restore, plan_review
+from ...state.changes.review import plan_decide, plan_restore, plan_review
 from ...state.changes.supersede import plan_supersede
 from ...state.changes.validity import plan_validity
+from ...state.fold import fold_proposed
+from ...state.history import differences
 from ..lazy import Wing
 
 if TYPE_CHECKING:
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
 
     from ...files.append import Written
     from ...index.views.believed import Believed
-    from ...model.entry import Memory
+    from ...model.entry import Entry, Memory
     from ...state.belief.claims import Predicate
     from ...state.belief.conflicts import Conflict
     from ...state.belief.explained import Replaced
@@ -38,16 +42,30 @@ if TYPE_CHECKING:
 REVIEWS_AT_ONCE = 200  # written under one lock
 
 
+@record
+class Proposal:
+    """A memory, its proposed changes, and the memory as it would be if they were accepted."""
+
+    memory: Memory
+    proposed: Memory
+    changes: tuple[Entry, ...]
+
+    @property
+    def differences(self) -> tuple[tuple[str, object, object], ...]:
+        """Return (field, now, proposed) for everything that would change."""
+        return differences(self.memory, self.proposed)
+
+
 class Beliefs(Wing):
     """How far memories are believed, and every decision about that."""
 
     def trust(self, memory: Memory) -> Trust:
         """Return how far a memory is believed (`value`, from 0 to 1), and what that is made of."""
-        return self._core.read(lambda: self._core.view(None).believed.trust(memory), believing=True)
+        return self._core.read(lambda: self._core.view(None).believed.trust(memory))
 
     def all(self) -> Believed:
         """Return standing and trust of many memories, as they are now."""
-        return self._core.read(lambda: self._core.view(None).believed, believing=True)
+        return self._core.read(lambda: self._core.view(None).believed)
 
     # Decisions about one memory
 
@@ -65,11 +83,21 @@ class Beliefs(Wing):
 
     def review(self, name: str, action: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
         """Activate or reject a memory in quarantine; `settle` ends its conflicts: supersede or keep_both."""
-        return self._decide(lambda: plan_review(*self._with_rivals(name), action, settle, reason, by, self._value))
+
+        def decide() -> Plan:
+            memory, rivals = self._with_rivals(name)
+            return plan_review(memory, rivals, action, settle, reason, by, self._value, self._words(memory))
+
+        return self._decide(decide)
 
     def restore(self, name: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Written]:
         """Bring back a memory that was archived, disputed or superseded."""
-        return self._decide(lambda: plan_restore(*self._with_rivals(name), settle, reason, by, self._value))
+
+        def decide() -> Plan:
+            memory, rivals = self._with_rivals(name)
+            return plan_restore(memory, rivals, settle, reason, by, self._value, self._words(memory))
+
+        return self._decide(decide)
 
     def supersede(self, old: str, new: str, reason: str = "", by: str = "", anyway: bool = False) -> Written:
         """Put one memory into the place of another."""
@@ -83,6 +111,47 @@ class Beliefs(Wing):
     def archive(self, name: str, reason: str = "", by: str = "") -> Written:
         """Take a memory out of use; `restore` brings it back."""
         return self._decide(lambda: plan_archive(self._repo.get(name), reason, by))[0]
+
+    # Changes that were proposed by somebody who does not vouch for the memory
+
+    def proposal(self, name: str) -> Proposal:
+        """Return a memory, its changes that wait for a review, and the memory as it would be with them."""
+        core = self._core
+
+        def read() -> Proposal:
+            id = core.resolve(name)
+            vouches = vouching(core.layout, core.index.catalogue.db)
+            memory = core.reading.whole([id])[0]
+            found = fold_proposed(core.reading.entries(id), vouches) if vouches else None
+            return Proposal(memory, found[0], found[1].proposed) if found else Proposal(memory, memory, ())
+
+        return core.read(read)
+
+    def proposals(self) -> Sequence[Proposal]:
+        """Return all proposals that wait for a review, the memory that changed last first."""
+        waiting = self._core.read(lambda: [row.id for row in self._core.index.catalogue.with_proposals()])
+        return [self.proposal(id) for id in waiting]
+
+    def decide(
+        self, name: str, accept: bool, changes: Sequence[str] = (), reason: str = "", by: str = ""
+    ) -> Sequence[Written]:
+        """Accept or decline proposed changes of a memory, all or those of some entry ids."""
+
+        def decide() -> Plan:
+            proposal = self.proposal(name)
+            unknown = [id for id in changes if id not in {entry.id for entry in proposal.changes}]
+            if unknown or not proposal.changes:
+                missing = ", ".join(unknown) or "no change"
+                raise NotFound(f"{missing} waits for a review of {proposal.memory.id}", "run 'rawkomem review'")
+            chosen = [entry for entry in proposal.changes if entry.id in changes or not changes]
+            return plan_decide(proposal.memory, chosen, accept, reason, by)
+
+        return self._decide(decide)
+
+    def _words(self, memory: Memory) -> Sequence[Entry]:
+        """Return the entries that a memory's words come from, so that a review can name them."""
+        said = (memory.id, *memory.amended_in)
+        return [entry for entry in self._core.read(lambda: self._core.reading.entries(memory.id)) if entry.id in said]
 
     # Review of imports, a whole source at a time
 
@@ -110,7 +179,10 @@ class Beliefs(Wing):
 
         def decide() -> Plan:
             still = [memory for memory in self._repo.get_many(ids) if memory.status == "quarantined"]
-            plans = [plan_review(memory, (), action, settle, reason, by, self._value) for memory in still]
+            plans = [
+                plan_review(memory, (), action, settle, reason, by, self._value, self._words(memory))
+                for memory in still
+            ]
             return Plan(tuple(entry for plan in plans for entry in plan.entries), f"{action} {len(plans)} memories")
 
         self._decide(decide)

@@ -16,7 +16,6 @@ from ...recall.brief import MAX_TOKENS, write_brief
 from ...recall.limits import MAX_SIMILAR, MIN_SIMILARITY
 from ...recall.patterns import match_patterns
 from ...state.run import TRACE, dependency_chain, execution_order
-from ..core import asks_trust
 from ..lazy import Wing
 
 if TYPE_CHECKING:
@@ -83,7 +82,6 @@ class Traces(Wing):
         return core.read(
             lambda: match_patterns(core.view(inside), core.index.store, core.spaces(), *asked),
             ("query", *asked, inside),
-            believing=asks_trust(inside),
         )
 
     def brief(self, goal: str, budget: int = MAX_TOKENS) -> Brief:

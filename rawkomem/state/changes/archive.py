@@ -5,8 +5,10 @@ from __future__ import annotations
 from ...model.entry import Entry, Memory, Plan
 from ...model.errors import Refused
 from ..decide import about, plan_change
-from ..keys import REASON
-from . import Change, with_status
+from ..keys import REASON, Key
+from . import Change, Fields, with_status
+
+HOUSEKEEPING = "housekeeping"
 
 
 def plan_archive(memory: Memory, reason: str, by: str) -> Plan:
@@ -17,8 +19,13 @@ def plan_archive(memory: Memory, reason: str, by: str) -> Plan:
 
 
 def archiving(memory: Memory, reason: str, by: str) -> Entry:
-    """Return the entry that archives a memory."""
-    return about(memory, Entry(kind="archive", by=by, extra={"reason": reason}))
+    """Return the entry by which housekeeping archives a memory: what was made from it stays in use."""
+    return about(memory, Entry(kind="archive", by=by, extra={"reason": reason, "cause": HOUSEKEEPING}))
 
 
-CHANGE = Change(with_status("archived"), lambda entry: "archived", {"reason": REASON})
+def _reduce(fields: Fields, entry: Entry) -> Fields:
+    return {**with_status("archived")(fields, entry), "retracted": entry.extra.get("cause") != HOUSEKEEPING}
+
+
+CAUSE = Key("housekeeping: nobody decided against it; it faded, or another memory holds what it says")
+CHANGE = Change(_reduce, lambda entry: "archived", {"cause": CAUSE, "reason": REASON})

@@ -9,46 +9,83 @@ from ...model.errors import BadInput, Refused
 from ...model.kinds import ACTIVE
 from ..decide import plan_change
 from ..fold import after
-from ..keys import CONFLICTS, REASON, Key
+from ..keys import CONFLICTS, REASON, Key, texts
 from ..references import KEPT_BOTH
+from ..vouch import ACCEPTS, DECLINES, SEPARATOR, named
 from . import Change, Fields, Trust, ids, listed, with_status
 from .link import linking
 from .quarantine import with_conflicts
 from .supersede import outweighs, superseding
 
 ACTIONS = ACTIVATE, REJECT = ("activate", "reject")
+DECIDE = "decide"  # an action that only accepts or declines changes
 SETTLEMENTS = BY_TRUST, SUPERSEDE, KEEP_BOTH = ("", "supersede", "keep_both")  # how an activation settles a conflict
 HIDDEN = ("superseded", "disputed", "archived")  # what `restore` brings back; quarantine ends with a review
 
 
+def plan_decide(memory: Memory, changes: Sequence[Entry], accept: bool, reason: str, by: str) -> Plan:
+    """Accept proposed changes of a memory, or decline them."""
+    extra: Fields = {"action": DECIDE, ACCEPTS if accept else DECLINES: [*map(named, changes)], "reason": reason}
+    why = f"{'accept' if accept else 'decline'} {len(changes)} changes of {memory.id}"
+    return plan_change(memory, "review", by, why, extra)
+
+
 def plan_review(
-    memory: Memory, rivals: Sequence[Memory], action: str, settle: str, reason: str, by: str, trust: Trust
+    memory: Memory,
+    rivals: Sequence[Memory],
+    action: str,
+    settle: str,
+    reason: str,
+    by: str,
+    trust: Trust,
+    words: Sequence[Entry] = (),
 ) -> Plan:
-    """Reject a memory, or activate it and settle conflicts with `rivals` by trust or as the reviewer says."""
+    """Reject a memory, or activate it and settle conflicts with `rivals` by trust or as the reviewer says.
+
+    `words` are the entries that the memory's words come from: the reviewer vouches for them.
+    """
     if action not in ACTIONS or settle not in SETTLEMENTS:
         raise BadInput(f"unknown review {action or settle!r}", "one of " + ", ".join(ACTIONS))
     if memory.status != "quarantined" and not (memory.status == ACTIVE and rivals):
         raise Refused(f"{memory.id} is {memory.status}: the memory is not quarantined", "nothing to review")
     if action == REJECT:
         return plan_change(memory, "review", by, f"reject {memory.id}", {"action": REJECT, "reason": reason})
-    return _plan_active(memory, rivals, settle, reason, by, trust)
+    return _plan_active(memory, rivals, settle, reason, by, trust, words)
 
 
-def plan_restore(memory: Memory, rivals: Sequence[Memory], settle: str, reason: str, by: str, trust: Trust) -> Plan:
+def plan_restore(
+    memory: Memory,
+    rivals: Sequence[Memory],
+    settle: str,
+    reason: str,
+    by: str,
+    trust: Trust,
+    words: Sequence[Entry] = (),
+) -> Plan:
     """Bring a memory back that was archived, disputed or superseded; its conflicts are settled as in a review."""
     if memory.status not in HIDDEN:
         hint = {"quarantined": "use 'rawkomem review'", "deleted": "add it again"}.get(memory.status, "nothing to do")
         raise Refused(f"{memory.id} is {memory.status}", hint)
-    return _plan_active(memory, rivals, settle, reason, by, trust)
+    return _plan_active(memory, rivals, settle, reason, by, trust, words)
 
 
-def _plan_active(memory: Memory, rivals: Sequence[Memory], settle: str, reason: str, by: str, trust: Trust) -> Plan:
+def _plan_active(
+    memory: Memory,
+    rivals: Sequence[Memory],
+    settle: str,
+    reason: str,
+    by: str,
+    trust: Trust,
+    words: Sequence[Entry],
+) -> Plan:
     wins = settle == SUPERSEDE or (settle == BY_TRUST and outweighs(memory, rivals, trust))
     entries: list[Entry] = []
     names = [rival.id for rival in rivals]
     if memory.status != ACTIVE:
         left: list[str] = [] if wins or settle == KEEP_BOTH else [*names]
-        extra: Fields = {"action": ACTIVATE, "reason": reason, "conflictsWith": left}
+        extra: Fields = {
+            "action": ACTIVATE, "reason": reason, "conflictsWith": left, ACCEPTS: [*map(named, words)],
+        }  # fmt: skip
         entries += plan_change(memory, "review", by, "", extra).entries
     if settle == KEEP_BOTH and rivals:
         entries.append(linking(after(memory, entries), names, KEPT_BOTH, by))
@@ -67,6 +104,7 @@ def _reduce(fields: Fields, entry: Entry) -> Fields:
     return {
         **with_status(status)(fields, entry),
         **with_conflicts(fields, entry),
+        "retracted": not activated,
         "superseded_by": "" if activated else fields.get("superseded_by", ""),
         "reviewed_in": (*fields.get("reviewed_in", ()), entry.id) if activated else (),
     }
@@ -75,8 +113,20 @@ def _reduce(fields: Fields, entry: Entry) -> Fields:
 def _tell(entry: Entry) -> str:
     action = {ACTIVATE: "activated in a review", REJECT: "rejected in a review"}.get(str(entry.extra.get("action")))
     left = ids(entry, "conflictsWith")
+    if entry.extra.get("action") == DECIDE:
+        decided = ((word, ids(entry, key)) for word, key in (("accepted", ACCEPTS), ("declined", DECLINES)))
+        action = ", ".join(f"{word} {listed(tuple(map(_id, names)))}" for word, names in decided if names)
     return (action or "reviewed without a decision") + (f", in conflict with {listed(left)}" if left else "")
 
 
-ACTION = Key("The decision of a review", {"enum": [*ACTIONS]})
-CHANGE = Change(_reduce, _tell, {"action": ACTION, "conflictsWith": CONFLICTS, "reason": REASON})
+def _id(name: str) -> str:
+    return name.rpartition(SEPARATOR)[0]
+
+
+ACTION = Key("The decision of a review", {"enum": [*ACTIONS, DECIDE]})
+NAMED = Key("Entries that it accepts or declines: id@digest", texts())
+CHANGE = Change(
+    _reduce,
+    _tell,
+    {"action": ACTION, ACCEPTS: NAMED, DECLINES: NAMED, "conflictsWith": CONFLICTS, "reason": REASON},
+)

@@ -9,6 +9,7 @@ from ...model.entry import Entry, Memory, Plan
 from ...model.errors import Refused
 from ...model.kinds import ACTIVE
 from ..belief.conflicts import chain
+from ..belief.trust import BASES, claimed_source
 from ..decide import about
 from ..keys import ID, REASON, Key
 from . import Change, Fields, Trust, with_status
@@ -21,9 +22,16 @@ TRUST_DECIMALS = 6  # in which two trusts are compared: two claims of one moment
 
 
 def outweighs(memory: Memory, rivals: Sequence[Memory], trust: Trust) -> bool:
-    """Tell whether a memory is trusted at least as much as each of its rivals: the newer one wins ties."""
-    least = round(trust(memory), TRUST_DECIMALS) if rivals else 0.0
-    return all(least >= round(trust(rival), TRUST_DECIMALS) for rival in rivals)
+    """Tell whether a memory is trusted at least as much as each of its rivals: the newer one wins ties.
+
+    Of two that are trusted alike and both declare their source, the better source wins.
+    """
+    return all(_weight(memory, rival, trust) >= _weight(rival, memory, trust) for rival in rivals)
+
+
+def _weight(memory: Memory, rival: Memory, trust: Trust) -> tuple[float, float]:
+    own, other = claimed_source(memory.extra), claimed_source(rival.extra)
+    return round(trust(memory), TRUST_DECIMALS), BASES[own] if own and other else 0.0
 
 
 def superseding(old: Memory, newer: str, reason: str, by: str) -> Entry:

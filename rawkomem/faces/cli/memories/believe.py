@@ -34,7 +34,7 @@ def decision(name: str, done: str = "") -> Callable[[Any], Any]:
 
     def declare(decide: Callable[..., Sequence[Written]]) -> Any:
         def command(repository: Repository, id: str, by: str, as_json: bool, **given: Any) -> None:
-            _report(repository, id, decide(repository, id, by=_who(by), **given), done, as_json)
+            report(repository, id, decide(repository, id, by=who(by), **given), done, as_json)
 
         function = pass_repository(update_wrapper(command, decide))
         for option in (JSON, BY, REASON, click.argument("id")):
@@ -54,7 +54,7 @@ def feedback_command(repository: Repository, id: str, signal: str | None, reason
     """Vote on a memory: it helped, or it did harm."""
     if not signal:
         raise BadInput("which way?", "give --helpful or --harmful")
-    _report(repository, id, [repository.feedback(id, signal, reason, _who(by))], f"counted as {signal}", as_json)
+    report(repository, id, [repository.feedback(id, signal, reason, who(by))], f"counted as {signal}", as_json)
 
 
 @decision("reinforce", "reinforced")
@@ -85,61 +85,21 @@ def quarantine_command(repository: Repository, id: str, place: str, reason: str,
     'rawkomem quarantine list' shows what waits for 'rawkomem review'.
     """
     if id != LIST:
-        _report(repository, id, [repository.beliefs.quarantine(id, reason, _who(by))], "quarantined", as_json)
+        report(repository, id, [repository.beliefs.quarantine(id, reason, who(by))], "quarantined", as_json)
         return
-    held = repository.beliefs.waiting(place) if place else _held(repository)
-    say_rows(as_json, held, _side, _held_line, "nothing is in quarantine")
+    waiting = repository.beliefs.waiting(place) if place else held(repository)
+    say_rows(as_json, waiting, side, held_line, "nothing is in quarantine")
 
 
-def _held_line(memory: Memory) -> str:
+def held_line(memory: Memory) -> str:
+    """Return a quarantined memory as a line."""
     return f"{name_of(memory)}  {one_line(memory.reason, 80)}"
 
 
-def _held(repository: Repository) -> Sequence[Memory]:
+def held(repository: Repository) -> Sequence[Memory]:
+    """Return the memories in quarantine."""
     only = replace(filter_of(), statuses=("quarantined",), current=False)
     return repository.get_many([row.id for row in repository.list(only)])
-
-
-@click.command("review")
-@click.argument("id", required=False)
-@together(REASON, BY, JSON)
-@click.option("--all-from", "place", default="", help="All that was imported from here: a kind, a file, a folder.")
-@click.option("--activate", "action", flag_value="activate", help="Use it.")
-@click.option("--reject", "action", flag_value="reject", help="Archive it.")
-@SUPERSEDE
-@KEEP_BOTH
-@pass_repository
-def review_command(
-    repository: Repository,
-    id: str | None,
-    action: str | None,
-    place: str,
-    supersede: bool,
-    keep_both: bool,
-    **how: Any,
-) -> None:
-    """Decide on a memory in quarantine, or on one side of a conflict.
-
-    An activated claim takes the place of what it contradicts where it is trusted as much, or where you say --supersede;
-    with --keep-both both hold; else the conflict stays open.
-    """
-    if not action and not supersede and not keep_both:
-        raise BadInput("what is the verdict?", "give --activate or --reject")
-    if bool(id) == bool(place):
-        raise BadInput("which memories?", "give an ID, or --all-from with a source")
-    settle = _settle(supersede, keep_both)
-    verdict, done = action or "activate", "rejected" if action == "reject" else "activated"
-    by, reason, as_json = _who(how["by"]), how["reason"], how["as_json"]
-    if id:
-        _report(repository, id, repository.beliefs.review(id, verdict, settle, reason, by), done, as_json)
-        return
-    reviewed = repository.beliefs.review_all(place, verdict, settle, reason, by)
-    say_rows(
-        as_json,
-        reviewed,
-        lambda memory: {**_side(memory), "done": done},
-        lambda memory: f"{paint(done, 'green')}  {name_of(memory)}",
-    )
 
 
 @decision("restore", "restored")
@@ -149,7 +109,7 @@ def restore_command(
     repository: Repository, id: str, supersede: bool, keep_both: bool, reason: str, by: str
 ) -> Sequence[Written]:
     """Bring back a memory that was archived, disputed or superseded."""
-    return repository.beliefs.restore(id, _settle(supersede, keep_both), reason, by)
+    return repository.beliefs.restore(id, settle(supersede, keep_both), reason, by)
 
 
 @decision("archive", "archived")
@@ -170,7 +130,7 @@ def supersede_command(
     repository: Repository, old: str, new: str, anyway: bool, reason: str, by: str, as_json: bool
 ) -> None:
     """Put a memory into the place of an older one."""
-    _report(repository, old, [repository.beliefs.supersede(old, new, reason, _who(by), anyway)], "superseded", as_json)
+    report(repository, old, [repository.beliefs.supersede(old, new, reason, who(by), anyway)], "superseded", as_json)
 
 
 @decision("validity", "window set")
@@ -196,7 +156,7 @@ def evolve_command(repository: Repository, text: tuple[str, ...], title: str, by
     said = read_stdin() if text == ("-",) else " ".join(text)
     entry = entry_from_text(said)
     body = entry.body.strip()
-    entry = replace(entry, title=title or entry.title or one_line(body.partition("\n")[0], 100), by=_who(by))
+    entry = replace(entry, title=title or entry.title or one_line(body.partition("\n")[0], 100), by=who(by))
     say_stored(repository, repository.add(entry, evolve=True), as_json)
 
 
@@ -218,25 +178,30 @@ def conflicts_command(repository: Repository, as_json: bool) -> None:
         note("no claim contradicts another")
 
 
-def _who(by: str) -> str:
+def who(by: str) -> str:
+    """Return who decides: the name that was given, else the user's."""
     return by or user_name()
 
 
-def _settle(supersede: bool, keep_both: bool) -> str:
+def settle(supersede: bool, keep_both: bool) -> str:
+    """Return how a conflict is settled."""
     if supersede and keep_both:
         raise BadInput("one takes the other's place, or both hold", "give --supersede or --keep-both")
     return "supersede" if supersede else "keep_both" if keep_both else ""
 
 
-def _report(repository: Repository, name: str, written: Sequence[Written], done: str, as_json: bool) -> None:
+def report(repository: Repository, name: str, written: Sequence[Written], done: str, as_json: bool) -> None:
     """Print what was done, and the memory's status now."""
     memory = repository.get(name)
+    done = "proposed" if any(item.entry.id in memory.proposed for item in written) else done
     superseded = (item.entry.about for item in written if item.entry.kind == "supersede")
     others = [id for id in superseded if id != memory.id]
     if as_json:
-        say_json({**_side(memory), "done": done, "superseded": others, "entries": [item.entry.id for item in written]})
+        say_json({**side(memory), "done": done, "superseded": others, "entries": [item.entry.id for item in written]})
         return
     say(f"{paint(done, 'green')}  {name_of(memory)}  {paint(memory.path, 'dim')}")
+    if done == "proposed":
+        note(f"a person vouches for {memory.id}: the change waits for 'rawkomem review {memory.id}'")
     for id in others:
         say(f"  in the place of {id}")
     still_open = [conflict.other.id for conflict in repository.beliefs.conflicts() if conflict.memory.id == memory.id]
@@ -251,7 +216,8 @@ def _claim(memory: Memory) -> str:
     return one_line(f"{claim.subject} {claim.predicate} = {claim.value}", 80) if claim else ""
 
 
-def _side(memory: Memory) -> dict[str, Any]:
+def side(memory: Memory) -> dict[str, Any]:
+    """Return a memory as one side of a decision, for JSON."""
     said = {"claim": memory.extra.get("claim"), "conflicts_with": list(memory.conflicts_with)}
     votes = fields_of(memory, "disputes", "reinforcements", "helpful", "harmful", "path")
     return {**fields_of(memory, "id", "title", "status", "reason"), **said, **votes}
@@ -259,4 +225,4 @@ def _side(memory: Memory) -> dict[str, Any]:
 
 def _conflict_json(repository: Repository, conflict: Conflict) -> dict[str, Any]:
     sides = (("memory", conflict.memory), ("other", conflict.other))
-    return {name: {**_side(side), "trust": round(repository.beliefs.trust(side).value, 4)} for name, side in sides}
+    return {name: {**side(one), "trust": round(repository.beliefs.trust(one).value, 4)} for name, one in sides}

@@ -209,7 +209,11 @@ def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
 def _report(repository: Repository, written: Written, done: str, as_json: bool) -> None:
     entry = written.entry
     repository.sync()
-    data = {**fields_of(entry, "id", "about", "path"), "redacted": written.redacted}
+    waits = entry.id in repository.get(entry.about).proposed
+    done = "proposed" if waits else done
+    data = {**fields_of(entry, "id", "about", "path"), "redacted": written.redacted, "proposed": waits}
     say_either(as_json, data, f"{paint(done, 'green')}  {entry.about or entry.id}  {paint(entry.path, 'dim')}")
+    if waits:
+        note(f"a person vouches for {entry.about}: the change waits for 'rawkomem review {entry.about}'")
     if written.redacted:
         note("secrets in the text were redacted before it was written")

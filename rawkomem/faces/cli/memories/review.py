@@ -1,0 +1,142 @@
+"""Implement `rawkomem review`: what waits for a person's decision, and the decision."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from ....model.errors import BadInput
+from ....repository import Repository
+from ....repository.wings.beliefs import Proposal
+from ....text.clean import one_line
+from ..commands import pass_repository
+from ..options import BY, JSON, REASON, together
+from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows
+from .believe import KEEP_BOTH, SUPERSEDE, held, held_line, report, settle, side, who
+
+DECISIONS = {"accept": "accepted", "decline": "declined"}  # on proposed changes
+
+
+@click.command("review")
+@click.argument("id", required=False)
+@together(REASON, BY, JSON)
+@click.option("--all-from", "place", default="", help="All that was imported from here: a kind, a file, a folder.")
+@click.option("--activate", "action", flag_value="activate", help="Use it.")
+@click.option("--reject", "action", flag_value="reject", help="Archive it.")
+@click.option("--accept", "action", flag_value="accept", help="Apply the proposed changes of a memory.")
+@click.option("--decline", "action", flag_value="decline", help="Discard the proposed changes of a memory.")
+@click.option("--change", "changes", multiple=True, help="Only this change (its entry id); may be repeated.")
+@SUPERSEDE
+@KEEP_BOTH
+@pass_repository
+def review_command(
+    repository: Repository,
+    id: str | None,
+    action: str | None,
+    place: str,
+    changes: tuple[str, ...],
+    supersede: bool,
+    keep_both: bool,
+    **how: Any,
+) -> None:
+    """Show what waits for a decision, or decide.
+
+    Without ID, lists quarantined memories and proposed changes. With ID alone, shows what would change.
+
+    Agents can only propose changes of a memory that a person vouches for: --accept applies them, --decline discards
+    them. --activate and --reject decide on a memory in quarantine, or on one side of a conflict. An activated claim
+    takes the place of what it contradicts where it is trusted as much, or where you say --supersede; with --keep-both
+    both hold; else the conflict stays open.
+    """
+    how_settled = settle(supersede, keep_both)
+    verdict = action or ("activate" if how_settled else "")
+    by, reason, as_json = who(how["by"]), how["reason"], how["as_json"]
+    if id and place:
+        raise BadInput("which memories?", "give an ID, or --all-from with a source")
+    if not verdict:
+        _show_waiting(repository, id, place, as_json)
+    elif verdict in DECISIONS:
+        if not id:
+            raise BadInput("which memory?", "give its ID: 'rawkomem review' lists what waits")
+        written = repository.beliefs.decide(id, verdict == "accept", changes, reason, by)
+        report(repository, id, written, DECISIONS[verdict], as_json)
+    elif id:
+        done = "rejected" if verdict == "reject" else "activated"
+        report(repository, id, repository.beliefs.review(id, verdict, how_settled, reason, by), done, as_json)
+    elif place:
+        _review_all(repository, place, verdict, (how_settled, reason, by), as_json)
+    else:
+        raise BadInput("which memories?", "give an ID, or --all-from with a source")
+
+
+def _review_all(repository: Repository, place: str, verdict: str, how: tuple[str, str, str], as_json: bool) -> None:
+    done = "rejected" if verdict == "reject" else "activated"
+    say_rows(
+        as_json,
+        repository.beliefs.review_all(place, verdict, *how),
+        lambda memory: {**side(memory), "done": done},
+        lambda memory: f"{paint(done, 'green')}  {name_of(memory)}",
+    )
+
+
+def _show_waiting(repository: Repository, id: str | None, place: str, as_json: bool) -> None:
+    """List what waits for a decision, or show the proposed changes of one memory."""
+    if place:
+        say_rows(as_json, repository.beliefs.waiting(place), side, held_line, "nothing waits from there")
+        return
+    proposals = [repository.beliefs.proposal(id)] if id else repository.beliefs.proposals()
+    quarantined = [] if id else held(repository)
+    if as_json:
+        say_json({"quarantined": [*map(side, quarantined)], "proposed": [*map(_proposal_json, proposals)]})
+        return
+    for memory in quarantined:
+        say(f"{paint('quarantined', 'yellow')}  {held_line(memory)}")
+    for proposal in proposals:
+        _say_proposal(proposal)
+    if not quarantined and not any(proposal.changes for proposal in proposals):
+        note(
+            "nothing waits for a decision" if not id else f"no change of {proposals[0].memory.id} waits for a decision"
+        )
+    elif id:
+        note(f"apply with 'rawkomem review {proposals[0].memory.id} --accept', or discard with --decline")
+
+
+def _say_proposal(proposal: Proposal) -> None:
+    say(f"{paint('proposed', 'yellow')}  {name_of(proposal.memory)}  {paint(proposal.memory.path, 'dim')}")
+    for entry in proposal.changes:
+        who = f" by {one_line(entry.by, 40)}" if entry.by else ""
+        reason = f": {one_line(str(entry.extra['reason']), 100)}" if entry.extra.get("reason") else ""
+        say(f"  {entry.kind}{who}{reason}  {paint(entry.id, 'dim')}")
+    for field, now, then in proposal.differences:
+        for line in _diff(field, now, then):
+            say(f"    {line}")
+
+
+def _diff(field: str, now: object, then: object) -> Iterator[str]:
+    """Yield the lines of a change of one field; of a text, only the lines that differ."""
+    old, new = (as_lines(value) for value in (now, then))
+    if len(old) <= 1 and len(new) <= 1:
+        yield f"{field}: {one_line(''.join(old), 100) or 'nothing'} → {one_line(''.join(new), 100) or 'nothing'}"
+        return
+    yield f"{field}:"
+    for line in difflib.ndiff(old, new):
+        if line[0] in "+-":
+            yield paint(f"  {line[0]} {one_line(line[2:], 160)}", "green" if line[0] == "+" else "red")
+
+
+def as_lines(value: object) -> list[str]:
+    """Return a value of a memory as lines of text."""
+    if isinstance(value, tuple):
+        return [one_line(str(item), 160) for item in value]
+    return str(value).splitlines() if value not in ("", None) else []
+
+
+def _proposal_json(proposal: Proposal) -> dict[str, Any]:
+    changes = [
+        {**fields_of(entry, "id", "kind", "by"), "reason": entry.extra.get("reason", "")} for entry in proposal.changes
+    ]
+    differences = [{"field": field, "now": now, "proposed": then} for field, now, then in proposal.differences]
+    return {**side(proposal.memory), "changes": changes, "differences": differences}
