@@ -1,4 +1,4 @@
-"""Find what must not be committed: secrets, unreadable files, rewritten history, contradictions, stale citations.
+"""Find what must not be committed: secrets, broken files, rewritten history, contradictions, stale citations and more.
 
 Each check examines what this commit changes, and each can be skipped.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ..files.layout import Layout
 from ..files.read import read_data
 from ..format.citation import cited_in, read_citation
+from ..model.clock import now
 from ..model.entry import Entry, Memory
 from ..model.errors import NotFound
 from ..model.kinds import ACTIVE
@@ -17,6 +18,7 @@ from ..model.problem import ERROR, Problem, error
 from ..model.record import replace
 from ..redaction.find import find_secrets
 from ..state.belief.claims import KEEP_BOTH, UNREGISTERED, Predicate, claim_of, read_claim, rivals_of
+from ..state.derive import DERIVED, derived_from, weak_sources
 from ..state.fold import fold
 from ..state.references import KEPT_BOTH
 from .authorship import digests_in
@@ -31,6 +33,7 @@ APPEND_HINT = f"append an entry instead ('rawkomem amend'); after a purge: {SKIP
 MARKERS_HINT = "keep one side, then git add"
 LEAK_HINT = "remove the secret and change it; 'rawkomem scrub' shows the text without it"
 SETTLE_HINT = "settle it with 'rawkomem consolidate' or 'rawkomem supersede', then git add"
+DERIVED_HINT = "change or delete the memory ('rawkomem amend', 'rawkomem delete'), then git add"
 CONFIRM_HINT = "mend the memory, or confirm it with 'rawkomem cite', then git add"
 
 
@@ -168,6 +171,28 @@ def _claiming(commit: _Commit, changed: Mapping[str, bytes]) -> list[Memory]:
     return commit.memories(claiming)
 
 
+def _derived(commit: _Commit) -> list[Problem]:
+    """Return a Problem for each memory in use that rests on something withdrawn, where this commit brings either."""
+    everything = commit.texts(filter(is_memory, commit.staged.now))
+    deriving = [path for path, data in everything.items() if DERIVED.encode() in data or b"heritage" in data]
+    memories = [memory for memory in commit.memories(deriving) if derived_from(memory)] if deriving else []
+    if not memories:
+        return []
+    about: dict[str, list[Entry]] = {}
+    for path, data in everything.items():
+        for entry in _entries(data, path):
+            about.setdefault(entry.target, []).append(entry)
+    changed = commit.changed()
+    concerned = {id for id, entries in about.items() if any(entry.path in changed for entry in entries)}
+    found = []
+    for memory in memories:
+        for source in weak_sources(memory, lambda id: fold(about.get(id, [])), now()):
+            if source.holds_back and (memory.id in concerned or source.id in concerned):
+                what = f"{memory.id} was made from {source.id}, which is {source.why}"
+                found.append(error("weak-source", what, DERIVED_HINT, memory.line, path=memory.path))
+    return found
+
+
 def _citations(commit: _Commit) -> list[Problem]:
     """Return a Problem for each stale citation in memories of this commit, or to code that this commit changes."""
     changed, code = commit.changed(), commit.staged.code
@@ -209,5 +234,6 @@ CHECKS: dict[str, Callable[[_Commit], list[Problem]]] = {
     "frontmatter": _frontmatter,
     "history": _history,
     "contradictions": _contradictions,
+    "derived": _derived,
     "citations": _citations,
 }

@@ -51,7 +51,9 @@ def take_apart(creating: Entry, ordered: Sequence[Entry], vouches: Vouches) -> S
     own = {entry.id for entry in changes if vouches(entry)}
     reviews = [entry for entry in changes if entry.kind == "review" and entry.id in own]
     accepted, refused = _named_in(reviews, ACCEPTS), _named_in(reviews, DECLINES)
-    is_vouched = vouches(creating) or named(creating) in accepted
+    # A review that a person writes into a file by hand names no entry.
+    by_hand = any(entry.extra.get("action") == "activate" and ACCEPTS not in entry.extra for entry in reviews)
+    is_vouched = vouches(creating) or named(creating) in accepted or by_hand
     counting: list[Entry] = []
     others: list[Entry] = []
     proposed: list[Entry] = []

@@ -80,6 +80,7 @@ def _facts_of_memory(memory: Memory, trust: Trust) -> dict[str, str]:
         "found": " ".join(part for part in (iso(memory.created)[:10], f"by {memory.by}" if memory.by else "") if part),
         "votes": votes,
         "superseded_by": memory.superseded_by,
+        "proposed": "a change is proposed" if memory.proposed else "",
         "related": ", ".join(memory.related),
         "source": f"{memory.path}:{memory.line}",
     }
@@ -97,9 +98,11 @@ def what_was_stored(stored: Stored) -> str:
     return said + _redacted(stored.written)
 
 
-def what_was_amended(written: Written) -> str:
-    """Name the memory that was changed."""
-    return f"amended {written.entry.about}" + _redacted([written])
+def what_was_amended(written: Written, memory: Memory) -> str:
+    """Name the memory that was changed, or say that the change waits for a person."""
+    waits = written.entry.id in memory.proposed
+    said = f"proposed a change of {memory.id}: a person vouches for it and decides" if waits else f"amended {memory.id}"
+    return said + _redacted([written])
 
 
 def _redacted(written: Sequence[Written]) -> str:

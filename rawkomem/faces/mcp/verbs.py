@@ -78,13 +78,16 @@ def remember(repository: Repository, caller: Caller, text: str, amends: str = ""
     """Run `rawkomem add`, or `rawkomem amend` if a memory is named. The text is a body without frontmatter."""
     entry = compose(Entry(body=text.strip("\n")), "amend" if amends else "memory", caller.name, **flags)
     if amends:
-        return what_was_amended(repository.amend(amends, entry))
+        written = repository.amend(amends, entry)
+        return what_was_amended(written, repository.get(written.entry.about))
     return what_was_stored(repository.add(entry))
 
 
 def feedback(repository: Repository, caller: Caller, id: str, signal: str, reason: str = "") -> str:
     """Run `rawkomem feedback`."""
-    return f"noted: {signal}, for {repository.feedback(id, signal, reason, caller.name).entry.about}"
+    vote = repository.feedback(id, signal, reason, caller.name).entry
+    waits = vote.id in repository.get(vote.about).proposed
+    return f"noted: {signal}, for {vote.about}" + (" (a person vouches for it and decides)" if waits else "")
 
 
 def learn(repository: Repository, caller: Caller, text: str, task: str = "") -> str:

@@ -22,6 +22,7 @@ from ...recall.explain import why_fired
 from ...recall.filters import filter_of
 from ...recall.score import Scored
 from ...repository import Repository
+from ...repository.wings.beliefs import Proposal
 from ...state.belief.claims import claim_of
 from ...state.belief.explained import Explained
 from ...state.belief.trust import Trust
@@ -29,6 +30,7 @@ from ...state.facets import type_of
 from ...state.graph.graph import Edge
 from ...state.history import Step
 from ...state.references import Names
+from ...state.vouch import named
 from ...text.clean import clean, one_line
 from .markdown import Meant
 
@@ -181,12 +183,34 @@ def waiting(repository: Repository, render: Render) -> Facts:
 
 
 def _waiting(repository: Repository) -> list[tuple[Memory, list[Memory]]]:
-    """Return memories that are quarantined or contradict an active one, each with what it contradicts."""
+    """Return memories that are quarantined, contradicted or to be changed, each with what it contradicts."""
     held = repository.get_many([row.id for row in repository.list(Filter(statuses=("quarantined",)))])
-    found: dict[str, tuple[Memory, list[Memory]]] = {memory.id: (memory, []) for memory in held}
+    proposed = [proposal.memory for proposal in repository.beliefs.proposals()]
+    found: dict[str, tuple[Memory, list[Memory]]] = {memory.id: (memory, []) for memory in (*held, *proposed)}
     for conflict in repository.beliefs.conflicts():
         found.setdefault(conflict.memory.id, (conflict.memory, []))[1].append(conflict.other)
     return [*found.values()]
+
+
+def _proposal(proposal: Proposal) -> Facts:
+    """Return proposed changes: who proposes what, and the fields that would change."""
+    changes = [
+        {
+            "name": named(entry),  # with a digest: what is decided on is what was shown
+            **{key: one_line(str(getattr(entry, key)), 100) for key in ("kind", "by")},
+            "reason": one_line(str(entry.extra.get("reason", "")), 200),
+        }
+        for entry in proposal.changes
+    ]
+    fields = [
+        {"field": field, "now": clean(_as_text(now)), "proposed": clean(_as_text(then))}
+        for field, now, then in proposal.differences
+    ]
+    return {"changes": changes, "fields": fields}
+
+
+def _as_text(value: object) -> str:
+    return "\n".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _held(repository: Repository, memory: Memory, others: Sequence[Memory], shown: Callable[[str], str]) -> Facts:
@@ -195,6 +219,7 @@ def _held(repository: Repository, memory: Memory, others: Sequence[Memory], show
         "html": shown(memory.body),
         "reason": one_line(memory.reason.replace("_", " "), 200),
         "trust": _trust(repository.beliefs.trust(memory)),
+        "proposal": _proposal(repository.beliefs.proposal(memory.id)) if memory.proposed else None,
         "conflicts": [{**_item(other), "trust": _trust(repository.beliefs.trust(other))} for other in others],
     }
 

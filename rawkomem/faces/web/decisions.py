@@ -25,6 +25,16 @@ def review(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
     return _done(repository, id, [item.entry.id for item in written])
 
 
+def decide(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Accept or decline the proposed changes of a memory that the page showed."""
+    id, action, reason = (_text(said, key) for key in ("id", "action", "reason"))
+    changes = said.get("changes")
+    if action not in ("accept", "decline") or not isinstance(changes, list) or not changes:
+        raise BadInput("no decision given", "accept or decline the changes that are shown")
+    written = repository.beliefs.decide(id, action == "accept", [*map(str, changes)], reason, user_name())
+    return _done(repository, id, [item.entry.id for item in written])
+
+
 def _done(repository: Repository, id: str, entries: list[str]) -> dict[str, Any]:
     memory = repository.get(id)
     return {"id": memory.id, "status": memory.status, "entries": entries}

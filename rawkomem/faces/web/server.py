@@ -33,6 +33,11 @@ TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+DECISIONS = {
+    "/api/feedback": decisions.feedback,
+    "/api/review": decisions.review,
+    "/api/decide": decisions.decide,
+}
 STATUSES = {BadInput: 400, NotFound: 404, Refused: 409, Busy: 503}
 MAX_DECISION_BYTES = 64 * 1024  # bytes of a decision: an id and a reason
 MAX_QUERY_FIELDS = 20  # of a query
@@ -92,7 +97,7 @@ class PageServer(socketserver.ThreadingTCPServer):
 
     def decide(self, path: str, said: Mapping[str, Any]) -> Reply:
         """Carry out a decision."""
-        wanted = {"/api/feedback": decisions.feedback, "/api/review": decisions.review}.get(path)
+        wanted = DECISIONS.get(path)
         return self._reply((lambda: wanted(self.repository, said)) if wanted else None)
 
     def _reply(self, ask: Callable[[], object] | None) -> Reply:

@@ -26,6 +26,7 @@ from ...state.changes.supersede import plan_supersede
 from ...state.changes.validity import plan_validity
 from ...state.fold import fold_proposed
 from ...state.history import differences
+from ...state.vouch import named
 from ..lazy import Wing
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from ...state.belief.conflicts import Conflict
     from ...state.belief.explained import Replaced
     from ...state.belief.trust import Trust
+    from ...state.derive import Weak
 
 REVIEWS_AT_ONCE = 200  # written under one lock
 
@@ -66,6 +68,20 @@ class Beliefs(Wing):
     def all(self) -> Believed:
         """Return standing and trust of many memories, as they are now."""
         return self._core.read(lambda: self._core.view(None).believed)
+
+    def weak_sources(self, memory: Memory) -> tuple[Weak, ...]:
+        """Return the sources of a memory that were withdrawn, superseded, disputed, or have ended."""
+        return self._core.read(lambda: self._core.view(None).believed.weak_sources(memory))
+
+    def weakened(self) -> Sequence[tuple[Memory, tuple[Weak, ...]]]:
+        """Return the memories in use that were made from something that no longer holds."""
+
+        def read() -> list[tuple[Memory, tuple[Weak, ...]]]:
+            view = self._core.view(None)
+            memories = self._core.reading.whole(row.id for row in view.rows())
+            return [(memory, weak) for memory in memories if (weak := view.believed.weak_sources(memory))]
+
+        return self._core.read(read)
 
     # Decisions about one memory
 
@@ -135,15 +151,16 @@ class Beliefs(Wing):
     def decide(
         self, name: str, accept: bool, changes: Sequence[str] = (), reason: str = "", by: str = ""
     ) -> Sequence[Written]:
-        """Accept or decline proposed changes of a memory, all or those of some entry ids."""
+        """Accept or decline proposed changes of a memory: all, or those named by `id` or by `id@digest`."""
 
         def decide() -> Plan:
             proposal = self.proposal(name)
-            unknown = [id for id in changes if id not in {entry.id for entry in proposal.changes}]
-            if unknown or not proposal.changes:
+            known = {key: entry for entry in proposal.changes for key in (entry.id, named(entry))}
+            unknown = [key for key in changes if key not in known]
+            if unknown or not known:
                 missing = ", ".join(unknown) or "no change"
                 raise NotFound(f"{missing} waits for a review of {proposal.memory.id}", "run 'rawkomem review'")
-            chosen = [entry for entry in proposal.changes if entry.id in changes or not changes]
+            chosen = [known[key] for key in changes] or list(proposal.changes)
             return plan_decide(proposal.memory, chosen, accept, reason, by)
 
         return self._decide(decide)
@@ -196,12 +213,14 @@ class Beliefs(Wing):
     def explain(self, name: str) -> Explained:
         """Return how far a memory is believed, and by what: trust, connections, conflicts, history."""
         memory = self._repo.get(name)
+        weak = self.weak_sources(memory)
         return Explained(
             memory,
-            standing(memory, now()),
+            standing(memory, now(), weak),
             self.trust(memory),
             tuple(self._repo.graph.load(statuses=()).around[memory.id]),
             tuple(self._rivals(memory)),
+            weak,
             tuple(self._repo.history(memory.id)),
         )
 

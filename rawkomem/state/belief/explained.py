@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ...model.entry import Memory
     from ..changes import Trust as Believing
+    from ..derive import Weak
     from ..graph.graph import Edge
     from ..history import Step
     from .trust import Trust
@@ -29,11 +30,12 @@ class Explained:
     trust: Trust
     edges: tuple[Edge, ...]
     conflicts: tuple[Memory, ...]
+    weak: tuple[Weak, ...]  # sources that no longer hold
     steps: tuple[Step, ...]
 
 
-def standing(memory: Memory, at: int) -> str:
-    """Return why a memory is not in use at a time, in words; empty when it is in use."""
+def standing(memory: Memory, at: int, weak: Sequence[Weak] = ()) -> str:
+    """Return why a memory is not in use at a time, in words; empty when it is in use. `weak`: see derive.py."""
     reason = f" ({memory.reason})" if memory.reason else ""
     if memory.status == "superseded":
         return f"superseded by {memory.superseded_by}{reason}"
@@ -44,7 +46,7 @@ def standing(memory: Memory, at: int) -> str:
     if memory.status != ACTIVE:
         return f"{memory.status}{reason}"
     if is_valid(memory, at):
-        return ""
+        return next((f"made from {source.id}, which is {source.why}" for source in weak if source.holds_back), "")
     begins = at < memory.valid_from
     return f"valid from {iso(memory.valid_from)}" if begins else f"its validity ended {iso(memory.valid_until)}"
 

@@ -40,6 +40,9 @@ def _print_status(status: Status) -> None:
     say(f"memories    {memories}")
     if status.conflicts:
         say(f"conflicts   {paint(str(status.conflicts), 'yellow')} pending: 'rawkomem conflicts' shows them")
+    if status.proposals:
+        changed = paint(count(status.proposals, "memory"), "yellow")
+        say(f"proposed    {changed} with changes that wait: 'rawkomem review' shows them")
     say(f"fresh       {fresh}")
     say(f"made with   {status.fingerprint}")
     say(f"meaning     {status.tier}; {status.deep} of {status.documents} memories have contextual vectors")

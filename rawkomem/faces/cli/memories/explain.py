@@ -95,6 +95,8 @@ def _print_explained(explained: Explained) -> None:
     for edge in explained.edges:
         arrow = "→" if edge.source == memory.id else "←"
         say(f"{arrow} {one_line(edge.type, 32)}  {edge.other(memory.id)}")
+    for source in explained.weak:
+        say(f"{paint('made from', 'yellow')}  {source.id}, which is {source.why}")
     for other in explained.conflicts:
         settled = how_settled(memory, other)
         word = paint("conflicted with", "dim") if settled else paint("conflicts with", "yellow")
@@ -117,6 +119,7 @@ def _explained_json(explained: Explained) -> dict[str, Any]:
         "observed": observed,
         "feedback": fields_of(memory, "helpful", "harmful"),
         "links": edges,
+        "weak_sources": [fields_of(source, "id", "why", "holds_back") for source in explained.weak],
         "conflicts": [other.id for other in explained.conflicts],
         "settled": {other.id: how for other in explained.conflicts if (how := how_settled(memory, other))},
         "entries": [_step_json(step) for step in explained.steps],

@@ -46,7 +46,7 @@ def list_command(repository: Repository, as_json: bool, **which: Any) -> None:
 
 
 def _line(row: Row) -> str:
-    id = f"{row.id}{bracketed(row.status)}"
+    id = f"{row.id}{bracketed(row.status)}{' [change proposed]' if row.waiting else ''}"
     title = one_line(row.title or row.path, max(20, wide() - len(id) - 26))
     importance = paint(f"{row.importance:8}", IMPORTANCE_COLORS[row.importance])
     return f"{day(row.updated)}  {importance}  {title}  {paint(id, 'dim')}"
@@ -127,6 +127,9 @@ def _facts(memory: Memory, access: Access) -> list[tuple[str, str]]:
         "related": ", ".join(memory.related),
         "changed": iso(memory.updated) if memory.updated != memory.created else "",
         "feedback": votes,
+        "proposed": f"{count(memory.waiting, 'change')}: 'rawkomem review {memory.id}' shows them"
+        if memory.waiting
+        else "",
         "used": f"{count(access.count, 'time')}, last {iso(access.last)}" if access.count else "",
         "file": f"{memory.path}:{memory.line}",
     }

@@ -1,4 +1,4 @@
-// What waits for a decision: memories in quarantine, and claims that contradict each other.
+// What waits for a decision: memories in quarantine, proposed changes, and claims that contradict each other.
 
 import { get, post } from "./api.js";
 import { ago, chips, decide, h, href, many, nothing, prose, toast } from "./dom.js";
@@ -44,11 +44,35 @@ function card(item, decided) {
     h("p", { class: "facts" }, [item.by && `by ${item.by}`, ago(item.created), `trust ${item.trust.value.toFixed(2)}`].filter(Boolean).join(" · ")),
     h("p", { class: "standing" }, standing(item)),
     prose(item.html),
+    item.proposal && proposal(item.proposal),
     item.conflicts.length > 0 && h("div", { class: "rivals" }, h("h3", {}, "It contradicts"), item.conflicts.map(rival)),
-    reviewForm(item, decided));
+    item.proposal ? proposalForm(item, decided) : reviewForm(item, decided));
+}
+
+/** Who proposes what, and each field before and after. */
+function proposal({ changes, fields }) {
+  return h("div", { class: "proposal" }, h("h3", {}, "Proposed"),
+    changes.map((change) => h("p", { class: "facts" }, [change.kind, change.by && `by ${change.by}`, change.reason].filter(Boolean).join(" · "))),
+    fields.map(({ field, now, proposed }) => h("div", { class: "change" }, h("strong", {}, field),
+      h("del", {}, now || "nothing"), h("ins", {}, proposed || "nothing"))));
+}
+
+/** Accept or decline what is shown; a change that arrives meanwhile waits for the next look. */
+function proposalForm(memory, decided) {
+  const reason = h("input", { type: "text", placeholder: "Reason (kept in its history)", "aria-label": "Reason", maxlength: "500" });
+  const settle = async (action) => {
+    await post("decide", { id: memory.id, action, reason: reason.value, changes: memory.proposal.changes.map(({ name }) => name) });
+    await decided();
+    toast(action === "accept" ? "Accepted: the memory changed." : "Declined: the memory stays as it is.");
+  };
+  const button = (action, words, kind) => h("button", { type: "button", class: kind, "data-review": action,
+    onclick: (event) => decide(event.currentTarget, () => settle(action)) }, words);
+  return h("div", { class: "review", role: "group", "aria-label": "Your verdict" }, reason,
+    h("div", { class: "verdicts" }, button("accept", "Accept", "primary"), button("decline", "Decline")));
 }
 
 function standing(item) {
+  if (item.proposal) return "In use as it is: somebody who does not vouch for it proposes a change.";
   if (!isHeld(item)) return "In use, though contradicted: agents may get both until you settle it.";
   return `Held back${item.reason ? ` (${item.reason})` : ""}: no agent gets it until you say so.`;
 }
