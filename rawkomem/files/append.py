@@ -55,8 +55,8 @@ def write_locked(layout: Layout, plan: Plan, before: Callable[[Sequence[Entry]],
         before(clean)
     paths: dict[str, str] = {}
     _write_all(layout, steps, paths)
-    pairs = zip(plan.entries, clean, strict=True)
-    return [Written(replace(entry, path=paths[entry.id]), was_redacted(given, entry)) for given, entry in pairs]
+    hidden = [was_redacted(given, entry) for given, entry in zip(plan.entries, redacted, strict=True)]
+    return [Written(replace(entry, path=paths[entry.id]), was) for entry, was in zip(clean, hidden, strict=True)]
 
 
 def _steps(entries: Sequence[tuple[Entry, str]]) -> list[Step]:

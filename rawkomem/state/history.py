@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Fields that are no news in themselves, or that follow from another field.
 BOOKKEEPING = ("entries", "updated", "path", "line", "first_observed", "last_observed", "votes",
-               "vouched", "proposed")  # fmt: skip
+               "vouched", "proposed", "retracted")  # fmt: skip
 
 
 @record

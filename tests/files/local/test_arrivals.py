@@ -17,47 +17,54 @@ from rawkomem.repository import Repository
 
 def test_the_first_note_counts(repository):
     layout = repository.layout
-    assert Arrivals(layout).of("a") == ""
-    note_arrivals(layout, ["a", "ab"], "agent")
-    note_arrivals(layout, ["a"], "person")
+    assert Arrivals(layout).of("a", "d") == ""
+    note_arrivals(layout, [("a", "d", "agent"), ("ab", "d", "agent")])
+    note_arrivals(layout, [("a", "d", "person")])
     found = Arrivals(layout)
-    assert (found.of("a"), found.of("ab"), found.of("b"), found.of("")) == ("agent", "agent", "", "")
+    assert [found.of(id, "d") for id in ("a", "ab", "b", "")] == ["agent", "agent", "", ""]
+
+
+def test_a_note_is_about_one_text(repository):
+    note_arrivals(repository.layout, [("a", "d", "person"), ("a", "e", "agent")])
+    found = Arrivals(repository.layout)
+    assert [found.of("a", digest) for digest in ("d", "e", "f", "")] == ["person", "agent", "", ""]
+    assert [found.by_person("a", digest) for digest in ("d", "e", "f", "")] == [True, False, False, False]
 
 
 def test_an_id_cannot_write_a_line_of_its_own(repository):
-    note_arrivals(repository.layout, ["a\nevil\tperson", "b\tperson\n"], "agent")
+    note_arrivals(repository.layout, [("a\nevil\tperson", "d", "agent"), ("b\tperson\n", "d", "agent")])
     found = Arrivals(repository.layout)
-    assert [found.of(id) for id in ("a", "evil", "b")] == ["", "", ""]
+    assert [found.of(id, "d") for id in ("a", "evil", "b")] == ["", "", ""]
 
 
 def test_what_came_with_a_copy_is_nobodys(repository, tmp_path):
     layout = repository.layout
-    note_arrivals(layout, ["a"], "person")
+    note_arrivals(layout, [("a", "d", "person")])
     shutil.copy(local_path(layout, FILE_NAME), tmp_path / "copy")
     os.replace(tmp_path / "copy", local_path(layout, FILE_NAME))
-    assert Arrivals(layout).of("a") == ""
-    note_arrivals(layout, ["b"], "person")
-    assert (Arrivals(layout).of("a"), Arrivals(layout).of("b")) == ("", "person")
+    assert Arrivals(layout).of("a", "d") == ""
+    note_arrivals(layout, [("b", "d", "person")])
+    assert (Arrivals(layout).of("a", "d"), Arrivals(layout).of("b", "d")) == ("", "person")
 
 
 def test_a_link_is_not_written_through(repository, tmp_path):
     os.makedirs(repository.layout.local, exist_ok=True)
     (tmp_path / "elsewhere").write_text("mine\n")
     os.symlink(tmp_path / "elsewhere", local_path(repository.layout, FILE_NAME))
-    note_arrivals(repository.layout, ["a"], "person")
+    note_arrivals(repository.layout, [("a", "d", "person")])
     assert (tmp_path / "elsewhere").read_text() == "mine\n"
-    assert Arrivals(repository.layout).of("a") == "person"
+    assert Arrivals(repository.layout).of("a", "d") == "person"
 
 
 def test_many_writers_at_once(repository):
-    def add(n: int) -> str:
+    def add(n: int) -> Entry:
         other = Repository.open(repository.layout.project)
-        return other.add(Entry(title=f"Memory {n}", body="Text."), via="agent").entry.id
+        return other.add(Entry(title=f"Memory {n}", body="Text."), via="agent").entry
 
     with ThreadPoolExecutor(4) as pool:
-        ids = list(pool.map(add, range(12)))
+        entries = list(pool.map(add, range(12)))
     found = Arrivals(repository.layout)
-    assert [found.of(id) for id in ids] == ["agent"] * 12
+    assert [found.of(entry.id, entry.digest) for entry in entries] == ["agent"] * 12
 
 
 def test_a_note_that_cannot_be_written_keeps_nobody_from_writing(repository):
