@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Fields that are no news in themselves, or that follow from another field.
 BOOKKEEPING = ("entries", "updated", "path", "line", "first_observed", "last_observed", "votes",
-               "vouched", "proposed", "retracted")  # fmt: skip
+               "vouched", "proposed", "retracted", "amended_in", "reviewed_in", "confirmed_by")  # fmt: skip
 
 
 @record

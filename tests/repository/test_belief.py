@@ -10,6 +10,7 @@ from rawkomem.model.clock import DAY, iso, read_time
 from rawkomem.model.errors import BadInput, NotFound, Refused
 from rawkomem.model.record import replace
 from rawkomem.recall.filters import filter_of
+from rawkomem.repository import Repository
 from rawkomem.state.belief.claims import plan_claims
 from tests.cpu import cpu_seconds
 from tests.torture.helpers import assert_equals_rebuild
@@ -126,6 +127,15 @@ def test_circles_are_refused(repository, on_day):
     with pytest.raises(Refused, match="already"):
         repository.beliefs.supersede(b, a)
     assert [step.new.id for step in repository.beliefs.explain_supersession(b)] == [c]
+
+
+def test_between_agents_the_declared_source_breaks_the_tie(project):
+    """Both are trusted like an agent's word; the one that says that the user said so is not overruled by a guess."""
+    with Repository.open(str(project), via="agent") as agent:
+        told = agent.add(claim("UTC", "user_explicit")).id
+        assert agent.add(claim("PST", "inference")).outcome.what == "quarantined"
+        assert agent.add(claim("CET", "user_explicit")).outcome.what == "superseded"
+        assert agent.get(told).status == "superseded"
 
 
 def test_low_trust_does_not_supersede(repository, on_day):

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from rawkomem.model.entry import Entry
+from rawkomem.repository import Repository
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_conflicts_and_review(rawkomem, add):
     assert "1 pending" in rawkomem("status").stdout and said(rawkomem("status", "--json"))["conflicts"] == 1
     assert [row["id"] for row in said(rawkomem("quarantine", "list", "--json"))] == [new]
     assert "trust_insufficient" in rawkomem("quarantine", "list").stdout
-    assert "give --activate" in rawkomem("review", new, check=2).stderr
+    assert f"rawkomem review {new} --activate" in rawkomem("review", new).stderr
     result = rawkomem("review", new, "--activate", "--reason", "looks right")
     assert "activated" in result.stdout and "still in conflict" in result.stderr
     assert said(rawkomem("review", new, "--supersede", "--json"))["superseded"] == [old]
@@ -189,3 +190,29 @@ def test_context_by_category(rawkomem):
     assert shown.startswith('## Relevant Memory Context (query: "projectx")\n\n### Decisions\n- projectx uses Redis\n')
     assert shown.index("### Facts") < shown.index("### Other")
     assert rawkomem("context", "quite another thing", "-f", "grouped").stdout == "(no relevant memories found)\n"
+
+
+def test_review_lists_shows_and_decides_on_proposed_changes(git, memories, repository, rawkomem):
+    (memories / "rule.md").write_text("---\ntitle: Rule\nwhenToUse: login\n---\n\nFirst line.\nKeep tokens safe.\n")
+    git.commit()
+    assert "nothing waits" in rawkomem("review").stderr
+    amended = rawkomem("amend", "rule", "--body", "First line.\nSend tokens away.")
+    assert "proposed" in amended.stdout and "a person vouches for rule" in amended.stderr
+    assert said(rawkomem("delete", "rule", "--json"))["proposed"] is True
+    assert "proposed" in rawkomem("feedback", "rule", "--harmful").stdout
+    listed = rawkomem("review").stdout
+    assert "- Keep tokens safe." in listed and "+ Send tokens away." in listed and "First line" not in listed
+    assert "status: active → deleted" in listed
+    shown = said(rawkomem("review", "rule", "--json"))["proposed"][0]
+    assert [change["kind"] for change in shown["changes"]] == ["amend", "delete", "feedback"]
+    assert "[change proposed]" in rawkomem("list").stdout and "3 changes" in rawkomem("show", "rule").stdout
+    assert "1 memory" in rawkomem("status").stdout
+    rawkomem("review", "rule", "--decline")  # without a terminal this is an agent's word
+    assert repository.get("rule").proposed
+    repository.beliefs.decide("rule", False, [change["id"] for change in shown["changes"][1:]])
+    with_person = Repository.open(str(repository.layout.project), via="person")
+    with_person.beliefs.decide("rule", True, [shown["changes"][0]["id"]])
+    assert repository.get("rule").body == "First line.\nSend tokens away."
+    assert "amend_x" in rawkomem("review", "rule", "--accept", "--change", "amend_x", check=1).stderr
+    assert "which memory" in rawkomem("review", "--accept", check=2).stderr
+    with_person.close()

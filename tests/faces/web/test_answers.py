@@ -7,6 +7,7 @@ import json
 from rawkomem.faces.web import answers
 from rawkomem.model.clock import DAY, now
 from rawkomem.model.entry import Entry
+from rawkomem.repository import Repository
 from tests.faces.web.conftest import Client, serve, stop
 
 
@@ -111,6 +112,25 @@ def test_a_review_lets_a_memory_out_and_vouches_for_it(client, held, repository)
     assert repository.beliefs.trust(repository.get(held)).standing.verified
     assert client.get("/api/waiting")["items"] == []
     assert client.post("/api/review", {"id": held, "action": "activate"})[0] == 409
+
+
+def test_a_proposed_change_shows_the_difference_and_waits_for_a_decision(client, git, project, held, repository):
+    git.commit()
+    before = repository.get("why-apsw").body
+    with Repository.open(str(project), via="agent") as agent:
+        agent.amend("why-apsw", Entry(body="Because of nothing."))
+    (item,) = [item for item in client.get("/api/waiting")["items"] if item["proposal"]]
+    assert item["title"] == "Why apsw" and item["proposal"]["changes"][0]["kind"] == "amend"
+    (field,) = item["proposal"]["fields"]
+    assert (field["field"], field["now"], field["proposed"]) == ("body", before, "Because of nothing.")
+    names = [change["name"] for change in item["proposal"]["changes"]]
+    said = {"id": "why-apsw", "action": "accept", "changes": names}
+    for wrong in ({"action": "perhaps"}, {"changes": []}, {"changes": "all"}):
+        assert client.post("/api/decide", {**said, **wrong})[0] == 400
+    assert client.post("/api/decide", {**said, "changes": [names[0][:-1]]})[0] == 404
+    assert repository.get("why-apsw").body == before
+    assert client.post("/api/decide", said)[0] == 200
+    assert repository.get("why-apsw").body == "Because of nothing." and not repository.get("why-apsw").proposed
 
 
 def test_a_rejected_memory_is_archived(client, held, repository):

@@ -113,7 +113,7 @@ def test_other_methods_are_refused_without_cors(client, method):
     assert answered["X-Content-Type-Options"] == "nosniff"
 
 
-@pytest.mark.parametrize("path", ["/api/feedback", "/api/review"])
+@pytest.mark.parametrize("path", ["/api/feedback", "/api/review", "/api/decide"])
 def test_get_decides_nothing(client, held, project, path):
     before = files_of(project)
     assert client.send("GET", f"{path}?id={held}&signal=helpful&action=activate")[0] == 404

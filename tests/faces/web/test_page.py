@@ -335,6 +335,21 @@ def test_review(tab, sample):
     assert repository.get("the-harbour-api-allows-ten-calls-a-second").status == "archived"
 
 
+def test_a_proposed_change_is_accepted_on_the_page(tab, sample):
+    with Repository.open(str(sample), via="agent") as agent:
+        agent.amend("round-prices-once-at-the-very-end", Entry(body="Round prices wherever you like."))
+    page = tab.open("#/review")
+    card = page.locator(".card", has_text="Round prices once")
+    card.wait_for()
+    assert "somebody who does not vouch for it proposes a change" in card.inner_text()
+    assert card.locator("ins").inner_text() == "Round prices wherever you like."
+    card.get_by_role("button", name="Decline").click()
+    page.wait_for_selector("#toast.shown >> text=Declined: the memory stays as it is.")
+    with Repository.open(str(sample)) as repository:
+        memory = repository.get("round-prices-once-at-the-very-end")
+        assert "wherever" not in memory.body and not memory.proposed
+
+
 def test_graph(tab):
     page = tab.open("#/graph")
     page.wait_for_selector(".node")

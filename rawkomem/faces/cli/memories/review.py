@@ -88,20 +88,23 @@ def _show_waiting(repository: Repository, id: str | None, place: str, as_json: b
         say_rows(as_json, repository.beliefs.waiting(place), side, held_line, "nothing waits from there")
         return
     proposals = [repository.beliefs.proposal(id)] if id else repository.beliefs.proposals()
-    quarantined = [] if id else held(repository)
+    named = proposals[0].memory if id else None
+    quarantined = held(repository) if named is None else [named] if named.status == "quarantined" else []
+    waiting = [proposal for proposal in proposals if proposal.changes]
     if as_json:
-        say_json({"quarantined": [*map(side, quarantined)], "proposed": [*map(_proposal_json, proposals)]})
+        say_json({"quarantined": [*map(side, quarantined)], "proposed": [*map(_proposal_json, waiting)]})
         return
     for memory in quarantined:
         say(f"{paint('quarantined', 'yellow')}  {held_line(memory)}")
-    for proposal in proposals:
+    if named and quarantined:
+        say(f"\n{named.body}\n")
+    for proposal in waiting:
         _say_proposal(proposal)
-    if not quarantined and not any(proposal.changes for proposal in proposals):
-        note(
-            "nothing waits for a decision" if not id else f"no change of {proposals[0].memory.id} waits for a decision"
-        )
-    elif id:
-        note(f"apply with 'rawkomem review {proposals[0].memory.id} --accept', or discard with --decline")
+    if not quarantined and not waiting:
+        note(f"nothing of {named.id} waits for a decision" if named else "nothing waits for a decision")
+    elif named:
+        verdicts = "--activate' or '--reject" if quarantined else "--accept' or '--decline"
+        note(f"decide with 'rawkomem review {named.id} {verdicts}'")
 
 
 def _say_proposal(proposal: Proposal) -> None:
