@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..format.emit import emit_entry
 from ..format.split import append_holds, join
@@ -15,6 +15,7 @@ from ..model.kinds import CREATES
 from ..model.problem import ERROR
 from ..model.record import record, replace
 from ..redaction.entry import redact_entry, was_redacted
+from .contents import is_plain_file, read_bytes
 from .layout import Layout
 from .lock import lock
 from .read import QUARANTINE, decode, read_data
@@ -25,6 +26,9 @@ Step = tuple[list[Entry], str]  # entries, and their text as one piece
 FULL_FILE_BYTES = 64 * 1024  # above it the next entry starts a sibling file: a change reads and folds a whole file
 MAX_SIBLINGS = 10_000  # names that are tried
 MAX_RETRIES = 20  # tries when somebody else saves a file between our read and our rename
+RETRY_MS = 10 * 60 * 1000  # milliseconds in which the same memory again is a retry of a killed command
+MAX_READ_SIBLINGS = 4  # files with the name of a title, in which the same memory is looked for
+OWN_FIELDS = {"id": "", "at": 0, "path": "", "line": 0, "given": (), "leaks": False}  # in which a retry may differ
 
 
 @record
@@ -33,6 +37,7 @@ class Written:
 
     entry: Entry
     redacted: bool = False
+    again: bool = False  # an earlier call had stored it already
 
 
 def write_plan(layout: Layout, plan: Plan) -> list[Written]:
@@ -41,14 +46,57 @@ def write_plan(layout: Layout, plan: Plan) -> list[Written]:
         return write_locked(layout, plan)
 
 
-def write_locked(layout: Layout, plan: Plan) -> list[Written]:
-    """Append the plan's entries for a caller that holds the repository lock."""
+def write_locked(
+    layout: Layout,
+    plan: Plan,
+    warn: Callable[[str], None] | None = None,
+    may_be_retry: Callable[[Entry], bool] = lambda entry: False,
+) -> list[Written]:
+    """Append the plan's entries for a caller that holds the repository lock; all of them or, on a failure, none.
+
+    `warn` is told what fails after the entries are in place. `may_be_retry` tells for which entries the same memory, a
+    few minutes old, is taken to be the work of a killed command.
+    """
     remove_leftovers(layout)
     clean = [redact_entry(entry) for entry in plan.entries]
+    known = {e.id: same for e in clean if may_be_retry(e) and (same := _stored_before(layout, e, clean))}
     paths: dict[str, str] = {}
-    _write_all(layout, _steps(clean), paths)
-    pairs = zip(plan.entries, clean, strict=True)
-    return [Written(replace(entry, path=paths[entry.id]), was_redacted(given, entry)) for given, entry in pairs]
+    _write_all(layout, _steps([entry for entry in clean if entry.id not in known]), paths, warn)
+    return [
+        Written(known[entry.id], was_redacted(given, entry), again=True)
+        if entry.id in known
+        else Written(replace(entry, path=paths[entry.id]), was_redacted(given, entry))
+        for given, entry in zip(plan.entries, clean, strict=True)
+    ]
+
+
+def _stored_before(layout: Layout, entry: Entry, plan: Sequence[Entry]) -> Entry | None:
+    """Return the same memory where a killed command stored it: whoever was not told tries again.
+
+    It is in the file of its title, differs in nothing but id and time, and is a few minutes old at most. A memory that
+    the plan says more about is always new.
+    """
+    if not entry.creates or entry.path or any(other.about == entry.id for other in plan):
+        return None
+    paths = [path for _, path in zip(range(MAX_READ_SIBLINGS), _candidates(entry), strict=False)]
+    for path in paths:
+        file = layout.path(path)
+        if not is_plain_file(file):
+            return None
+        try:
+            data = read_bytes(file)
+        except OSError:
+            continue  # the append tells what is wrong with it
+        if entry.title.encode("utf-8", "replace") in data:
+            for known in read_data(data, path, advice=False).entries:
+                if 0 <= entry.at - known.at <= RETRY_MS and _said(known) == _said(entry):
+                    return known
+    return None
+
+
+def _said(entry: Entry) -> Entry:
+    """Return what an entry says, without what only this copy of it has."""
+    return replace(entry, body=entry.body.strip("\n"), **OWN_FIELDS)
 
 
 def _steps(entries: Sequence[Entry]) -> list[Step]:
@@ -71,25 +119,21 @@ def _steps(entries: Sequence[Entry]) -> list[Step]:
     return [*before, *steps.values()]
 
 
-def _write_all(layout: Layout, todo: list[Step], paths: dict[str, str]) -> None:
-    """Write these steps and record each entry's path; retry files that another program saves meanwhile."""
+def _write_all(
+    layout: Layout, todo: list[Step], paths: dict[str, str], warn: Callable[[str], None] | None = None
+) -> None:
+    """Write these steps together and record each entry's path; try again when another program saves a file."""
     for _ in range(MAX_RETRIES):
-        todo = _write_steps(layout, todo, paths)
-        if not todo:
+        files = Replacing(layout, warn)
+        for entries, text in todo:
+            path = _append(layout, files, entries[0], text)
+            paths |= {entry.id: path for entry in entries}
+        meddled = files.finish()
+        if not meddled:
             return
         time.sleep(0.01)
-    path = paths[todo[0][0][0].id]
+    path = layout.relative(min(meddled))
     raise Refused(f"{path} keeps changing while we write", "close the program that saves it, then try again")
-
-
-def _write_steps(layout: Layout, todo: Sequence[Step], paths: dict[str, str]) -> list[Step]:
-    """Write the steps once, record each entry's path, and return steps whose file another program saved meanwhile."""
-    files = Replacing(layout)
-    places = [_append(layout, files, entries[0], text) for entries, text in todo]
-    for (entries, _), path in zip(todo, places, strict=True):
-        paths |= {entry.id: path for entry in entries}
-    meddled = files.finish()
-    return [step for step, path in zip(todo, places, strict=True) if layout.path(path) in meddled]
 
 
 def append_text(layout: Layout, path: str, text: str) -> str:

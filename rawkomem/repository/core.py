@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 
 from ..embed.chain import AUTO, open_deep, open_embedder
-from ..index.index import BROKEN, Index
+from ..files.local.intents import any_intents
+from ..index.index import Index
 from ..index.open_store import MEMORY, SQLITE, catalogue_path, checked
-from ..index.stores.database import memory_path
-from ..model.errors import BadInput, IndexBroken, NotFound
+from ..index.stores.database import BROKEN, DatabaseError, memory_path
+from ..model.errors import BadInput, IndexBroken, NotFound, RawkoError
 from ..model.filters import DEFAULT, as_text
 from ..model.record import replace
 from ..recall.search import DEFAULT_RESULTS, search
@@ -78,6 +79,9 @@ class Core:
         self._adjust = adjust  # changes the settings for one host program
         self._cache: AnswerCache | None = None
         self._asked = False
+        self._finishing = False
+        self.finished_purges: dict[str, Sequence[str]] = {}  # id → paths: interrupted ones that this process ended
+        self.finish_purges()
 
     @property
     def settings(self) -> Settings:
@@ -107,6 +111,29 @@ class Core:
         """Close the index."""
         self.index.close()
 
+    def finish_purges(self) -> None:
+        """End purges that were interrupted, before anything is answered or written."""
+        if self._finishing or not any_intents(self.layout):
+            return
+        from .purging import finish_purges
+
+        self._finishing = True
+        try:
+            self.finished_purges |= finish_purges(self)
+        finally:
+            self._finishing = False
+
+    def follow(self) -> None:
+        """Bring the index up to date after a write. The entries are on disk: a failure is a warning."""
+        self.index.expect_changes()
+        try:
+            self.index.refresh()
+            authors = self.authors()
+            if authors:
+                authors.refresh()
+        except (RawkoError, OSError, DatabaseError) as failure:
+            self.warn(f"written, but the index is not up to date: {failure}")
+
     # Ask a fresh index
 
     def read(self, ask: Callable[[], T], key: Hashable = None, believing: bool = False) -> T:
@@ -119,6 +146,7 @@ class Core:
 
     def _read_once(self, ask: Callable[[], T]) -> T:
         """Run `ask`; where the index turns out to be broken, rebuild it and run `ask` once more."""
+        self.finish_purges()
         try:
             return self.index.answer(ask)
         except BROKEN as failure:
@@ -126,7 +154,7 @@ class Core:
             self.index.discard()
         try:
             return self.index.answer(ask)
-        except BROKEN as failure:
+        except DatabaseError as failure:
             raise IndexBroken(f"the index cannot be read: {failure}", "run 'rawkomem doctor'") from None
 
     def _cached(self, ask: Callable[[], T], key: Hashable) -> T:
@@ -221,8 +249,8 @@ class Core:
         """Return what to do about an unknown name: it may be in a compressed month of the archive."""
         from ..files.bundle import holding
 
-        folder = holding(self.layout, name)
-        return f"'rawkomem retention restore {name}' takes it out of {folder}.tar.gz" if folder else LIST_ALL
+        bundle = holding(self.layout, name)
+        return f"'rawkomem retention restore {name}' takes it out of {bundle}" if bundle else LIST_ALL
 
     # Note what was asked
 
