@@ -15,6 +15,7 @@ from ..model.kinds import CREATES
 from ..model.problem import ERROR
 from ..model.record import record, replace
 from ..redaction.entry import redact_entry, was_redacted
+from .contents import is_plain_file, read_bytes
 from .layout import Layout
 from .lock import lock
 from .read import QUARANTINE, decode, read_data
@@ -25,6 +26,9 @@ Step = tuple[list[Entry], str]  # entries, and their text as one piece
 FULL_FILE_BYTES = 64 * 1024  # above it the next entry starts a sibling file: a change reads and folds a whole file
 MAX_SIBLINGS = 10_000  # names that are tried
 MAX_RETRIES = 20  # tries when somebody else saves a file between our read and our rename
+RETRY_MS = 10 * 60 * 1000  # milliseconds in which the same memory again is a retry of a killed command
+MAX_READ_SIBLINGS = 4  # files with the name of a title, in which the same memory is looked for
+OWN_FIELDS = {"id": "", "at": 0, "path": "", "line": 0, "given": (), "leaks": False, "digest": ""}  # of one copy
 
 
 @record
@@ -33,6 +37,7 @@ class Written:
 
     entry: Entry
     redacted: bool = False
+    again: bool = False  # an earlier call had stored it already
 
 
 def write_plan(layout: Layout, plan: Plan) -> list[Written]:
@@ -41,22 +46,63 @@ def write_plan(layout: Layout, plan: Plan) -> list[Written]:
         return write_locked(layout, plan)
 
 
-def write_locked(layout: Layout, plan: Plan, before: Callable[[Sequence[Entry]], None] | None = None) -> list[Written]:
-    """Append the plan's entries for a caller that holds the repository lock.
+def write_locked(
+    layout: Layout,
+    plan: Plan,
+    warn: Callable[[str], None] | None = None,
+    may_be_retry: Callable[[Entry], bool] = lambda entry: False,
+    before: Callable[[Sequence[Entry]], None] | None = None,
+) -> list[Written]:
+    """Append the plan's entries for a caller that holds the repository lock; all of them or, on a failure, none.
 
-    `before` is given the entries as they will be written, with their digests, right before the first is written.
+    `warn` is told what fails after the entries are in place. `may_be_retry` tells for which entries the same memory, a
+    few minutes old, is taken to be the work of a killed command. `before` is given the entries as they will be written,
+    with their digests, right before the first one is.
     """
     remove_leftovers(layout)
     redacted = [redact_entry(entry) for entry in plan.entries]
-    texts = [_readable(emit_entry(entry)) for entry in redacted]
-    clean = [replace(entry, digest=digest) for entry, (_, digest) in zip(redacted, texts, strict=True)]
-    steps = _steps([(entry, text) for entry, (text, _) in zip(clean, texts, strict=True)])
-    if before:
-        before(clean)
+    known = {e.id: same for e in redacted if may_be_retry(e) and (same := _stored_before(layout, e, redacted))}
+    texts = {entry.id: _readable(emit_entry(entry)) for entry in redacted if entry.id not in known}
+    new = [replace(entry, digest=texts[entry.id][1]) for entry in redacted if entry.id in texts]
+    steps = _steps([(entry, texts[entry.id][0]) for entry in new])
+    if before and new:
+        before(new)
     paths: dict[str, str] = {}
-    _write_all(layout, steps, paths)
-    hidden = [was_redacted(given, entry) for given, entry in zip(plan.entries, redacted, strict=True)]
-    return [Written(replace(entry, path=paths[entry.id]), was) for entry, was in zip(clean, hidden, strict=True)]
+    _write_all(layout, steps, paths, warn)
+    placed = {entry.id: replace(entry, path=paths[entry.id]) for entry in new}
+    return [
+        Written(known.get(entry.id) or placed[entry.id], was_redacted(given, entry), again=entry.id in known)
+        for given, entry in zip(plan.entries, redacted, strict=True)
+    ]
+
+
+def _stored_before(layout: Layout, entry: Entry, plan: Sequence[Entry]) -> Entry | None:
+    """Return the same memory where a killed command stored it: whoever was not told tries again.
+
+    It is in the file of its title, differs in nothing but id and time, and is a few minutes old at most. A memory that
+    the plan says more about is always new.
+    """
+    if not entry.creates or entry.path or any(other.about == entry.id for other in plan):
+        return None
+    paths = [path for _, path in zip(range(MAX_READ_SIBLINGS), _candidates(entry), strict=False)]
+    for path in paths:
+        file = layout.path(path)
+        if not is_plain_file(file):
+            return None
+        try:
+            data = read_bytes(file)
+        except OSError:
+            continue  # the append tells what is wrong with it
+        if entry.title.encode("utf-8", "replace") in data:
+            for known in read_data(data, path, advice=False).entries:
+                if 0 <= entry.at - known.at <= RETRY_MS and _said(known) == _said(entry):
+                    return known
+    return None
+
+
+def _said(entry: Entry) -> Entry:
+    """Return what an entry says, without what only this copy of it has."""
+    return replace(entry, body=entry.body.strip("\n"), **OWN_FIELDS)
 
 
 def _steps(entries: Sequence[tuple[Entry, str]]) -> list[Step]:
@@ -78,25 +124,21 @@ def _steps(entries: Sequence[tuple[Entry, str]]) -> list[Step]:
     return [*before, *steps.values()]
 
 
-def _write_all(layout: Layout, todo: list[Step], paths: dict[str, str]) -> None:
-    """Write these steps and record each entry's path; retry files that another program saves meanwhile."""
+def _write_all(
+    layout: Layout, todo: list[Step], paths: dict[str, str], warn: Callable[[str], None] | None = None
+) -> None:
+    """Write these steps together and record each entry's path; try again when another program saves a file."""
     for _ in range(MAX_RETRIES):
-        todo = _write_steps(layout, todo, paths)
-        if not todo:
+        files = Replacing(layout, warn)
+        for entries, text in todo:
+            path = _append(layout, files, entries[0], text)
+            paths |= {entry.id: path for entry in entries}
+        meddled = files.finish()
+        if not meddled:
             return
         time.sleep(0.01)
-    path = paths[todo[0][0][0].id]
+    path = layout.relative(min(meddled))
     raise Refused(f"{path} keeps changing while we write", "close the program that saves it, then try again")
-
-
-def _write_steps(layout: Layout, todo: Sequence[Step], paths: dict[str, str]) -> list[Step]:
-    """Write the steps once, record each entry's path, and return steps whose file another program saved meanwhile."""
-    files = Replacing(layout)
-    places = [_append(layout, files, entries[0], text) for entries, text in todo]
-    for (entries, _), path in zip(todo, places, strict=True):
-        paths |= {entry.id: path for entry in entries}
-    meddled = files.finish()
-    return [step for step, path in zip(todo, places, strict=True) if layout.path(path) in meddled]
 
 
 def append_text(layout: Layout, path: str, text: str) -> str:

@@ -1,7 +1,9 @@
-"""Pack a month of the archive into one compressed bundle, `archive/2025-03.tar.gz`, and unpack it.
+"""Pack months of the archive into compressed bundles, `archive/2025-03.<hash>.tar.gz`, and unpack them.
 
-A bundle is written and read back before a file is removed: a kill leaves each file in its folder, in the bundle or in
-both, and the next run finishes. The same files give the same bytes on every machine. Bundles are not indexed.
+A bundle is named by the hash of its bytes and never changes. Two clones that pack the same files make the same bundle;
+when their files differ, both bundles stay, and a month is the union of its bundles: git merges them without a conflict.
+A bundle is read back before a file is removed: a kill leaves each file in its folder, in a bundle or in both, and the
+next run finishes. Bundles are not indexed.
 """
 
 from __future__ import annotations
@@ -9,98 +11,142 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import tarfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
 
 from ..model.errors import Refused, Unwritable
 from ..model.ids import holds_id
-from .contents import MAX_FILE_BYTES, is_plain_file, read_bytes
+from .contents import MAX_FILE_BYTES, is_memory_name, is_plain_file
 from .layout import Layout
-from .move import remove_empty
-from .replace import Replacing, refuse_links, sync_folder
+from .move import ARCHIVE, remove_empty
+from .replace import Replacing, refuse_links
 
 BUNDLE_SUFFIX = ".tar.gz"
+HASH_CHARS = 12  # of a bundle's name
+NAME = re.compile(rf"(.+?)(?:\.[0-9a-f]{{{HASH_CHARS}}})?{re.escape(BUNDLE_SUFFIX)}")
 MAX_BUNDLE_BYTES = 512 * 1024 * 1024  # of all files in a bundle that we are willing to unpack
 
 
-def bundle_of(folder: str) -> str:
-    """Return the path of a folder's bundle."""
-    return folder + BUNDLE_SUFFIX
+def is_bundle(path: str) -> bool:
+    """Tell whether a path below .rawko is that of a bundle."""
+    return path.startswith(f"{ARCHIVE}/") and path.endswith(BUNDLE_SUFFIX)
+
+
+def folder_of(bundle: str) -> str:
+    """Return the folder whose files a bundle holds."""
+    named = NAME.fullmatch(bundle)
+    return named[1] if named else bundle
 
 
 def pack(layout: Layout, folder: str) -> int:
-    """Move the Markdown files of a folder into its bundle and return how many; the caller holds the lock."""
-    names = markdown_in(layout, folder)
-    files = {name: read_bytes(layout.path(f"{folder}/{name}")) for name in names}
-    held = read_bundle(layout, bundle_of(folder))
-    clash = next((name for name in files if held.get(name, files[name]) != files[name]), "")
-    if clash:
-        raise Refused(f"{folder}/{clash} differs from the one in its bundle", "rename it, then try again")
-    whole = {**held, **files}
-    if whole != held:
-        _write(layout, bundle_of(folder), _bytes_of(whole))
-    if read_bundle(layout, bundle_of(folder)) != whole:
-        raise Unwritable(f"{bundle_of(folder)} could not be read back", "check the disk; nothing was removed")
-    for name in names:
-        os.unlink(layout.path(f"{folder}/{name}"))
+    """Move the Markdown files of a folder into a bundle and return how many; the caller holds the lock."""
+    reading = Replacing(layout)
+    paths = {name: layout.path(f"{folder}/{name}") for name in markdown_in(layout, folder)}
+    files = {name: data for name, path in paths.items() if (data := reading.read(path)) is not None}
+    held = [read_bundle(layout, bundle) for bundle in bundles_of(layout, folder)]
+    new = {name: data for name, data in files.items() if all(some.get(name) != data for some in held)}
+    if new:
+        _write(layout, folder, new)
+    for name in files:
+        reading.remove(paths[name])
+    if reading.finish():
+        return 0  # somebody saved one of them meanwhile: the next run packs what it says now
     remove_empty(layout, folder)
-    return len(names)
+    return len(files)
 
 
 def unpack(layout: Layout, folder: str) -> int:
-    """Move a bundle's files back into their folder, keep files that are there already, and return how many."""
-    held = read_bundle(layout, bundle_of(folder))
+    """Move the files of a folder's bundles back into it, keep files that are there already, and return how many."""
+    held = bundles_of(layout, folder)
     files = Replacing(layout)
     refuse_links(layout, layout.path(folder))
-    for name, data in held.items():
-        file = layout.path(f"{folder}/{name}")
-        known = files.read(file)
-        if known is None:
-            files.put(file, data)
-        elif known != data:
-            raise Refused(f"{folder}/{name} differs from the one in its bundle", "rename it, then try again")
+    count = 0
+    for bundle in held:
+        files.read(layout.path(bundle))
+        for name, data in read_bundle(layout, bundle).items():
+            file = _place(layout, files, f"{folder}/{name}", data)
+            if file:
+                files.put(file, data)
+                count += 1
+        files.remove(layout.path(bundle))
     if files.finish():
         raise Refused(f"{folder} changed while it was unpacked", "try again")
-    if held:
-        os.unlink(layout.path(bundle_of(folder)))
-        sync_folder(os.path.dirname(layout.path(folder)))
-    return len(held)
+    return count
+
+
+def _place(layout: Layout, files: Replacing, path: str, data: bytes) -> str:
+    """Return the file for these bytes: its own name or one with a number; empty if the bytes are there already."""
+    stem, number = path.removesuffix(".md"), 1
+    while (known := files.read(layout.path(path))) is not None:
+        if known == data:
+            return ""
+        number += 1
+        path = f"{stem}-{number}.md"
+    return layout.path(path)
+
+
+def replace_bundle(layout: Layout, bundle: str, kept: Mapping[str, bytes]) -> None:
+    """Put a bundle of these files into the place of another, for a purge; the caller holds the lock."""
+    files = Replacing(layout)
+    files.read(layout.path(bundle))
+    if kept:
+        _write(layout, folder_of(bundle), kept)
+    files.remove(layout.path(bundle))
+    if files.finish():
+        raise Refused(f"{bundle} changed while it was rewritten", "try again")
 
 
 def bundles(layout: Layout) -> Iterator[str]:
-    """Yield the folders that have a bundle."""
-    for place, folders, names in os.walk(layout.path("archive")):
+    """Yield the paths of all bundles, by name."""
+    for place, folders, names in os.walk(layout.path(ARCHIVE)):
         folders.sort()
         for name in sorted(names):
-            if name.endswith(BUNDLE_SUFFIX):
-                yield layout.relative(os.path.join(place, name)).removesuffix(BUNDLE_SUFFIX)
+            file = os.path.join(place, name)
+            if name.endswith(BUNDLE_SUFFIX) and not name.startswith(".") and is_plain_file(file):
+                yield layout.relative(file)
+
+
+def bundles_of(layout: Layout, folder: str) -> list[str]:
+    """Return the paths of the bundles that hold files of a folder."""
+    return [bundle for bundle in bundles(layout) if folder_of(bundle) == folder]
 
 
 def holding(layout: Layout, id: str) -> str:
-    """Return the folder whose bundle holds an entry of this id; empty if there is none."""
-    for folder in bundles(layout):
-        held = read_bundle(layout, bundle_of(folder)).values()
+    """Return the path of a bundle that holds an entry of this id; empty if there is none."""
+    for bundle in bundles(layout):
+        held = read_bundle(layout, bundle).values()
         if any(holds_id(data.decode("utf-8", "replace"), id) for data in held):
-            return folder
+            return bundle
     return ""
 
 
 def markdown_in(layout: Layout, folder: str) -> list[str]:
-    """Return the names of the Markdown files directly in a folder."""
+    """Return the names of the memory files directly in a folder."""
     place = layout.path(folder)
-    markdown = sorted(name for name in os.listdir(place) if name.endswith(".md"))
+    markdown = sorted(filter(is_memory_name, os.listdir(place)))
     return [name for name in markdown if is_plain_file(os.path.join(place, name))]
 
 
 def read_bundle(layout: Layout, path: str) -> dict[str, bytes]:
-    """Return name → bytes of the regular files with plain names in a bundle; raise Refused if it cannot be read."""
-    file = layout.path(path)
-    if not is_plain_file(file):
+    """Return name → bytes of the files in a bundle; raise Refused if it cannot be read."""
+    try:
+        with open(layout.path(path), "rb") as stream:
+            return bundled_files(stream.read(), path)
+    except FileNotFoundError:
         return {}
+    except OSError as failure:
+        raise Refused(f"{path} cannot be read: {failure.strerror}", "check its permissions and the disk") from None
+
+
+def bundled_files(data: bytes, path: str) -> dict[str, bytes]:
+    """Return name → bytes of the regular files with plain names in a bundle's bytes; `path` names it in errors."""
     held: dict[str, bytes] = {}
     room = MAX_BUNDLE_BYTES
     try:
-        with tarfile.open(file, "r:gz") as archive:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
             for member in archive:
                 if not member.isreg() or not _is_plain(member.name):
                     continue
@@ -109,16 +155,16 @@ def read_bundle(layout: Layout, path: str) -> dict[str, bytes]:
                     raise Refused(f"{path} holds more than a bundle of ours would", "look into it by hand")
                 stream = archive.extractfile(member)
                 held[member.name] = stream.read() if stream else b""
-    except (tarfile.TarError, EOFError, OSError) as failure:
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as failure:
         raise Refused(f"{path} cannot be read: {failure}", "bring it back from git or a backup") from None
     return held
 
 
 def _is_plain(name: str) -> bool:
-    return name.endswith(".md") and not name.startswith(".") and "/" not in name and "\\" not in name
+    return is_memory_name(name) and "/" not in name and "\\" not in name
 
 
-def _bytes_of(files: dict[str, bytes]) -> bytes:
+def _bytes_of(files: Mapping[str, bytes]) -> bytes:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in sorted(files):
@@ -128,11 +174,16 @@ def _bytes_of(files: dict[str, bytes]) -> bytes:
     return gzip.compress(stream.getvalue(), mtime=0)
 
 
-def _write(layout: Layout, path: str, data: bytes) -> None:
+def _write(layout: Layout, folder: str, held: Mapping[str, bytes]) -> None:
+    """Write a bundle of these files and read it back."""
+    data = _bytes_of(held)
+    path = f"{folder}.{sha256(data).hexdigest()[:HASH_CHARS]}{BUNDLE_SUFFIX}"
     file = layout.path(path)
     refuse_links(layout, os.path.dirname(file))
     files = Replacing(layout)
-    files.read(file)
-    files.put(file, data)
+    if files.read(file) != data:
+        files.put(file, data)
     if files.finish():
         raise Refused(f"{path} changed while it was written", "try again")
+    if read_bundle(layout, path) != dict(held):
+        raise Unwritable(f"{path} could not be read back", "check the disk; nothing was removed")

@@ -13,6 +13,11 @@ def is_plain_file(file: str) -> bool:
     return os.path.isfile(file) and not os.path.islink(file)
 
 
+def is_memory_name(name: str) -> bool:
+    """Tell whether a file of this name is read as memories; names with a dot in front are other programs' own."""
+    return name.endswith(".md") and not name.startswith(".")
+
+
 def read_bytes(file: str) -> bytes:
     """Return the file's bytes, at most one more than the limit; raise OSError unless it is a regular file."""
     descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 PAUSE_S = 0.003  # between tries, however long it takes: with growing pauses, newcomers starve those who wait
 PURPOSES = {  # purpose → (file, seconds to wait, what the lock protects)
     "write": ("write.lock", 30.0, "every change of Markdown files; a write takes milliseconds"),
+    "purge": ("purge.lock", 120.0, "one removal of a text at a time, from its intent to its end"),
     "import": ("import.lock", 30.0, "one import at a time, from reading known sources to writing"),
     "learn": ("learn.lock", 120.0, "one run of learning at a time, from looking for known memories to writing"),
     "lessons": ("lessons.lock", 60.0, "a lesson is looked up and counted, or stored, once"),
@@ -30,7 +31,6 @@ PURPOSES = {  # purpose → (file, seconds to wait, what the lock protects)
     "sender": ("sinks/sender.lock", 30.0, "one sender of the webhook at a time"),
     "sink-queue": ("sinks/queue.lock", 2.0, "the webhook's queue; held for milliseconds"),
     "index": ("index.lock", 600.0, "every change of the index; a first sync of many files takes minutes"),
-    "authors": ("index.lock", 5.0, "authorship in the index: yesterday's authors are better than a late answer"),
     "contextual": ("deep.lock", 0.0, "one process fills in contextual vectors; the others leave it to that one"),
     "contextual-purge": ("deep.lock", 60.0, "removal of kept vectors while nobody fills them in"),
     "lance": ("writing.lock", 600.0, "tables of a LanceDB store"),
@@ -100,11 +100,18 @@ class Lock:
         return False
 
     def release(self) -> None:
-        """Give the lock back."""
-        if self.stream:
-            _drop(self.stream.fileno())
-            self.stream.close()
-            self.stream = None
+        """Give the lock back. A failure is no news: closing the file, or the end of the process, gives it back too."""
+        stream, self.stream = self.stream, None
+        if stream is None:
+            return
+        try:
+            _drop(stream.fileno())
+        except OSError:
+            pass
+        try:
+            stream.close()
+        except OSError:
+            pass
 
 
 def _try(descriptor: int) -> bool:

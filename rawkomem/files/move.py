@@ -72,7 +72,11 @@ def _free(layout: Layout, path: str) -> str:
 
 
 def remove_empty(layout: Layout, folder: str) -> None:
-    """Remove a folder below an area when nothing is left in it."""
-    if "/" in folder and os.path.isdir(layout.path(folder)) and not os.listdir(layout.path(folder)):
-        os.rmdir(layout.path(folder))
-        sync_folder(os.path.dirname(layout.path(folder)))
+    """Remove a folder below an area when nothing is left in it; one that cannot be removed stays."""
+    place = layout.path(folder)
+    try:
+        if "/" in folder and os.path.isdir(place) and not os.listdir(place):
+            os.rmdir(place)
+            sync_folder(os.path.dirname(place))
+    except OSError:
+        pass

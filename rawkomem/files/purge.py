@@ -1,64 +1,128 @@
-"""Cut every entry about one memory out of its files: the only rewriter, for leaked secrets."""
+"""Cut every entry about one memory out of the files and bundles: the only rewriter, for leaked secrets."""
 
 from __future__ import annotations
 
-import os
 import re
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from ..model.entry import Entry
-from ..model.errors import Refused, Unwritable
+from ..model.errors import Refused
+from ..model.ids import holds_id
+from ..model.record import record
+from .bundle import bundles, folder_of, read_bundle, replace_bundle
 from .layout import Layout
 from .lock import lock
 from .read import implicit_id, read_data
-from .replace import Replacing
+from .replace import Replacing, remove_leftovers
+from .scan import is_text, stamps, sweep
 
 SEPARATOR_AT_END = re.compile(rb"\r?\n---[ \t]*(?:\r?\n)*\Z")
 
 
-def purge(layout: Layout, id: str, paths: list[str]) -> list[str]:
-    """Cut the entries about `id` out of these files, remove files left empty, and return the changed paths."""
-    changed = []
+@record
+class Found:
+    """A file that speaks of a memory: its bytes, its entries, and the bundle that it is in, if any."""
+
+    path: str
+    data: bytes
+    entries: tuple[Entry, ...]
+    bundle: str = ""
+
+    def about(self, id: str) -> list[Entry]:
+        """Return the entries about a memory."""
+        return [entry for entry in self.entries if entry.target == id]
+
+
+def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
+    """Return every entry about a memory, in files and bundles, and files that name it but cannot be read as memories.
+
+    Raise Refused if the entries cannot be cut out.
+    """
+    found = [*_found(layout, id, Replacing(layout)), *_bundled(layout, id)]
+    for one in found:
+        if one.about(id):
+            _without(one, id)
+    unread = [one.bundle or one.path for one in found if not one.entries]
+    return [entry for one in found for entry in one.about(id)], unread
+
+
+def purge(layout: Layout, id: str) -> list[str]:
+    """Cut the entries about `id` out of every file and bundle, remove files left empty, and return the changed paths.
+
+    Each file is looked at again right before it is replaced: if somebody saved one, nothing is changed.
+    """
     with lock(layout, "write"):
-        for path in paths:
-            try:
-                if _rewrite(layout, path, id):
-                    changed.append(path)
-            except OSError as failure:
-                raise Unwritable(f"cannot purge {path}: {failure.strerror}", "check its permissions") from None
+        files = Replacing(layout)
+        found = [one for one in _found(layout, id, files) if one.about(id)]
+        for one in found:
+            new = _without(one, id)
+            if new:
+                files.put(layout.path(one.path), new)
+            else:
+                files.remove(layout.path(one.path))
+        saved = files.finish()
+        if saved:
+            raise Refused(f"{layout.relative(min(saved))} changed while we read it", "try again")
+        cut = _purge_bundles(layout, id)
+        remove_leftovers(layout)
+    return sorted([*(one.path for one in found), *cut])
+
+
+def _purge_bundles(layout: Layout, id: str) -> list[str]:
+    changed = []
+    for bundle in dict.fromkeys(one.bundle for one in _bundled(layout, id) if one.about(id)):
+        kept = read_bundle(layout, bundle)
+        for one in _bundled(layout, id):
+            if one.bundle == bundle and one.about(id):
+                kept[one.path.rpartition("/")[2]] = _without(one, id)
+        replace_bundle(layout, bundle, {name: data for name, data in kept.items() if data})
+        changed.append(bundle)
     return changed
 
 
-def _rewrite(layout: Layout, path: str, id: str) -> bool:
-    file = layout.path(path)
-    files = Replacing(layout)
-    data = files.read(file)
-    if data is None:
-        raise Unwritable(f"cannot purge {path}: No such file", "run 'rawkomem sync', then try again")
-    entries = read_data(data, path).entries
+def _found(layout: Layout, id: str, files: Replacing) -> Iterator[Found]:
+    """Yield the files that name a memory; a file that names no id may still hold it, under the file's own name."""
+    for path in filter(is_text, stamps(sweep(layout).listing)):
+        data = files.read(layout.path(path)) or b""
+        if _may_speak_of(data, path, id):
+            yield Found(path, data, read_data(data, path, advice=False).entries)
+
+
+def _bundled(layout: Layout, id: str) -> Iterator[Found]:
+    for bundle in list(bundles(layout)):
+        for name, data in read_bundle(layout, bundle).items():
+            path = f"{folder_of(bundle)}/{name}"
+            if _may_speak_of(data, path, id):
+                yield Found(path, data, read_data(data, path, advice=False).entries, bundle)
+
+
+def _may_speak_of(data: bytes, path: str, id: str) -> bool:
+    stem = implicit_id(path)
+    return id == stem or id.startswith(f"{stem}#") or holds_id(data.decode("utf-8", "replace"), id)
+
+
+def _without(found: Found, id: str) -> bytes:
+    """Return the file's bytes without the entries about `id`, none if nothing is left; others keep every byte."""
+    path, data, entries = found.path, found.data, found.entries
     kept = [entry for entry in entries if entry.target != id]
-    if len(kept) == len(entries):
-        return False
     if not kept:
-        os.unlink(file)
-        return True
-    stem, new = implicit_id(path), _without(data, entries, id)
+        return b""
+    new = _cut(data, entries, id)
+    stem = implicit_id(path)
     nameless = any(entry.id.startswith(f"{stem}#") or entry.id == stem for entry in kept)
     if nameless and [entry.id for entry in kept] != [entry.id for entry in read_data(new, path).entries]:
         hint = "give them an 'id:' line first, or edit the file by hand"
         raise Refused(f"{path} holds entries without ids that would change their names", hint)
-    files.put(file, new)
-    if files.finish():
-        raise Refused(f"{path} changed while we read it", "try again")
-    return True
+    return new
 
 
-def _without(data: bytes, entries: tuple[Entry, ...], id: str) -> bytes:
-    """Return the file's bytes without the lines of the entries about `id`; other entries keep every byte."""
+def _cut(data: bytes, entries: Sequence[Entry], id: str) -> bytes:
     lines = data.splitlines(keepends=True)
     starts = [entry.line - 1 for entry in entries] + [len(lines)]
     pieces = [b"".join(lines[a:b]) for a, b in pairwise(starts)]
-    text = b"".join(piece for piece, entry in zip(pieces, entries, strict=True) if entry.target != id)
+    text = b"".join(lines[: starts[0]])
+    text += b"".join(piece for piece, entry in zip(pieces, entries, strict=True) if entry.target != id)
     if entries[-1].target != id:
         return text
     trimmed = SEPARATOR_AT_END.sub(b"", text)  # it led to an entry that is no longer there

@@ -1,73 +1,135 @@
-"""Replace files together: write and sync all of them beside their places, rename them, then sync each folder once.
+"""Replace and remove files together: write and sync new ones beside their places, rename them, then sync each folder.
 
-A kill leaves every file old or new, and a full disk leaves all of them old.
+A kill leaves every file old or new. A failure before the first rename leaves all of them old; when a later rename
+fails, the earlier ones are taken back.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 
 from ..model.errors import Refused, Unwritable
 from .contents import read_bytes
 from .layout import Layout
-from .local.private import local_path, open_local, write_all
+from .local.private import local_path, open_private, write_all
 
-Stamp = tuple[int, int, int]
+Stamp = tuple[int, int, int, int]
 
 TEMPORARY_FOLDER = "tmp"  # below .rawko/local
 TEMPORARY_SUFFIX = ".writing"  # what our own temporary files end with; nothing else is ever cleaned away
 
 
 class Replacing:
-    """Files that are about to be replaced, by a caller that holds the repository lock."""
+    """Files that are about to be replaced or removed, by a caller that holds the repository lock.
 
-    def __init__(self, layout: Layout):
+    `warn` is told when the folders cannot be synced: the files have their new bytes by then, so nothing has failed.
+    """
+
+    def __init__(self, layout: Layout, warn: Callable[[str], None] | None = None):
         self._layout = layout
-        self._before: dict[str, Stamp | None] = {}
-        self._new: dict[str, bytes] = {}
+        self._warn = warn
+        self._before: dict[str, tuple[Stamp, bytes] | None] = {}
+        self._new: dict[str, bytes | None] = {}
 
     def read(self, file: str) -> bytes | None:
         """Return the current or the new bytes of a file; None if there is no file."""
         if file in self._new:
             return self._new[file]
-        self._before[file] = _stamp(file)
-        return None if self._before[file] is None else read_bytes(file)
+        self._before[file] = None
+        try:
+            stamp = _stamp(file)
+            if stamp is None:
+                return None
+            data = read_bytes(file)
+        except FileNotFoundError:
+            return None
+        except OSError as failure:
+            message = f"cannot read {self._layout.relative(file)}: {failure.strerror}"
+            raise Unwritable(message, "check its permissions and the disk") from None
+        self._before[file] = (stamp, data)
+        return data
 
     def put(self, file: str, data: bytes) -> None:
         """Set the new bytes of a file that was read."""
         self._new[file] = data
 
+    def remove(self, file: str) -> None:
+        """Remove a file that was read."""
+        self._new[file] = None
+
     def finish(self) -> set[str]:
-        """Replace the files and return those that another program saved since they were read: they stay unchanged."""
-        written: dict[str, str] = {}
+        """Do all of it, or nothing if another program saved one of the files since: return those that were saved."""
+        beside: dict[str, str] = {}  # file → its temporary: the new bytes or, of a removed file, the old ones
+        done: list[str] = []
         where = ""
         try:
             for number, (where, data) in enumerate(self._new.items()):
-                written[where] = self._write(where, data, number)
-            meddled = set()
-            for where, temporary in written.items():
-                if _stamp(where) != self._before[where]:
-                    meddled.add(where)
-                else:
-                    os.replace(temporary, where)
-            for folder in {os.path.dirname(where) for where in written if where not in meddled}:
-                sync_folder(folder)
+                beside[where] = self._temporary(number) if data is None else self._write(where, data, number)
+            meddled = {where for where in self._new if not self._is_unchanged(where)}
+            if meddled:
+                return meddled
+            for where, temporary in beside.items():
+                os.replace(*((where, temporary) if self._new[where] is None else (temporary, where)))
+                done.append(where)
         except OSError as failure:
             name = self._layout.relative(where)
-            raise Unwritable(f"cannot write {name}: {failure.strerror}", "check permissions and free space") from None
+            left = [self._layout.relative(file) for file in done if not self._take_back(file, beside[file])]
+            also = f"; these files were changed already: {', '.join(left)}" if left else ""
+            raise Unwritable(
+                f"cannot write {name}: {failure.strerror}{also}", "check permissions and free space"
+            ) from None
         finally:
             remove_leftovers(self._layout)
-        return meddled
+        self._sync_folders()
+        return set()
+
+    def _take_back(self, file: str, temporary: str) -> bool:
+        """Give a file its old bytes back; return whether that worked."""
+        before = self._before[file]
+        try:
+            if before is None:
+                os.unlink(file)
+            else:
+                if self._new[file] is not None:
+                    _write_durably(temporary, before[1], mode_of(file))
+                os.replace(temporary, file)
+        except OSError:
+            return False
+        return True
+
+    def _is_unchanged(self, file: str) -> bool:
+        """Look again: a stamp alone would miss a save of the same length within the clock's tick."""
+        before, stamp = self._before[file], _stamp(file)
+        if before is None or stamp is None:
+            return before is None and stamp is None
+        return before[0] == stamp and read_bytes(file) == before[1]
+
+    def _sync_folders(self) -> None:
+        for folder in {os.path.dirname(file) for file in self._new}:
+            try:
+                sync_folder(folder)
+            except OSError as failure:
+                name = self._layout.relative(folder)
+                message = f"a crash of the machine may still undo the change in {name}: {failure.strerror}"
+                if self._warn is None:
+                    raise Unwritable(message, "check the disk") from None
+                self._warn(message)
 
     def _write(self, file: str, data: bytes, number: int) -> str:
         folder = os.path.dirname(file)
         make_folder(folder)
         if not os.access(folder, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))  # now, and not after the first rename
-        name = f"{TEMPORARY_FOLDER}/{os.getpid()}-{number}{TEMPORARY_SUFFIX}"
-        _write_durably(self._layout, name, data, mode_of(file))
-        return local_path(self._layout, name)
+        temporary = self._temporary(number)
+        _write_durably(temporary, data, mode_of(file))
+        return temporary
+
+    def _temporary(self, number: int) -> str:
+        path = local_path(self._layout, f"{TEMPORARY_FOLDER}/{os.getpid()}-{number}{TEMPORARY_SUFFIX}")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return path
 
 
 def refuse_links(layout: Layout, folder: str) -> None:
@@ -79,7 +141,11 @@ def refuse_links(layout: Layout, folder: str) -> None:
 
 def remove_leftovers(layout: Layout) -> None:
     """Remove temporary files, also those of killed writers: the caller holds the lock, so none is in use."""
-    folder = os.path.join(layout.local, TEMPORARY_FOLDER)
+    remove_temporary(os.path.join(layout.local, TEMPORARY_FOLDER))
+
+
+def remove_temporary(folder: str) -> None:
+    """Remove our temporary files from a folder, for a caller that holds the lock under which they are made."""
     try:
         names = os.listdir(folder)
     except OSError:
@@ -111,10 +177,10 @@ def sync_folder(folder: str) -> None:
         os.close(descriptor)
 
 
-def _write_durably(layout: Layout, name: str, data: bytes, mode: int) -> None:
-    with open_local(layout, name, "w") as stream:
+def _write_durably(temporary: str, data: bytes, mode: int) -> None:
+    with open_private(temporary, "w") as stream:
         write_all(stream, data, durable=True)
-        os.chmod(stream.fileno() if os.chmod in os.supports_fd else local_path(layout, name), mode)
+        os.chmod(stream.fileno() if os.chmod in os.supports_fd else temporary, mode)
 
 
 def mode_of(file: str) -> int:
@@ -132,4 +198,4 @@ def _stamp(file: str) -> Stamp | None:
         stat = os.lstat(file)
     except FileNotFoundError:
         return None
-    return (stat.st_size, stat.st_mtime_ns, stat.st_ino)
+    return (stat.st_size, stat.st_mtime_ns, stat.st_ino, stat.st_ctime_ns)

@@ -1,20 +1,22 @@
 """Number the entries of the experience log, and move older entries to the archive.
 
-Both search the bytes, not the index, because they run under the repository lock.
+A number is shown to people and names nothing: two branches may give the same one. What is in the archive already is
+told by its text. Both functions look into the files, not into the index, because they run under the repository lock.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from ..model.clock import iso
 from ..model.entry import Entry
 from ..model.errors import Refused
+from ..model.record import record
 from .append import FULL_FILE_BYTES, append_text
-from .contents import is_plain_file, read_bytes
+from .contents import is_memory_name, is_plain_file, read_bytes
 from .layout import Layout
 from .read import decode, read_data
 from .replace import Replacing
@@ -23,14 +25,32 @@ LOG, ARCHIVED_LOG = "log", "archive/log"
 FILE_NAME = "memory_log.md"  # of the log, and of each month in the archive
 MAX_LOG_ENTRIES = 1_000  # entries of the log (LLMos); older ones are archived, never deleted
 UNDATED = "undated"  # the month of an entry that tells no time
-NUMBER = re.compile(rb"experience_id\W{1,6}exp_(\d{1,12})\b|^id:[ \t]*\"?exp_(\d{1,12})\"?[ \t]*$", re.MULTILINE)
-OWN_NUMBER = re.compile(rb"^(?:experience_id|id):[ \t]*\"?exp_(\d{1,12})\"?[ \t]*\r?$", re.MULTILINE)
+EXPERIENCE = "experience"
+NUMBER = re.compile(
+    rb"experience_id\W{1,6}exp_(\d{1,12})\b|^id:[ \t]*\"?exp_(\d{1,12})\"?[ \t]*$"
+    rb"|^experience_number:[ \t]*(\d{1,12})[ \t]*\r?$",
+    re.MULTILINE,
+)
+OWN_ID = re.compile(rb"^(?:experience_id|id):[ \t]*\"?exp_\w+\"?[ \t]*\r?$", re.MULTILINE)
 SEPARATOR = re.compile(r"\n---[ \t]*\n\s*\Z")
+
+
+@record
+class Logged:
+    """An entry of the log, and its own lines without the separator behind them."""
+
+    entry: Entry
+    text: str
 
 
 def next_number(layout: Layout) -> int:
     """Return one more than the highest number in the log or its archive."""
-    return max((number for _, number in _numbers(layout, NUMBER, LOG, ARCHIVED_LOG)), default=0) + 1
+    numbers = (
+        int(next(group for group in match.groups() if group))
+        for _, data in _files(layout, LOG, ARCHIVED_LOG)
+        for match in NUMBER.finditer(data)
+    )
+    return max(numbers, default=0) + 1
 
 
 def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
@@ -39,76 +59,94 @@ def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
     Each is durable in the archive before it leaves the log: a kill in between leaves it in both, and the next rotation
     removes it from the log. Logs in an older form are not changed.
     """
-    known = sorted({(number, path) for path, number in _numbers(layout, OWN_NUMBER, LOG) if _is_ours(layout, path)})
-    leaving = known[: max(0, len({number for number, _ in known}) - keep)]
-    archived = {number for _, number in _numbers(layout, OWN_NUMBER, ARCHIVED_LOG)} if leaving else set()
-    for path in dict.fromkeys(path for _, path in leaving):
-        _take_out(layout, path, {f"exp_{number}" for number, place in leaving if place == path}, archived)
-    return [f"exp_{number}" for number, _ in leaving]
+    ours = [(path, data) for path, data in _files(layout, LOG) if _is_ours(data)]
+    if sum(len(OWN_ID.findall(data)) for _, data in ours) <= keep:
+        return []
+    known = [(path, logged) for path, data in ours for logged in _logged(data, path) if logged.entry.kind == EXPERIENCE]
+    known.sort(key=lambda pair: (pair[1].entry.at, *_as_number(pair[1].entry.id)))
+    leaving, staying = known[: max(0, len(known) - keep)], known[max(0, len(known) - keep) :]
+    ids = {logged.entry.id for _, logged in leaving} - {logged.entry.id for _, logged in staying}
+    for path in dict.fromkeys(path for path, _ in leaving):
+        _take_out(layout, path, {logged.text for place, logged in leaving if place == path}, ids)
+    return [logged.entry.id for _, logged in leaving]
 
 
-def _take_out(layout: Layout, path: str, ids: set[str], archived: set[int]) -> None:
+def _as_number(id: str) -> tuple[int, str]:
+    """Return a sort key of ids: those of older logs by their number."""
+    digits = id.removeprefix("exp_")
+    return (int(digits), id) if digits.isdecimal() else (0, id)
+
+
+def _take_out(layout: Layout, path: str, texts: set[str], ids: set[str]) -> None:
+    """Move experiences with these texts to the archive, and the changes of those with these ids."""
     file = layout.path(path)
     files = Replacing(layout)
-    data = files.read(file) or b""
-    entries = read_data(data, path, advice=False).entries
-    pieces = list(_pieces(data, entries))
-    new = [(entry, piece) for entry, piece in pieces if entry.target in ids and _number(entry) not in archived]
-    for month, texts in _by_month(new).items():
-        for text in texts:
+    leaving: list[Logged] = []
+    left: list[str] = []
+    for piece in _logged(files.read(file) or b"", path):
+        if piece.text in texts or piece.entry.about in ids:
+            leaving.append(piece)
+        else:
+            left.append(piece.text)
+    for month, some in _by_month(leaving).items():
+        files_there = _files(layout, f"{ARCHIVED_LOG}/{month}")
+        archived = {known.text for name, data in files_there for known in _logged(data, name)}
+        for text in _packed(text for text in some if text not in archived):
             append_text(layout, f"{ARCHIVED_LOG}/{month}/{FILE_NAME}", text)
-    left = [piece for entry, piece in pieces if entry.target not in ids]
-    if not left:
-        os.unlink(file)
-        return
-    files.put(file, _joined(left).encode())
+    if left:
+        files.put(file, _joined(left).encode())
+    else:
+        files.remove(file)
     if files.finish():
         raise Refused(f"{path} changed while it was rotated", "try again")
 
 
-def _by_month(leaving: Iterable[tuple[Entry, str]]) -> dict[str, list[str]]:
-    """Return month → texts that leave, none longer than a file should be; changes follow their experience."""
+def _by_month(leaving: Sequence[Logged]) -> dict[str, list[str]]:
+    """Return month → texts that leave; changes follow their experience."""
     months: dict[str, str] = {}
     texts: dict[str, list[str]] = {}
-    for entry, piece in leaving:
-        month = months.setdefault(entry.target, iso(entry.at)[:7] or UNDATED)
-        known = texts.setdefault(month, [])
-        if known and len(known[-1].encode()) + len(piece.encode()) < FULL_FILE_BYTES // 2:
-            known[-1] = _joined([known[-1], piece])
-        else:
-            known.append(piece)
+    for piece in leaving:
+        month = iso(piece.entry.at)[:7] or UNDATED
+        month = month if piece.entry.creates else months.get(piece.entry.target, month)
+        months.setdefault(piece.entry.target, month)
+        texts.setdefault(month, []).append(piece.text)
     return texts
 
 
-def _number(entry: Entry) -> int:
-    digits = entry.target.removeprefix("exp_")
-    return int(digits) if digits.isdecimal() else -1
+def _packed(texts: Iterable[str]) -> list[str]:
+    """Return the texts joined to fewer, none longer than a file should be."""
+    packed: list[str] = []
+    for text in texts:
+        if packed and len(packed[-1].encode()) + len(text.encode()) < FULL_FILE_BYTES // 2:
+            packed[-1] = _joined([packed[-1], text])
+        else:
+            packed.append(text)
+    return packed
 
 
-def _pieces(data: bytes, entries: tuple[Entry, ...]) -> Iterator[tuple[Entry, str]]:
-    """Yield each entry with its own lines, without the separator behind them."""
+def _logged(data: bytes, path: str) -> Iterator[Logged]:
+    entries = read_data(data, path, advice=False).entries
     text, _, _ = decode(data)
-    lines = text.splitlines(keepends=True)
+    lines = [f"{line}\n" for line in text.split("\n")]  # splitlines() would also cut at a form feed in a body
     starts = [*(entry.line - 1 for entry in entries), len(lines)]
     for entry, (start, end) in zip(entries, pairwise(starts), strict=True):
         piece = "".join(lines[start:end])
-        yield entry, (SEPARATOR.sub("\n", piece) if end < len(lines) else piece).rstrip("\n") + "\n"
+        yield Logged(entry, (SEPARATOR.sub("\n", piece) if end < len(lines) else piece).rstrip("\n") + "\n")
 
 
 def _joined(pieces: list[str]) -> str:
     return "\n---\n\n".join(pieces)
 
 
-def _is_ours(layout: Layout, path: str) -> bool:
-    return read_bytes(layout.path(path)).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"---")
+def _is_ours(data: bytes) -> bool:
+    return data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"---")
 
 
-def _numbers(layout: Layout, pattern: re.Pattern[bytes], *folders: str) -> Iterator[tuple[str, int]]:
-    """Yield (path, number) of every experience in some folders."""
+def _files(layout: Layout, *folders: str) -> Iterator[tuple[str, bytes]]:
+    """Yield (path, bytes) of every log file in some folders."""
     for folder in folders:
         for place, _, names in os.walk(layout.path(folder)):
             for name in sorted(names):
                 file = os.path.join(place, name)
-                if name.endswith(".md") and is_plain_file(file):
-                    for match in pattern.finditer(read_bytes(file)):
-                        yield layout.relative(file), int(next(group for group in match.groups() if group))
+                if is_memory_name(name) and is_plain_file(file):
+                    yield layout.relative(file), read_bytes(file)

@@ -51,11 +51,14 @@ class Watch:
             while not self.stopping.is_set():
                 self._keep_observing()
                 spent = self._reconcile()
-                pause_s = min(MAX_SWEEP_EVERY_S, max(SWEEP_EVERY_S, SWEEP_SHARE * spent)) if idle else SWEEP_EVERY_S
-                idle = not self.hint.wait(pause_s)
+                idle = not self.hint.wait(self._pause_s(spent) if idle else SWEEP_EVERY_S)
                 self._wait_for_quiet()
         finally:
             self._stop_observing()
+
+    def _pause_s(self, spent: float) -> float:
+        """Return the seconds until the next sweep where nothing happens; without events, sweeps are all there is."""
+        return SWEEP_EVERY_S if self.polling else min(MAX_SWEEP_EVERY_S, max(SWEEP_EVERY_S, SWEEP_SHARE * spent))
 
     def _wait_for_quiet(self) -> None:
         deadline = time.monotonic() + MAX_QUIET_WAIT_S

@@ -15,7 +15,8 @@ KEYS = {
 }
 SHORT = {"discoveredAt": "at", "discoveredBy": "by"}  # other names of our keys
 MARKS = {"trace_id": "trace", "experience_id": "experience"}  # key that tells the kind
-NUMBERS = ("duration_ms", "execution_time_ms", "files_created")  # keys whose values LLMos writes as numbers
+EXPERIENCE_NUMBER = "experience_number"  # of an entry of the log, for people: two branches may give the same one
+NUMBERS = ("duration_ms", "execution_time_ms", "files_created", EXPERIENCE_NUMBER)  # keys with bare numbers
 TOLD = ("output_summary", "learnings_or_issues")  # fields of an experience that hold prose
 
 

@@ -5,14 +5,15 @@ Each check examines what this commit changes, and each can be skipped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from ..files.bundle import bundled_files, folder_of, is_bundle
 from ..files.layout import Layout
 from ..files.read import read_data
 from ..format.citation import cited_in, read_citation
 from ..model.clock import now
 from ..model.entry import Entry, Memory
-from ..model.errors import NotFound
+from ..model.errors import NotFound, Refused
 from ..model.kinds import ACTIVE
 from ..model.problem import ERROR, Problem, error
 from ..model.record import replace
@@ -68,8 +69,13 @@ class _Commit:
         return self.texts(filter(is_memory, self.staged.changed()))
 
     def digests(self, version: Mapping[str, str]) -> dict[str, Entry]:
-        """Return digest → entry of the files of a version that changed or are gone."""
-        return _digests(self.texts(filter(is_memory, self.staged.left(version)), version))
+        """Return digest → entry of the files and bundles of a version that changed or are gone."""
+        return _digests(self.texts(filter(_holds_memories, self.staged.left(version)), version))
+
+    def digests_now(self, since: Mapping[str, str]) -> dict[str, Entry]:
+        """Return digest → entry of the staged files that a version lacks, and of all staged bundles."""
+        new = set(filter(is_memory, self.staged.changed(since)))
+        return _digests(self.texts({*new, *filter(is_bundle, self.staged.now)}))
 
     def memories(self, files: Iterable[str]) -> list[Memory]:
         """Return the active memories that some staged files contain, folded from all files about them."""
@@ -89,7 +95,7 @@ def _secrets(commit: _Commit) -> list[Problem]:
     files = commit.texts(commit.staged.changed())
     return [
         error("secret", f"a secret: {secret.rule}", LEAK_HINT, secret.line, path=path)
-        for path, data in files.items()
+        for path, data in _unpacked(files)
         for secret in find_secrets(data.decode("utf-8", "replace"), pii=False)
     ]
 
@@ -116,7 +122,7 @@ def _history(commit: _Commit) -> list[Problem]:
     settled = _ids_that_differ(*parents) if len(parents) > 1 else set()
     found: dict[str, Problem] = {}
     for version, entries in zip(staged.parents, parents, strict=True):
-        now = _digests(commit.texts(filter(is_memory, staged.changed(version))))
+        now = commit.digests_now(version) if entries else {}
         there = {entry.id: entry for entry in now.values()}
         for digest, entry in entries.items():
             taken = digest in base and any(digest not in parent for parent in parents)
@@ -137,9 +143,26 @@ def _ids_that_differ(ours: Mapping[str, Entry], theirs: Mapping[str, Entry]) -> 
 
 
 def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
-    """Return digest → entry of these files; an older log counts as one entry."""
-    pairs = (zip(digests_in(data), _entries(data, path), strict=False) for path, data in files.items())
+    """Return digest → entry of these files and of those in bundles; an older log counts as one entry."""
+    pairs = (zip(digests_in(data), _entries(data, path), strict=False) for path, data in _unpacked(files))
     return {digest: entry for pair in pairs for digest, entry in pair}
+
+
+def _holds_memories(path: str) -> bool:
+    return is_memory(path) or is_bundle(path)
+
+
+def _unpacked(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield (path, bytes) of files, and of the files in bundles; a bundle that cannot be read holds none."""
+    for path, data in files.items():
+        if not is_bundle(path):
+            yield path, data
+            continue
+        try:
+            held = bundled_files(data, path)
+        except Refused:
+            continue
+        yield from ((f"{folder_of(path)}/{name}", text) for name, text in held.items())
 
 
 def _contradictions(commit: _Commit) -> list[Problem]:

@@ -1,7 +1,7 @@
-"""The index: opened or rebuilt, never repaired; one reconcile loop updates it before every answer.
+"""The index: opened or rebuilt, never repaired, and brought up to date (sync.py) before every answer.
 
-The loop sweeps the files, compares them with the listing the index was made from, and reads those that differ. Events
-and clocks are never trusted to say that nothing changed.
+Each answer sweeps the files and compares them with the listing that the index was made from. Events and clocks are
+never trusted to say that nothing changed.
 """
 
 from __future__ import annotations
@@ -9,20 +9,15 @@ from __future__ import annotations
 import os
 import time
 
-import apsw
-
-from ..files.contents import hash_of
-from ..files.layout import AREAS, Layout
+from ..files.layout import Layout
 from ..files.lock import lock_in
-from ..files.scan import SEPARATOR, Sweep, Sweeping, changed_at, is_text, stamps, sweep
-from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
-from ..model.record import record
+from ..files.scan import Sweep, Sweeping, sweep
+from ..model.errors import IndexBroken, Unwritable
 from ..text.chunk import CHUNKER
-from ..text.count import count
 from ..text.language import language_code
-from .catalogue import SCHEMA_VERSION, UNREAD, Catalogue, own_inode
-from .stores.database import has_tables, in_memory, index_path, open_database, remove_database
-from .stores.documents import BATCH_FILES
+from .catalogue import SCHEMA_VERSION, Catalogue, own_inode
+from .report import SyncReport
+from .stores.database import BROKEN, in_memory, index_path, open_database, remove_database
 from .stores.sqlite import COLUMNS, SqliteStore
 
 TYPE_CHECKING = False
@@ -31,29 +26,18 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import NoReturn, TypeVar
 
+    import apsw
+
     from ..embed.protocol import Embedder
     from .stores.protocol import OutsideStore, SearchStore
 
     T = TypeVar("T")
 
 REDACTION = "231c2577"  # checksum of the tables in redaction/rules.py: answers come from redacted copies in the index
-RACY_NS = 20_000_000  # a file changed this shortly before the sweep may change again under the same stamp
-MAX_LOSS_SHARE = 0.3  # a sync that would drop a larger share of the files first checks that the folder is there
 NEVER_SWEPT = (0.0, 0.0, 0)  # when the last sweep ended, how long it took, and how many files it saw
 MAX_SWEPT_FILES = 4_000  # files, some 20 ms: up to that many are swept for every answer
 SWEEP_PAUSE_FACTOR = 10  # … more of them after ten times what the last sweep took, by a process that stays open
 MAX_MISSING, MAX_MISSING_SHARE = 3, 0.05  # memories that may lack vectors in the second tier for it to be used
-BROKEN = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.FormatError, apsw.IOError, apsw.CantOpenError)
-
-
-@record
-class SyncReport:
-    """The outcome of a sync."""
-
-    read: int = 0  # files that said something new, or are gone
-    files: int = 0
-    rebuilt: str = ""  # why the index was made anew; empty when it was not
-    seconds: float = 0.0
 
 
 class Index:
@@ -165,7 +149,7 @@ class Index:
         return outside.columns if outside else COLUMNS
 
     def commit_outside(self) -> None:
-        """Commit to the store outside, before the catalogue commits: see `_mend`."""
+        """Commit to the store outside, before the catalogue commits: see sync.py."""
         if self._outside is not None:
             self._outside.commit()
 
@@ -185,12 +169,15 @@ class Index:
     def discard(self) -> None:
         """Remove a broken database; the next refresh makes a new one."""
         self.release()
-        with self.locked():
-            self._remove()
+        try:
+            with self.locked():
+                self.remove()
+        except OSError as failure:
+            raise Unwritable(f"cannot remove {self.path}: {failure.strerror}", "remove it by hand") from None
         self.told = True
 
-    def _remove(self) -> None:
-        """Remove the database; a database in memory becomes empty."""
+    def remove(self) -> None:
+        """Remove the database, for a caller that holds the lock; a database in memory becomes empty. Raises OSError."""
         if self._anchor is None:
             remove_database(self.path)
         else:
@@ -210,7 +197,7 @@ class Index:
     def release(self) -> None:
         """Close the database; the next question opens it again."""
         if self._db is not None:
-            self._db.close()
+            self._db.close(True)
             self._db = self._store = None
 
     def refresh(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
@@ -248,7 +235,7 @@ class Index:
             return None, _raising(failure)
         try:
             meta = self.catalogue.meta()
-            if self._why_rebuild(meta):
+            if self.why_rebuild(meta):
                 return None, _raising(IndexBroken("the index is outdated", "run 'rawkomem doctor'"))
             try:
                 answer = ask()
@@ -258,7 +245,7 @@ class Index:
         except BROKEN as failure:
             return None, _raising(failure)
         finally:
-            if self._db is not None:
+            if self._db is not None and self._db.in_transaction:  # SQLite ends it by itself after an I/O error
                 self._db.execute("ROLLBACK")
 
     def _is_recent(self) -> bool:
@@ -277,9 +264,10 @@ class Index:
         except BROKEN:
             self.release()
             return False
-        return not self._why_rebuild(meta) and meta.get("listing") == seen.listing
+        return not self.why_rebuild(meta) and meta.get("listing") == seen.listing
 
-    def _why_rebuild(self, meta: dict[str, bytes | str]) -> str:
+    def why_rebuild(self, meta: dict[str, bytes | str]) -> str:
+        """Return why the index must be made anew, by what it knows of itself; empty if it need not."""
         if not meta:
             return "there is none yet"
         if meta.get("inode") != own_inode(self.path):
@@ -290,165 +278,9 @@ class Index:
 
     def sync(self, progress: Callable[[int, int], None] | None = None, rebuild: bool = False) -> SyncReport:
         """Update the index from the files under the index lock. With `rebuild`, make it anew."""
-        started = time.monotonic()
-        self.release()
-        if not os.path.isdir(self.layout.root):
-            raise NotFound(f"{self.layout.root} is gone", "run 'rawkomem init', or go to another folder")
-        try:
-            if beside := self.beside(""):
-                os.makedirs(beside, exist_ok=True)
-            with self.locked():
-                report = self._sync_locked(progress, rebuild)
-        except apsw.FullError:
-            raise Unwritable("the disk is full: the index was not updated", "free some space, then try again") from None
-        except apsw.ReadOnlyError:
-            raise Unwritable(f"cannot write {self.path}", "check permissions") from None
-        except (apsw.BusyError, apsw.LockedError):
-            raise Busy(f"another program holds {self.path}", "close it, then try again") from None
-        except BROKEN as failure:
-            raise IndexBroken(f"cannot make the index: {failure}", "check permissions and free space") from None
-        except OSError as failure:
-            raise Unwritable(f"cannot write the index: {failure.strerror}", "check permissions and space") from None
-        finally:
-            self.release()
-        return SyncReport(report.read, report.files, report.rebuilt, time.monotonic() - started)
+        from .sync import sync  # most questions find the index fresh
 
-    def _sync_locked(self, progress: Callable[[int, int], None] | None, rebuild: bool) -> SyncReport:
-        """Reconcile; if the database turns out to be broken at any step, remove it and start again."""
-        try:
-            self.told = self.told or rebuild  # a caller who asks for it knows
-            return self._reconcile(progress, "asked for" if rebuild else "")
-        except BROKEN as failure:
-            self._remove()
-            return self._reconcile(progress, f"it cannot be read ({failure})")
-
-    def _reconcile(self, progress: Callable[[int, int], None] | None, why: str) -> SyncReport:
-        existed = os.path.exists(self.path)
-        writer = open_database(self.path)
-        try:
-            known = has_tables(writer) if self._anchor else existed
-            why = why or self._why_rebuild(Catalogue(writer).meta() if known else {})
-            if why:
-                self._make_tables(writer)
-            else:
-                self._mend(writer)
-            return _Reconcile(self, writer, why).run(progress)
-        finally:
-            writer.close()
-
-    def _make_tables(self, writer: apsw.Connection) -> None:
-        catalogue = Catalogue(writer)
-        with writer:
-            catalogue.erase()
-            self.open_store(writer).erase()
-            self.commit_outside()
-            catalogue.set_meta("inode", own_inode(self.path))
-            catalogue.set_meta("fingerprint", self.fingerprint)
-
-    def _mend(self, writer: apsw.Connection) -> None:
-        """Drop and read again what differs between a store outside and the catalogue.
-
-        A sync that is killed between their commits leaves a difference that no later change of a file would show.
-        """
-        outside = self.outside()
-        catalogue = Catalogue(writer)
-        if outside is None or "listing" in catalogue.meta():
-            return
-        held, known = outside.held(), catalogue.digests()
-        outside.drop([id for id in held if id not in known])
-        outside.commit()
-        with writer:
-            for id in [id for id, digest in known.items() if held.get(id) != digest]:
-                catalogue.doubt(id)
-
-
-class _Reconcile:
-    """Compares the swept files with the known stamps and reads those that changed, one transaction for each batch."""
-
-    def __init__(self, index: Index, writer: apsw.Connection, why: str):
-        self.index = index
-        self.db = writer
-        self.why = why
-        self.known: dict[str, str] = {}
-        self.catalogue = Catalogue(writer)
-
-    def run(self, progress: Callable[[int, int], None] | None) -> SyncReport:
-        started = time.time_ns()
-        seen = sweep(self.index.layout)
-        found = {path: stamp for path, stamp in stamps(seen.listing).items() if is_text(path)}
-        self.known = known = self.catalogue.stamps()
-        changed = [path for path, stamp in found.items() if known.get(path) != stamp]
-        hidden = tuple(f"{folder}/" for folder in seen.unreadable)
-        gone = [path for path in known if path not in found and not path.startswith(hidden)]
-        self._guard(len(gone), len(known), seen)
-        if found and self.why and not self.index.told:
-            self.index.warn(f"making the index from {count(len(found), 'file')}: {self.why}")
-        changed = self._really_changed(sorted(changed), found)
-        read = self._batches(changed, gone, found, progress) if changed or gone else 0
-        self._finish(seen, found, started)
-        self.index.told = False
-        return SyncReport(read, len(found), self.why)
-
-    def _really_changed(self, paths: list[str], found: dict[str, str]) -> list[str]:
-        """Return the files whose bytes differ from those that were read, without touched and unreadable ones."""
-        if not paths:
-            return []
-        hashes = self.catalogue.hashes()
-        now = {path: hash_of(self.index.layout.path(path)) for path in paths if path in hashes}
-        unread = {path for path in now if self.known[path] == UNREAD}
-        touched = {path for path in now if now[path] == hashes[path]} - unread
-        with self.db:
-            for path in touched:
-                self.catalogue.set_stamp(path, found[path])
-        skipped = touched | {path for path in unread if not now[path]}
-        return [path for path in paths if path not in skipped]
-
-    def _batches(
-        self, changed: list[str], gone: list[str], found: dict[str, str], progress: Callable[[int, int], None] | None
-    ) -> int:
-        from .ahead import ReadAhead
-        from .ingest import Ingest  # parsing and folding load much: only when a file changed
-
-        read = done = 0
-        batches = [changed[start : start + BATCH_FILES] for start in range(0, len(changed), BATCH_FILES)] or [[]]
-        ahead = ReadAhead(self.index.layout, batches[1:])  # the first is read here, while the second process starts
-        try:
-            if self.index.outside():
-                self.db.execute("DELETE FROM meta WHERE key = 'listing'")  # at once: see Index._mend
-            for batch in batches:
-                with self.db:
-                    self.db.execute("DELETE FROM meta WHERE key = 'listing'")
-                    store = self.index.open_store(self.db)
-                    prepared = ahead.take() if done else {}
-                    ingest = Ingest(self.index.layout, self.catalogue, store, self.index.embedder, prepared)
-                    read += ingest.run({path: found[path] for path in batch}, () if done else gone)
-                    self.index.commit_outside()
-                done += len(batch)
-                if progress:
-                    progress(done, len(changed))
-        finally:
-            ahead.close()
-        return read
-
-    def _finish(self, seen: Sweep, found: dict[str, str], started: int) -> None:
-        """Store the listing; files that changed a moment ago get a stamp that no sweep returns."""
-        unread = self.catalogue.unread()
-        recent = [path for path, stamp in found.items() if changed_at(stamp) > started - RACY_NS and path not in unread]
-        passing = recent or unread or seen.unreadable
-        with self.db:
-            for path in recent:
-                self.catalogue.set_stamp(path, "recent")
-            self.catalogue.set_meta("listing", seen.listing + SEPARATOR.encode() if passing else seen.listing)
-
-    def _guard(self, gone: int, known: int, seen: Sweep) -> None:
-        """Raise Refused if an unmounted or unreadable folder looks like a mass deletion."""
-        if gone <= MAX_LOSS_SHARE * known:
-            return
-        root = self.index.layout.root
-        areas = [area for area in AREAS if os.path.isdir(os.path.join(root, area))]
-        if seen.unreadable or "memories" not in areas:
-            hint = "make the folder readable; if they are really gone, run 'rawkomem rebuild'"
-            raise Refused(f"{gone} of {known} indexed files seem to be gone and {root} cannot be read fully", hint)
+        return sync(self, progress, rebuild)
 
 
 def _raising(failure: BaseException) -> Callable[[], NoReturn]:

@@ -10,8 +10,7 @@ from ..files.contents import hash_of
 from ..files.scan import is_text, stamps, sweep
 from ..model.record import record
 from .claims import pending
-from .index import BROKEN
-from .stores.database import first, in_memory
+from .stores.database import BROKEN, first, in_memory
 
 if TYPE_CHECKING:
     from ..model.problem import Problem

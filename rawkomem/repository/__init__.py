@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..files.append import Written
     from ..files.check import Checked
     from ..index.catalogue import Row
-    from ..index.index import SyncReport
+    from ..index.report import SyncReport
     from ..index.views.stats import Stats
     from ..model.entry import Entry, Memory, Value
     from ..model.filters import Filter, Words

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 
 from ..embed.chain import AUTO, open_deep, open_embedder
+from ..files.local.intents import any_intents
 from ..git.head import find_git
-from ..index.index import BROKEN, Index
+from ..index.index import Index
 from ..index.open_store import MEMORY, SQLITE, catalogue_path, checked
-from ..index.stores.database import memory_path
+from ..index.stores.database import BROKEN, DatabaseError, memory_path
 from ..index.views.authors import Authors
-from ..model.errors import BadInput, IndexBroken, NotFound
+from ..model.errors import BadInput, IndexBroken, NotFound, RawkoError
 from ..model.filters import DEFAULT, as_text
 from ..model.record import replace
 from ..recall.search import DEFAULT_RESULTS, search
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ..index.catalogue import Row
     from ..index.stores.protocol import OutsideStore
     from ..index.views.view import View
-    from ..model.entry import Memory
+    from ..model.entry import Entry, Memory
     from ..model.filters import Filter
     from ..recall.cache import AnswerCache
     from ..recall.score import Scored
@@ -74,6 +75,9 @@ class Core:
         self._adjust = adjust  # changes the settings for one host program
         self._cache: AnswerCache | None = None
         self._asked = False
+        self._finishing = False
+        self.finished_purges: dict[str, Sequence[str]] = {}  # id → paths: interrupted ones that this process ended
+        self.finish_purges()
 
     @property
     def settings(self) -> Settings:
@@ -103,6 +107,34 @@ class Core:
         """Close the index."""
         self.index.close()
 
+    def finish_purges(self) -> None:
+        """End purges that were interrupted, before anything is answered or written."""
+        if self._finishing or not any_intents(self.layout):
+            return
+        from .purging import finish_purges
+
+        self._finishing = True
+        try:
+            self.finished_purges |= finish_purges(self)
+        finally:
+            self._finishing = False
+
+    def follow(self) -> None:
+        """Bring the index up to date after a write. The entries are on disk: a failure is a warning."""
+        self.index.expect_changes()
+        try:
+            self.index.refresh()
+            self._follow_commits()
+        except (RawkoError, OSError, DatabaseError) as failure:
+            self.warn(f"written, but the index is not up to date: {failure}")
+
+    def waits_for_review(self, entry: Entry) -> bool:
+        """Return whether a change that was just written is only a proposal; False where the index cannot tell."""
+        try:
+            return entry.id in self.reading.get(entry.about).proposed
+        except (RawkoError, OSError, DatabaseError):
+            return False
+
     # Ask a fresh index
 
     def read(self, ask: Callable[[], T], key: Hashable = None) -> T:
@@ -114,6 +146,7 @@ class Core:
 
     def _read_once(self, ask: Callable[[], T]) -> T:
         """Run `ask`; where the index turns out to be broken, rebuild it and run `ask` once more."""
+        self.finish_purges()
         try:
             return self.index.answer(ask)
         except BROKEN as failure:
@@ -121,7 +154,7 @@ class Core:
             self.index.discard()
         try:
             return self.index.answer(ask)
-        except BROKEN as failure:
+        except DatabaseError as failure:
             raise IndexBroken(f"the index cannot be read: {failure}", "run 'rawkomem doctor'") from None
 
     def _cached(self, ask: Callable[[], T], key: Hashable) -> T:
@@ -217,8 +250,8 @@ class Core:
         """Return what to do about an unknown name: it may be in a compressed month of the archive."""
         from ..files.bundle import holding
 
-        folder = holding(self.layout, name)
-        return f"'rawkomem retention restore {name}' takes it out of {folder}.tar.gz" if folder else LIST_ALL
+        bundle = holding(self.layout, name)
+        return f"'rawkomem retention restore {name}' takes it out of {bundle}" if bundle else LIST_ALL
 
     # Note what was asked
 

@@ -12,6 +12,7 @@ from ..files.local.ledger.written import note_written
 from ..files.lock import lock
 from ..files.page import PAGE, write_page
 from ..git.user import people_here
+from ..index.stores.database import DatabaseError
 from ..model.errors import BadInput, RawkoError
 from ..model.record import replace
 from ..redaction.anonymize import unseen
@@ -36,18 +37,24 @@ class Writer:
         """Carry out a plan. `via` says how it arrived: person, agent, import, distilled, or a source class."""
         return self.write_decided(lambda: plan, via)
 
-    def write_decided(self, decide: Callable[[], Plan], via: str = "") -> Sequence[Written]:
+    def write_decided(
+        self, decide: Callable[[], Plan], via: str = "", may_be_retry: Callable[[Entry], bool] = lambda entry: False
+    ) -> Sequence[Written]:
         """Decide and write under one lock, on fresh answers: no other writer comes between the two."""
         core = self._core
         if via and via not in (*ARRIVALS, *BASES):
             raise BadInput(f"unknown way to arrive: {via!r}", "one of " + ", ".join((*ARRIVALS, *BASES)))
+        core.finish_purges()
         with lock(core.layout, "write"):
             core.forget_answers()
             core.index.expect_changes()
             plan = self._anonymized(decide(), via)
             core.index.expect_changes()
-            written = write_locked(core.layout, plan, lambda entries: self._note_arrivals(entries, via))
-        self._tell_others(plan, [item.entry for item in written])
+            # Its rename is the only commit point.
+            written = write_locked(
+                core.layout, plan, core.warn, may_be_retry, lambda entries: self._note_arrivals(entries, via)
+            )
+        self._tell_others(plan, [item.entry for item in written if not item.again])
         self.follow_page()
         return written
 
@@ -72,19 +79,26 @@ class Writer:
     def _tell_others(self, plan: Plan, entries: Sequence[Entry]) -> None:
         """Tell the user's sinks and the ledger. The entries are on disk: a failure from here on is a warning."""
         core = self._core
-        try:
-            sinks = core.settings.sinks
-        except RawkoError as failure:
-            core.warn(f"sinks not told: {failure.message}")
-            core.warn(f"not in the ledger: {failure.message}")
+        if not entries:
             return
-        if sinks.any:
-            tell_sinks(core.layout, sinks, plan.code, entries, core.warn)
-        try:
+
+        def tell() -> None:
+            if core.settings.sinks.any:
+                tell_sinks(core.layout, core.settings.sinks, plan.code, entries, core.warn)
+
+        def note() -> None:
             if core.settings.ledger != "off":
                 note_written(core.layout, entries)
-        except RawkoError as failure:
-            core.warn(f"not in the ledger: {failure.message}")
+
+        self._try(tell, "sinks not told")
+        self._try(note, "not in the ledger")
+
+    def _try(self, work: Callable[[], object], otherwise: str) -> None:
+        """Do what follows a write; a failure is a warning."""
+        try:
+            work()
+        except (RawkoError, OSError, DatabaseError) as failure:
+            self._core.warn(f"{otherwise}: {failure}")
 
     def contents(self, file: str) -> str:
         """Return the text of MEMORY.md, with links that work from a file."""
@@ -98,8 +112,9 @@ class Writer:
 
     def follow_page(self) -> None:
         """Update MEMORY.md, where the project's settings ask for it; a failure is a warning."""
-        try:
+
+        def write() -> None:
             if self._core.settings.contents:
                 self.write_contents()
-        except RawkoError as failure:
-            self._core.warn(f"MEMORY.md is not up to date: {failure.message}")
+
+        self._try(write, "MEMORY.md is not up to date")

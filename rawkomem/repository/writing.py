@@ -15,7 +15,7 @@ from .fields import amendment, as_entry
 from .lazy import Wing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..files.append import Written
     from ..model.entry import Entry
@@ -46,6 +46,11 @@ class Stored:
         return self.entry.path
 
     @property
+    def again(self) -> bool:
+        """Tell whether an earlier call had stored it already, so that nothing was written."""
+        return all(item.again for item in self.written)
+
+    @property
     def redacted(self) -> bool:
         """Tell whether a secret or personal data was redacted before it was written."""
         return any(item.redacted for item in self.written)
@@ -71,7 +76,7 @@ class Writing(Wing):
             plans.extend(plan_claims(entries, beliefs.claiming, registry, beliefs.trust_by(via), on_conflict))
             return Plan(tuple(entry for plan in plans for entry in plan.entries), plans[0].why if plans else "nothing")
 
-        return _stored(plans, self._core.writer.write_decided(decide, via))
+        return _stored(plans, self._core.writer.write_decided(decide, via, _without_id(entries)))
 
     def _evolve(self, entry: Entry, via: str) -> Stored:
         plans: list[Plan] = []
@@ -82,7 +87,7 @@ class Writing(Wing):
             plans.append(plan_evolve(entry, related_to(entry, near), self._repo.beliefs.trust_by(via)))
             return plans[0]
 
-        return _stored(plans, self._core.writer.write_decided(decide, via))[0]
+        return _stored(plans, self._core.writer.write_decided(decide, via, _without_id([entry])))[0]
 
     def amend(self, name: str, entry: Entry | None, fields: Mapping[str, object], via: str) -> Written:
         """Append an entry that changes what a memory says."""
@@ -95,6 +100,12 @@ class Writing(Wing):
     def feedback(self, name: str, signal: str, reason: str, by: str) -> Written:
         """Append a vote."""
         return self._core.writer.write_decided(lambda: plan_feedback(self._repo.get(name), signal, reason, by))[0]
+
+
+def _without_id(entries: Sequence[Entry]) -> Callable[[Entry], bool]:
+    """Return whether a planned entry may be one that a killed call stored: only if the caller gave it no id."""
+    given = {entry.id for entry in entries if entry.id}
+    return lambda entry: entry.id not in given
 
 
 def _stored(plans: Sequence[Plan], written: Sequence[Written]) -> list[Stored]:

@@ -7,15 +7,18 @@ import sys
 
 import pytest
 
-from rawkomem.files import replace, rotate
-from rawkomem.files.bundle import bundle_of, bundles, holding, pack, read_bundle, unpack
+from rawkomem.files import bundle, replace, rotate
+from rawkomem.files.bundle import bundles, folder_of, holding, pack, read_bundle, unpack
 from rawkomem.files.layout import Layout
 from rawkomem.files.move import Move, from_archive, move_files, to_archive
 from rawkomem.files.rotate import next_number, rotate_log
+from rawkomem.model.clock import DAY, iso, read_time
 from rawkomem.model.errors import Refused
 from rawkomem.model.ids import holds_id
 from tests.seeds import by_case
 from tests.torture.helpers import write
+
+START = read_time("2026-01-01")[0]
 
 
 @pytest.fixture
@@ -71,12 +74,13 @@ def test_a_bundle_holds_the_same_bytes_and_gives_them_back(layout, root):
     files = {"a.md": "one\r\n", "b.md": "zwei ü"}
     month(root, files)
     assert pack(layout, "archive/2025-01") == 2 and not (root / "archive/2025-01").exists()
-    first = (root / bundle_of("archive/2025-01")).read_bytes()
-    assert list(bundles(layout)) == ["archive/2025-01"] and holding(layout, "zwei") == "archive/2025-01"
+    (made,) = bundles(layout)
+    assert folder_of(made) == "archive/2025-01" and holding(layout, "zwei") == made
+    first = (root / made).read_bytes()
     assert unpack(layout, "archive/2025-01") == 2 and not list(bundles(layout))
     assert {name: (root / "archive/2025-01" / name).read_bytes().decode() for name in files} == files
     pack(layout, "archive/2025-01")
-    assert (root / bundle_of("archive/2025-01")).read_bytes() == first
+    assert list(bundles(layout)) == [made] and (root / made).read_bytes() == first
 
 
 @pytest.mark.parametrize(
@@ -92,17 +96,54 @@ def test_an_id_is_held_as_a_whole(text, id, holds):
     assert holds_id(text, id) is holds
 
 
-def test_a_bundle_takes_in_what_came_later_and_refuses_what_differs(layout, root):
+def held(layout) -> list[tuple[str, bytes]]:
+    return sorted(item for bundle in bundles(layout) for item in read_bundle(layout, bundle).items())
+
+
+def test_what_came_later_goes_into_another_bundle_and_the_month_is_all_of_them(layout, root):
     month(root, {"a.md": "one"})
     pack(layout, "archive/2025-01")
     month(root, {"a.md": "one", "b.md": "two"})  # as after a kill between writing the bundle and removing the file
     assert pack(layout, "archive/2025-01") == 2
-    assert read_bundle(layout, bundle_of("archive/2025-01")) == {"a.md": b"one", "b.md": b"two"}
+    assert held(layout) == [("a.md", b"one"), ("b.md", b"two")] and not (root / "archive/2025-01").exists()
     month(root, {"a.md": "another"})
-    for action in (pack, unpack):
-        with pytest.raises(Refused, match="differs"):
-            action(layout, "archive/2025-01")
-    assert (root / "archive/2025-01/a.md").read_text() == "another"
+    assert pack(layout, "archive/2025-01") == 1
+    assert held(layout) == [("a.md", b"another"), ("a.md", b"one"), ("b.md", b"two")]
+    month(root, {"b.md": "two"})
+    assert unpack(layout, "archive/2025-01") == 2 and not list(bundles(layout))
+    texts = {file.name: file.read_text() for file in (root / "archive/2025-01").iterdir()}
+    assert sorted(texts) == ["a-2.md", "a.md", "b.md"] and sorted(texts.values()) == ["another", "one", "two"]
+
+
+def test_a_bundle_of_an_earlier_version_is_read(layout, root):
+    month(root, {"a.md": "one"})
+    pack(layout, "archive/2025-01")
+    (made,) = bundles(layout)
+    (root / made).rename(root / "archive/2025-01.tar.gz")
+    assert folder_of("archive/2025-01.tar.gz") == "archive/2025-01" and holding(layout, "one")
+    assert unpack(layout, "archive/2025-01") == 1 and (root / "archive/2025-01/a.md").read_text() == "one"
+
+
+def test_files_of_other_programs_do_not_stop_a_bundle(layout, root):
+    month(root, {"a.md": "one", "._a.md": "\0\5\26\7 of macOS"})
+    assert pack(layout, "archive/2025-01") == 1 and held(layout) == [("a.md", b"one")]
+    assert [file.name for file in (root / "archive/2025-01").iterdir()] == ["._a.md"]
+
+
+def test_what_is_saved_while_a_month_is_packed_stays(layout, root, monkeypatch):
+    month(root, {"a.md": "one", "b.md": "two"})
+    written = bundle._write
+
+    def write_then_save(*arguments):
+        written(*arguments)
+        month(root, {"a.md": "ONE"})  # an editor's save, of the same length
+
+    monkeypatch.setattr(bundle, "_write", write_then_save)
+    assert pack(layout, "archive/2025-01") == 0
+    assert (root / "archive/2025-01/a.md").read_text() == "ONE"
+    monkeypatch.undo()
+    pack(layout, "archive/2025-01")
+    assert held(layout) == [("a.md", b"ONE"), ("a.md", b"one"), ("b.md", b"two")]
 
 
 def test_a_broken_or_foreign_bundle_harms_nobody(layout, root):
@@ -125,7 +166,7 @@ def test_a_broken_or_foreign_bundle_harms_nobody(layout, root):
 
 def experiences(count: int, start: int = 1) -> str:
     blocks = [
-        f'---\nexperience_id: exp_{n}\nprimary_goal: "x{n - 1}"\ntimestamp: 2026-0{1 + n % 2}-01T00:00:00Z\n---\n'
+        f'---\nexperience_id: exp_{n}\nprimary_goal: "x{n - 1}"\ntimestamp: {iso(START + n * DAY)}\n---\n'
         for n in range(start, start + count)
     ]
     return "\n---\n\n".join(blocks)
@@ -159,7 +200,7 @@ def test_rotation_keeps_text_and_changes_together(layout, root, repository):
     before = repository.get("exp_3")
     assert rotate_log(layout, 2) == ["exp_1"]
     assert (root / "log/memory_log.md").read_text() == experiences(2, 2)
-    assert (root / "archive/log/2026-02/memory_log.md").read_text() == experiences(1) + "\n---\n\n" + change
+    assert (root / "archive/log/2026-01/memory_log.md").read_text() == experiences(1) + "\n---\n\n" + change
     assert repository.get("exp_1").body == "Amended." and repository.get("exp_3") != before
     assert [entry.entry.id for entry in repository.history("exp_1")] == ["exp_1", "amend_1"]
 
@@ -179,6 +220,24 @@ def test_an_entry_in_both_places_is_one_and_the_next_rotation_ends_it(layout, ro
     rotate_log(layout, 3)
     assert ids(repository, "log/") == ["exp_3", "exp_4", "exp_5"] and ids(repository, "archive/") == ["exp_1", "exp_2"]
     assert sum(file.read_text().count("experience_id: exp_1\n") for file in root.rglob("*.md")) == 1
+
+
+def test_another_branch_s_entry_with_the_same_number_is_not_lost(layout, root, repository):
+    """After a merge, the archive holds one exp_1 and the log another: a number does not say what is archived."""
+    write(root, "archive/log/2026-01/memory_log.md", experiences(1))
+    other = experiences(1).replace('"x0"', '"said on the other branch"')
+    write(root, "log/memory_log.md", "\n---\n\n".join([other, experiences(3, 2)]))
+    assert rotate_log(layout, 2) == ["exp_1", "exp_2"]
+    archived = "".join(file.read_text() for file in (root / "archive/log").rglob("*.md"))
+    assert archived.count("said on the other branch") == 1 and archived.count('"x0"') == 1
+
+
+def test_a_form_feed_in_an_entry_moves_with_it(layout, root):
+    odd = experiences(1) + "\nbefore\x0cafter\u2028end\n"
+    write(root, "log/memory_log.md", "\n---\n\n".join([odd, experiences(2, 2)]))
+    rotate_log(layout, 2)
+    assert (root / "archive/log/2026-01/memory_log.md").read_text() == odd
+    assert (root / "log/memory_log.md").read_text() == experiences(2, 2)
 
 
 ADD = """
@@ -203,6 +262,7 @@ def test_processes_number_without_gap_or_double(processes, each, project, reposi
     for child in children:
         assert child.communicate(timeout=300)[1] == "" and child.returncode == 0
     rows = [row for row in repository.list(include_all()) if row.kind == "experience"]
-    assert sorted(int(row.id.removeprefix("exp_")) for row in rows) == list(range(1, count + 1))
+    numbers = [int(repository.get(row.id).extra["experience_number"]) for row in rows]
+    assert sorted(numbers) == list(range(1, count + 1))
     assert len({row.title for row in rows}) == count
     assert sum(row.path.startswith("log/") for row in rows) == keep

@@ -10,10 +10,9 @@ import pytest
 from rawkomem.files import replace
 from rawkomem.files.layout import Layout
 from rawkomem.files.purge import purge
-from rawkomem.files.read import read_file
 from rawkomem.format.split import join
 from rawkomem.model.entry import Entry
-from rawkomem.model.errors import Refused, Unwritable
+from rawkomem.model.errors import Refused
 from tests.files.plain_user import run_plain
 
 A = "---\nid: a\ntitle: A\n---\n\nabout a\n"
@@ -36,7 +35,7 @@ def texts(*entries: str) -> str:
 
 def after(file: Path, layout: Layout, id: str, text: str) -> str:
     file.write_bytes(text.encode())
-    assert purge(layout, id, [f"memories/{file.name}"]) == [f"memories/{file.name}"]
+    assert purge(layout, id) == [f"memories/{file.name}"]
     return file.read_bytes().decode()
 
 
@@ -64,14 +63,14 @@ def test_a_rule_of_its_own_at_the_end_of_a_body_is_kept(memories, layout):
 
 def test_a_file_left_empty_is_removed(memories, layout):
     (memories / "x.md").write_text(texts(A, AMEND_A), "utf-8")
-    purge(layout, "a", ["memories/x.md"])
+    purge(layout, "a")
     assert not (memories / "x.md").exists()
 
 
 def test_a_file_that_holds_nothing_about_it_stays(memories, layout):
     (memories / "x.md").write_text(texts(B, C), "utf-8")
     before = (memories / "x.md").stat()
-    assert purge(layout, "a", ["memories/x.md"]) == []
+    assert purge(layout, "a") == []
     assert (memories / "x.md").stat() == before
 
 
@@ -89,7 +88,7 @@ def test_entries_without_ids_would_change_their_names(memories, layout):
     text = texts("---\ntitle: one\n---\n\n1\n", "---\ntitle: two\n---\n\n2\n", "---\ntitle: three\n---\n\n3\n")
     (memories / "x.md").write_text(text, "utf-8")
     with pytest.raises(Refused, match="change their names"):
-        purge(layout, "x#2", ["memories/x.md"])
+        purge(layout, "x#2")
     assert (memories / "x.md").read_text("utf-8") == text
 
 
@@ -98,24 +97,20 @@ def test_the_last_entry_without_an_id_can_go(memories, layout):
     assert after(memories / "x.md", layout, "x#2", text) == "---\ntitle: one\n---\n\n1\n"
 
 
-def test_a_file_saved_meanwhile_is_not_overwritten(memories, layout, monkeypatch):
+@pytest.mark.parametrize(("before", "saved"), [((A, B), (A, B, C)), ((A,), (A, B)), ((A,), (A.upper(),))])
+def test_a_file_saved_meanwhile_is_neither_overwritten_nor_removed(memories, layout, monkeypatch, before, saved):
     file = memories / "x.md"
-    file.write_text(texts(A, B), "utf-8")
+    file.write_text(texts(*before), "utf-8")
 
     def read_then_save(path):
         data = Path(path).read_bytes()
-        file.write_text(texts(A, B, C), "utf-8")
+        file.write_text(texts(*saved), "utf-8")
         return data
 
     monkeypatch.setattr(replace, "read_bytes", read_then_save)
     with pytest.raises(Refused, match="changed while"):
-        purge(layout, "a", ["memories/x.md"])
-    assert [e.id for e in read_file(str(file), "memories/x.md").entries] == ["a", "b", "c"]
-
-
-def test_a_file_that_is_gone_is_told(layout):
-    with pytest.raises(Unwritable, match="No such file"):
-        purge(layout, "a", ["memories/x.md"])
+        purge(layout, "a")
+    assert file.read_text("utf-8") == texts(*saved)
 
 
 @pytest.mark.parametrize("text", [A, texts(A, B)])
@@ -125,7 +120,7 @@ def test_a_read_only_folder_is_told_and_the_file_stays(memories, layout, text):
     memories.chmod(0o555)
     code = "import sys; from rawkomem.files.purge import purge; from rawkomem.files.layout import Layout\n"
     code += "from rawkomem.model.errors import Unwritable\n"
-    code += "try: purge(Layout(sys.argv[1]), 'a', ['memories/x.md'])\nexcept Unwritable as failure: print(failure)"
+    code += "try: purge(Layout(sys.argv[1]), 'a')\nexcept Unwritable as failure: print(failure)"
     result = run_plain(code, layout.root)
     memories.chmod(0o755)
     assert "Permission denied" in result.stdout, result.stderr

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rawkomem.files.layout import Layout
 from rawkomem.format.split import join
-from rawkomem.index import index as indexing
+from rawkomem.index import reconcile as indexing
 from rawkomem.index.digest import PARTS, WORDS
 from tests.files.odd_more import SECRETS
 from tests.torture.helpers import assert_equals_rebuild, change, index_of, memory

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from rawkomem.files.layout import Layout, user_cache
-from rawkomem.index import ahead, ingest
+from rawkomem.index import ahead, ingest, reconcile
 from rawkomem.index import index as indexing
 from rawkomem.index.stores.database import index_path
 from rawkomem.model.entry import Entry
@@ -31,7 +31,7 @@ def titles(repository) -> list[str]:
 
 def settle(repository) -> None:
     """Let the last changes grow old enough to be trusted, and catch up."""
-    time.sleep(indexing.RACY_NS / 1e9 + 0.01)
+    time.sleep(reconcile.RACY_NS / 1e9 + 0.01)
     repository.core.index.refresh()
 
 
@@ -122,7 +122,8 @@ def test_an_edit_of_the_same_size_within_a_tick_of_the_clock_is_seen(repository,
             parts[number] = f"{size} {int(mtime) // tick * tick} {inode} {int(ctime) // tick * tick}"
         return indexing.Sweep("\0".join(parts).encode())
 
-    monkeypatch.setattr(indexing, "sweep", coarse)
+    for module in (indexing, reconcile):
+        monkeypatch.setattr(module, "sweep", coarse)
     file = memories / "a.md"
     for number in range(15):
         file.write_text(memory(f"title {number:03}"), "utf-8")
@@ -455,7 +456,7 @@ class Failing:
 
 @pytest.mark.parametrize("at", [1, 2, 3])
 def test_an_error_in_the_middle_leaves_the_old_state_and_the_next_sync_repairs(filled, memories, monkeypatch, at):
-    monkeypatch.setattr(indexing, "BATCH_FILES", 5)
+    monkeypatch.setattr(reconcile, "BATCH_FILES", 5)
     for number in range(12):
         write(memories, f"m{number:02}.md", memory(f"N{number:02}", "now about zebras"))
     (memories / "m11.md").unlink()
@@ -472,7 +473,7 @@ def test_an_error_in_the_middle_leaves_the_old_state_and_the_next_sync_repairs(f
 
 
 def test_a_rebuild_that_does_not_finish_is_finished_by_the_next_search(filled, monkeypatch):
-    monkeypatch.setattr(indexing, "BATCH_FILES", 5)
+    monkeypatch.setattr(reconcile, "BATCH_FILES", 5)
     filled.core.index._embedder = Failing(2)
     with pytest.raises(RuntimeError):
         filled.store.rebuild()

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from rawkomem.files.bundle import bundle_of, bundles, read_bundle
+from rawkomem.files.bundle import bundles, read_bundle
 from rawkomem.files.layout import Layout
 from rawkomem.files.read import QUARANTINE, read_file
 from rawkomem.files.scan import stamps, sweep
@@ -51,10 +51,8 @@ def kept(project) -> list[str]:
         )
         if reading.entries[0].kind == "trace":
             texts[reading.entries[0].id] = (project / ".rawko" / path).read_text()
-    for folder in bundles(layout):
-        texts |= {
-            data.decode().split("\n")[1]: data.decode() for data in read_bundle(layout, bundle_of(folder)).values()
-        }
+    for bundle in bundles(layout):
+        texts |= {data.decode().split("\n")[1]: data.decode() for data in read_bundle(layout, bundle).values()}
     return sorted(set(texts.values()))
 
 

@@ -15,6 +15,7 @@ from ...files.layout import user_config
 from ...files.local.background import start
 from ...files.local.private import LineFile, local_path, open_private, replace_private
 from ...files.lock import Lock, lock, lock_in
+from ...files.replace import remove_temporary
 from ...model.clock import iso, now
 from ...model.errors import Refused, Unwritable
 from ...model.record import record, replace
@@ -90,6 +91,7 @@ class Queue:
         if not os.path.isdir(os.path.dirname(self.file.path)):
             return
         with self._lock():
+            remove_temporary(os.path.dirname(self.file.path))
             self._rewrite([item for item in self.waiting() if item.event.memory != memory])
             self.dead.replace(*(line for line in self.dead.lines() if not _is_about(line, memory)))
 

@@ -16,7 +16,10 @@ def main() -> None:
 
 
 def run(argv: list[str]) -> int:
-    """Run one command line and return its exit code. A user's mistake never prints a traceback."""
+    """Run one command line and return its exit code.
+
+    Neither a user's mistake nor a failing disk prints a traceback, unless RAWKOMEM_DEBUG is set.
+    """
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         plain = None if "_RAWKOMEM_COMPLETE" in os.environ else parse(argv)
@@ -37,3 +40,19 @@ def run(argv: list[str]) -> int:
     except BrokenPipeError:  # `rawkomem list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except Exception as failure:
+        if "RAWKOMEM_DEBUG" in os.environ or not _is_of_the_system(failure):
+            raise
+        return complain(_told(failure))
+
+
+def _is_of_the_system(failure: Exception) -> bool:
+    """Tell whether the disk or SQLite failed, and not this program."""
+    return isinstance(failure, OSError) or type(failure).__module__ == "apsw"
+
+
+def _told(failure: Exception) -> RawkoError:
+    where = getattr(failure, "filename", None)
+    why = getattr(failure, "strerror", None) or str(failure) or type(failure).__name__
+    place = f"{os.fsdecode(where)}: " if isinstance(where, (str, bytes)) else ""
+    return RawkoError(f"{place}{why}", "check permissions, free space and the disk; RAWKOMEM_DEBUG=1 shows where")

@@ -31,7 +31,9 @@ SKILL_FILES = (".yamo", ".md")
 class Unwritten(Writer):
     """A repository that refuses every write, for a mesh with `enable_memory` off."""
 
-    def write_decided(self, decide: Callable[[], Plan], via: str = "") -> Sequence[Written]:
+    def write_decided(
+        self, decide: Callable[[], Plan], via: str = "", may_be_retry: object = None
+    ) -> Sequence[Written]:
         """Refuse the write."""
         raise Refused("memory is switched off", "enable_memory=True keeps what is written")
 

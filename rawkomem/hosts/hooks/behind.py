@@ -64,7 +64,7 @@ def learn_behind(repository: Repository, host: str, transcript: str, talk: IO[by
             _learn_news(repository, transcript)
         else:
             repository.learning.learn(talk, Run(agent=host))
-    repository.sync()
+    repository.core.follow()
     repository.core.wake_sinks()
 
 

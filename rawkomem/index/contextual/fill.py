@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from ...model.errors import Busy, Unwritable
 from ..catalogue import Catalogue
-from ..index import BROKEN, Index
+from ..index import Index
 from ..lists import memory_of
 from ..passages import pieces_of, vectors_of
-from ..stores.database import open_database, remove_database
+from ..stores.database import BROKEN, open_database, remove_database
 from .cache import Kept
 from .worker import working
 

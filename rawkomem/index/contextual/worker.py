@@ -7,7 +7,8 @@ import time
 
 from ...files.lock import Lock, lock_in
 from ...model.errors import RawkoError
-from ..index import BROKEN, Index
+from ..index import Index
+from ..stores.database import BROKEN
 
 MIN_PAUSE_S = 60.0  # since a process last worked or was started, so that one that fails is not started all the time
 

@@ -22,6 +22,25 @@ MEMORY_PREFIX = "file:/rawkomem-"  # what the names of databases in memory begin
 # Network and shared file systems without the shared memory that WAL needs.
 UNSAFE_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "vboxsf", "drvfs"}
 UNSAFE_FILE_SYSTEMS |= {"fuse.sshfs", "fuse.glusterfs"}
+DatabaseError = apsw.Error  # all that SQLite can say
+# What says that a database cannot be used as it is. Others pass: a full disk, another writer.
+BROKEN = (
+    apsw.CorruptError,
+    apsw.NotADBError,
+    apsw.SQLError,
+    apsw.FormatError,
+    apsw.IOError,
+    apsw.CantOpenError,
+    apsw.ReadOnlyError,
+    apsw.PermissionsError,
+    apsw.AuthError,
+    apsw.ConstraintError,
+    apsw.MismatchError,
+    apsw.ProtocolError,
+    apsw.InternalError,
+    apsw.SchemaChangeError,
+    apsw.TooBigError,
+)
 
 
 def index_path(layout: Layout) -> str:
@@ -75,15 +94,19 @@ def open_database(path: str, readonly: bool = False) -> apsw.Connection:
     """Return a connection with sqlite-vec. Readers open the database read-only, so that they never lock it."""
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(path, flags=flags | apsw.SQLITE_OPEN_URI if in_memory(path) else flags)
-    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-    if not readonly:
-        connection.transaction_mode = "IMMEDIATE"  # never a write lock taken half-way
-    connection.enable_load_extension(True)
-    connection.load_extension(vec_library())
-    connection.enable_load_extension(False)
-    connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
-    if not readonly:
-        connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+    try:
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        if not readonly:
+            connection.transaction_mode = "IMMEDIATE"  # never a write lock taken half-way
+        connection.enable_load_extension(True)
+        connection.load_extension(vec_library())
+        connection.enable_load_extension(False)
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
+        if not readonly:
+            connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+    except BaseException:
+        connection.close(True)  # a file that stays open could not be replaced on every system
+        raise
     return connection
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...format.llmos_keys import EXPERIENCE_NUMBER
 from ...format.sections import items
 from ...model.clock import iso, now
 from ...model.entry import Entry
@@ -121,9 +122,10 @@ class Experienced:
 
 
 def plan_experience(told: Experienced, number: int, by: str = "") -> Plan:
-    """Append to the experience log; the caller holds the lock under which the number was allotted."""
+    """Append to the experience log; the number is for people, the id is the entry's own."""
     _check(told.goal, told.outcome)
     extra: dict[str, Value] = {
+        EXPERIENCE_NUMBER: str(number),
         "project_name": told.project,
         "final_outcome": told.outcome,
         "components_used": list(told.components),
@@ -134,7 +136,6 @@ def plan_experience(told: Experienced, number: int, by: str = "") -> Plan:
     }
     entry = Entry(
         kind="experience",
-        id=f"exp_{number}",
         title=" ".join(told.goal.split()),
         by=by,
         extra={key: value for key, value in extra.items() if value},

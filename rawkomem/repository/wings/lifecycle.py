@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...exchange.sinks.queue import Queue
-from ...files.local.ledger.forget import forget as forget_in_ledger
 from ...files.local.private import open_local, replace_local
 from ...files.local.usage import Access, accesses
 from ...files.lock import lock
 from ...files.move import TRACES, move_files, to_archive
-from ...files.purge import purge
-from ...index.contextual.fill import forget_vectors
-from ...index.open_store import forget_others
 from ...index.views.goals import leaders
 from ...index.views.neighbors import Neighbors
 from ...learn.traces.consolidate import FAILED, is_due, learning_of, plan_learnings, unlearned
 from ...model.clock import iso, now, read_time
 from ...model.entry import Plan
+from ...model.errors import RawkoError
 from ...model.filters import DEFAULT, Filter
 from ...model.kinds import ACTIVE, CREATES
 from ...model.record import record, replace
@@ -28,6 +24,7 @@ from ...state.lifecycle.decay import Outlook, held_by, look_ahead, plan_decay
 from ...state.lifecycle.strength import FADED_BELOW
 from ...state.run import TRACE, goal_of
 from ..lazy import Wing
+from ..purging import purge_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -125,23 +122,12 @@ class Lifecycle(Wing):
         return accesses(self._core.layout)
 
     def purge(self, name: str) -> Sequence[str]:
-        """Rewrite files without any entry about this memory and rebuild the index; return the paths that changed."""
-        core = self._core
-        memory = self._repo.get(name)
-        paths = sorted(core.index.catalogue.paths_about(memory.id))
-        said = [f"{entry.title} {entry.body}" for entry in core.reading.entries(memory.id)]
-        changed = purge(core.layout, memory.id, paths)
-        Queue(core.layout).forget(memory.id)
-        core.forget_answers()
-        core.index.discard()
-        forget_vectors(core.index)
-        for other in forget_others(core.layout, core.settings.store.name):
-            again = f"RAWKOMEM_STORE={other} rawkomem sync"
-            core.warn(f"the store {other} may hold the text until it is used again: {again}")
-        core.index.sync()
-        forget_in_ledger(core.layout, memory.id, said)
-        core.writer.follow_page()
-        return changed
+        """Remove every entry about this memory, and every copy of its text; return the paths that changed.
+
+        A purge that was interrupted is ended when the repository is opened; naming its memory again is no mistake.
+        """
+        finished = self._core.finished_purges.pop(name, None)
+        return purge_memory(self._core, name) if finished is None else finished
 
     def census(self) -> Census:
         """Return all memories, with what depends on the clock and on this machine."""
@@ -166,8 +152,15 @@ class Lifecycle(Wing):
             done = Done(plan, dict(census.memories), written=True)
             if put_away:
                 done = self._put_away(census.after(plan), done)
-                replace_local(self._core.layout, LAST_RUN, iso(now()).encode())
+                self._note_run()
         return done
+
+    def _note_run(self) -> None:
+        """Note when this was done; a failure is a warning, because the work itself is on disk."""
+        try:
+            replace_local(self._core.layout, LAST_RUN, iso(now()).encode())
+        except (OSError, RawkoError) as failure:
+            self._core.warn(f"the time of this run was not noted, so the next one may come early: {failure}")
 
     def _write(self, plan: Plan, progress: Progress) -> None:
         """Write a plan in parts. Each entry stands for itself: whoever runs again after a kill goes on from there."""
@@ -179,7 +172,7 @@ class Lifecycle(Wing):
                     self._core.writer.write(replace(plan, entries=entries), via)
             progress(min(start + ENTRIES_AT_ONCE, len(plan.entries)), len(plan.entries))
         if plan.entries:
-            self._repo.sync()
+            self._core.follow()
 
     def _put_away(self, census: Census, done: Done) -> Done:
         """Move the traces of learnings into the archive, but for learnings that the traces' own goals do not find."""
@@ -189,8 +182,7 @@ class Lifecycle(Wing):
         if moves:
             with lock(self._core.layout, "write"):
                 moves = move_files(self._core.layout, moves)
-            self._core.index.expect_changes()
-            self._repo.sync()
+            self._core.follow()
         return replace(done, moves=tuple(moves), unfound=tuple(unfound.items()))
 
     def unfound_by_goals(self, census: Census, leaving: Mapping[str, Sequence[Move]]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ...files.bundle import bundle_of, bundles, holding, markdown_in, pack, unpack
+from ...files.bundle import bundles, bundles_of, folder_of, holding, markdown_in, pack, unpack
 from ...files.lock import lock
 from ...files.move import ARCHIVE, Move, from_archive, move_files, to_archive
 from ...files.rotate import ARCHIVED_LOG
@@ -59,14 +59,13 @@ class Retention(Wing):
             packed = old_months(months_in(self._core.layout), now())
             for month in packed:
                 pack(self._core.layout, month)
-        self._core.index.expect_changes()
-        self._repo.sync()
+        self._core.follow()
         return Retained(learned.plan, tuple(done), tuple(packed), written=True)
 
     def archived(self) -> dict[str, int]:
         """Return what the archive holds: folder or bundle → number of files, by name."""
         layout = self._core.layout
-        counts = {bundle_of(folder): 0 for folder in bundles(layout)}
+        counts = dict.fromkeys(bundles(layout), 0)
         for place, _, _ in os.walk(layout.path(ARCHIVE)):
             folder = layout.relative(place)
             count = len(markdown_in(layout, folder))
@@ -89,8 +88,7 @@ class Retention(Wing):
                 moves += self._back(name)
         with lock(self._core.layout, "write"):
             done = move_files(self._core.layout, moves)
-        self._core.index.expect_changes()
-        self._repo.sync()
+        self._core.follow()
         return done, unpacked
 
     def _bundled(self, name: str) -> str:
@@ -98,9 +96,9 @@ class Retention(Wing):
         layout = self._core.layout
         if _is_month(name.rpartition("/")[2]):
             folder = name if name.startswith(f"{ARCHIVE}/") else f"{ARCHIVE}/{name}"
-            return folder if folder in bundles(layout) else ""
+            return folder if bundles_of(layout, folder) else ""
         known = self._core.read(lambda: self._core.index.catalogue.resolve(name))
-        return "" if known else holding(layout, name)
+        return "" if known else folder_of(holding(layout, name))
 
     def _back(self, name: str) -> list[Move]:
         if _is_month(name):

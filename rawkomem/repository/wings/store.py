@@ -14,7 +14,6 @@ from ...files.given_text import read_text_file
 from ...files.layout import Layout, user_repository_config
 from ...format.frontmatter import Unreadable, read_frontmatter
 from ...index.contextual.fill import deepen
-from ...index.index import BROKEN
 from ...index.open_store import (
     MEMORY,
     SQLITE,
@@ -27,7 +26,7 @@ from ...index.open_store import (
     plugin_names,
 )
 from ...index.status import status
-from ...index.stores.database import first, open_database
+from ...index.stores.database import BROKEN, first, open_database
 from ...model.errors import BadInput, RawkoError, Refused
 from ...model.record import record, replace
 from ..core import Core
@@ -37,7 +36,7 @@ from .publish import names_with_tables, publish
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ...index.index import SyncReport
+    from ...index.report import SyncReport
     from ...index.status import Status
     from ...index.stores.protocol import Migrated, StorePlugin
     from ...model.entry import Value

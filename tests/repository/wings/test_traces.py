@@ -56,11 +56,13 @@ def test_log_add(project, repository, rawkomem):
     done = rawkomem(
         "log", "add", "--goal", "Two", "--outcome", "success_with_recovery", "--project", "p", "--component", "x"
     )
-    assert "exp_2  log/memory_log.md" in done.stdout
+    number, id, path = done.stdout.split()[1:]
+    assert (number, path) == ("exp_2", "log/memory_log.md") and repository.get(id).title == "Two"
     text = (project / ".rawko/log/memory_log.md").read_text()
-    assert "experience_id: exp_1\n" in text and "learnings_or_issues: |2-\n  First line\n  second line\n" in text
+    assert f"experience_id: {id}\n" in text and "experience_number: 1\n" in text
+    assert "learnings_or_issues: |2-\n  First line\n  second line\n" in text
     assert "final_outcome: success_with_recovery" in text and "project_name: p" in text
-    assert repository.search("second line")[0].row.id == "exp_1"
+    assert repository.search("second line")[0].row.title == "One"
 
 
 @pytest.fixture

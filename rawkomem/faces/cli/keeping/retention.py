@@ -6,7 +6,7 @@ import os
 
 import click
 
-from ....files.bundle import bundle_of
+from ....files.bundle import BUNDLE_SUFFIX
 from ....git.user import user_name
 from ....repository import Repository
 from ....repository.wings.retention import Retained
@@ -45,7 +45,7 @@ def _tell(done: Retained, as_json: bool) -> None:
     for move in done.moves:
         say(f"{paint('>', 'cyan')} {move.source} → {os.path.dirname(move.target)}/  {paint(move.why, 'dim')}")
     for folder in done.packed:
-        say(f"{paint('>', 'cyan')} {folder}/ → {bundle_of(folder)}")
+        say(f"{paint('>', 'cyan')} {folder}/ → {folder}.…{BUNDLE_SUFFIX}")
     if not (done.plan.entries or done.moves or done.packed):
         note("nothing to do")
     elif not done.written:

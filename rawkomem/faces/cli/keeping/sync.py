@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
-    from ....index.index import SyncReport
+    from ....index.report import SyncReport
 
     T = TypeVar("T")
 

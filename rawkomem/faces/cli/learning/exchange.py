@@ -49,7 +49,7 @@ def import_command(
         return
     done = [repository.exchange.import_from(source, kind or "", dry_run) for source in sources]
     if not dry_run and any(item.news for item in done):
-        repository.sync()
+        repository.core.follow()
     if as_json:
         say_json({"dry_run": dry_run, "sources": [_import_json(item) for item in done]})
         return

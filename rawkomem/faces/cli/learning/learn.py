@@ -49,7 +49,7 @@ def learn_command(
     if learned.judged.failure:
         note(f"the model was of no help, the offline result stands: {learned.judged.failure}")
     if learned.stored:
-        repository.sync()
+        repository.core.follow()
     if as_json:
         say_json(_json(learned, dry_run))
     else:

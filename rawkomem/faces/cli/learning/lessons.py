@@ -54,7 +54,7 @@ def add_command(repository: Repository, by: str, as_json: bool, **fields: Any) -
     """
     context = LessonContext(**{**fields, "severity": fields["severity"].lower()})
     lesson, what = repository.lessons.learn(context, by or user_name())
-    repository.sync()
+    repository.core.follow()
     _tell(lesson, what, as_json)
 
 
@@ -68,7 +68,7 @@ def import_command(repository: Repository, file: Any, as_json: bool) -> None:
     FILE '-' reads it from standard input. Both forms of RFC-0011 are understood: see 'rawkomem docs yamo'.
     """
     lesson, what = repository.lessons.take_over(decode_text(file.read(), file.name))
-    repository.sync()
+    repository.core.follow()
     _tell(lesson, what, as_json)
 
 
@@ -111,7 +111,7 @@ def distill_command(repository: Repository, dry_run: bool, as_json: bool) -> Non
     lessons for the next session. Safe to run any number of times, from cron or by hand.
     """
     done = repository.lessons.distill(dry_run, user_name())
-    repository.sync()
+    repository.core.follow()
     if as_json:
         found = [_found_json(candidate, learned) for candidate, learned in done.found]
         say_json({"dry_run": dry_run, "found": found, "top": [as_json_of(lesson) for lesson in done.top]})

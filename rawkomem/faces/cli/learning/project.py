@@ -29,7 +29,7 @@ def project_import(repository: Repository, source: str, dry_run: bool, as_json: 
     passed over: repeating it adds nothing.
     """
     plan = repository.exchange.import_llmos(source, dry_run)
-    repository.sync()
+    repository.core.follow()
     if as_json:
         told = [{"kind": entry.kind, "id": entry.id, "title": entry.title} for entry in plan.entries]
         say_json({"dry_run": dry_run, "entries": told})

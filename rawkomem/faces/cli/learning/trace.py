@@ -10,6 +10,7 @@ import click
 from ....files.append import Written
 from ....files.given_text import read_stdin
 from ....format.compose import entry_from_text
+from ....format.llmos_keys import EXPERIENCE_NUMBER
 from ....git.user import user_name
 from ....learn.traces.record import Experienced, Told
 from ....model.clock import iso
@@ -64,7 +65,7 @@ def trace_add(repository: Repository, as_json: bool, **given: Any) -> None:
         given["body"] = _piped()
     told = Told(**{**given, "agent": given["agent"] or user_name()})
     _report(repository.traces.add(told), as_json)
-    repository.sync()
+    repository.core.follow()
 
 
 def _piped() -> str:
@@ -144,19 +145,20 @@ def log_command() -> None:
 @JSON
 @pass_repository
 def log_add(repository: Repository, as_json: bool, **given: Any) -> None:
-    """Add an entry under the next number.
+    """Add an entry, with a number for people.
 
     The log keeps its last 1,000 entries; older ones move to the archive, and none is deleted.
     """
     if given["learnings"] == "-":
         given["learnings"] = read_stdin().strip()
     _report(repository.traces.log(Experienced(**given), user_name()), as_json)
-    repository.sync()
+    repository.core.follow()
 
 
 def _report(written: Written, as_json: bool) -> None:
     entry = written.entry
     data = {"id": entry.id, "path": entry.path, "redacted": written.redacted}
-    say_either(as_json, data, f"{paint('recorded', 'green')}  {entry.id}  {paint(entry.path, 'dim')}")
+    number = f"exp_{entry.extra[EXPERIENCE_NUMBER]}  " if EXPERIENCE_NUMBER in entry.extra else ""
+    say_either(as_json, data, f"{paint('recorded', 'green')}  {number}{entry.id}  {paint(entry.path, 'dim')}")
     if written.redacted:
         note("secrets in the text were redacted before it was written")

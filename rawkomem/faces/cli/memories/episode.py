@@ -153,7 +153,7 @@ def summarise(repository: Repository, id: str, words: int, keep: bool, as_json: 
     summary = repository.episodes.summarize(id, words)
     if keep:
         repository.episodes.keep_summary(id, summary, user_name())
-        repository.sync()
+        repository.core.follow()
     if as_json:
         say_json({"id": repository.episodes.get(id).memory.id, "summary": summary, "kept": keep})
         return
@@ -174,7 +174,7 @@ def compress(repository: Repository, id: str, title: str, archive: bool, as_json
     The digest names them in 'derivedFrom' and takes over their conditions and tags.
     """
     digest, *archived = repository.episodes.compress(id, title, archive, user_name())
-    repository.sync()
+    repository.core.follow()
     entry, sources = digest.entry, list(digest.entry.extra["derivedFrom"])
     if as_json:
         say_json({"id": entry.id, "path": entry.path, "summary": entry.body, "derivedFrom": sources,

@@ -43,7 +43,7 @@ def unlink_command(repository: Repository, id: str, other: str, type: str, as_js
 
 
 def _report(repository: Repository, written: Sequence[Written], done: str, as_json: bool) -> None:
-    repository.sync()
+    repository.core.follow()
     links = [(entry.about, str(entry.extra.get("type", "related")), entry.extra["to"], entry.path)
              for entry in (item.entry for item in written)]  # fmt: skip
     if as_json:

@@ -113,12 +113,12 @@ def purge_command(repository: Repository, id: str, yes: bool) -> None:
     For leaked secrets. This is the only command that rewrites files. Git history keeps the old text: change the secret,
     and rewrite history if you must.
     """
-    memory = repository.get(id)
-    if not yes:
+    if not yes and id not in repository.core.finished_purges:
+        memory = repository.get(id)
         click.confirm(
             f"Remove every entry about {memory.title or memory.id!r} from {memory.path} for good?", abort=True
         )
-    for path in repository.lifecycle.purge(memory.id):
+    for path in repository.lifecycle.purge(id):
         say(f"{paint('rewritten', 'yellow')}  {path}")
     note("git history still holds the text: change the secret, too")
     if repository.settings.sinks.any:
@@ -190,26 +190,28 @@ OTHERS_WORDS = {
 def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
     """Print what became of a memory that was to be stored."""
     outcome, written = stored.outcome, stored.written[0]
-    repository.sync()
+    repository.core.follow()
     redacted = any(item.redacted for item in stored.written)
     if as_json:
         say_json({**as_dict(outcome), "about": written.entry.about, "path": written.entry.path, "redacted": redacted,
                   "why": stored.why})  # fmt: skip
     else:
-        done = paint(OUTCOME_WORDS.get(outcome.what, "stored"), "green")
+        done = paint("stored already" if stored.again else OUTCOME_WORDS.get(outcome.what, "stored"), "green")
         say(f"{done}  {outcome.id}  {paint(written.entry.path, 'dim')}")
         if outcome.others:
             say(f"  {OTHERS_WORDS[outcome.what]} {', '.join(outcome.others)}")
         if outcome.reason:
             say(f"  because {outcome.reason}: 'rawkomem review {outcome.id}' decides")
+    if stored.again:
+        note("the same was stored a few minutes ago; nothing was written")
     if redacted:
         note("secrets in the text were redacted before it was written")
 
 
 def _report(repository: Repository, written: Written, done: str, as_json: bool) -> None:
     entry = written.entry
-    repository.sync()
-    waits = entry.id in repository.get(entry.about).proposed
+    repository.core.follow()
+    waits = repository.core.waits_for_review(entry)
     done = "proposed" if waits else done
     data = {**fields_of(entry, "id", "about", "path"), "redacted": written.redacted, "proposed": waits}
     say_either(as_json, data, f"{paint(done, 'green')}  {entry.about or entry.id}  {paint(entry.path, 'dim')}")

@@ -4,13 +4,14 @@ blocks-000001.jsonl …  one block a line: a row of RFC-0011 §2.3 as JSON. Its 
                        all bytes behind it, `prev_hash` among them: no byte of a file is outside the chain
 head.json              how many blocks there are, where the last one ends and its hash, and below it the SHA-256 of that
                        line: a tail that is cut off is missed
+purged-…               all blocks and the head as they are after a purge, until they are in their places
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -18,6 +19,7 @@ from ....format.yamo_blocks import OPERATIONS
 from ....model.problem import Problem, error
 from ....model.record import as_dict, record, replace
 from ...layout import Layout
+from ...replace import TEMPORARY_SUFFIX
 from ..private import open_local, replace_local
 from .spool import FOLDER, ledger_path
 
@@ -27,6 +29,7 @@ LINE_START, HASH_END, REST_START = b'{"block_hash": "', 80, 83  # then 64 digits
 FIELDS = ("id", "operation_type", "yamo_text")  # without which a row says nothing
 HEAD = "head.json"
 BLOCKS = "blocks-"  # what names of files of blocks begin with
+STAGED = "purged-"  # what stands before the names of files that are to take others' places
 
 
 @record
@@ -71,11 +74,14 @@ def names(layout: Layout, start: str) -> list[str]:
     return sorted(name for name in os.listdir(folder) if name.startswith(start)) if os.path.isdir(folder) else []
 
 
-def chain(head: Head, rows: Iterable[Row]) -> tuple[Head, dict[int, list[bytes]]]:
-    """Return the new head, and rows as the lines that follow the old head, by the number of their file."""
+def chain(head: Head, rows: Iterable[Row], max_file_bytes: int = 0) -> tuple[Head, dict[int, list[bytes]]]:
+    """Return the new head, and rows as the lines that follow the old head, by the number of their file.
+
+    A file that is longer than `max_file_bytes` (0: than usual) gets no more lines.
+    """
     files: dict[int, list[bytes]] = {}
     for row in rows:
-        if head.size >= MAX_FILE_BYTES:
+        if head.size >= (max_file_bytes or MAX_FILE_BYTES):
             head = replace(head, file=head.file + 1, size=0)
         line = _line(replace(row, prev_hash=head.last))
         files.setdefault(head.file, []).append(line)
@@ -160,7 +166,27 @@ def read_head(layout: Layout) -> Head | None:
         return None
 
 
-def write_head(layout: Layout, head: Head) -> None:
+def write_head(layout: Layout, head: Head, name: str = HEAD) -> None:
     """Replace the head, durably."""
     line = json.dumps({**as_dict(head), "notes": list(head.notes)}).encode()
-    replace_local(layout, f"{FOLDER}/{HEAD}", line + b"\n" + sha256(line).hexdigest().encode() + b"\n", durable=True)
+    replace_local(layout, f"{FOLDER}/{name}", line + b"\n" + sha256(line).hexdigest().encode() + b"\n", durable=True)
+
+
+def replace_chain(layout: Layout, head: Head, files: Mapping[int, Iterable[bytes]]) -> None:
+    """Put these blocks and this head into the places of the old ones; after a kill, all of them or none."""
+    for number, made in files.items():
+        name = os.path.basename(blocks_name(number))
+        replace_local(layout, f"{FOLDER}/{STAGED}{name}", b"".join(made), durable=True)
+    write_head(layout, head, STAGED + HEAD)
+    end_replacing(layout)
+
+
+def end_replacing(layout: Layout) -> None:
+    """End what a kill interrupted: with the new head all is there to be put in place, without it nothing counts."""
+    staged = names(layout, STAGED)
+    whole = STAGED + HEAD in staged
+    for name in sorted(staged, key=lambda name: name == STAGED + HEAD):
+        if whole and not name.endswith(TEMPORARY_SUFFIX):
+            os.replace(ledger_path(layout, name), ledger_path(layout, name.removeprefix(STAGED)))
+        else:
+            os.unlink(ledger_path(layout, name))

@@ -6,7 +6,9 @@ Queries that share a content word with the memory are removed as well, since the
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
+from itertools import groupby
 
 from ....format.yamo import SECTIONS, Block, emit_block, read_block
 from ....model.clock import iso, now
@@ -15,8 +17,8 @@ from ....model.record import replace
 from ....text.language import language
 from ...layout import Layout
 from ...lock import lock
-from ..private import replace_local
-from .chain import BLOCKS, Head, Row, blocks_name, chain, names, read_head, rows, write_head
+from ...replace import remove_temporary
+from .chain import Head, Row, chain, lines, number_of, read_head, replace_chain, row_of
 from .seal import seal_locked
 from .spool import ledger_path
 from .verify import verify
@@ -33,9 +35,11 @@ def forget(layout: Layout, memory: str, texts: Iterable[str] = ()) -> int:
         return 0
     try:
         with lock(layout, "ledger-seal"):
+            remove_temporary(ledger_path(layout))
             seal_locked(layout)
-            known = list(rows(layout))
-            kept = [_without(row, memory, telling) for row in known]
+            placed = ((number_of(place.partition(":")[0]), row_of(line)) for place, line in lines(layout))
+            known = [(number, row) for number, row in placed if row]
+            kept = [(number, _without(row, memory, telling)) for number, row in known]
             changed = sum(old != new for old, new in zip(known, kept, strict=True))
             if changed:
                 _replace(layout, kept, f"{iso(now())}: {changed} blocks were purged, and the chain was made anew")
@@ -62,13 +66,14 @@ def _tells(block: Block, memory: str, telling: set[str]) -> bool:
     return named or not telling.isdisjoint(language().words(block.value("context", "query")))
 
 
-def _replace(layout: Layout, kept: list[Row], note: str) -> None:
+def _replace(layout: Layout, kept: list[tuple[int, Row]], note: str) -> None:
+    """Make the chain anew; each block stays in its file, however long that becomes."""
     broken = len(verify(layout).problems)
     told = f"{note}; it was broken in {broken} places before" if broken else note
     old = read_head(layout) or Head()
-    head, files = chain(Head(batch=old.batch, notes=(*old.notes, told)), kept)
-    for name in names(layout, BLOCKS)[len(files) :]:
-        os.unlink(ledger_path(layout, name))
-    for number, made in files.items():
-        replace_local(layout, blocks_name(number), b"".join(made), durable=True)
-    write_head(layout, head)
+    head = Head(batch=old.batch, notes=(*old.notes, told))
+    files: dict[int, list[bytes]] = {}
+    for number, some in groupby(kept, key=lambda pair: pair[0]):
+        head, made = chain(replace(head, file=number, size=0), (row for _, row in some), sys.maxsize)
+        files |= made
+    replace_chain(layout, head, files)

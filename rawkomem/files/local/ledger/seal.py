@@ -17,7 +17,20 @@ from ....model.record import replace
 from ...layout import Layout
 from ...lock import lock
 from ..private import LineFile, local_path, open_local, write_all
-from .chain import BLOCKS, Head, Row, blocks_name, chain, lines, names, number_of, read_head, stated_hash, write_head
+from .chain import (
+    BLOCKS,
+    Head,
+    Row,
+    blocks_name,
+    chain,
+    end_replacing,
+    lines,
+    names,
+    number_of,
+    read_head,
+    stated_hash,
+    write_head,
+)
 from .spool import BATCH, SPOOL, ledger_path
 
 
@@ -38,6 +51,7 @@ def seal(layout: Layout, wait: float = 0.0) -> int:
 
 def seal_locked(layout: Layout) -> int:
     """Make blocks of waiting lines; the caller holds the lock."""
+    end_replacing(layout)
     _put_aside(layout)
     return sum(_seal_batch(layout, name) for name in names(layout, BATCH))
 

@@ -1,0 +1,133 @@
+"""Sync: open the database, or make a new one in the place of none, a broken or an outdated one, and reconcile it.
+
+A new database gets its tables under another name and is renamed when it is whole: a kill meanwhile leaves none.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import apsw
+
+from ..model.errors import Busy, IndexBroken, NotFound, Unwritable
+from .catalogue import Catalogue, own_inode
+from .reconcile import Reconcile
+from .report import SyncReport
+from .stores.database import BROKEN, has_tables, in_memory, open_database, remove_database
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .index import Index
+
+    Progress = Callable[[int, int], None] | None
+
+NEW_SUFFIX = ".new"  # of a database until it has its tables
+
+
+def sync(index: Index, progress: Progress, rebuild: bool) -> SyncReport:
+    """Update an index from the files under the index lock. With `rebuild`, make it anew."""
+    started = time.monotonic()
+    index.release()
+    if not os.path.isdir(index.layout.root):
+        raise NotFound(f"{index.layout.root} is gone", "run 'rawkomem init', or go to another folder")
+    try:
+        if beside := index.beside(""):
+            os.makedirs(beside, exist_ok=True)
+        with index.locked():
+            report = _sync_locked(index, progress, rebuild)
+    except apsw.FullError:
+        raise Unwritable("the disk is full: the index was not updated", "free some space, then try again") from None
+    except apsw.ReadOnlyError:
+        raise Unwritable(f"cannot write {index.path}", "check permissions") from None
+    except (apsw.BusyError, apsw.LockedError):
+        raise Busy(f"another program holds {index.path}", "close it, then try again") from None
+    except apsw.Error as failure:
+        raise IndexBroken(f"cannot make the index: {failure}", "check permissions and free space") from None
+    except OSError as failure:
+        raise Unwritable(f"cannot write the index: {failure.strerror}", "check permissions and space") from None
+    finally:
+        index.release()
+    return SyncReport(report.read, report.files, report.rebuilt, time.monotonic() - started)
+
+
+def _sync_locked(index: Index, progress: Progress, rebuild: bool) -> SyncReport:
+    """Reconcile; if the database turns out to be broken at any step, remove it and start again."""
+    try:
+        index.told = index.told or rebuild  # a caller who asks for it knows
+        return _reconcile(index, progress, "asked for" if rebuild else "")
+    except BROKEN as failure:
+        index.remove()
+        return _reconcile(index, progress, f"it cannot be read ({failure})")
+
+
+def _reconcile(index: Index, progress: Progress, why: str) -> SyncReport:
+    writer, why = _open(index, why)
+    try:
+        if not why:
+            _mend(index, writer)
+        return Reconcile(index, writer, why).run(progress)
+    finally:
+        writer.close()
+
+
+def _open(index: Index, why: str) -> tuple[apsw.Connection, str]:
+    """Return a connection to a database with tables, and why it was made anew; empty if it was not."""
+    kept = in_memory(index.path)
+    if kept or (not why and os.path.exists(index.path)):
+        writer = open_database(index.path)  # not read-only: a journal that a killed process left is played back
+        try:
+            why = why or index.why_rebuild(Catalogue(writer).meta() if has_tables(writer) else {})
+            if why and kept:
+                _make_tables(index, writer, index.path)
+            if kept or not why:
+                return writer, why
+        except BaseException:
+            writer.close(True)
+            raise
+        writer.close()
+    _put_new_database(index)
+    return open_database(index.path), why or index.why_rebuild({})
+
+
+def _put_new_database(index: Index) -> None:
+    """Make a database with empty tables, remove the old one, and give the new one its name."""
+    path = index.path + NEW_SUFFIX
+    remove_database(path)
+    made = open_database(path)
+    try:
+        _make_tables(index, made, path)
+    finally:
+        made.close()  # the last connection moves its log into the file
+    index.remove()  # also what SQLite kept beside it: it would be played back into the new one
+    os.replace(path, index.path)
+    remove_database(path)
+
+
+def _make_tables(index: Index, writer: apsw.Connection, path: str) -> None:
+    catalogue = Catalogue(writer)
+    with writer:
+        catalogue.erase()
+        index.open_store(writer).erase()
+        index.commit_outside()
+        catalogue.set_meta("inode", own_inode(path))
+        catalogue.set_meta("fingerprint", index.fingerprint)
+
+
+def _mend(index: Index, writer: apsw.Connection) -> None:
+    """Drop and read again what differs between a store outside and the catalogue.
+
+    A sync that is killed between their commits leaves a difference that no later change of a file would show.
+    """
+    outside = index.outside()
+    catalogue = Catalogue(writer)
+    if outside is None or "listing" in catalogue.meta():
+        return
+    held, known = outside.held(), catalogue.digests()
+    outside.drop([id for id in held if id not in known])
+    outside.commit()
+    with writer:
+        for id in [id for id, digest in known.items() if held.get(id) != digest]:
+            catalogue.doubt(id)
