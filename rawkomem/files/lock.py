@@ -34,7 +34,7 @@ PURPOSES = {  # purpose → (file, seconds to wait, what the lock protects)
     "contextual": ("deep.lock", 0.0, "one process fills in contextual vectors; the others leave it to that one"),
     "contextual-purge": ("deep.lock", 60.0, "removal of kept vectors while nobody fills them in"),
     "lance": ("writing.lock", 600.0, "tables of a LanceDB store"),
-    "sink-key": ("sinks.key.lock", 30.0, "the user's key that signs queued events"),
+    "secret": ("secret.lock", 30.0, "a secret of the user, and which folder is .rawko/local"),
     "daily-log": (".rawkomem.lock", 2.0, "the Markdown log of today"),
 }
 

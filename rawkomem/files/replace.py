@@ -79,10 +79,10 @@ def refuse_links(layout: Layout, folder: str) -> None:
 
 def remove_leftovers(layout: Layout) -> None:
     """Remove temporary files, also those of killed writers: the caller holds the lock, so none is in use."""
-    folder = os.path.join(layout.local, TEMPORARY_FOLDER)
     try:
+        folder = os.path.dirname(local_path(layout, f"{TEMPORARY_FOLDER}/{TEMPORARY_SUFFIX}"))
         names = os.listdir(folder)
-    except OSError:
+    except (OSError, Refused):
         return
     for name in names:
         try:

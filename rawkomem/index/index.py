@@ -13,6 +13,7 @@ import apsw
 
 from ..files.contents import hash_of
 from ..files.layout import AREAS, Layout
+from ..files.local.private import make_private_folder
 from ..files.lock import lock_in
 from ..files.scan import SEPARATOR, Sweep, Sweeping, changed_at, is_text, stamps, sweep
 from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
@@ -289,7 +290,7 @@ class Index:
             raise NotFound(f"{self.layout.root} is gone", "run 'rawkomem init', or go to another folder")
         try:
             if beside := self.beside(""):
-                os.makedirs(beside, exist_ok=True)
+                make_private_folder(beside)
             with self.locked():
                 report = self._sync_locked(progress, rebuild)
         except apsw.FullError:

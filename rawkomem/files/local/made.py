@@ -1,0 +1,100 @@
+"""Make a local folder and the secret that proves it; set one aside that this user did not make on this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+from ...model.errors import RawkoError
+from ..layout import user_config
+from ..lock import lock_in
+from .private import FOLDER_MODE, MARKER, is_made_here, read_secret, replace_private, secret_path, write_all
+
+SECRET_BYTES = 32
+ASIDE = "aside-"  # what the name of a folder begins with that was set aside; it lies in the new local folder
+MAX_ASIDE = 1_000  # names that are tried
+
+
+def install(local: str) -> None:
+    """Put an accepted folder in the place of a missing or foreign local folder. Raises OSError."""
+    try:
+        with lock_in(os.path.dirname(user_config()), "secret"):
+            if not os.path.lexists(local):
+                os.rename(_new_folder(local), local)
+            elif not is_made_here(local):
+                _set_aside(local)
+    except RawkoError as failure:
+        raise OSError(0, f"{failure.message} ({failure.hint})") from None
+
+
+def user_secret(name: str) -> bytes:
+    """Return the random secret of this name beside the user's config; create it on the first call."""
+    with lock_in(os.path.dirname(user_config()), "secret"):
+        return _secret(os.path.join(os.path.dirname(user_config()), name))
+
+
+def _secret(file: str) -> bytes:
+    known = read_secret(file)
+    if not known:
+        known = os.urandom(SECRET_BYTES)
+        replace_private(file, known, durable=True)
+    return known
+
+
+def _new_folder(local: str) -> str:
+    """Create a folder beside the place of a local folder, with its marker."""
+    fresh = f"{local}.{os.urandom(4).hex()}"
+    os.makedirs(os.path.dirname(local), exist_ok=True)
+    os.mkdir(fresh, FOLDER_MODE)
+    descriptor = os.open(os.path.join(fresh, MARKER), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "wb", buffering=0) as stream:
+        write_all(stream, _secret(secret_path(os.lstat(fresh).st_ino)), durable=True)
+    return fresh
+
+
+def _set_aside(local: str) -> None:
+    """Move a foreign folder into a new one, or swap it with a folder of ours that another user or machine set aside."""
+    own = next((path for path in _asides(local) if is_made_here(path)), "")
+    if own:
+        fresh = f"{local}.{os.urandom(4).hex()}"
+        os.rename(own, fresh)
+    else:
+        fresh = _new_folder(local)
+    names = (f"{ASIDE}{number}" for number in range(1, MAX_ASIDE))
+    name = next(name for name in names if not os.path.lexists(os.path.join(fresh, name)))
+    try:
+        if not _remove_empty(local):
+            os.rename(local, os.path.join(fresh, name))
+    except OSError:
+        shutil.rmtree(fresh) if not own else os.rename(fresh, own)
+        raise
+    os.rename(fresh, local)
+    if not own and os.path.lexists(os.path.join(local, name)):
+        sys.stderr.write(f"rawkomem: {aside_note(os.path.join(local, name))}\n")
+
+
+def _remove_empty(folder: str) -> bool:
+    """Remove a folder if it is empty, and return whether it was."""
+    try:
+        os.rmdir(folder)
+        return True
+    except OSError:
+        return False
+
+
+def aside_note(path: str) -> str:
+    """Return what a person is told about a folder that was set aside."""
+    return (
+        f"the folder .rawko/local was not made here, so none of it is used: it is now {ascii(path)[1:-1]};"
+        " delete it, or see 'rawkomem docs format' to keep its usage counts and ledger"
+    )
+
+
+def _asides(local: str) -> list[str]:
+    if os.path.islink(local):
+        return []
+    try:
+        return [entry.path for entry in os.scandir(local) if entry.name.startswith(ASIDE)]
+    except OSError:
+        return []
