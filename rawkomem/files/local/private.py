@@ -11,7 +11,7 @@ from io import FileIO
 from stat import S_ISDIR, S_ISREG
 
 from ...model.errors import Refused, Unwritable
-from ..layout import FOLDER, user_config
+from ..layout import FOLDER, is_own, user_config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,11 +149,6 @@ def read_secret(path: str) -> bytes:
         return os.read(descriptor, MAX_SECRET_BYTES) if fits else b""
     finally:
         os.close(descriptor)
-
-
-def is_own(seen: os.stat_result) -> bool:
-    """Tell whether a file belongs to this user; on Windows, always."""
-    return not hasattr(os, "geteuid") or seen.st_uid == os.geteuid()
 
 
 def check_file(seen: os.stat_result, private: bool) -> None:
