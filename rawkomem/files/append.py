@@ -10,7 +10,7 @@ from ..format.emit import emit_entry
 from ..format.split import append_holds, join
 from ..model.entry import Entry, Plan
 from ..model.errors import BadInput, Refused
-from ..model.ids import slug
+from ..model.ids import is_id, slug
 from ..model.kinds import CREATES
 from ..model.problem import ERROR
 from ..model.record import record, replace
@@ -44,6 +44,8 @@ def write_plan(layout: Layout, plan: Plan) -> list[Written]:
 def write_locked(layout: Layout, plan: Plan) -> list[Written]:
     """Append the plan's entries for a caller that holds the repository lock."""
     remove_leftovers(layout)
+    if odd := next((entry.id for entry in plan.entries if not is_id(entry.id)), ""):
+        raise BadInput(f"{odd!r} cannot be an id", "use letters, digits, _ - and .")
     clean = [redact_entry(entry) for entry in plan.entries]
     paths: dict[str, str] = {}
     _write_all(layout, _steps(clean), paths)

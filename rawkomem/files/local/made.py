@@ -28,6 +28,12 @@ def install(local: str) -> None:
         raise OSError(0, f"{failure.message} ({failure.hint})") from None
 
 
+def adopt(local: str) -> None:
+    """Accept a folder that this user just made with another config folder: its marker becomes the secret for it."""
+    with lock_in(os.path.dirname(user_config()), "secret"):
+        replace_private(secret_path(os.lstat(local).st_ino), read_secret(os.path.join(local, MARKER)), durable=True)
+
+
 def user_secret(name: str) -> bytes:
     """Return the random secret of this name beside the user's config; create it on the first call."""
     with lock_in(os.path.dirname(user_config()), "secret"):
