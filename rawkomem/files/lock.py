@@ -6,6 +6,7 @@ import os
 import time
 
 from ..model.errors import Busy, Unwritable
+from .local.descriptor import drop_lock, try_lock
 from .local.private import local_path, open_private
 
 TYPE_CHECKING = False
@@ -34,7 +35,6 @@ PURPOSES = {  # purpose → (file, seconds to wait, what the lock protects)
     "contextual": ("deep.lock", 0.0, "one process fills in contextual vectors; the others leave it to that one"),
     "contextual-purge": ("deep.lock", 60.0, "removal of kept vectors while nobody fills them in"),
     "lance": ("writing.lock", 600.0, "tables of a LanceDB store"),
-    "secret": ("secret.lock", 30.0, "a secret of the user, and which folder is .rawko/local"),
     "daily-log": (".rawkomem.lock", 2.0, "the Markdown log of today"),
 }
 
@@ -71,7 +71,7 @@ class Lock:
         """Take the lock within so many seconds, or those of its purpose; return False if it stays taken."""
         stream = self._open()
         deadline = time.monotonic() + (self.wait_s if wait_s is None else wait_s)
-        while not _try(stream.fileno()) or not self._is_current(stream):
+        while not try_lock(stream.fileno()) or not self._is_current(stream):
             if stream.closed:
                 stream = self._open()
             elif time.monotonic() >= deadline:
@@ -102,34 +102,6 @@ class Lock:
     def release(self) -> None:
         """Give the lock back."""
         if self.stream:
-            _drop(self.stream.fileno())
+            drop_lock(self.stream.fileno())
             self.stream.close()
             self.stream = None
-
-
-def _try(descriptor: int) -> bool:
-    try:
-        _take(descriptor)
-        return True
-    except OSError:
-        return False
-
-
-if os.name == "nt":
-    import msvcrt
-
-    def _take(descriptor: int) -> None:
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-
-    def _drop(descriptor: int) -> None:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined]
-
-else:
-    import fcntl
-
-    def _take(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _drop(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -5,47 +5,78 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from ...model.errors import RawkoError
 from ..layout import user_config
-from ..lock import lock_in
-from .private import FOLDER_MODE, MARKER, is_made_here, read_secret, replace_private, secret_path, write_all
+from .descriptor import drop_lock, try_lock
+from .marker import FILE_MODE, FOLDER_MODE, MARKER, SAFE_FLAGS, is_made_here, read_secret, secret_path
 
 SECRET_BYTES = 32
+LOCK_FILE = "secret.lock"  # in the user's config folder
+LOCK_WAIT_S, PAUSE_S = 30.0, 0.003
 ASIDE = "aside-"  # what the name of a folder begins with that was set aside; it lies in the new local folder
 MAX_ASIDE = 1_000  # names that are tried
 
 
 def install(local: str) -> None:
     """Put an accepted folder in the place of a missing or foreign local folder. Raises OSError."""
-    try:
-        with lock_in(os.path.dirname(user_config()), "secret"):
-            if not os.path.lexists(local):
-                os.rename(_new_folder(local), local)
-            elif not is_made_here(local):
-                _set_aside(local)
-    except RawkoError as failure:
-        raise OSError(0, f"{failure.message} ({failure.hint})") from None
+    with _locked():
+        if not os.path.lexists(local):
+            os.rename(_new_folder(local), local)
+        elif not is_made_here(local):
+            _set_aside(local)
 
 
 def adopt(local: str) -> None:
     """Accept a folder that this user just made with another config folder: its marker becomes the secret for it."""
-    with lock_in(os.path.dirname(user_config()), "secret"):
-        replace_private(secret_path(os.lstat(local).st_ino), read_secret(os.path.join(local, MARKER)), durable=True)
+    with _locked():
+        _keep(secret_path(os.lstat(local).st_ino), read_secret(os.path.join(local, MARKER)))
 
 
 def user_secret(name: str) -> bytes:
-    """Return the random secret of this name beside the user's config; create it on the first call."""
-    with lock_in(os.path.dirname(user_config()), "secret"):
+    """Return the random secret of this name beside the user's config; create it on the first call. Raises OSError."""
+    with _locked():
         return _secret(os.path.join(os.path.dirname(user_config()), name))
 
 
+@contextmanager
+def _locked() -> Iterator[None]:
+    """Let one process at a time make a secret or decide which folder is `.rawko/local`. Raises OSError."""
+    folder = os.path.dirname(user_config())
+    os.makedirs(folder, FOLDER_MODE, exist_ok=True)
+    descriptor = os.open(os.path.join(folder, LOCK_FILE), os.O_RDWR | os.O_CREAT | SAFE_FLAGS, FILE_MODE)
+    deadline = time.monotonic() + LOCK_WAIT_S
+    try:
+        while not try_lock(descriptor):
+            if time.monotonic() > deadline:
+                raise OSError(0, f"another process holds {os.path.join(folder, LOCK_FILE)}")
+            time.sleep(PAUSE_S)
+        yield
+        drop_lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _secret(file: str) -> bytes:
-    known = read_secret(file)
-    if not known:
-        known = os.urandom(SECRET_BYTES)
-        replace_private(file, known, durable=True)
-    return known
+    return read_secret(file) or _keep(file, os.urandom(SECRET_BYTES))
+
+
+def _keep(file: str, secret: bytes) -> bytes:
+    """Write a secret durably, in place of any other."""
+    os.makedirs(os.path.dirname(file), FOLDER_MODE, exist_ok=True)
+    temporary = f"{file}.{os.urandom(4).hex()}"
+    _create(temporary, secret)
+    os.replace(temporary, file)
+    return secret
+
+
+def _create(file: str, data: bytes) -> None:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
+    with open(descriptor, "wb", buffering=0) as stream:
+        stream.write(data)
+        os.fsync(descriptor)
 
 
 def _new_folder(local: str) -> str:
@@ -53,9 +84,7 @@ def _new_folder(local: str) -> str:
     fresh = f"{local}.{os.urandom(4).hex()}"
     os.makedirs(os.path.dirname(local), exist_ok=True)
     os.mkdir(fresh, FOLDER_MODE)
-    descriptor = os.open(os.path.join(fresh, MARKER), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "wb", buffering=0) as stream:
-        write_all(stream, _secret(secret_path(os.lstat(fresh).st_ino)), durable=True)
+    _create(os.path.join(fresh, MARKER), _secret(secret_path(os.lstat(fresh).st_ino)))
     return fresh
 
 

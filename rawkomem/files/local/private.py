@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from io import FileIO
-from stat import S_ISDIR, S_ISREG
+from stat import S_ISDIR
 
 from ...model.errors import Refused, Unwritable
-from ..layout import FOLDER, is_own, user_config
+from ..layout import FOLDER
+from .marker import FILE_MODE, FOLDER_MODE, FOR_OTHERS, MARKER, SAFE_FLAGS, check_file, is_made_here, read_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-FILE_MODE, FOLDER_MODE = 0o600, 0o700
-FOR_OTHERS = 0o077  # permissions of everybody but the owner
-SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # Windows has neither
-MARKER = ".made"
-MAX_SECRET_BYTES = 100
 GUARDED = f"{os.sep}{FOLDER}{os.sep}local{os.sep}"  # a path that holds this is checked on every use
 _accepted: dict[str, tuple[int, bool, str]] = {}  # local folder → inode, whether its files are private, its secret
 
@@ -119,46 +115,6 @@ def seal_of(path: str, inode: int) -> str:
     """Return what a file holds that was made here: its inode and, below a local folder, the secret of that folder."""
     local = path.rpartition(GUARDED)[0] + GUARDED.rstrip(os.sep)
     return f"{inode} {_accepted[local][2]}" if guard(path) or local in _accepted else str(inode)
-
-
-def is_made_here(local: str) -> bool:
-    """Tell whether this user made a local folder on this machine, below a `.rawko` that is no link."""
-    if os.path.islink(os.path.dirname(local)):
-        raise OSError(0, f"{os.path.dirname(local)} is a link")
-    seen = os.lstat(local)
-    if not S_ISDIR(seen.st_mode) or not is_own(seen):
-        return False
-    secret = read_secret(secret_path(seen.st_ino))
-    return secret != b"" and secret == read_secret(os.path.join(local, MARKER))
-
-
-def secret_path(inode: int) -> str:
-    """Return where the user's config folder keeps the secret for a local folder with this inode."""
-    return os.path.join(os.path.dirname(user_config()), "local", str(inode))
-
-
-def read_secret(path: str) -> bytes:
-    """Return the bytes of a small file of this user's that is no link; empty if there is none."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | SAFE_FLAGS)
-    except OSError:
-        return b""
-    try:
-        seen = os.fstat(descriptor)
-        fits = S_ISREG(seen.st_mode) and is_own(seen) and seen.st_size <= MAX_SECRET_BYTES
-        return os.read(descriptor, MAX_SECRET_BYTES) if fits else b""
-    finally:
-        os.close(descriptor)
-
-
-def check_file(seen: os.stat_result, private: bool) -> None:
-    """Raise OSError unless this is a regular file of this user; where files are `private`, nobody else may read it."""
-    if not S_ISREG(seen.st_mode):
-        raise OSError(0, "it is not a regular file")
-    if not is_own(seen):
-        raise OSError(0, "it belongs to another user")
-    if private and seen.st_mode & FOR_OTHERS:  # git or another program put it there
-        raise OSError(0, "it was not made by rawkomem, because others may read it: remove it")
 
 
 def check_private(path: str) -> None:
