@@ -9,7 +9,8 @@ from ..layout import is_own, user_config
 
 FILE_MODE, FOLDER_MODE = 0o600, 0o700
 FOR_OTHERS = 0o077  # permissions of everybody but the owner
-SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # Windows has neither
+# Never through a link, never waiting for a pipe; Windows has neither, and has text files.
+SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 MARKER = ".made"
 MAX_SECRET_BYTES = 100
 

@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+OPEN_FLAGS = {
+    "r": os.O_RDONLY,
+    "r+": os.O_RDWR,
+    "w": os.O_WRONLY | os.O_CREAT,
+    "x": os.O_WRONLY | os.O_CREAT | os.O_EXCL,
+    "a": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
+    "a+": os.O_RDWR | os.O_CREAT | os.O_APPEND,
+}
 GUARDED = f"{os.sep}{FOLDER}{os.sep}local{os.sep}"  # a path that holds this is checked on every use
 _accepted: dict[str, tuple[int, bool, str]] = {}  # local folder → inode, whether its files are private, its secret
 
@@ -47,23 +55,25 @@ def open_local(layout: Layout, name: str, mode: str) -> FileIO:
 def open_private(path: str, mode: str) -> FileIO:
     """Open a file for bytes, unbuffered; a mode that writes also creates its folder. Raises OSError."""
     private = guard(path, make=mode[0] != "r")
-
-    def opener(path: str, flags: int) -> int:
-        descriptor = os.open(path, flags | SAFE_FLAGS, FILE_MODE)
-        try:
-            check_file(os.fstat(descriptor), private)
-        except OSError:
-            os.close(descriptor)
-            raise
-        return descriptor
-
     try:
-        return FileIO(path, mode, opener=opener)
+        return _open(path, mode, private)
     except FileNotFoundError:
         if mode[0] == "r":
             raise
     os.makedirs(os.path.dirname(path), FOLDER_MODE, exist_ok=True)
-    return FileIO(path, mode, opener=opener)
+    return _open(path, mode, private)
+
+
+def _open(path: str, mode: str, private: bool) -> FileIO:
+    descriptor = os.open(path, OPEN_FLAGS[mode] | SAFE_FLAGS, FILE_MODE)
+    try:
+        check_file(os.fstat(descriptor), private)
+        if mode == "w":
+            os.ftruncate(descriptor, 0)
+        return FileIO(descriptor, mode.replace("x", "w"))
+    except OSError:
+        os.close(descriptor)
+        raise
 
 
 def guard(path: str, make: bool = False) -> bool:

@@ -75,7 +75,7 @@ def in_memory(path: str) -> bool:
 
 def open_database(path: str, readonly: bool = False) -> apsw.Connection:
     """Return a connection with sqlite-vec. Readers open the database read-only, so that they never lock it."""
-    if not in_memory(path):
+    if os.path.isabs(path):  # the others are in memory
         check_database(path, not readonly)
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(path, flags=flags | apsw.SQLITE_OPEN_URI if in_memory(path) else flags)
