@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     Done = subprocess.CompletedProcess[str]
 
 ROOT = Path(__file__).resolve().parent.parent
+# Of processes that a test starts; the fixture `own_home` adds the test's own config and cache folders.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "RAWKOMEM_EMBEDDER": "static"}
 START = [sys.executable, "-m", "rawkomem"]
 PROCESS_TIMEOUT_S = 120
 SIGNALS = (signal.SIGINT, signal.SIGTERM)

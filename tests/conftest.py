@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.repository import Repository
-from tests.commands import ROOT, Command
+from tests.commands import ENVIRONMENT, ROOT, Command
 from tests.git.gitting import Git
 
 settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -37,6 +37,7 @@ def own_home(tmp_path_factory, monkeypatch):
     home = tmp_path_factory.mktemp("home")
     for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(home / name))
+        monkeypatch.setitem(ENVIRONMENT, name, str(home / name))
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
         monkeypatch.setenv(name, os.devnull)
     monkeypatch.setenv("NO_COLOR", "1")

@@ -67,6 +67,8 @@ VARIABLES = """
 | variable | what it does |
 |---|---|
 | `RAWKOMEM_DIR` | The folder where the search for `.rawko/` starts, instead of the current folder; `-C FOLDER` overrides it. |
+| `RAWKOMEM_TRUST` | Projects of other users that you trust, as full paths; `*`: all. Without it, a `.rawko/` that belongs to another user is not used. |
+| `RAWKOMEM_FOLLOW_LINKS` | `1`: `connect`, `export`, `import` and `skill export` may follow links that lead out of the project. |
 | `RAWKOMEM_EMBEDDER` | The embedder; overrides every file. |
 | `RAWKOMEM_STORE` | The search store; overrides every file. |
 | `RAWKOMEM_LANGUAGE` | The language of the memories: `en` (default) or `de`. Conditions, topics and summaries follow it; words are searched by English stems in every language. |

@@ -7,6 +7,7 @@ import os
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from ..files.whole import refuse_exit
 from ..model.errors import Refused, Unwritable
 from ..model.record import record
 
@@ -36,9 +37,11 @@ def write_folder(folder: str, files: Mapping[str, str]) -> Exported:
         raise Refused(f"not written by rawkomem, or changed since: {names}", "name another folder, or move them away")
     gone = sorted(name for name in before if name not in files and found[name] == before[name])
     written = sorted(name for name in files if found[name] != _hash(files[name]))
+    for name in [*written, *gone, LIST]:
+        refuse_exit(os.path.join(folder, *name.split("/")), folder)
     try:
         for name in written:
-            write_text(os.path.join(folder, *name.split("/")), files[name])
+            write_text(os.path.join(folder, *name.split("/")), files[name], folder)
         for name in gone:
             os.unlink(os.path.join(folder, *name.split("/")))
         hashes = {name: _hash(text) for name, text in sorted(files.items())}
@@ -49,11 +52,13 @@ def write_folder(folder: str, files: Mapping[str, str]) -> Exported:
     return Exported(tuple(written), tuple(sorted(set(files) - set(written))), tuple(gone))
 
 
-def write_text(file: str, text: str) -> None:
-    """Write a file atomically."""
+def write_text(file: str, text: str, within: str = "") -> None:
+    """Write a file atomically; `within` is a folder that no link may lead out of."""
+    if within:
+        refuse_exit(file, within)
     os.makedirs(os.path.dirname(file) or ".", exist_ok=True)
-    temporary = os.path.join(os.path.dirname(file), f".{os.path.basename(file)}.{os.getpid()}")
-    with open(temporary, "w", encoding="utf-8", newline="") as stream:
+    temporary = os.path.join(os.path.dirname(file), f".{os.path.basename(file)}.{os.urandom(4).hex()}")
+    with open(temporary, "x", encoding="utf-8", newline="") as stream:
         stream.write(text)
     os.replace(temporary, file)
 

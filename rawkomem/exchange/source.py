@@ -40,9 +40,9 @@ class Source:
 
     def __init__(self, path: str, project: str = ""):
         self.path = os.path.abspath(os.path.expanduser(path))
-        if not os.path.exists(self.path):
-            raise NotFound(f"there is no {path}", "name a file or a folder")
         self.is_folder = os.path.isdir(self.path)
+        if not self.is_folder and not os.path.isfile(self.path):
+            raise NotFound(f"there is no file or folder {path}", "name a file or a folder")
         self.project = project
         self.skipped: list[tuple[str, str]] = []  # (place, why)
         self._document: Any = None

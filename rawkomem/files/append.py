@@ -10,7 +10,7 @@ from ..format.emit import emit_entry
 from ..format.split import append_holds, join
 from ..model.entry import Entry, Plan
 from ..model.errors import BadInput, Refused
-from ..model.ids import slug
+from ..model.ids import is_id, slug
 from ..model.kinds import CREATES
 from ..model.problem import ERROR
 from ..model.record import record, replace
@@ -60,6 +60,8 @@ def write_locked(
     with their digests, right before the first one is.
     """
     remove_leftovers(layout)
+    if odd := next((entry.id for entry in plan.entries if not is_id(entry.id)), ""):
+        raise BadInput(f"{odd!r} cannot be an id", "use letters, digits, _ - and .")
     redacted = [redact_entry(entry) for entry in plan.entries]
     known = {e.id: same for e in redacted if may_be_retry(e) and (same := _stored_before(layout, e, redacted))}
     texts = {entry.id: _readable(emit_entry(entry)) for entry in redacted if entry.id not in known}

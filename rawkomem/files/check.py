@@ -116,7 +116,8 @@ def _with_rules(reading: Reading) -> Reading:
 def _name_problems(name: str) -> list[Problem]:
     shown = repr(printable(name))
     if not is_text(name):
-        return [error("name-not-utf-8", f"file name {shown} is not UTF-8: the file is not indexed", "rename it")]
+        message = f"file name {shown} is not UTF-8, or holds control characters: the file is not indexed"
+        return [error("name-not-utf-8", message, "rename it")]
     if UNSAFE_NAME.search(name) or name.partition(".")[0].lower() in RESERVED:
         return [warning("unsafe-name", f"file name {shown} is not allowed on Windows", "use a kebab-case name")]
     if len(os.fsencode(name)) > MAX_NAME_BYTES:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
-from ..model.errors import NotFound
+from ..model.errors import NotFound, Refused
 from ..model.record import record
 
 FOLDER = ".rawko"
+TRUST = "RAWKOMEM_TRUST"  # the environment variable that names projects of other users
 AREAS = ("memories", "traces", "log", "archive")  # what the index follows, in the order people read it
 
 
@@ -58,14 +59,46 @@ def find_layout(start: str = "") -> Layout:
     folder = start
     while True:
         if os.path.basename(folder) == FOLDER and os.path.isdir(os.path.join(folder, AREAS[0])):
-            return Layout(folder)
+            return _checked(folder)
         root = os.path.join(folder, FOLDER)
         if os.path.isdir(root):
-            return Layout(root)
+            return _checked(root)
         parent = os.path.dirname(folder)
         if parent == folder:
             raise NotFound(f"no {FOLDER} folder in {start} or above it", "run 'rawkomem init' in your project")
         folder = parent
+
+
+def _checked(root: str) -> Layout:
+    """Return the layout of a .rawko folder; raise Refused if it is a link, or another user's whom nobody trusts."""
+    seen = os.lstat(root)
+    if seen.st_mode & 0o170000 == 0o120000:
+        target = os.path.realpath(root)
+        raise Refused(f"{root} is a link to {target}", f"to use that one, run it with -C {target}")
+    if not is_own(seen) and not _is_trusted(os.path.dirname(root)):
+        hint = f"run it as that user; or, if you trust them, set {TRUST}={os.path.dirname(root)}"
+        raise Refused(f"{root} belongs to {_user_name(seen.st_uid)}, not to you", hint)
+    return Layout(root)
+
+
+def is_own(seen: os.stat_result) -> bool:
+    """Tell whether a file belongs to this user; on Windows, always."""
+    return not hasattr(os, "geteuid") or seen.st_uid == os.geteuid()
+
+
+def _is_trusted(project: str) -> bool:
+    """Tell whether the user's environment names a project, or `*` for all."""
+    named = os.environ.get(TRUST, "").split(os.pathsep)
+    return "*" in named or os.path.realpath(project) in [os.path.realpath(path) for path in named if path]
+
+
+def _user_name(number: int) -> str:
+    try:
+        import pwd
+
+        return f"the user {pwd.getpwuid(number).pw_name}"
+    except (ImportError, KeyError):
+        return f"the user {number}"
 
 
 def user_config() -> str:

@@ -6,6 +6,7 @@ import os
 import time
 
 from ..model.errors import Busy, Unwritable
+from .local.descriptor import drop_lock, try_lock
 from .local.private import local_path, open_private
 
 TYPE_CHECKING = False
@@ -31,10 +32,10 @@ PURPOSES = {  # purpose → (file, seconds to wait, what the lock protects)
     "sender": ("sinks/sender.lock", 30.0, "one sender of the webhook at a time"),
     "sink-queue": ("sinks/queue.lock", 2.0, "the webhook's queue; held for milliseconds"),
     "index": ("index.lock", 600.0, "every change of the index; a first sync of many files takes minutes"),
+    "authors": ("index.lock", 5.0, "authorship in the index: yesterday's authors are better than a late answer"),
     "contextual": ("deep.lock", 0.0, "one process fills in contextual vectors; the others leave it to that one"),
     "contextual-purge": ("deep.lock", 60.0, "removal of kept vectors while nobody fills them in"),
     "lance": ("writing.lock", 600.0, "tables of a LanceDB store"),
-    "sink-key": ("sinks.key.lock", 30.0, "the user's key that signs queued events"),
     "daily-log": (".rawkomem.lock", 2.0, "the Markdown log of today"),
 }
 
@@ -71,7 +72,7 @@ class Lock:
         """Take the lock within so many seconds, or those of its purpose; return False if it stays taken."""
         stream = self._open()
         deadline = time.monotonic() + (self.wait_s if wait_s is None else wait_s)
-        while not _try(stream.fileno()) or not self._is_current(stream):
+        while not try_lock(stream.fileno()) or not self._is_current(stream):
             if stream.closed:
                 stream = self._open()
             elif time.monotonic() >= deadline:
@@ -105,38 +106,10 @@ class Lock:
         if stream is None:
             return
         try:
-            _drop(stream.fileno())
+            drop_lock(stream.fileno())
         except OSError:
             pass
         try:
             stream.close()
         except OSError:
             pass
-
-
-def _try(descriptor: int) -> bool:
-    try:
-        _take(descriptor)
-        return True
-    except OSError:
-        return False
-
-
-if os.name == "nt":
-    import msvcrt
-
-    def _take(descriptor: int) -> None:
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-
-    def _drop(descriptor: int) -> None:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined]
-
-else:
-    import fcntl
-
-    def _take(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _drop(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ..model.errors import Refused, Unwritable
+from .contents import read_bytes
 from .whole import replace_whole
 
 PAGE = "MEMORY.md"  # lies beside the areas that the index follows, so it is never taken for a memory
@@ -18,7 +19,7 @@ def is_generated(text: str) -> bool:
 
 def write_page(file: str, text: str) -> bool:
     """Write a generated text and return whether the file had to change."""
-    known = read_page(file)
+    known = "" if os.path.islink(file) else read_page(file)
     if known == text:
         return False
     if os.path.islink(file) or (known and not is_generated(known)):
@@ -33,8 +34,7 @@ def write_page(file: str, text: str) -> bool:
 def read_page(file: str) -> str:
     r"""Return the text of a page, with \n line ends whatever git made of them; empty if there is none."""
     try:
-        with open(file, encoding="utf-8", errors="replace") as stream:
-            return stream.read()
+        return read_bytes(file).decode("utf-8", "replace").replace("\r\n", "\n")
     except FileNotFoundError:
         return ""
     except OSError as failure:

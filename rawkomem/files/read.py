@@ -7,6 +7,7 @@ import unicodedata
 
 from ..format.read_entries import read_entries
 from ..model.entry import Entry
+from ..model.ids import safe_id
 from ..model.problem import ERROR, WARNING, Problem, error, warning
 from ..model.record import record, replace
 from .contents import MAX_FILE_BYTES, read_bytes
@@ -128,4 +129,4 @@ def implicit_id(path: str) -> str:
     """
     area, _, rest = path.partition("/")
     name = rest if area in AREAS and rest else path
-    return unicodedata.normalize("NFC", name.removesuffix(".md"))
+    return safe_id(unicodedata.normalize("NFC", name.removesuffix(".md")))

@@ -133,15 +133,21 @@ class Replacing:
 
 
 def refuse_links(layout: Layout, folder: str) -> None:
-    """Raise Refused for a folder link that leads out of the repository."""
+    """Raise Refused for a folder link that leads out of the repository, and for a file in the place of a folder."""
     root = os.path.realpath(layout.root)
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        raise Refused(f"{layout.relative(folder)} is a link or a file, not a folder", "put a folder in its place")
     if not os.path.realpath(folder).startswith(root + os.sep):
         raise Refused(f"{layout.relative(folder)} is a link out of the repository", "put a folder in its place")
 
 
 def remove_leftovers(layout: Layout) -> None:
     """Remove temporary files, also those of killed writers: the caller holds the lock, so none is in use."""
-    remove_temporary(os.path.join(layout.local, TEMPORARY_FOLDER))
+    try:
+        folder = os.path.dirname(local_path(layout, f"{TEMPORARY_FOLDER}/{TEMPORARY_SUFFIX}"))
+    except Refused:
+        return
+    remove_temporary(folder)
 
 
 def remove_temporary(folder: str) -> None:
@@ -196,6 +202,6 @@ def mode_of(file: str) -> int:
 def _stamp(file: str) -> Stamp | None:
     try:
         stat = os.lstat(file)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     return (stat.st_size, stat.st_mtime_ns, stat.st_ino, stat.st_ctime_ns)

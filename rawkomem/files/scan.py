@@ -122,12 +122,10 @@ def _odd_file(entry: os.DirEntry[str], path: str, root: str) -> Problem | None:
 
 
 def is_text(path: str) -> bool:
-    """Tell whether a file name is UTF-8; other files are reported by `check` and not read."""
-    try:
-        path.encode()
+    """Tell whether a path is UTF-8 without control characters; other files are reported by `check` and not read."""
+    if path.isprintable():
         return True
-    except UnicodeEncodeError:
-        return False
+    return not any(c < " " or "\x7f" <= c <= "\x9f" or c in "\u2028\u2029" or "\ud800" <= c <= "\udfff" for c in path)
 
 
 def changed_at(stamp: str) -> int:

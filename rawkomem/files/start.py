@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from ..model.errors import Unwritable
+from ..model.errors import Refused, Unwritable
 from ..model.record import record
 from .layout import FOLDER
 
@@ -47,10 +47,14 @@ def plan_start(project: str) -> list[Step]:
 
 
 def write_start(steps: Iterable[Step]) -> None:
-    """Write the files that do not exist yet."""
+    """Write the files that do not exist yet; raise Refused where a folder is a link."""
     for step in steps:
         if step.exists:
             continue
+        folder = os.path.dirname(step.path)
+        root = folder.rpartition(FOLDER)[0] + FOLDER
+        if link := next((path for path in (root, folder) if os.path.islink(path)), ""):
+            raise Refused(f"{link} is a link", "remove it, then run it again")
         try:
             os.makedirs(os.path.dirname(step.path), exist_ok=True)
             with open(step.path, "x", encoding="utf-8", newline="\n") as stream:

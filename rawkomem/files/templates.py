@@ -11,6 +11,7 @@ from ..format.frontmatter import Unreadable
 from ..format.handler import RawkoHandler
 from ..model.errors import BadInput
 from .given_text import read_text_file
+from .whole import leads_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +39,6 @@ def find_template(layout: Layout, kind: str) -> str:
     """Return the file of a kind's template."""
     for folder in (layout.templates, *SHIPPED):
         file = os.path.join(folder, f"{kind}.md")
-        if os.path.isfile(file):
+        if os.path.isfile(file) and not leads_out(file, layout.root):
             return file
     raise BadInput(f"no template for kind {kind!r}", f"put {kind}.md into {layout.templates}")

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 
 from ..model.errors import Unwritable
 from ..model.record import record
+from .contents import read_bytes
 from .layout import Layout, user_cache, user_config
 from .page import PAGE, is_generated
 from .start import plan_start
+from .whole import leads_out
 
-MAX_READ_BYTES = 2**20  # of a settings file
 COMMAND_NAMES = (b"rawkomem", b"rawko ")  # our commands, as settings name them
 # Files of git and of other programs, below a project, that people put our commands into.
 PROJECT_FILES = (
@@ -34,7 +35,8 @@ def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
     gone = [(layout.local, "index, usage counts, ledger, locks of this machine"), (user_cache(), "caches")]
     stays = [(os.path.dirname(user_config()), "your own settings and keys, for all projects")]
     for step in plan_start(layout.project):
-        ours = step.exists and _bytes(step.path) == step.text.encode()
+        inside = step.exists and not leads_out(os.path.dirname(step.path), layout.root)
+        ours = inside and _bytes(step.path) == step.text.encode()
         (gone if ours else stays).append((step.path, "as init wrote it" if ours else "changed by you"))
     page = layout.path(PAGE)
     if is_generated(_bytes(page).decode(errors="replace")):
@@ -69,7 +71,6 @@ def _mentions(paths: Sequence[str]) -> list[str]:
 
 def _bytes(file: str) -> bytes:
     try:
-        with open(file, "rb") as stream:
-            return stream.read(MAX_READ_BYTES)
+        return read_bytes(file)
     except OSError:
         return b""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import DAY, now, read_time
 from ..model.entry import Entry
+from ..model.ids import ID_LENGTH, is_id, safe_id
 from ..model.kinds import CHANGES, CREATES, DEFAULT_IMPORTANCE, IMPORTANCE, NEED_WHEN
 from ..model.problem import ERROR, Problem, error, style, warning
 from ..model.record import replace, unchecked
@@ -37,7 +38,6 @@ PERSONAL_HINT = "remove it where others read this repository; the index holds a 
 MAX_VALUE_LENGTH = 10_000  # characters: kept, but it belongs in the body
 FUTURE_SLACK_MS = DAY  # clocks and time zones differ
 TITLE_LENGTH = 300
-ID_LENGTH = 250  # people type and read ids; a file stem, which serves as one, is no longer
 
 
 def read_entries(text: str, advice: bool = True, log: bool = False) -> tuple[list[Entry], list[Problem]]:
@@ -177,7 +177,10 @@ class _FieldReader:
         if len(id) > ID_LENGTH:
             self._add(error, "long-id", key, f"{key} is longer than {ID_LENGTH} characters", "shorten it")
             return ""
-        return id
+        if id and not is_id(id):
+            message = f"{key} {id[:40]!r} holds signs that an id must not have: read as {safe_id(id)}"
+            self._warn("odd-id", key, message, "use letters, digits, _ - and .")
+        return safe_id(id)
 
     def _title(self, required: bool) -> str:
         field = self._present("title")

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from ..files.layout import Layout
-from ..files.whole import read_whole, replace_whole
-from ..model.errors import NotFound, Unwritable
+from ..files.whole import is_below, read_whole, refuse_exit, replace_whole
+from ..model.errors import NotFound, Refused, Unwritable
 from ..model.record import record
 from ..text.marked import cut_block, put_block
 from .hook_advice import advice, find_manager
@@ -92,7 +92,7 @@ def carry_out(connection: Connection) -> None:
             if change.after is None:
                 os.unlink(change.path)
             else:
-                replace_whole(change.path, change.after, change.executable)
+                replace_whole(change.path, change.after, change.executable, os.path.dirname(change.path))
         except OSError as failure:
             raise Unwritable(f"cannot write {change.path}: {failure.strerror}", "check permissions") from None
     _asked(lambda: _set_all(connection))
@@ -120,7 +120,12 @@ class _Connecting:
         self.layout = layout
         inside = self.tree.path(layout.project)
         self.inside = "" if inside == "." else inside
+        if not self.inside.isprintable():
+            message = f"the name of the folder {self.inside!a} holds a character that cannot stand in a git hook"
+            raise Refused(message, "rename the folder")
         self.name = f"rawkomem {self.inside}".strip()
+        common = self._folder("--git-common-dir")
+        refuse_exit(os.path.join(common, "config"), common)
 
     def plan(self, wanted: Wanted) -> Connection:
         """Return the plan; if this git takes hooks from its settings, the lines in hook files are removed."""
@@ -143,13 +148,21 @@ class _Connecting:
 
     def _without(self, paths: Iterable[str]) -> Iterator[FileChange]:
         for path in paths:
-            before = read_whole(path)
+            before = read_whole(path, os.path.dirname(path))
             after = None if before is None else cut_block(before, self.name)
             if before != after:
                 yield FileChange(path, before, after, "without our lines")
 
     def _hook_paths(self) -> list[str]:
-        return [os.path.join(self._folder(*HOOKS), event) for event in EVENTS]
+        """Return the hooks that may hold lines of ours: none in a folder that is outside of the project and of git."""
+        folder = self._folder(*HOOKS)
+        return [os.path.join(folder, event) for event in EVENTS] if any(self._owners(folder)) else []
+
+    def _owners(self, folder: str) -> tuple[bool, bool]:
+        """Return whether a folder of hooks is in git's own folder, and whether it is in the work tree."""
+        real = os.path.realpath(folder)
+        own = is_below(real, os.path.realpath(self._folder("--git-common-dir")))
+        return own, not own and is_below(real, os.path.realpath(self.tree.top))
 
     def _hook_sections(self) -> list[str]:
         return [f"hook.{self._hook_name(event)}" for event in EVENTS]
@@ -164,13 +177,13 @@ class _Connecting:
     def _attributes(self) -> Iterator[FileChange]:
         """Yield changes of committed files, which tell a clone that memories have a merge driver."""
         attributes, ignore = self._own(".gitattributes"), self._own(".gitignore")
-        known = read_whole(attributes)
+        known = read_whole(attributes, self.layout.root)
         if ATTRIBUTE.encode() not in (known or b""):
             after = put_block(known, self.name, f"{ATTRIBUTE}\n")
             yield FileChange(attributes, known, after, "memories are merged entry by entry")
         probe = os.path.join(self.layout.local, "index.db")
         if not self.tree.git.run("check-ignore", "--", self.tree.path(probe), fine=(0, 1)):
-            known = read_whole(ignore)
+            known = read_whole(ignore, self.layout.root)
             yield FileChange(ignore, known, put_block(known, self.name, f"{IGNORED}\n"), "the index is not committed")
 
     def _driver(self, wanted: Wanted) -> Iterator[SettingChange]:
@@ -192,8 +205,7 @@ class _Connecting:
 
     def _hook_files(self, wanted: Wanted) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
         folder = self._folder(*HOOKS)
-        own = _is_below(folder, self._folder("--git-common-dir"))
-        shared = not own and _is_below(folder, self.tree.top)
+        own, shared = self._owners(folder)
         commands = self._commands(wanted)
         if not shared and not own:
             told = "; ".join(f"'{command}' in its {event}" for event, command in commands.items())
@@ -202,7 +214,7 @@ class _Connecting:
         files, to_do = [], []
         for event, script in self._scripts(program, wanted).items():
             path = os.path.join(folder, event)
-            before = read_whole(path)
+            before = read_whole(path, os.path.dirname(path))
             if before is not None and not SHELL_SCRIPT.match(before):
                 to_do.append(f"{path} is no shell script: have it run '{commands[event]}'")
                 continue
@@ -258,7 +270,3 @@ def _is_there(program: Sequence[str]) -> str:
     """Return shell code that succeeds if the program is installed; for Python, if it has the module."""
     python, module = program[:-2], program[-1]
     return shlex.join([*python, "-c", f"import {module}"] if python else ["command", "-v", program[0]])
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return os.path.realpath(path).startswith(os.path.realpath(folder).rstrip(os.sep) + os.sep)

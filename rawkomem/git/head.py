@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ..files.contents import read_bytes
 from ..model.record import record
 
 MAX_LINKS = 5  # a name of a branch may lead to another; git itself stops at five
@@ -65,16 +66,14 @@ def git_stamp(start: str) -> str:
 def cut_off_at(git: GitDir) -> set[str]:
     """Return the commits at which a shallow clone ends; none in a whole one."""
     try:
-        with open(os.path.join(git.common, "shallow"), encoding="ascii", errors="replace") as stream:
-            return set(stream.read().split())
+        return set(read_bytes(os.path.join(git.common, "shallow")).decode("ascii", "replace").split())
     except OSError:
         return set()
 
 
 def _small(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            return stream.read(MAX_REF_BYTES).strip()
+        return read_bytes(path)[:MAX_REF_BYTES].decode("utf-8", "replace").strip()
     except OSError:
         return ""
 

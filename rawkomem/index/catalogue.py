@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 
+from ..files.local.private import seal_of
 from ..model.record import record
 from .stores.database import first, rows
 
@@ -251,6 +252,6 @@ class Catalogue:
 def own_inode(path: str) -> str:
     """Return what binds a database to its file: a database from a clone or a copy is rebuilt."""
     try:
-        return str(os.stat(path).st_ino)
-    except FileNotFoundError:
+        return seal_of(path, os.stat(path).st_ino)
+    except OSError:
         return "gone"

@@ -10,6 +10,7 @@ import time
 
 import apsw
 
+from ..files.local.private import make_private_folder
 from ..model.errors import Busy, IndexBroken, NotFound, Unwritable
 from .catalogue import Catalogue, own_inode
 from .reconcile import Reconcile
@@ -35,7 +36,7 @@ def sync(index: Index, progress: Progress, rebuild: bool) -> SyncReport:
         raise NotFound(f"{index.layout.root} is gone", "run 'rawkomem init', or go to another folder")
     try:
         if beside := index.beside(""):
-            os.makedirs(beside, exist_ok=True)
+            make_private_folder(beside)
         with index.locked():
             report = _sync_locked(index, progress, rebuild)
     except apsw.FullError:

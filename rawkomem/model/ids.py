@@ -8,6 +8,10 @@ from .clock import now
 from .kinds import CREATES
 
 MAX_SLUG_CHARS = 64  # SPEC-0009; all ASCII, so also 64 bytes
+ID_LENGTH = 250  # characters: people type and read ids
+ID_SIGNS = "_-.#/:@+=~,% "  # ASCII signs that an id may hold: none of them means anything to a shell or in HTML
+ID_STARTS = "_.#@"  # signs that an id may begin with: `-` would be an option
+HASH_DIGITS = 8  # of a name that had to be changed
 BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -18,6 +22,31 @@ def new_id(kind: str, at: int = 0) -> str:
         return f"trace-{at}-{''.join(BASE36[byte % 36] for byte in os.urandom(6))}"
     prefix = CREATES[kind].prefix if kind in CREATES else kind
     return f"{prefix}_{at}_{os.urandom(3).hex()}"
+
+
+def is_id(text: str) -> bool:
+    """Tell whether a text may be an id: letters and digits of any script and a few signs, on one line, not too long."""
+    if not text or len(text) > ID_LENGTH or not text.isprintable() or text != text.strip():
+        return False
+    plain = all(c.isalnum() or c in ID_SIGNS or not c.isascii() for c in text)
+    return plain and (text[0].isalnum() or text[0] in ID_STARTS or not text[0].isascii())
+
+
+def safe_id(text: str) -> str:
+    """Return a text as an id: signs that an id must not hold become hyphens, and a hash keeps two texts apart.
+
+    `stem#2` stays the second entry of `stem`.
+    """
+    if not text or is_id(text):
+        return text
+    stem, hash, number = text.rpartition("#")
+    if stem and number.isdecimal() and number.isascii() and len(number) < 10:
+        return f"{safe_id(stem)}{hash}{number}"
+    from hashlib import sha256
+
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
+    signs = (c if c.isalnum() or c in ID_SIGNS or (not c.isascii() and c.isprintable()) else "-" for c in text)
+    return f"{''.join(signs)[: ID_LENGTH - 50].strip(' -~/:+=,%')}-{digest}".lstrip("-")
 
 
 def slug(title: str) -> str:

@@ -41,11 +41,16 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 LIST_ALL = "'rawkomem list' shows them all"
+MAX_WARNING_CHARS = 2_000  # of a warning that has to be cleaned
 MAX_QUESTIONS = 100  # of one call
 
 
 def warn_on_stderr(message: str) -> None:
     """Print a warning as one line on stderr; the default for `warn`."""
+    if not message.isprintable():  # it may quote names that a repository chose
+        from ..text.clean import one_line
+
+        message = one_line(message, MAX_WARNING_CHARS)
     print(f"rawkomem: {message}", file=sys.stderr)
 
 

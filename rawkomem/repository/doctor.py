@@ -6,7 +6,6 @@ import os
 import platform
 import shlex
 import shutil
-import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
@@ -55,7 +54,7 @@ def examine(repository: Repository | None) -> list[Finding]:
 def _run(check: Callable[[], Finding]) -> Finding:
     try:
         return check()
-    except (RawkoError, OSError, apsw.Error, subprocess.SubprocessError) as failure:
+    except (RawkoError, OSError, apsw.Error) as failure:
         name = getattr(check, "__name__", "check").strip("_<>").replace("lambda", "check")
         return Finding(name, False, str(failure), getattr(failure, "hint", ""))
 
@@ -121,16 +120,14 @@ def _embedder(repository: Repository) -> Finding:
 
 
 def _git(repository: Repository) -> Finding:
-    local = os.path.join(repository.layout.local, "index.db")
-    command = ["git", "-C", repository.layout.project, "check-ignore", "-q", "--", local]
     try:
-        code = subprocess.run(command, capture_output=True, timeout=10, check=False).returncode
-    except FileNotFoundError:
-        return Finding("git", True, "not installed")
-    if code == 128:
-        return Finding("git", True, "not a git work tree")
-    return Finding("git", code == 0, ".rawko/local is ignored" if code == 0 else ".rawko/local is not ignored",
-                   "" if code == 0 else "run 'rawkomem init'")  # fmt: skip
+        tree = work_tree(repository.layout.project)
+        probe = tree.path(os.path.join(repository.layout.local, "index.db"))
+        ignored = tree.git.run("check-ignore", "--", probe, fine=(0, 1)) != b""
+    except GitFailed as failure:
+        return Finding("git", True, str(failure))
+    return Finding("git", ignored, ".rawko/local is ignored" if ignored else ".rawko/local is not ignored",
+                   "" if ignored else "run 'rawkomem init'")  # fmt: skip
 
 
 def _merges(repository: Repository) -> Finding:

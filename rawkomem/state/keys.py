@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..format.read_entries import ID_LENGTH
+from ..model.ids import ID_LENGTH
 from ..model.record import record
 
 if TYPE_CHECKING:

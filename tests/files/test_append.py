@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rawkomem.files import append, replace
 from rawkomem.files.append import FULL_FILE_BYTES, write_plan
 from rawkomem.files.layout import Layout
+from rawkomem.files.local.private import make_private_folder
 from rawkomem.files.read import read_data, read_file
 from rawkomem.files.replace import TEMPORARY_SUFFIX
 from rawkomem.files.start import plan_start, write_start
@@ -212,7 +213,7 @@ def test_secrets_are_redacted_before_the_file_is_written(write, memories, name):
 
 def test_leftovers_of_killed_writers_are_removed_and_nothing_else(write, layout):
     folder = Path(layout.local, "tmp")
-    folder.mkdir(parents=True)
+    make_private_folder(str(folder))
     (folder / f"123{TEMPORARY_SUFFIX}").write_text("torn")
     (folder / "mine.txt").write_text("not ours")
     write(entry())
@@ -222,9 +223,9 @@ def test_leftovers_of_killed_writers_are_removed_and_nothing_else(write, layout)
 def test_a_link_in_a_foreign_repository_leads_no_cleaning_astray(write, layout, tmp_path_factory):
     home = tmp_path_factory.mktemp("somebody")
     (home / "thesis.md").write_text("years of work")
-    os.makedirs(layout.local)
+    make_private_folder(layout.local)
     os.symlink(home, os.path.join(layout.local, "tmp"))
-    with pytest.raises(Refused, match="is a link"):
+    with pytest.raises(Unwritable, match="is a link"):
         write(entry())
     assert [file.read_text() for file in home.iterdir()] == ["years of work"]
 
@@ -295,6 +296,7 @@ ADD = """
 import sys
 from rawkomem.files.append import write_plan
 from rawkomem.files.layout import Layout
+from rawkomem.files.local.private import make_private_folder
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.model.errors import RawkoError
 try:

@@ -387,7 +387,7 @@ def test_two_writers_at_once_do_not_both_win(project, rawkomem):
     import subprocess
     import sys
 
-    from tests.torture.helpers import ENVIRONMENT
+    from tests.commands import ENVIRONMENT
 
     words = [sys.executable, "-m", "rawkomem", "add", "--title"]
     running = [

@@ -16,12 +16,10 @@ from rawkomem.index.digest import parts
 from rawkomem.index.index import Index
 from rawkomem.model.filters import Filter
 from rawkomem.text.when import situation_of
-from tests.conftest import ROOT
 
 if TYPE_CHECKING:
     from rawkomem.files.layout import Layout
 
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "RAWKOMEM_EMBEDDER": "static"}
 QUERIES = ("apple banana", "how do we deploy", "zebra", "auth login", "nothing of the kind")
 _embedder = []
 

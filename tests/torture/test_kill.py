@@ -16,7 +16,8 @@ from rawkomem.files.layout import Layout
 from rawkomem.files.read import read_file
 from rawkomem.files.scan import stamps, sweep
 from rawkomem.files.start import plan_start, write_start
-from tests.torture.helpers import ENVIRONMENT, assert_equals_rebuild, index_of
+from tests.commands import ENVIRONMENT
+from tests.torture.helpers import assert_equals_rebuild, index_of
 
 # Appends and syncs in a loop; each line on stdout acknowledges an append that has returned.
 CHILD = """

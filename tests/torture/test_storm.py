@@ -18,8 +18,8 @@ import pytest
 from rawkomem.files import watch as watching
 from rawkomem.files.layout import Layout
 from rawkomem.files.watch import Watch
+from tests.commands import ENVIRONMENT
 from tests.torture.helpers import (
-    ENVIRONMENT,
     assert_equals_rebuild,
     change,
     files_as_indexed,

@@ -19,8 +19,8 @@ from rawkomem.files.start import plan_start, write_start
 from rawkomem.index.lists import memory_of
 from rawkomem.repository import Repository
 from rawkomem.state.derive import derived_from
+from tests.commands import ENVIRONMENT
 from tests.learn.traces.runs import fill
-from tests.torture.helpers import ENVIRONMENT
 
 CLOCK = {"consolidate": "2026-06-01T12:00:00Z", "retention": "2027-07-01T12:00:00Z"}
 

@@ -11,7 +11,8 @@ import pytest
 from rawkomem.files.layout import Layout
 from rawkomem.files.read import read_file
 from rawkomem.files.scan import stamps, sweep
-from tests.torture.helpers import ENVIRONMENT, assert_equals_rebuild, index_of
+from tests.commands import ENVIRONMENT
+from tests.torture.helpers import assert_equals_rebuild, index_of
 
 WRITER = """
 import sys

@@ -11,10 +11,10 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from ...files.layout import user_config
 from ...files.local.background import start
-from ...files.local.private import LineFile, local_path, open_private, replace_private
-from ...files.lock import Lock, lock, lock_in
+from ...files.local.made import user_secret
+from ...files.local.private import LineFile, local_path
+from ...files.lock import Lock, lock
 from ...files.replace import remove_temporary
 from ...model.clock import iso, now
 from ...model.errors import Refused, Unwritable
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ...files.layout import Layout
 
 MAX_QUEUE_BYTES = 4 * 2**20  # some thousand events; a server that is away for longer will not want them all
-KEY_BYTES = 32
 MARK_CHARS = 32  # hexadecimal digits: 128 bits
 
 
@@ -123,17 +122,11 @@ def _mark(key: bytes, text: str) -> str:
 
 
 def own_key() -> bytes:
-    """Return the random key beside the user's config; create it on the first call."""
-    folder = os.path.dirname(user_config())
-    file = os.path.join(folder, "sinks.key")
+    """Return the user's key that signs queued events; create it on the first call."""
     try:
-        with lock_in(folder, "sink-key"):
-            if not os.path.exists(file):
-                replace_private(file, os.urandom(KEY_BYTES))
-            with open_private(file, "r") as stream:
-                return stream.read()
+        return user_secret("sinks.key")
     except OSError as failure:
-        raise Unwritable(f"cannot keep {file}: {failure.strerror}", "check permissions and free space") from None
+        raise Unwritable(f"cannot keep a key in your config folder: {failure.strerror}", "check permissions") from None
 
 
 def wake_sender(layout: Layout) -> bool:

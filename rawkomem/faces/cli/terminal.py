@@ -30,15 +30,39 @@ def paint(text: str, style: str) -> str:
 
 
 def say(text: str = "") -> None:
-    """Print a text on stdout."""
-    sys.stdout.write(text + "\n")
+    """Print a text on stdout, without characters that would control the terminal."""
+    sys.stdout.write(shown(text) + "\n")
+
+
+def shown(text: str) -> str:
+    """Return a text without control characters and invisible ones; line breaks, tabs and our own styles stay."""
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    from ...text.clean import clean
+
+    parts = text.split("\x1b[")
+    return clean(parts[0]) + "".join(_styled(part) for part in parts[1:])
+
+
+def _styled(part: str) -> str:
+    """Return what follows the start of an escape sequence: a style of ours with its text, or the text alone."""
+    from ...text.clean import clean
+
+    code, end, rest = part.partition("m")
+    return f"\x1b[{code}m{clean(rest)}" if end and code in ("0", *STYLES.values()) else clean(f"\x1b[{part}")
+
+
+def on_one_line(text: str) -> str:
+    """Return a remark or an error as one line that a terminal shows as it is."""
+    return " ".join(shown(text).split("\n"))
 
 
 def say_json(value: object) -> None:
     """Print data as JSON."""
     import json  # only with --json
 
-    say(json.dumps(value, ensure_ascii=False, indent=2))
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    sys.stdout.write("".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text) + "\n")
 
 
 def say_either(as_json: bool, data: object, text: str) -> None:
@@ -84,13 +108,13 @@ def complain(failure: RawkoError) -> int:
     from ...redaction.find import redact  # messages quote what they are about, and what fails can afford the rules
 
     hint = f" ({failure.hint})" if failure.hint else ""
-    sys.stderr.write(f"rawkomem: {redact(failure.message, pii=False)}{hint}\n")
+    sys.stderr.write(f"rawkomem: {on_one_line(redact(failure.message, pii=False) + hint)}\n")
     return failure.exit_code
 
 
 def note(text: str) -> None:
     """Print a remark for people on stderr, so that stdout stays data."""
-    sys.stderr.write(f"rawkomem: {text}\n")
+    sys.stderr.write(f"rawkomem: {shown(text)}\n")
 
 
 def tell_nothing(repository: Repository, otherwise: str) -> None:

@@ -5,11 +5,13 @@ GET changes nothing. The files of `page/` are public; answers about the reposito
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 import socketserver
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -23,7 +25,7 @@ from ...repository import Repository
 from ...repository.settings import Settings
 from ...text.clean import one_line
 from . import answers, decisions
-from .door import HOST, JSON, SECURITY_HEADERS, Door, new_token
+from .door import HOST, JSON, SECURITY_HEADERS, UNAUTHORIZED, Door, new_token
 from .markdown import open_renderer
 
 PAGE_FOLDER = os.path.join(os.path.dirname(__file__), "page")
@@ -41,6 +43,7 @@ DECISIONS = {
 STATUSES = {BadInput: 400, NotFound: 404, Refused: 409, Busy: 503}
 MAX_DECISION_BYTES = 64 * 1024  # bytes of a decision: an id and a reason
 MAX_QUERY_FIELDS = 20  # of a query
+ENTRANCE_S = 60.0  # seconds within which a browser must have opened the page
 IDLE_TIMEOUT_S = 30  # seconds that a connection may be silent
 
 
@@ -80,6 +83,22 @@ class PageServer(socketserver.ThreadingTCPServer):
                 f"cannot listen on port {port}: {failure.strerror}", "give another --port, or none"
             ) from None
         self.door = Door(self.server_address[1], new_token())
+        self._entrance = ("", 0.0)  # a code, and until when it counts
+
+    def new_entrance(self) -> str:
+        """Return an address that works once, within a minute: a browser's command line is no place for the token."""
+        self._entrance = (new_token(), time.monotonic() + ENTRANCE_S)
+        return f"http://{HOST}:{self.door.port}/#once={self._entrance[0]}"
+
+    def enter(self, said: Mapping[str, Any]) -> Reply:
+        """Return the token for the code of the last entrance, once."""
+        with self._one_at_a_time:
+            code, until = self._entrance
+            given = str(said.get("code", "")).encode("utf-8", "replace")
+            if not code or time.monotonic() > until or not hmac.compare_digest(given, code.encode()):
+                return told(UNAUTHORIZED, "this address works once", "open the address that 'rawkomem browse' printed")
+            self._entrance = ("", 0.0)
+        return Reply(200, json.dumps({"token": self.door.token}).encode())
 
     def answer(self, path: str, asked: Mapping[str, str]) -> Reply:
         """Answer a question."""
@@ -139,13 +158,15 @@ class Handler(BaseHTTPRequestHandler):
         return self.server.answer(path, asked)
 
     def do_POST(self) -> None:
-        """Take a decision of a person."""
-        door = self.server.door
-        refused = (
-            door.refusal(self.headers) or door.refusal_of_data(self.headers) or door.refusal_of_write(self.headers)
-        )
+        """Take a decision of a person, or give the token to a browser that was opened with a code."""
+        door, entering = self.server.door, self.path == "/api/enter"
+        known = None if entering else door.refusal_of_data(self.headers)
+        refused = door.refusal(self.headers) or known or door.refusal_of_write(self.headers)
         said = told(*refused) if refused else self._said()
-        self._send(said if isinstance(said, Reply) else self.server.decide(self.path, said))
+        if isinstance(said, Reply):
+            self._send(said)
+        else:
+            self._send(self.server.enter(said) if entering else self.server.decide(self.path, said))
 
     def _said(self) -> dict[str, Any] | Reply:
         """Return the parsed body, or what is wrong with it."""
@@ -159,6 +180,20 @@ class Handler(BaseHTTPRequestHandler):
         except (ValueError, RecursionError):
             return told(400, "this is not JSON")
         return said if isinstance(said, dict) else told(400, "a write is a JSON object")
+
+    def handle(self) -> None:
+        """Serve the connection; a browser that closes it early is no error."""
+        try:
+            super().handle()
+        except (ConnectionError, TimeoutError):
+            self.close_connection = True
+
+    def finish(self) -> None:
+        """Close the connection; what a closed pipe did not take is dropped."""
+        try:
+            super().finish()
+        except (ConnectionError, TimeoutError):
+            pass
 
     def _send(self, reply: Reply) -> None:
         self.send_response(reply.status)

@@ -10,16 +10,17 @@ from __future__ import annotations
 import os
 
 from ...model.errors import RawkoError
-from .private import LineFile, local_path, open_local
+from .private import LineFile, local_path, open_local, seal_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from io import FileIO
 
     from ..layout import Layout
 
 FILE_NAME = "arrivals.tsv"
-MAX_HEAD_BYTES = 100  # of its first line
+MAX_HEAD_BYTES = 200  # of its first line
 PERSON = "person"
 
 
@@ -66,7 +67,7 @@ def _own_data(layout: Layout, max_bytes: int = -1) -> bytes:
     try:
         with open_local(layout, FILE_NAME, "r") as stream:
             data = stream.read(max_bytes)
-            return data if data.startswith(_head(os.fstat(stream.fileno()).st_ino)) else b""
+            return data if data.startswith(_head(layout, stream)) else b""
     except OSError:
         return b""
 
@@ -77,8 +78,9 @@ def _start(layout: Layout) -> None:
     if os.path.lexists(path):
         os.unlink(path)
     with open_local(layout, FILE_NAME, "x") as stream:
-        stream.write(_head(os.fstat(stream.fileno()).st_ino))
+        stream.write(_head(layout, stream))
 
 
-def _head(inode: int) -> bytes:
-    return f"arrivals of the file {inode}\n".encode()
+def _head(layout: Layout, stream: FileIO) -> bytes:
+    seal = seal_of(local_path(layout, FILE_NAME), os.fstat(stream.fileno()).st_ino)
+    return f"arrivals of the file {seal}\n".encode()

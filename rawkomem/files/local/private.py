@@ -1,12 +1,18 @@
-"""Open files below `.rawko/local`: only regular files, never through a link, readable by this user only."""
+"""Open files below `.rawko/local`: only those of a folder that this user made on this machine, never through a link.
+
+A repository can ship any file, also below `.rawko/local`. A local folder is accepted if its file `.made` holds the
+secret that the user's config folder keeps for the inode of that folder; any other one is set aside (made.py).
+"""
 
 from __future__ import annotations
 
 import os
 from io import FileIO
-from stat import S_ISREG
+from stat import S_ISDIR
 
 from ...model.errors import Refused, Unwritable
+from ..layout import FOLDER
+from .marker import FILE_MODE, FOLDER_MODE, FOR_OTHERS, MARKER, SAFE_FLAGS, check_file, is_made_here, read_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,42 +23,118 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-FILE_MODE = 0o600
-SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # Windows has neither
+OPEN_FLAGS = {
+    "r": os.O_RDONLY,
+    "r+": os.O_RDWR,
+    "w": os.O_WRONLY | os.O_CREAT,
+    "x": os.O_WRONLY | os.O_CREAT | os.O_EXCL,
+    "a": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
+    "a+": os.O_RDWR | os.O_CREAT | os.O_APPEND,
+}
+GUARDED = f"{os.sep}{FOLDER}{os.sep}local{os.sep}"  # a path that holds this is checked on every use
+_accepted: dict[str, tuple[int, bool, str]] = {}  # local folder → inode, whether its files are private, its secret
 
 
 def local_path(layout: Layout, name: str) -> str:
     """Return the path of a file below `.rawko/local`; `name` has forward slashes. Refuse a folder that is a link."""
     path = os.path.join(layout.local, *name.split("/"))
-    if "/" in name:
-        for folder in (layout.local, os.path.dirname(path)):
-            if os.path.islink(folder):
-                raise Refused(f"{folder} is a link", "put a folder in its place")
+    try:
+        guard(path)
+    except FileNotFoundError:
+        pass
+    except OSError as failure:
+        raise Refused(f"cannot use {path}: {failure.strerror}", "put a folder of your own in its place") from None
     return path
 
 
 def open_local(layout: Layout, name: str, mode: str) -> FileIO:
     """Open a file below `.rawko/local` as open_private does."""
-    return open_private(local_path(layout, name), mode)
+    return open_private(os.path.join(layout.local, *name.split("/")), mode)
 
 
 def open_private(path: str, mode: str) -> FileIO:
     """Open a file for bytes, unbuffered; a mode that writes also creates its folder. Raises OSError."""
+    private = guard(path, make=mode[0] != "r")
     try:
-        return FileIO(path, mode, opener=_open)
+        return _open(path, mode, private)
     except FileNotFoundError:
         if mode[0] == "r":
             raise
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    return FileIO(path, mode, opener=_open)
+    os.makedirs(os.path.dirname(path), FOLDER_MODE, exist_ok=True)
+    return _open(path, mode, private)
 
 
-def _open(path: str, flags: int) -> int:
-    descriptor = os.open(path, flags | SAFE_FLAGS, FILE_MODE)
-    if S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise OSError(0, "it is not a regular file")
+def _open(path: str, mode: str, private: bool) -> FileIO:
+    descriptor = os.open(path, OPEN_FLAGS[mode] | SAFE_FLAGS, FILE_MODE)
+    try:
+        check_file(os.fstat(descriptor), private)
+        if mode == "w":
+            os.ftruncate(descriptor, 0)
+        return FileIO(descriptor, mode.replace("x", "w"))
+    except OSError:
+        os.close(descriptor)
+        raise
+
+
+def guard(path: str, make: bool = False) -> bool:
+    """Check the folders of a path below a local folder, and return whether files there are closed to other users.
+
+    With `make`, missing folders are created. Does nothing for other paths. Raises OSError.
+    """
+    head, found, inner = path.rpartition(GUARDED)
+    if not found:
+        return False
+    folder = head + GUARDED.rstrip(os.sep)
+    private = _enter(folder, make)
+    for name in inner.split(os.sep)[:-1]:
+        folder = os.path.join(folder, name)
+        if make and not os.path.lexists(folder):
+            os.mkdir(folder, FOLDER_MODE)
+        if not S_ISDIR(os.lstat(folder).st_mode):
+            raise OSError(0, f"{folder} is a link or a file, not a folder")
+    return private
+
+
+def make_private_folder(folder: str) -> None:
+    """Create a folder below a local folder, that folder itself, or one of the user's own. Raises OSError."""
+    guard(os.path.join(folder, ""), make=True)
+    os.makedirs(folder, FOLDER_MODE, exist_ok=True)
+
+
+def _enter(local: str, make: bool) -> bool:
+    """Accept a local folder, or set it aside and make another one. Raises OSError."""
+    try:
+        seen = os.lstat(local)
+    except FileNotFoundError:
+        if not make:
+            raise
+        seen = None
+    known = _accepted.get(local)
+    if seen is None or known is None or known[0] != seen.st_ino:
+        if seen is None or not is_made_here(local):
+            from .made import install  # once for each repository
+
+            install(local)
+            seen = os.lstat(local)
+        secret = read_secret(os.path.join(local, MARKER)).hex()
+        known = _accepted[local] = (seen.st_ino, not seen.st_mode & FOR_OTHERS, secret)
+    return known[1]
+
+
+def seal_of(path: str, inode: int) -> str:
+    """Return what a file holds that was made here: its inode and, below a local folder, the secret of that folder."""
+    local = path.rpartition(GUARDED)[0] + GUARDED.rstrip(os.sep)
+    return f"{inode} {_accepted[local][2]}" if guard(path) or local in _accepted else str(inode)
+
+
+def check_private(path: str) -> None:
+    """Raise OSError unless a path below a local folder is free, or a file that open_private would open."""
+    private = guard(path)
+    try:
+        seen = os.lstat(path)
+    except FileNotFoundError:
+        return
+    check_file(seen, private)
 
 
 def replace_private(path: str, data: bytes, durable: bool = False) -> None:
@@ -104,7 +186,7 @@ class LineFile:
 
     def size(self) -> int:
         """Return the size of the file in bytes; 0 if there is none."""
-        return os.stat(self.path).st_size if os.path.exists(self.path) else 0
+        return len(self._do(self._read))
 
     def _append(self, data: bytes) -> int:
         with open_private(self.path, "a+") as stream:
@@ -121,6 +203,7 @@ class LineFile:
         if data:
             replace_private(self.path, data)
         elif os.path.lexists(self.path):
+            guard(self.path)
             os.unlink(self.path)
 
     def _read(self) -> bytes:

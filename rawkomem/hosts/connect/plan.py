@@ -51,7 +51,7 @@ def carry_out(changes: list[Change], project: str) -> None:
     """Write the files, and remove folders of the project that are empty then."""
     for change in changes:
         if not change.is_none:
-            _write(change)
+            _write(change, project)
             if change.after is None and project:
                 _remove_empty(os.path.dirname(change.path), project)
 
@@ -59,15 +59,16 @@ def carry_out(changes: list[Change], project: str) -> None:
 def _settings(name: str, project: str, connect: bool) -> list[Change]:
     file, host = settings_file(name, project), HOSTS[name]
     if host.template:
-        return [_owned(file, _template(host.template), connect)]
+        return [_owned(file, _template(host.template), connect, project)]
     wanted = items(name)
     beside = hooks_file(name, project)
     if not beside:
-        return [_edited(file, (lambda text: merge.merged(text, wanted, host.version)) if connect else merge.without)]
+        edit = (lambda text: merge.merged(text, wanted, host.version)) if connect else merge.without
+        return [_edited(file, edit, project)]
     apart = os.path.exists(beside)  # hooks go there then: Codex warns about hooks in both
     block = toml_block.without if apart or not connect else lambda text: toml_block.merged(text, handlers(name))
     hooks = (lambda text: merge.merged(text, wanted)) if connect and apart else merge.without
-    return [_edited(file, block), _edited(beside, hooks)]
+    return [_edited(file, block, project), _edited(beside, hooks, project)]
 
 
 def _skill(name: str, project: str, connect: bool) -> list[Change]:
@@ -78,7 +79,7 @@ def _skill(name: str, project: str, connect: bool) -> list[Change]:
     sharing = [other for other in connectable() if HOSTS[other].skills == folder and other != name]
     if not connect and any(_may_be_connected(other, project) for other in sharing):
         return []
-    return [_owned(skill_file(name, project), _template("skills/" + SKILL), connect)]
+    return [_owned(skill_file(name, project), _template("skills/" + SKILL), connect, project)]
 
 
 def _may_be_connected(name: str, project: str) -> bool:
@@ -89,9 +90,9 @@ def _may_be_connected(name: str, project: str) -> bool:
         return True
 
 
-def _edited(file: str, edit: Callable[[str | None], str | None]) -> Change:
+def _edited(file: str, edit: Callable[[str | None], str | None], project: str) -> Change:
     """Return the change of a settings file that others edit too. Raises BadInput if it cannot be parsed."""
-    before = read_whole(file)
+    before = read_whole(file, project)
     try:
         after = edit(None if before is None else before.decode("utf-8"))
     except ValueError as failure:
@@ -100,9 +101,9 @@ def _edited(file: str, edit: Callable[[str | None], str | None]) -> Change:
     return Change(file, before, None if after is None else after.encode("utf-8"))
 
 
-def _owned(file: str, text: bytes, connect: bool) -> Change:
+def _owned(file: str, text: bytes, connect: bool, project: str) -> Change:
     """Return the change of a file that is ours; a foreign file of this name, or one that was edited, is left alone."""
-    before = read_whole(file)
+    before = read_whole(file, project)
     if before is None:
         return Change(file, None, sealed(text) if connect else None)
     if MARK.encode() not in before:
@@ -132,16 +133,16 @@ def _shipped(name: str) -> str:
     raise BadInput(f"no template {name}", "install rawkomem anew")
 
 
-def _write(change: Change) -> None:
-    """Write a file through links. Raises Refused if it changed since it was read."""
+def _write(change: Change, project: str) -> None:
+    """Write a file, through links that stay in the project. Raises Refused if it changed since it was read."""
     file = os.path.realpath(change.path)
-    if read_whole(file) != change.before:
+    if read_whole(change.path, project) != change.before:
         raise Refused(f"{change.path} was changed a moment ago", "run it again")
     try:
         if change.after is None:
             os.unlink(file)
         else:
-            replace_whole(file, change.after)
+            replace_whole(change.path, change.after, within=project)
     except OSError as failure:
         raise Unwritable(f"cannot write {change.path}: {failure.strerror}", "check permissions") from None
 

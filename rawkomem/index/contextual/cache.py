@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import apsw
 import numpy as np
 
-from ..stores.database import first, remove_database
+from ...files.local.private import make_private_folder
+from ..stores.database import check_database, first, remove_database
 from ..stores.sqlite import SCALE, pack_all
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Kept:
 
     def _open(self) -> apsw.Connection:
         if self.path != ":memory:":
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            make_private_folder(os.path.dirname(self.path))
         try:
             return self._connect()
         except apsw.Error:  # not ours, or broken: what it held can be made again
@@ -46,6 +47,8 @@ class Kept:
             return self._connect()
 
     def _connect(self) -> apsw.Connection:
+        if self.path != ":memory:":
+            check_database(self.path, make=True)
         connection = apsw.Connection(self.path)
         connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF")
         connection.execute("CREATE TABLE IF NOT EXISTS vectors (n INTEGER PRIMARY KEY, key BLOB UNIQUE, vector BLOB)")

@@ -8,6 +8,7 @@ import sys
 import apsw
 
 from ...files.layout import Layout, user_cache
+from ...files.local.private import check_private, open_private
 from ...model.errors import IndexBroken
 
 TYPE_CHECKING = False
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 BUSY_TIMEOUT_MS = 20_000  # milliseconds to wait for another writer before giving up
 CACHE_KB = 8_000  # kB of page cache: enough for a query, small enough for a cold command
 DATABASE_NAME = "index.db"
+SUFFIXES = ("", "-wal", "-shm", "-journal")  # of the files that SQLite keeps
 MEMORY_PREFIX = "file:/rawkomem-"  # what the names of databases in memory begin with
 # Network and shared file systems without the shared memory that WAL needs.
 UNSAFE_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "vboxsf", "drvfs"}
@@ -92,6 +94,8 @@ def in_memory(path: str) -> bool:
 
 def open_database(path: str, readonly: bool = False) -> apsw.Connection:
     """Return a connection with sqlite-vec. Readers open the database read-only, so that they never lock it."""
+    if os.path.isabs(path):  # the others are in memory
+        check_database(path, not readonly)
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(path, flags=flags | apsw.SQLITE_OPEN_URI if in_memory(path) else flags)
     try:
@@ -108,6 +112,20 @@ def open_database(path: str, readonly: bool = False) -> apsw.Connection:
         connection.close(True)  # a file that stays open could not be replaced on every system
         raise
     return connection
+
+
+def check_database(path: str, make: bool) -> None:
+    """Raise apsw.CantOpenError if SQLite would follow a link or use a file that was not made here.
+
+    With `make`, create the database first: SQLite gives the files beside it the same permissions.
+    """
+    try:
+        for suffix in SUFFIXES:
+            check_private(path + suffix)
+        if make:
+            open_private(path, "a").close()
+    except OSError as failure:
+        raise apsw.CantOpenError(f"{path}: {failure.strerror}") from None
 
 
 def rows(connection: apsw.Connection, sql: str, values: Sequence[str | int | float | bytes | None] = ()) -> list[Any]:
@@ -137,7 +155,7 @@ def has_tables(connection: apsw.Connection) -> bool:
 
 def remove_database(path: str) -> None:
     """Remove a database with everything SQLite keeps beside it."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    for suffix in SUFFIXES:
         try:
             os.unlink(path + suffix)
         except FileNotFoundError:

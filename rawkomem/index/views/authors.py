@@ -100,7 +100,7 @@ class Authors:
         if not self._is_behind(stamp):
             return False
         try:
-            with self.index.locked():
+            with self.index.locked("authors"):
                 _Update(self, stamp).run()
         except CANNOT_WRITE:
             return False

@@ -10,7 +10,7 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from ...files.whole import replace_whole
+from ...files.whole import refuse_exit, replace_whole
 from ...format.emit import emit_fields
 from ...model.errors import Refused, Unwritable
 from ...model.ids import slug
@@ -46,6 +46,7 @@ def export_skill(memory: Memory, folder: str, inside: str) -> Exported:
     target = os.path.join(folder, name)
     if (os.path.realpath(target) + os.sep).startswith(os.path.realpath(inside) + os.sep):
         raise Refused("a skill is not exported into the memories", "name a folder like .claude/skills")
+    refuse_exit(target, os.path.dirname(inside))
     file, text = os.path.join(target, FILE), portable(memory, name)
     before = _read_own(file, target, memory.id)
     if before != text:

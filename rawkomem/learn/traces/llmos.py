@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ...files.contents import read_bytes
 from ...files.given_text import read_text_file
 from ...files.read import read_data
+from ...files.whole import refuse_exit
 from ...format.emit import emit_entry
 from ...model.entry import Entry
 from ...model.errors import NotFound
@@ -148,11 +149,11 @@ def write_llmos(folder: str, project: str, memories: Iterable[Memory]) -> list[s
     for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
         if memory.kind == TRACE:
             name = os.path.basename(memory.path) or f"{memory.id}.md"
-            done = _put(os.path.join(home, SHORT, name), trace_text(memory), memory.id)
+            done = _put(folder, os.path.join(home, SHORT, name), trace_text(memory), memory.id)
         elif memory.kind == EXPERIENCE:
-            done = _put(os.path.join(folder, *LOG_PATH.split("/")), trace_text(memory), memory.id)
+            done = _put(folder, os.path.join(folder, *LOG_PATH.split("/")), trace_text(memory), memory.id)
         else:
-            done = _put(os.path.join(home, LONG, _file_of(memory)), _section_text(memory), memory.id)
+            done = _put(folder, os.path.join(home, LONG, _file_of(memory)), _section_text(memory), memory.id)
         if done:
             written.append(done)
     return written
@@ -172,8 +173,9 @@ def _section_text(memory: Memory) -> str:
     return f"# {title}\n\n{ID_MARK}{memory.id} -->\n{body.strip()}\n"
 
 
-def _put(file: str, text: str, id: str) -> str:
+def _put(folder: str, file: str, text: str, id: str) -> str:
     """Append a text unless the file holds its id; return the file, or nothing where nothing was written."""
+    refuse_exit(file, folder)
     known = read_text_file(file) if os.path.exists(file) else ""
     if holds_id(known, id):
         return ""

@@ -12,6 +12,7 @@ from ...exchange.plan import Decided, Here, decide_import, entries_to_write
 from ...exchange.source import Source
 from ...exchange.stores import FORMAT
 from ...files.lock import lock
+from ...files.whole import leads_out, refuse_exit
 from ...learn.traces.llmos import read_llmos, write_llmos
 from ...model.entry import Plan
 from ...model.errors import BadInput, Refused, Unwritable
@@ -53,6 +54,7 @@ class Exchange(Wing):
     def import_from(self, path: str, kind: str = "", dry_run: bool = False) -> Import:
         """Import from a file or a folder. Everything waits for a review; what was imported before adds nothing."""
         source = Source(path, self._core.layout.project)
+        refuse_exit(source.path, self._core.layout.project)
         if _is_ours(source.path, self._core.layout.root):
             raise BadInput(f"{path} is this repository itself", "name another folder")
         if os.path.realpath(source.path) == os.path.realpath(self._core.layout.project):
@@ -67,8 +69,9 @@ class Exchange(Wing):
 
     def sources(self) -> list[tuple[str, str]]:
         """Return (path, kind) of what this project has to import from."""
-        found = usual_sources(self._core.layout.project, os.path.expanduser("~"))
-        return [(path, format_of(Source(path, self._core.layout.project))) for path in found]
+        project = self._core.layout.project
+        found = [path for path in usual_sources(project, os.path.expanduser("~")) if not leads_out(path, project)]
+        return [(path, format_of(Source(path, project))) for path in found]
 
     def export_text(self, only: Filter | None = None) -> str:
         """Return the memories inside a filter as JSON Lines, the oldest first."""
@@ -98,6 +101,7 @@ class Exchange(Wing):
     def _refuse_inside(self, path: str) -> None:
         if _is_ours(path, self._core.layout.root):
             raise Refused("memories are not exported into the repository itself", "name a folder outside of .rawko")
+        refuse_exit(path, self._core.layout.project)
 
     # Folders and projects of two other systems, as they stand
 
@@ -107,6 +111,7 @@ class Exchange(Wing):
 
     def export_neolata(self, folder: str) -> int:
         """Write all memories, whatever their status, into a folder as neolata reads it; return how many."""
+        self._refuse_inside(folder)
         return export_neolata(self._repo, folder)
 
     def import_llmos(self, folder: str, dry_run: bool = False) -> Plan:
@@ -124,6 +129,7 @@ class Exchange(Wing):
         project = project or os.path.basename(self._core.layout.project)
         if not project or "/" in project or "\\" in project or project.startswith("."):
             raise BadInput(f"{project!r} is no name for a project", "give --name with a plain name")
+        self._refuse_inside(folder)
         of_kind = [memory for memory in self._core.reading.all() if memory.kind in LLMOS_KINDS]
         leaving = [one for one in of_kind if one.status == ACTIVE or (one.kind, one.status) == ("trace", "archived")]
         return write_llmos(folder, project, leaving)

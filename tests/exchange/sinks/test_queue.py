@@ -11,6 +11,7 @@ import pytest
 from rawkomem.exchange.sinks import queue as module
 from rawkomem.exchange.sinks.queue import Queue
 from rawkomem.files.layout import user_config
+from rawkomem.files.local.private import make_private_folder
 from rawkomem.model.errors import RawkoError, Refused
 from rawkomem.model.record import replace
 from tests.exchange.sinks.helpers import STORED, event, layout_of
@@ -105,11 +106,11 @@ def test_forget_removes_a_memory_everywhere(layout, queue):
     assert "body 1" not in text and "body 2" in text and keys(queue) == ["Number 3"]
 
 
-@pytest.mark.parametrize("link", ["local", "local/sinks", "local/sinks/queue.jsonl"])
+@pytest.mark.parametrize("link", ["local/sinks", "local/sinks/queue.jsonl"])
 def test_links_that_came_with_a_repository_are_not_written_through(project, tmp_path_factory, link):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     place = project / ".rawko" / link
-    place.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(str(place.parent))
     target = elsewhere
     if link.endswith("jsonl"):
         target = elsewhere / "precious"

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from rawkomem.files.local.arrivals import FILE_NAME, Arrivals, note_arrivals
-from rawkomem.files.local.private import local_path
+from rawkomem.files.local.private import local_path, make_private_folder
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import BadInput
 from rawkomem.repository import Repository
@@ -68,7 +68,7 @@ def test_many_writers_at_once(repository):
 
 
 def test_a_note_that_cannot_be_written_keeps_nobody_from_writing(repository):
-    os.makedirs(local_path(repository.layout, FILE_NAME))
+    make_private_folder(local_path(repository.layout, FILE_NAME))
     written = repository.add(Entry(title="T", body="Text."), via="person")
     assert repository.get(written.entry.id).title == "T"
     assert not repository.beliefs.trust(repository.get(written.entry.id)).standing.verified

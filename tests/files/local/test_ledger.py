@@ -23,9 +23,10 @@ from rawkomem.files.local.ledger.recalled import MAX_SPOOL_BYTES, note_recalls, 
 from rawkomem.files.local.ledger.seal import seal
 from rawkomem.files.local.ledger.spool import append_lines, ledger_path
 from rawkomem.files.local.ledger.verify import verify
+from rawkomem.files.local.private import make_private_folder
 from rawkomem.format.yamo import read_block
+from tests.commands import ENVIRONMENT
 from tests.cpu import cpu_seconds, start_seconds
-from tests.torture.helpers import ENVIRONMENT
 
 AT = 1_769_164_200_000
 VERIFY_STARTS = 60  # for 10,000 blocks; a start is what `python -c pass` takes
@@ -162,10 +163,10 @@ def test_a_read_only_folder_keeps_nobody_from_an_answer(repository, layout):
 def test_nothing_is_written_through_links(name, repository, layout, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     if name:
-        folder(layout).mkdir(parents=True)
+        make_private_folder(str(folder(layout)))
         (folder(layout) / name).symlink_to(elsewhere / "victim")
     else:
-        Path(layout.local).mkdir()
+        make_private_folder(layout.local)
         folder(layout).symlink_to(elsewhere)
     repository.add(Entry(title="Stored", body="all the same"))
     assert repository.search("stored") and os.listdir(elsewhere) == []

@@ -9,7 +9,7 @@ import stat
 import pytest
 
 from rawkomem.files.layout import Layout
-from rawkomem.files.local.private import LineFile, local_path, open_local, replace_local
+from rawkomem.files.local.private import LineFile, local_path, make_private_folder, open_local, replace_local
 from rawkomem.files.lock import PURPOSES, lock
 from rawkomem.model.errors import RawkoError, Refused, Unwritable
 from tests.conftest import ROOT
@@ -72,7 +72,7 @@ def test_what_is_written_is_for_this_user_alone(layout, file):
 def test_no_link_is_opened(layout, tmp_path, mode):
     victim = tmp_path / "victim"
     victim.write_text("precious\n")
-    os.makedirs(layout.local, exist_ok=True)
+    make_private_folder(layout.local)
     os.symlink(victim, os.path.join(layout.local, "name"))
     with pytest.raises(OSError):
         open_local(layout, "name", mode)
@@ -83,7 +83,7 @@ def test_no_link_is_opened(layout, tmp_path, mode):
 
 
 def test_no_folder_that_is_a_link_is_used(layout, tmp_path):
-    os.makedirs(layout.local, exist_ok=True)
+    make_private_folder(layout.local)
     os.symlink(tmp_path, os.path.join(layout.local, "ledger"))
     with pytest.raises(Refused, match="is a link"):
         local_path(layout, "ledger/spool.tsv")
@@ -93,7 +93,7 @@ def test_no_folder_that_is_a_link_is_used(layout, tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
 def test_a_pipe_is_not_waited_for(layout):
-    os.makedirs(layout.local, exist_ok=True)
+    make_private_folder(layout.local)
     os.mkfifo(os.path.join(layout.local, "pipe"))
     for use in (lambda file: file.lines(), lambda file: file.append("x")):
         with pytest.raises(RawkoError):
@@ -111,7 +111,7 @@ def test_every_lock_is_in_the_table_and_every_row_is_used():
 
 def test_local_files_are_opened_in_one_place():
     """Nothing in the package joins a name to the local folder to open it; SQLite opens its index itself."""
-    allowed = {"files/local/private.py", "files/local/ledger/latest.py", "files/replace.py", "index/stores/database.py", "git/connect.py",
+    allowed = {"files/local/private.py", "files/local/ledger/latest.py", "index/stores/database.py", "git/connect.py",
                "repository/doctor.py"}  # fmt: skip
     found = {
         path.relative_to(ROOT / "rawkomem").as_posix()

@@ -188,9 +188,12 @@ def test_a_linked_settings_file_stays_a_link(project, rawkomem, home, tmp_path_f
     link = project / ".claude" / "settings.json"
     link.parent.mkdir()
     link.symlink_to(real)
-    rawkomem("connect", "claude")
+    assert "RAWKOMEM_FOLLOW_LINKS=1" in rawkomem("connect", "claude", check=1).stderr
+    assert real.read_text() == '{\n  "model": "opus"\n}\n'
+    follow = {"RAWKOMEM_FOLLOW_LINKS": "1"}
+    rawkomem("connect", "claude", env=follow)
     assert link.is_symlink() and "rawkomem hook claude prompt" in real.read_text()
-    rawkomem("connect", "claude", "--remove")
+    rawkomem("connect", "claude", "--remove", env=follow)
     assert link.is_symlink() and real.read_text() == '{\n  "model": "opus"\n}\n'
 
 

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from rawkomem.files.local.private import make_private_folder
 from rawkomem.hosts.hooks import log as log_module
 from rawkomem.hosts.hooks.log import note
 from tests.conftest import ROOT
@@ -121,6 +122,7 @@ def test_below_a_model_that_we_asked_nothing_is_said(hook, remembered, log):
 def test_the_log_stays_small_and_holds_no_secret(hook, remembered, project, log):
     file = project / ".rawko" / "local" / "hook.log"
     file.write_text("".join(f"old line {number}\n" for number in range(8_000)))
+    file.chmod(0o600)
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     hook("claude", secret, b"{}", cwd=project)
     assert file.stat().st_size < 64 * 1024 and log()[-2] == "old line 7999"
@@ -131,8 +133,9 @@ def test_the_log_on_a_system_that_has_less(repository, project, monkeypatch):
     """Windows has no `pread`; whatever else is missing is no reason to break a host."""
     monkeypatch.delattr(os, "pread", raising=False)
     file = project / ".rawko" / "local" / "hook.log"
-    file.parent.mkdir(exist_ok=True)
+    make_private_folder(str(file.parent))
     file.write_text("old\n" * 20_000)
+    file.chmod(0o600)
     note(repository.layout, "claude", "prompt", "new")
     assert file.stat().st_size < 64 * 1024 and file.read_text().endswith("claude prompt: new\n")
     assert file.read_text().startswith("old\n")

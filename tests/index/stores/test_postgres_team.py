@@ -16,9 +16,10 @@ from rawkomem.index.index import Index
 from rawkomem.model.errors import RawkoError
 from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
+from tests.commands import ENVIRONMENT
 from tests.conftest import ROOT, shared
 from tests.index.stores.store_contract import ids
-from tests.torture.helpers import ENVIRONMENT, answers, embedder, files_as_they_are, memory
+from tests.torture.helpers import answers, embedder, files_as_they_are, memory
 
 pytestmark = pytest.mark.stores
 

@@ -20,7 +20,7 @@ from rawkomem.model.clock import DAY, iso, now
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.record import replace
 from rawkomem.state.fold import created
-from tests.torture.helpers import ENVIRONMENT
+from tests.commands import ENVIRONMENT
 from tests.torture.helpers import memory as memory_file
 
 AUTH = LessonContext(

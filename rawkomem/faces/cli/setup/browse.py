@@ -30,7 +30,7 @@ def browse_command(folder: str, /, port: int, no_open: bool) -> None:
         sys.stdout.flush()
         note("stop with Ctrl-C")
         if not no_open:
-            webbrowser.open(server.door.address)
+            webbrowser.open(server.new_entrance())
         try:
             server.serve_forever()
         except KeyboardInterrupt:

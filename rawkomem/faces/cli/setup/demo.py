@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 import click
 
+from ....files.local.made import adopt
 from ....model.record import record
 from .. import commands, main
 from ..terminal import note, paint, say
@@ -93,6 +94,8 @@ def demo_command(keep: bool) -> None:
     home = tempfile.mkdtemp(prefix="rawkomem-demo-")
     try:
         _play(home)
+        if keep:
+            adopt(os.path.join(home, "project", ".rawko", "local"))
     finally:
         if not keep:
             shutil.rmtree(home, ignore_errors=True)

@@ -10,11 +10,19 @@ export class Failure extends Error {
   }
 }
 
-export function takeToken() {
-  const given = /^#token=([\w-]+)$/.exec(location.hash);
+export async function takeToken() {
+  const given = /^#(token|once)=([\w-]+)$/.exec(location.hash);
   if (!given) return;
-  sessionStorage.setItem(KEY, given[1]);
   history.replaceState(null, "", "/#/");
+  let token = given[2];
+  if (given[1] === "once") {
+    try {
+      token = (await post("enter", { code: token })).token;
+    } catch {
+      return; // the first question shows what to do
+    }
+  }
+  sessionStorage.setItem(KEY, token);
 }
 
 async function ask(path, options = {}) {

@@ -150,10 +150,10 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
   view.focus();
 });
-addEventListener("hashchange", () => {
-  takeToken();
+addEventListener("hashchange", async () => {
+  await takeToken();
   if (route().name !== "memories") lookSoon.cancel(); // it would lead back there
   show();
 });
-takeToken();
+await takeToken();
 show();

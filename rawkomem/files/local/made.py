@@ -1,0 +1,135 @@
+"""Make a local folder and the secret that proves it; set one aside that this user did not make on this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..layout import user_config
+from .descriptor import drop_lock, try_lock
+from .marker import FILE_MODE, FOLDER_MODE, MARKER, SAFE_FLAGS, is_made_here, read_secret, secret_path
+
+SECRET_BYTES = 32
+LOCK_FILE = "secret.lock"  # in the user's config folder
+LOCK_WAIT_S, PAUSE_S = 30.0, 0.003
+ASIDE = "aside-"  # what the name of a folder begins with that was set aside; it lies in the new local folder
+MAX_ASIDE = 1_000  # names that are tried
+
+
+def install(local: str) -> None:
+    """Put an accepted folder in the place of a missing or foreign local folder. Raises OSError."""
+    with _locked():
+        if not os.path.lexists(local):
+            os.rename(_new_folder(local), local)
+        elif not is_made_here(local):
+            _set_aside(local)
+
+
+def adopt(local: str) -> None:
+    """Accept a folder that this user just made with another config folder: its marker becomes the secret for it."""
+    with _locked():
+        _keep(secret_path(os.lstat(local).st_ino), read_secret(os.path.join(local, MARKER)))
+
+
+def user_secret(name: str) -> bytes:
+    """Return the random secret of this name beside the user's config; create it on the first call. Raises OSError."""
+    with _locked():
+        return _secret(os.path.join(os.path.dirname(user_config()), name))
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    """Let one process at a time make a secret or decide which folder is `.rawko/local`. Raises OSError."""
+    folder = os.path.dirname(user_config())
+    os.makedirs(folder, FOLDER_MODE, exist_ok=True)
+    descriptor = os.open(os.path.join(folder, LOCK_FILE), os.O_RDWR | os.O_CREAT | SAFE_FLAGS, FILE_MODE)
+    deadline = time.monotonic() + LOCK_WAIT_S
+    try:
+        while not try_lock(descriptor):
+            if time.monotonic() > deadline:
+                raise OSError(0, f"another process holds {os.path.join(folder, LOCK_FILE)}")
+            time.sleep(PAUSE_S)
+        yield
+        drop_lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _secret(file: str) -> bytes:
+    return read_secret(file) or _keep(file, os.urandom(SECRET_BYTES))
+
+
+def _keep(file: str, secret: bytes) -> bytes:
+    """Write a secret durably, in place of any other."""
+    os.makedirs(os.path.dirname(file), FOLDER_MODE, exist_ok=True)
+    temporary = f"{file}.{os.urandom(4).hex()}"
+    _create(temporary, secret)
+    os.replace(temporary, file)
+    return secret
+
+
+def _create(file: str, data: bytes) -> None:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
+    with open(descriptor, "wb", buffering=0) as stream:
+        stream.write(data)
+        os.fsync(descriptor)
+
+
+def _new_folder(local: str) -> str:
+    """Create a folder beside the place of a local folder, with its marker."""
+    fresh = f"{local}.{os.urandom(4).hex()}"
+    os.makedirs(os.path.dirname(local), exist_ok=True)
+    os.mkdir(fresh, FOLDER_MODE)
+    _create(os.path.join(fresh, MARKER), _secret(secret_path(os.lstat(fresh).st_ino)))
+    return fresh
+
+
+def _set_aside(local: str) -> None:
+    """Move a foreign folder into a new one, or swap it with a folder of ours that another user or machine set aside."""
+    own = next((path for path in _asides(local) if is_made_here(path)), "")
+    if own:
+        fresh = f"{local}.{os.urandom(4).hex()}"
+        os.rename(own, fresh)
+    else:
+        fresh = _new_folder(local)
+    names = (f"{ASIDE}{number}" for number in range(1, MAX_ASIDE))
+    name = next(name for name in names if not os.path.lexists(os.path.join(fresh, name)))
+    try:
+        if not _remove_empty(local):
+            os.rename(local, os.path.join(fresh, name))
+    except OSError:
+        shutil.rmtree(fresh) if not own else os.rename(fresh, own)
+        raise
+    os.rename(fresh, local)
+    if not own and os.path.lexists(os.path.join(local, name)):
+        sys.stderr.write(f"rawkomem: {aside_note(os.path.join(local, name))}\n")
+
+
+def _remove_empty(folder: str) -> bool:
+    """Remove a folder if it is empty, and return whether it was."""
+    try:
+        os.rmdir(folder)
+        return True
+    except OSError:
+        return False
+
+
+def aside_note(path: str) -> str:
+    """Return what a person is told about a folder that was set aside."""
+    return (
+        f"the folder .rawko/local was not made here, so none of it is used: it is now {ascii(path)[1:-1]};"
+        " delete it, or see 'rawkomem docs format' to keep its usage counts and ledger"
+    )
+
+
+def _asides(local: str) -> list[str]:
+    if os.path.islink(local):
+        return []
+    try:
+        return [entry.path for entry in os.scandir(local) if entry.name.startswith(ASIDE)]
+    except OSError:
+        return []

@@ -1,0 +1,295 @@
+"""Whatever a repository ships, no command writes outside of it and of the user's folders, or starts what it names.
+
+Every case is a random project with links, pipes, odd names and settings. An audit hook sees each write, process and
+connection that Python makes; what SQLite and git write shows in the folder that links lead to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from rawkomem.faces.cli import run
+from rawkomem.files.start import plan_start, write_start
+from tests.commands import ROOT, run_here
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
+
+CASE_S = 20  # seconds for one command on a busy machine: what waits for a pipe never ends
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+STARTS = ("subprocess.Popen", "os.posix_spawn", "os.exec", "os.system", "os.spawn", "os.startfile", "pty.spawn")
+LOCAL = ".rawko/local"
+EXEMPT = (
+    os.path.realpath(tempfile.gettempdir()),
+    str(ROOT),
+    sys.prefix,
+    sys.base_prefix,
+    "/dev/null",
+)  # not the case's
+PLACES = [
+    ".rawko", LOCAL, *(f"{LOCAL}/{name}" for name in (
+        ".made", "aside-1", "tmp", "ledger", "ledger/spool.tsv", "ledger/spool.lock", "ledger/head.json", "sinks",
+        "sinks/queue.jsonl", "usage.tsv", "hook.log", "hooks.seen", "hooks.lock", "consolidated", "arrivals.tsv", "clone",
+        "write.lock", "index.lock", "import.lock", "index.db", "index.db-wal", "index.db-shm", "index.db-journal",
+        "vectors.db", "deep.lock")),
+    ".rawko/memories", ".rawko/memories/a.md", ".rawko/memories/victim.md", ".rawko/traces", ".rawko/log", ".rawko/archive",
+    ".rawko/templates", ".rawko/templates/memory.md", ".rawko/config.yaml", ".rawko/MEMORY.md", ".rawko/.gitattributes",
+    ".rawko/.gitignore", ".claude", ".claude/settings.json", ".claude/skills", ".claude/skills/rawkomem",
+    ".claude/skills/rawkomem/SKILL.md", "CLAUDE.md", "AGENTS.md", ".git", ".git/config", ".git/hooks",
+    ".git/hooks/pre-commit", ".git/HEAD", ".gitattributes", ".husky", "out", "out/a.md", "out.jsonl",
+]  # fmt: skip
+NAMES = [
+    "a\nb.md", "a\x1b[31mred.md", "'quote'.md", '"double".md', "$(touch PWNED).md", "`touch PWNED`.md", "a;touch PWNED.md",
+    "-rf.md", "x" * 240 + ".md", os.fsdecode(b"\xff\xfe.md"), "a\tb.md", "a\u202eb.md", "<img src=x>.md", "..md", "日本.md",
+]  # fmt: skip
+ENTRY = "---\ntitle: {title}\nid: {id}\nwhenToUse: [deploy]\ntags: [x]\n---\n\nDeploy with {title}.\n"
+IDS = ["plain", '"$(touch PWNED)"', '"a\\nb"', '"\\e]0;x\\a"', "\"'; touch PWNED; '\"", '"../../x"', '"<b>"', '"a\\tb"']
+INJECTED = '"predicates.x\\nembedder.provider\\topenai\\nembedder.start\\ttouch PWNED\\nz": supersede\n'
+CONFIGS = [
+    "", "contents: on\n", INJECTED, INJECTED + "contents: on\n", "embedder: {start: touch PWNED, provider: openai}\n",
+    "llm: touch PWNED\nembedder: http://127.0.0.1:9/v1\n", "sinks: {folder: /tmp, webhook: 'http://127.0.0.1:9/'}\n",
+    '"\\e[31mkey": 1\n', "ledger: off\n", "store: {name: postgres, url: 'postgres://127.0.0.1:9/x'}\n", "a: &x [*x]\n",
+    "trust: {maxUnverified: nan}\nkeys: {webhook: HOME}\n", "\0", "x" * 100_000,
+]  # fmt: skip
+GIT_CONFIG = "[core]\n\tfsmonitor = touch PWNED\n\thooksPath = {hooks}\n\tpager = touch PWNED\n[diff]\n\texternal = touch PWNED\n"
+PROMPT = '{"session_id": "s", "prompt": "how do we deploy", "cwd": "."}'
+COMMANDS = [
+    (("search", "deploy"), ""), (("search", "deploy", "--json"), ""), (("inject", "deploy", "it"), ""), (("list",), ""),
+    (("add", "--title", "New", "--body", "Some text."), ""), (("add", "--title", "Victim", "--body", "Text."), ""),
+    (("amend", "a", "--title", "Other"), ""), (("feedback", "a", "--helpful"), ""), (("check",), ""), (("sync",), ""),
+    (("rebuild",), ""), (("stats",), ""), (("tokens",), ""), (("doctor",), ""), (("init",), ""), (("toc",), ""),
+    (("consolidate",), ""), (("decay", "--dry-run"), ""), (("ledger", "verify"), ""), (("log", "show"), ""),
+    (("hook", "claude", "prompt"), PROMPT), (("hook", "claude", "start"), PROMPT), (("import",), ""),
+    (("import", "CLAUDE.md"), ""), (("import", "AGENTS.md"), ""), (("export", "--out", "out.jsonl"), ""),
+    (("export", "--format", "okf", "--out", "out"), ""), (("purge", "a", "--yes"), ""), (("delete", "a"), ""),
+    (("check", "--staged"), ""), (("retention", "--dry-run"), ""),
+]  # fmt: skip
+CONNECTS = [
+    (("connect", "claude"), ""), (("connect", "claude", "--remove"), ""), (("connect", "codex"), ""),
+    (("connect", "git"), ""), (("connect", "git", "--remove"), ""), (("uninstall", "--yes"), ""),
+]  # fmt: skip
+
+
+class Watch:
+    """Collects what Python writes, starts and connects to while it is on. An audit hook cannot be removed again."""
+
+    def __init__(self):
+        self.case = ""
+        self.allowed: tuple[str, ...] = ()
+        self.seen: list[str] = []
+        self.on = False
+        sys.addaudithook(self.hear)
+
+    def hear(self, event: str, arguments: tuple) -> None:
+        if not self.on:
+            return
+        self.on = False  # what this function does is not of interest
+        try:
+            self.judge(event, arguments)
+        finally:
+            self.on = True
+
+    def judge(self, event: str, arguments: tuple) -> None:
+        if event == "open":
+            path, _, flags = arguments
+            if isinstance(flags, int) and flags & WRITING and not isinstance(path, int):
+                follows = not flags & (os.O_NOFOLLOW | (os.O_EXCL if flags & os.O_CREAT else 0))
+                self.wrote(event, path, follows)
+        elif event in ("os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.chmod", "os.chown", "os.utime"):
+            follows = event in ("os.truncate", "os.chmod", "os.chown", "os.utime")
+            there = event == "os.mkdir" and os.path.lexists(arguments[0])  # then nothing happens
+            if not isinstance(arguments[0], int) and not there:
+                self.wrote(event, arguments[0], follows)
+        elif event in ("os.rename", "os.link"):
+            for path in arguments[:2]:
+                self.wrote(event, path, False)
+        elif event == "os.symlink":
+            self.wrote(event, arguments[1], False)
+        elif event in STARTS:
+            program = os.path.realpath(shutil.which(os.fsdecode(arguments[0])) or os.fsdecode(arguments[0]))
+            if os.path.basename(program) != "git" and program != os.path.realpath(sys.executable):
+                self.seen.append(f"{event} {arguments[:2]}")
+        elif event in ("socket.connect", "socket.sendto", "socket.bind"):
+            self.seen.append(f"{event} {arguments[1:]}")
+
+    def wrote(self, event: str, path: str | bytes, follows: bool) -> None:
+        name = os.path.abspath(os.fsdecode(path))
+        folder = os.path.realpath(os.path.dirname(name))
+        real = os.path.realpath(name) if follows else os.path.join(folder, os.path.basename(name))
+        elsewhere = not real.startswith(self.case) and real.startswith(EXEMPT)
+        if not real.startswith(self.allowed) and not elsewhere:
+            self.seen.append(f"{event} {name!r}, which is {real!r}")
+
+
+@pytest.fixture(scope="session")
+def watch():
+    return Watch()
+
+
+class Case:
+    """One random project, beside a folder that no command may change."""
+
+    def __init__(self, folder: Path, number: int):
+        self.choose = random.Random(number)
+        self.folder = folder
+        self.project = folder / "project"
+        self.outside = folder / "outside"
+        self.project.mkdir()
+        self.outside.mkdir()
+        (self.outside / "folder").mkdir()
+        (self.outside / "folder" / "memories").mkdir()
+        for name in (
+            "file",
+            "folder/x.writing",
+            "folder/memories/.gitkeep",
+            "folder/settings.json",
+            "folder/pre-commit",
+        ):
+            (self.outside / name).write_text(self.choose.choice(["", "{}\n", "#!/bin/sh\n", "export A=1\n"]))
+        os.mkfifo(self.outside / "pipe")
+
+    def build(self) -> None:
+        choose = self.choose
+        write_start(plan_start(str(self.project)))
+        if choose.random() < 0.6:
+            self.start_git()
+        self.write("memories/a.md", ENTRY.format(title="Alpha", id=choose.choice(IDS)))
+        for name in choose.sample(NAMES, choose.randrange(4)):
+            self.write(f"memories/{name}", ENTRY.format(title="Odd", id=choose.choice(IDS)))
+        self.write("config.yaml", choose.choice(CONFIGS))
+        (self.project / "CLAUDE.md").write_text("# Rules\n\nUse the make targets to deploy.\n")
+        if choose.random() < 0.5:
+            self.command(("sync",), "")  # the local folder is ours; what is planted now came with a pull
+        for place in choose.sample(PLACES, choose.randrange(1, 6)):
+            with contextlib.suppress(OSError):
+                self.plant(self.project / place)
+
+    def start_git(self) -> None:
+        git = self.project / ".git"
+        (git / "objects").mkdir(parents=True)
+        (git / "refs" / "heads").mkdir(parents=True)
+        (git / "hooks").mkdir()
+        (git / "HEAD").write_text("ref: refs/heads/main\n")
+        hooks = self.choose.choice(["hooks", str(self.outside / "folder"), ".husky"])
+        hostile = self.choose.random() < 0.5
+        base = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+        (git / "config").write_text(base + (GIT_CONFIG.format(hooks=hooks) if hostile else ""))
+
+    def write(self, name: str, text: str) -> None:
+        with contextlib.suppress(OSError):  # this file system refuses that name
+            (self.project / ".rawko" / name).write_text(text)
+
+    def plant(self, place: Path) -> None:
+        """Put a link, a pipe, a folder or a foreign file in a place."""
+        if os.path.lexists(place):
+            shutil.rmtree(place) if place.is_dir() and not place.is_symlink() else place.unlink()
+        place.parent.mkdir(parents=True, exist_ok=True)
+        kind = self.choose.choice(
+            ["file", "folder", "none", "none/deep", "/dev/zero", "pipe", "loop", "git", "fifo", "text", "empty"]
+        )
+        if "git" in str(place.relative_to(self.project)) and kind in ("fifo", "pipe"):
+            kind = "file"  # git itself waits for a pipe, until our time limit for it
+        if kind == "fifo":
+            os.mkfifo(place)
+        elif kind == "text":
+            place.write_text(f"SQLite format 3\0{self.outside}\n$(touch PWNED)\n")
+        elif kind == "empty":
+            place.mkdir()
+        else:
+            inner = {"loop": place, "git": self.project / ".git" / "hooks" / "post-checkout"}
+            place.symlink_to(inner.get(kind, self.outside / kind))
+
+    def command(self, words: tuple[str, ...], given: str) -> None:
+        run_here(run, words, input=given, cwd=self.project, env={})
+
+    def state(self) -> dict[str, object]:
+        """What lies outside: each name with its kind and bytes."""
+        found: dict[str, object] = {}
+        for folder, folders, files in os.walk(self.outside):
+            for name in (*folders, *files):
+                path = Path(folder, name)
+                found[str(path)] = path.read_bytes() if path.is_file() else oct(path.lstat().st_mode)
+        return found
+
+    def pwned(self) -> list[Path]:
+        return [*self.folder.rglob("PWNED")]
+
+
+def play(watch: Watch, folder: Path, number: int) -> None:
+    """Build a case, run some commands in it, and check what they did."""
+    case = Case(folder, number)
+    case.build()
+    before = case.state()
+    choose = case.choose
+    home = [os.environ[name] for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME")]
+    for words, given in [*choose.sample(COMMANDS, 2), choose.choice([*COMMANDS, *CONNECTS])]:
+        told = f"case {number}: {words}"
+        inside = "" if words[0] in ("connect", "uninstall", "export") else ".rawko/"
+        allowed = [f"{case.project}/{inside}", *home]
+        if words[0] == "export":
+            allowed = [f"{case.project}/out", *allowed[1:], f"{case.project}/.rawko/", f"{case.project}/.out"]
+        watch.case, watch.allowed, watch.seen = str(folder), (*map(os.path.realpath, home), *allowed), []
+        signal.signal(signal.SIGALRM, _late)
+        signal.alarm(CASE_S)
+        try:
+            watch.on = True
+            case.command(words, given)
+        except BaseException as failure:
+            raise AssertionError(f"{told} ended with {failure!r}") from failure
+        finally:
+            watch.on = False
+            signal.alarm(0)
+        assert not watch.seen, told
+        assert case.state() == before, told
+        assert not case.pwned(), told
+
+
+class Late(BaseException):
+    """A command waits for something. It is no error that a command might catch."""
+
+
+def _late(*_: object) -> None:
+    raise Late
+
+
+def test_no_command_leaves_a_random_hostile_repository(watch, tmp_path):
+    for number in range(150):
+        play(watch, _fresh(tmp_path), number)
+
+
+@pytest.mark.slow
+def test_no_command_leaves_many_random_hostile_repositories(watch, tmp_path):
+    for number in range(1_000, 3_000):
+        play(watch, _fresh(tmp_path), number)
+
+
+def _fresh(folder: Path) -> Path:
+    case = folder / "case"
+    shutil.rmtree(case, ignore_errors=True)
+    case.mkdir()
+    return case
+
+
+def test_the_watch_sees_what_it_should(watch, tmp_path):
+    """A check that cannot fail proves nothing."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "link").symlink_to(tmp_path / "victim")
+    watch.case, watch.allowed, watch.seen = str(tmp_path), (f"{tmp_path}/in/",), []
+    watch.on = True
+    try:
+        (tmp_path / "in" / "fine").write_text("x")
+        (tmp_path / "in" / "link").write_text("x")
+        os.rename(tmp_path / "victim", tmp_path / "other")
+        subprocess.run(["/bin/sh", "-c", "true"], check=True)
+    finally:
+        watch.on = False
+    assert [what.partition(" ")[0] for what in watch.seen] == ["open", "os.rename", "os.rename", "subprocess.Popen"]
