@@ -19,10 +19,11 @@ from .catalogue import SCHEMA_VERSION, Catalogue, own_inode
 from .report import SyncReport
 from .stores.database import BROKEN, in_memory, index_path, open_database, remove_database
 from .stores.sqlite import COLUMNS, SqliteStore
+from .views.authors import Authors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
     from contextlib import AbstractContextManager
     from typing import NoReturn, TypeVar
 
@@ -51,6 +52,7 @@ class Index:
         open_deep: Callable[[], Embedder | None] | None = None,
         open_outside: Callable[[int], OutsideStore | None] | None = None,
         locate: Callable[[], str] | None = None,
+        identities: Callable[[], Sequence[str] | None] = tuple,
     ):
         self.layout = layout
         self.open_embedder = open_embedder
@@ -58,6 +60,7 @@ class Index:
         self._open_outside = open_outside  # a store that is not in this database, for so many dimensions
         self.warn = warn
         self._locate = locate  # tells the database's path, where it is not the usual one
+        self._identities = identities  # patterns of authors that are agents; None: commits do not count
         self._path = ""
         self.told = False  # whether the caller has warned already that the index is being made anew
         self._embedder: Embedder | None = None
@@ -158,6 +161,10 @@ class Index:
         if self._db is None:
             self._db = open_database(self.path, readonly=True)
         return self._db
+
+    def follow_commits(self) -> bool:
+        """Fold memories again whose entries a person committed since; return whether there was anything to do."""
+        return Authors(self, self._identities()).refresh()
 
     def fold_again(self, writer: apsw.Connection, targets: set[str]) -> None:
         """Fold memories again although their files did not change; the caller holds lock and transaction."""

@@ -51,6 +51,7 @@ def sync(index: Index, progress: Progress, rebuild: bool) -> SyncReport:
         raise Unwritable(f"cannot write the index: {failure.strerror}", "check permissions and space") from None
     finally:
         index.release()
+    index.follow_commits()
     return SyncReport(report.read, report.files, report.rebuilt, time.monotonic() - started)
 
 

@@ -74,7 +74,13 @@ class Core:
         self.warn = warn
         self._store_name = store and checked(store)  # wins over the settings
         self.index = Index(
-            layout, self._open_embedder, warn, lambda: open_deep(self.settings.embedder), self._open_store, self._locate
+            layout,
+            self._open_embedder,
+            warn,
+            lambda: open_deep(self.settings.embedder),
+            self._open_store,
+            self._locate,
+            self._identities,
         )
         self._settings: Settings | None = None
         self._adjust = adjust  # changes the settings for one host program
@@ -129,7 +135,7 @@ class Core:
         self.index.expect_changes()
         try:
             self.index.refresh()
-            self._follow_commits()
+            self.index.follow_commits()
         except (RawkoError, OSError, DatabaseError) as failure:
             self.warn(f"written, but the index is not up to date: {failure}")
 
@@ -147,7 +153,7 @@ class Core:
         cached = key is not None and self._asked  # a command asks once: caching starts with the second question
         self._asked = self._asked or key is not None
         answer = self._read_once((lambda: self._cached(ask, key)) if cached else ask)
-        return self._read_once(ask) if self._follow_commits() else answer
+        return self._read_once(ask) if self.index.follow_commits() else answer
 
     def _read_once(self, ask: Callable[[], T]) -> T:
         """Run `ask`; where the index turns out to be broken, rebuild it and run `ask` once more."""
@@ -223,9 +229,9 @@ class Core:
             return None
         return Authors(self.index, self.settings.identities)
 
-    def _follow_commits(self) -> bool:
-        """Fold memories again whose entries were committed since; return whether anything changed."""
-        return Authors(self.index, self.settings.identities if self.settings.commits else None).refresh()
+    def _identities(self) -> Sequence[str] | None:
+        """Return patterns of authors that are agents; None where the user's settings make commits count for nothing."""
+        return self.settings.identities if self.settings.commits else None
 
     def citing(self) -> Callable[[Memory], tuple[Cited, ...]]:
         """Return a function that checks a memory's citations of code. It loads nothing until a memory cites code."""

@@ -51,6 +51,8 @@ DIFFERING = """
 SELECT DISTINCT target FROM entries e
 WHERE (? OR e.digest IN (SELECT digest FROM vouched)) IS NOT (? OR e.digest IN (SELECT digest FROM temp.vouched_now))
 """
+# Copies of an entry count once where it matters who vouches.
+COPIED = "SELECT target FROM entries GROUP BY target, digest HAVING count(*) > 1"
 SWITCHED_OFF = "switched off"
 RETRY_S = 600  # seconds after which git is asked again where it had no answer: it may have been repaired
 CANNOT_WRITE = (apsw.ReadOnlyError, apsw.FullError, apsw.BusyError, apsw.LockedError, Busy, Unwritable)
@@ -172,6 +174,8 @@ class _Update:
         """Fold the memories again that have an entry which a person vouches for since, or no longer."""
         is_on = _kept(self.db, "vouching") == "on"
         targets = {target for (target,) in rows(self.db, DIFFERING, (not was_on, not is_on))}
+        if was_on != is_on:
+            targets |= {target for (target,) in rows(self.db, COPIED)}
         self.db.execute("DELETE FROM vouched; INSERT INTO vouched SELECT digest FROM temp.vouched_now")
         if targets:
             self.index.fold_again(self.db, targets)
