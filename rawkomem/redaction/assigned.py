@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 MAX_KEY_LENGTH = 48  # characters before the telling word that still belong to the key
 BADGE_REACH_CHARS = 24  # characters from "badge" to the token in a badge's address
 MIN_PASSWORD_LENGTH = 4  # `root` is one; shorter values are flags
+LITERAL_OPERATORS = (":", "->", "-->")  # in notes and headers; names of variables follow other ones
+MIN_BARE_TOKEN_LENGTH = 16  # characters after the word token alone: shorter ones are names such as `cl100k_base`
 BETWEEN = ",;:)]}+"  # a value that starts so lies between two strings
 BRACKETS = ((b")", b"("), (b"]", b"["), (b"}", b"{"))
 QUOTES = ("'", '"', "`")
@@ -40,6 +42,7 @@ TRAILING = b".,;:)]}*_\\\xff"  # punctuation after an unquoted value, and words 
 
 MIN_PROVIDER_KEY_LENGTH = 14  # characters, where only the provider's name is said
 
+PAIRED = (b"id/", b"user/", b"username/", b"login/", b"account/")  # before `password`: both are told at once
 BETWEEN_WORDS = frozenset((b"and", b"or", b"&", b"with", b"+", b"/"))  # between the words user and password: prose
 MESSAGE_WORDS = frozenset(
     "your the must enter please password invalid incorrect required should cannot not".split()  # noqa: SIM905
@@ -216,7 +219,9 @@ def _is_name(data: bytes, at: int, end: int, value: str, operator: str, tight: b
     following = data[end : end + 1]
     if following in (b")", b",", b";") and (data[at - 1 : at] == b"(" or data[at - 2 : at] == b", "):
         return True
-    return value.isidentifier() and tells(value) and (not tight or following in (b")", b",", b";")) and operator != ":"
+    if operator in LITERAL_OPERATORS or (tight and following not in (b")", b",", b";")):
+        return False
+    return value.isidentifier() and tells(value)
 
 
 def _is_environment(key: str, value: str) -> bool:
@@ -244,8 +249,11 @@ def rule_of_value(key: str, value: str, plain: bool = True) -> str:
 
 
 def _harmless(data: bytes, at: int) -> bool:
-    """Tell whether this is `/etc/passwd`, or the token of a badge, which is public."""
-    return data[at - 1 : at] == b"/" or b"badge" in data[max(0, at - BADGE_REACH_CHARS) : at]
+    """Tell whether this is `/etc/passwd`, part of a path, or the token of a badge, which is public."""
+    before = data[max(0, at - 10) : at].lower()
+    return (before.endswith(b"/") and not before.endswith(PAIRED)) or b"badge" in data[
+        max(0, at - BADGE_REACH_CHARS) : at
+    ]
 
 
 def _plausible(key: str, value: str) -> bool:
@@ -303,6 +311,8 @@ def _header_fits(scheme: bytes, value: str, told: bool) -> bool:
         return False
     if scheme == b"basic":
         return _is_user_and_password(value) or is_random(value)
+    if not told and len(value) < MIN_BARE_TOKEN_LENGTH:
+        return False
     return is_random(value) or (is_strong(value) and len(value) >= 12) or (told and is_keylike(value))
 
 

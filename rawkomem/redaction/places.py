@@ -57,6 +57,13 @@ PLACES = (
     ("spoken-key", "token|secret|api key|api-key|apikey|access key|auth key|deploy key", rf"(?i)\b{KEY}[ \t]+{VALUE}"),
     ("pair-strong", "cred|login|account",
      r"(?i)\b(?:creds|credentials?|login|account|user/pass(?:word)?)\W{1,3}([\w.@-]+)\s?[:/|]\s?[`\"']?([^\s`\"'|]+)"),
+    ("pair-strong", "pass|pw",  # ID/PW: ada/…, user and password = ada : …
+     r"(?i)(?:\b|_|\xff)(?:id|user(?:name)?|login|account)?[)\xff]*\s?(?:[/&+,:( ]|and|und|et|y)\s?"
+     rf"{ANY_PASSWORD}\b(?:/\w+)?"
+     r"[ \t:=>)(-]{1,4}([\w.@-]+)\s?(?:/{1,2}|[:,(]|\s)\s?([^\s/)(\"'`,;|]+)"),
+    ("spoken", "pass|pw",
+     rf"(?i)\b{ANY_PASSWORD} (?:for|of|in|on|to) (?:the )?[\w.@-]+(?: [\w.@-]+)?(?: is| was)?[ :=]{{1,3}}{VALUE}"),
+    ("spoken", "is the", rf"(?i)[\"'`]?([^\s\"'`,;|]+)[\"'`]? is the (?:\w+ )?{ANY_PASSWORD}"),
     ("any", "private|priv", rf"(?i)priv(?:ate)?[ _-]?key\W{{1,4}}(?:is |was )?\W{{0,2}}{HEXADECIMAL_KEY}"),
     ("sure", "phrase|seed words|recovery words|mnemonic",
      r"(?i)(?:(?:seed|recovery|backup|wallet|secret)[ _-]?(?:phrase|words)|mnemonic)\W{1,4}(?:is |= ?)?[\"'`]?"

@@ -279,25 +279,31 @@ BEFORE, AFTER = r"(?:^|[^\w.+-])", r"(?:[^\w-]|$)"  # a number that stands alone
 EXTENSION = r"(?:,?\s?(?:ext|x)\.? ?\d{1,6})?"
 PERSONAL = (
     ("email", "@", rf"({LOCAL}{{1,64}}@{DOMAIN})", "email"),
+    ("email", "(at) [at]",
+     rf"(?i)({LOCAL}{{1,64}} ?[(\[]at[)\]] ?(?:[0-9a-z-]+(?:\.| ?[(\[]dot[)\]] ?))+[a-z]{{2,24}})\b", ""),
     ("email", "mail", rf"(?i)\be-?mail(?:\s+\w+){{0,3}}:?\s+({LOCAL}+ ?(?:\(at\)|\[at\]| at ) ?{DOMAIN})", ""),
     ("card", "2 3 4 5 6",
-     rf"{BEFORE}([2-6]\d{{12,18}}|[2-6]\d{{3}}[ -]\d{{4}}[ -]\d{{4}}[ -]\d{{1,4}}(?:[ -]\d{{1,3}})?"
+     rf"{BEFORE}([2-6]\d{{12,18}}|[2-6]\d{{3}}[ .-]\d{{4}}[ .-]\d{{4}}[ .-]\d{{1,4}}(?:[ -]\d{{1,3}})?"
      rf"|3\d{{3}}[ -]\d{{6}}[ -]\d{{4,5}}){AFTER}", "card"),
     ("iban", DIGITS, r"\b([A-Z]{2}\d{2}(?:[ -]?[0-9A-Z]{1,4}){2,8})", "iban"),
     ("ssn", DIGITS, rf"{BEFORE}(\d{{3}}[-. ]\d{{2}}[-. ]\d{{4}}){AFTER}", "ssn"),
-    ("ssn", "ssn SSN ocial", r"(?i)(?:ssn|social security)\D{1,20}(\d{9})\b", "ssn"),
+    ("ssn", "ssn SSN ocial", r"(?i)(?:ssn|social security)\D{1,20}(\d{9}|\d{3}-\d{6}|\d{5}-\d{4})\b", "ssn"),
     ("phone", "+",
      rf"(?:^|[^\w+])(\+[1-9]\d{{0,2}}[ .-]?(?:\(\d{{1,4}}\)[ .-]?)?\d{{1,5}}(?:[ .-]?\d{{1,7}}){{1,5}}{EXTENSION})",
      "phone"),
     ("phone", "- .",
      rf"{BEFORE}((?:1[ .-]?)?(?:\([2-9]\d\d\) ?|[2-9]\d\d[-.])\d{{3}}[-.]\d{{4}}{EXTENSION}){AFTER}", "phone"),
+    ("phone", "(",
+     rf"{BEFORE}((?:1 )?\([2-9]\d\d\) \d{{3}} \d{{4}}|\(\d\d\) ?9?\d{{4}}-\d{{4}}|[78] ?\(\d{{3}}\) ?\d{{3}}-\d\d-\d\d)"
+     rf"{AFTER}", "phone"),
+    ("phone", "00", rf"(?m)(?:^|[:(,;] ?)(00[1-9]\d{{0,2}}[ .-](?:\(0\))?\d{{1,4}}(?:[ .-]\d{{2,7}}){{1,4}}){AFTER}", "phone"),
     ("phone", "-", rf"{BEFORE}(0\d{{1,3}}-\d{{2,4}}-\d{{4}}){AFTER}", "phone"),
     ("phone", "hone el all obile ax",
      r"(?i)\b(?:phone|tel|call|mobile|cell|fax|whatsapp)[a-z ]{0,16}[:.]?\s*(\(?0\d{1,4}\)?(?:[ ./-]?\d{2,5}){2,5})",
      "phone"),
-    ("phone", "hone el obile ax ell",
-     r"(?i)\b(?:telephone|phone|tel|mobile|fax|whatsapp|cell)[a-z ]{0,16}[:.#]?\s*"
-     r"(\(?[2-9]\d\d\)?[ .-]?\d{3}[ .-]?\d{4})\b", "phone"),
+    ("phone", "hone el obil ax ell andy hatsapp ignal number",
+     r"(?i)\b(?:t(?:e|\xe9)l(?:e|\xe9)(?:phone|fon[eo]?)|t(?:e|\xe9)l|phone|mobile?|fax|whatsapp|signal|cell|celular|handy"
+     r"|call me|(?:my|our|his|her) number)[a-z ]{0,16}[:.#]?\s*(\+?\(?[1-9]\d{1,3}\)?[ .-]?\d{3,5}[ .-]?\d{4,7})\b", "phone"),
     ("phone", "01 07", rf"{BEFORE}(01[5-7]\d[ /-]\d{{7,8}}|07\d{{3}} \d{{6}}){AFTER}", "phone"),
     ("ip-address", ".", r"(?:^|[^\w.-])(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})(?:[^\w.-]|\.(?:\s|$)|$)", "ip"),
     ("ip-address", ":",
