@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-REDACTION = "7593cce4"  # checksum of the tables in redaction/: answers come from redacted copies in the index
+REDACTION = "7e9d9849"  # checksum of the tables in redaction/: answers come from redacted copies in the index
 RACY_NS = 20_000_000  # a file changed this shortly before the sweep may change again under the same stamp
 MAX_LOSS_SHARE = 0.3  # a sync that would drop a larger share of the files first checks that the folder is there
 NEVER_SWEPT = (0.0, 0.0, 0)  # when the last sweep ended, how long it took, and how many files it saw

@@ -15,7 +15,7 @@ from .looks_secret import (
     letter_runs,
 )
 from .patterns import compiled, occurring
-from .places import HEADER, HEADS, PLACES, URL, WORDS
+from .places import GROUPED, HEADER, HEADS, URL, WORDS
 from .words import KEY_PATTERN, PASSWORD_PATTERN
 
 TYPE_CHECKING = False
@@ -70,8 +70,8 @@ def find_assigned(data: bytes) -> Iterator[Hit]:
     """Yield every secret that its surroundings give away."""
     seen = occurring(WORDS, data.lower())
     yield from _assignments(data, compiled(ASSIGNMENT, False), compiled(ASSIGNMENT))
-    for test, words, pattern in PLACES:
-        if not seen.isdisjoint(words.split("|")):
+    for test, groups, pattern in GROUPED:
+        if not any(seen.isdisjoint(group) for group in groups):
             yield from _in_place(data, test, compiled(pattern))
     if not seen.isdisjoint(HEADS):
         for found in compiled(HEADER).finditer(data):

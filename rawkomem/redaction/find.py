@@ -59,7 +59,7 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
     """Return every secret in a text, in order, none overlapping; with or without personal data."""
     seen, places = unescaped(*visible(text))
     data = _bytes(seen)
-    told = data if seen.isascii() else _bytes(familiar(seen))
+    told = data if (known := familiar(seen)) == seen else _bytes(known)
     found = []
     line, counted = 1, 0
     for start, end, name in _merge(data, _hits(data, told, pii)):

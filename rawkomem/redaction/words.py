@@ -37,6 +37,7 @@ WIDE_KEY_WORDS = (
     "密钥", "密鑰", "秘钥", "令牌", "トークン", "シークレット", "アクセスキー", "APIキー", "토큰", "API 키", "API-ключ",
     "ключ API", "токен", "секрет", "κλειδί API", "مفتاح API",
 )  # fmt: skip
+TYPOGRAPHY = "…–—•≤≥−✓"  # characters beyond Latin-1 that English texts hold
 COPULAS = "是为為はがの이가는은"  # "is" between a word and its value, where no blank separates them
 STAND_INS = ("", "", "pw", "pwd", "pwds", "_pwds", "passwd", "_passwd", "password")  # by length
 KEY_STAND_INS = ("", "", "pw", "pat", "auth", "token", "secret")
@@ -69,6 +70,8 @@ def familiar(text: str) -> str:
     for character, plain in PLAIN.items():
         if character in text:
             text = text.replace(character, plain)
+    if len(text.encode("latin-1", "ignore")) + sum(map(text.count, TYPOGRAPHY)) == len(text):
+        return text  # no letter beyond Latin-1
     for character, words in WIDE_WORDS.items():
         for word, stand_ins in words if character in text else ():
             if word in text:
