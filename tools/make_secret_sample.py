@@ -24,6 +24,7 @@ DIGITS = string.digits
 # A fake as parts: text as it is, or (alphabet, length).
 KEYS = {
     "airtable": ("pat", (ALNUM, 14), ".", (HEX, 64)),
+    "adafruit": ("aio_", (ALNUM, 28)),
     "anthropic": ("sk-ant-api03-", (WORD, 93), "AA"),
     "asana": ("2/", (DIGITS, 16), "/", (DIGITS, 16), ":", (HEX, 32)),
     "aws": ("AKIA", (UPPER[:26] + "234567", 16)),
@@ -61,7 +62,15 @@ KEYS = {
     "telegram": ((DIGITS, 10), ":AA", (WORD, 32), "a"),
     "together": ("tgp_v1_", (WORD, 43)),
     "vault": ("hvs.", (WORD, 90), "a"),
+    "vault legacy": ("s.", (ALNUM, 24)),
     "vercel": ("vcp_", (ALNUM, 56)),
+    "apify": ("apify_api_", (ALNUM, 36)),
+    "e2b": ("e2b_", (HEX, 40)),
+    "new relic": ("NRAK-", (UPPER, 27)),
+    "new relic license": ((HEX, 36), "NRAL"),
+    "sonar": ("squ_", (HEX, 40)),
+    "trello": ("ATTA", (HEX, 64)),
+    "unknown vendor": ("acme_live_", (ALNUM, 40)),
 }
 PLACES = (
     "{}",
@@ -99,6 +108,22 @@ ASSIGNED = (
     ("Use the token `@` for staging", (ALNUM, 32)),
     ("otpauth://totp/x:a?secret=@&issuer=x", (UPPER[:26], 32)),
     ("https://api.example.com/v1?api_key=@&q=1", (ALNUM, 32)),
+    ("Authorization: SSWS 00@", (WORD, 39), "a"),
+    ("X-Api-Key: myKeyValue@", (DIGITS, 5)),
+    ("password=horse@secret", (DIGITS, 2)),
+    ("DB_PASS=blue-horse-@", (DIGITS, 2)),
+    ("use pw @", (ALNUM, 9), "7"),
+    ("private key 0x@", (HEX, 64)),
+    ("| user | password |\n|------|----------|\n| ada | @ |", (ALNUM, 11), "3"),
+    ("user,password\nada,@\n", (ALNUM, 11), "3"),
+    ("mot de passe : @", (ALNUM, 11), "3"),
+    ("contraseña: @", (ALNUM, 11), "3"),
+    ("пароль: @", (ALNUM, 11), "3"),
+    ("密码是@", (ALNUM, 11), "3"),
+    ("パスワードは@です", (ALNUM, 11), "3"),
+    ("ID/PW: ada/@", (ALNUM, 11), "3"),
+    ("the password for staging is @", (ALNUM, 11), "3"),
+    ("CREATE USER ada IDENTIFIED BY '@';", (ALNUM, 11), "3"),
     ("kubeadm join --token @", (LOWER, 6), ".", (LOWER, 16)),
 )
 
@@ -165,6 +190,14 @@ HARMLESS = (
     "the root cause is a race",
     "$PATH, $1 and ${HOME}",
     "user-agent: Mozilla/5.0",
+    "The password field is required; each password needs 8 characters.",
+    "def login(password: str, token: Token2 | None = None) -> None:",
+    "password hashing uses argon2id and sha256, see RFC2898 and PROJ-1234",
+    "| field | password |\n|---|---|\n| type | string |\n| required | yes |",
+    "signed with key 4AEE18F83AFDEB23",
+    "PASS: test_login_2 (0.3 s)",
+    "curl -u user:password https://example.com",
+    "otpauth://totp/a?secret=JBSWY3DPEHPK3PXP",
 )
 
 

@@ -52,6 +52,8 @@ class Figures:
     personal_recall: float
     benign: int
     false_positives: float  # per 1,000 benign texts
+    lookalikes: int
+    lookalikes_touched: float  # share of texts that only look like a secret or personal data
     spans: int
     spans_removed: float
     pem_blocks: int
@@ -80,6 +82,7 @@ def measure_secrets(rows: Sequence[Row]) -> Figures:
     secrets = [row for row in wanted if row.kind.startswith("secret")]
     personal = [row for row in wanted if row.kind.startswith("pii")]
     benign = [row for row in rows if row.kind.startswith("benign")]
+    lookalikes = [row for row in rows if not row.wanted and not row.kind.startswith("benign")]
     spans = [row for row in wanted if row.span and row.found]
     blocks = [row.text for row in wanted if "PRIVATE KEY" in row.text and "-----END" in row.text]
     return Figures(
@@ -89,6 +92,8 @@ def measure_secrets(rows: Sequence[Row]) -> Figures:
         personal_recall=_share([row.found for row in personal]),
         benign=len(benign),
         false_positives=1_000 * (1 - _share([not find_secrets(row.text) for row in benign])),
+        lookalikes=len(lookalikes),
+        lookalikes_touched=1 - _share([not find_secrets(row.text) for row in lookalikes]),
         spans=len(spans),
         spans_removed=_share([row.span not in redact(row.text) for row in spans]),
         pem_blocks=len(blocks),

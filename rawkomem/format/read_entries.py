@@ -11,7 +11,9 @@ from ..model.ids import ID_LENGTH, is_id, safe_id
 from ..model.kinds import CHANGES, CREATES, DEFAULT_IMPORTANCE, IMPORTANCE, NEED_WHEN
 from ..model.problem import ERROR, Problem, error, style, warning
 from ..model.record import replace, unchecked
-from ..redaction.find import find_secrets
+from ..redaction.entry import UNTOUCHED_KEYS
+from ..redaction.fields import find_in_fields, leaves_of, map_value
+from ..redaction.rules import RULES
 from ..text.clean import clean, hidden
 from ..text.lookalikes import confusable_with, mixed_script
 from ..text.when import problems_of
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ..model.entry import Value
+    from ..redaction.fields import Leaf
 
 KEYS = {
     "id", "kind", "about", "title", "whenToUse", "tags", "importance", "discoveredAt", "at", "discoveredBy", "by",
@@ -34,6 +37,7 @@ MAX_TAGS = 64  # a memory with more is a dump, not a label
 MAX_PATTERNS = 32  # each is matched against every task
 NO_TITLE = "no-title"  # the code of the Problem that a caller who gives the title otherwise may ignore
 SECRET_HINT = "remove it and change the secret; the index holds a redacted copy"
+KEPT_HINT = "choose another value; what other entries refer to is not redacted in the index"
 PERSONAL_HINT = "remove it where others read this repository; the index holds a redacted copy"
 MAX_VALUE_LENGTH = 10_000  # characters: kept, but it belongs in the body
 FUTURE_SLACK_MS = DAY  # clocks and time zones differ
@@ -92,18 +96,30 @@ def _body_problems(block: Block, conflicted: bool) -> list[Problem]:
 def _secrets(block: Block) -> list[Problem]:
     """Return Problems for the secrets and personal data in frontmatter and body, found in one go."""
     fields = block.fields or {}
-    front = [f"{key}: {' '.join(str(field.value).split())}" for key, field in fields.items()]
-    lines = [field.line for field in fields.values()]
+    leaves = [(key, leaf) for key, field in fields.items() for leaf in _leaves(key, field.value)]
     problems = []
-    for secret in find_secrets("\n".join([*front, block.body])):
-        inside = secret.line <= len(front)
-        line = lines[secret.line - 1] if inside else block.body_line + secret.line - len(front) - 1
-        where = "frontmatter" if inside else "body"
-        if secret.pii:
-            problems.append(style("personal-data", f"personal data in the {where}: {secret.rule}", PERSONAL_HINT, line))
+    line, counted = block.body_line, 0
+    for found in find_in_fields([*(leaf for _, leaf in leaves), ("", block.body)]):
+        if found.leaf < len(leaves):
+            key = leaves[found.leaf][0]
+            problems.append(_secret(found.rule, key, fields[key].line))
         else:
-            problems.append(warning("secret", f"a secret in the {where}: {secret.rule}", SECRET_HINT, line))
+            line, counted = line + block.body.count("\n", counted, found.start), found.start
+            problems.append(_secret(found.rule, "", line))
     return problems
+
+
+def _leaves(key: str, value: Value) -> list[Leaf]:
+    return leaves_of(lambda note: map_value(key, value, note))
+
+
+def _secret(rule: str, key: str, line: int) -> Problem:
+    """Return the Problem for a secret or personal data under a key of the frontmatter, or in the body."""
+    where = "frontmatter" if key else "body"
+    kept = KEPT_HINT if key in UNTOUCHED_KEYS else ""
+    if RULES[rule].pii:
+        return style("personal-data", f"personal data in the {where}: {rule}", kept or PERSONAL_HINT, line)
+    return warning("secret", f"a secret in the {where}: {rule}", kept or SECRET_HINT, line)
 
 
 class _FieldReader:

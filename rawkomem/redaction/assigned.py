@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from .keynames import PROVIDERS, kind_of
-from .looks_secret import NO_VALUES, is_code, is_placeholder, is_random, is_strong, letter_runs
+from .keynames import PROVIDERS, kind_of, names_password, tells
+from .looks_secret import (
+    NO_VALUES,
+    is_chosen,
+    is_code,
+    is_keylike,
+    is_placeholder,
+    is_random,
+    is_spoken,
+    is_strong,
+    letter_runs,
+)
 from .patterns import compiled, occurring
+from .places import GROUPED, HEADER, HEADS, URL, WORDS
+from .words import KEY_PATTERN, PASSWORD_PATTERN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,26 +28,33 @@ if TYPE_CHECKING:
 MAX_KEY_LENGTH = 48  # characters before the telling word that still belong to the key
 BADGE_REACH_CHARS = 24  # characters from "badge" to the token in a badge's address
 MIN_PASSWORD_LENGTH = 4  # `root` is one; shorter values are flags
-MIN_CHOSEN_LENGTH = 6  # letters and digits: shorter ones are numbered names
+LITERAL_OPERATORS = (":", "->", "-->")  # in notes and headers; names of variables follow other ones
+MIN_BARE_TOKEN_LENGTH = 16  # characters after the word token alone: shorter ones are names such as `cl100k_base`
 BETWEEN = ",;:)]}+"  # a value that starts so lies between two strings
-BRACKETS = {b")": b"(", b"]": b"[", b"}": b"{"}
+BRACKETS = ((b")", b"("), (b"]", b"["), (b"}", b"{"))
 QUOTES = ("'", '"', "`")
 SYMBOLS = "!@#$%^&*?+~"  # in a quoted secret: names and sentences have none
 UNQUOTED_ENDS = b" \t\r\n\"'`<,;"
+MAX_VALUE_LENGTH = 4_096  # characters of a value that is judged as a whole: a longer one is a document
+MAX_QUOTED_LENGTH = 16_384  # characters: a longer quoted value is not one
 JUDGED_LENGTH = 80  # characters of a value that are looked at: a longer one is as random at its beginning
-TRAILING = b".,;:)]}*_\\"  # punctuation after an unquoted value
+TRAILING = b".,;:)]}*_\\\xff"  # punctuation after an unquoted value, and words of another script
 
 MIN_PROVIDER_KEY_LENGTH = 14  # characters, where only the provider's name is said
 
+PAIRED = (b"id/", b"user/", b"username/", b"login/", b"account/")  # before `password`: both are told at once
 BETWEEN_WORDS = frozenset((b"and", b"or", b"&", b"with", b"+", b"/"))  # between the words user and password: prose
 MESSAGE_WORDS = frozenset(
     "your the must enter please password invalid incorrect required should cannot not".split()  # noqa: SIM905
 )
 
-SPACED_KEY = "(?:api|access|secret|private|license|auth|account|encryption) key"
-WORD = r"passw(?:or)?d|passwort|passphrase|pwd|pass|pw|secrete?|token|key|credential|creds|auth|pat|login"
+SPACED_KEY = rf"(?:api|access|secret|private|license|auth|account|encryption|signing) key|{KEY_PATTERN}"
+WORD = (
+    rf"passw(?:or)?d|passphrase|{PASSWORD_PATTERN}|pwd|pass|pw|psk|secrete?|token|key|credential|creds|auth|pat|login"
+)
 OPERATOR = (
-    r"[:?.!]{0,3}={1,3}>?|:|,|\(|>\s*|\s\|{1,2}\s|\s(?:is|was)[ :]"  # assignments, comparisons, arguments, XML, prose
+    r"[:?.!]{0,3}={1,3}>?|:|,|\(|-{1,2}>|>\s*|\s\|{1,2}\s"  # assignments, comparisons, arguments, XML
+    r"|\s(?:is|was|ist|lautet|est|es|jest|var|oli|on|er|\xe8|\xe9|\xe4r)(?: now)?[ :]"  # prose
     r"|\s+value[\"']?\s*[:=]|,\s*\"value\":"  # name and value side by side
 )
 
@@ -43,58 +62,21 @@ OPERATOR = (
 ASSIGNMENT = (
     rf"(?i)({SPACED_KEY}|{WORD}|{'|'.join(sorted(PROVIDERS))})([\w.-]{{0,40}})"
     r"(?:\[\w*\])?[\\\"'`)*\]]{0,4}(?: string\b)?[ \t]{0,20}"
-    rf"({OPERATOR})[ \t]{{0,20}}[*\\]{{0,2}}[^\s<,;]"
+    rf"({OPERATOR})(?:\*{{1,3}}|_{{1,2}})?[ \t]{{0,20}}[*\\]{{0,2}}[^\s<,;]"
 )
-
-# Other places for a password: how it is tested, words of which one must occur in some case, and the pattern with the
-# value in the last group.
-USER = r"(?:user ?id|uid|user_?name|user|login)"
-PASSWORD = r"(?:password|passwd|pwd|pass|pw)"
-PLACES = (
-    ("sure", ";", rf"(?i){USER}\s*=[^;\n]*;[\s\"&+]*{PASSWORD}\s*=\s*([^;\"'\s]+)"),
-    ("any", "pass|pw", rf"(?im)^\W{{0,4}}{USER}\s*[:=]\s*\S+[^\n]*\n(?:[ \t]*(?:#|//)[^\n]*\n){{0,3}}"
-            rf"\W{{0,4}}{PASSWORD}\s*[:=]\s*(\S+)$"),
-    ("any", "machine", r"(?i)machine\s+\S+\s+login\s+\S+\s+password\s+(\S+)"),
-    ("pair", "pass|pw", rf"(?i)\b{USER}[ \t]+([^\s:=,]+)[ \t]+{PASSWORD}[ \t]+([^\s:=,|`]+)"),
-    ("sure", "pass|pw", rf"(?i)\b{USER}\s+[\"'][^\"'\n]*[\"']\s+{PASSWORD}\s+[\"']([^\"'\n]+)[\"']"),
-    ("any", "mysql|mariadb", r"\b(?:mysql\w*|mariadb)\b[^\n]*\s-p['\"]?([^\s'\"]+)"),
-    ("any", "redis-cli", r"redis-cli\b[^\n]*\s(?:-a|--pass)\s+['\"]?([^\s'\"]+)"),
-    ("any", "securestring", r"(?i)ConvertTo-SecureString\s+(?:-String\s+)?[\"']([^\"'\n]+)[\"']"),
-    ("any", "variable \"", r"variable\s+\"\w*(?:password|secret|token)\w*\"\s*\{[^}]*?\bdefault\s*=\s*\"([^\"\n]+)\""),
-    ("strong", "cookie:", r"(?i)cookie:[^\n]*?\b(?:session\w*|[\w.]*sid|auth\w*|jwt)=([^\s;,\"']{16,})"),
-    ("strong", "passw|passphrase", r"(?i)\b(?:password|passwd|passphrase)(?: is| was)?:? +`([^`\s]+)`"),
-    ("random", "token|secret|api key", r"(?i)\b(?:token|secret|api key)(?: is| was)?:? +`([^`\s]{16,})`"),
-    ("any", "sshpass|psexec", r"(?i)(?:sshpass\s+-p\s*|psexec[^\n]*\s-p\s+)['\"]?([^\s'\"]+)"),
-    ("any", "password", r"(?m)^\s*password\s+[\"']([^\"'\n]+)[\"']"),
-    ("any", "==", r"(?i)[\"']([^\"'\n]{4,})[\"']\s*[!=]==?\s*[\w.]*(?:passw|pwd|secret)"),
-    ("strong", "-u",
-     r"(?:curl|wget|http)[^\n]*(?:\\\s*\n[^\n]*)*\s(?:-u|--user)[ =]+[\"']?[^\s:\"'$]+:[\"']?([^\s\"']+)"),
-    ("strong", "--|-pass|-token|-api|-secret|-auth",
-     r"(?i)(?:^|\s)--?[\w-]*(?:password|passwd|pass|token|api-?key|secret|auth)[ =]+[\"']?([^\s\"']+)"),
-)  # fmt: skip
-
-HEADS = ("bearer", "basic ", "token ", "apikey ", "authorization")
-WORDS = tuple(sorted({"://", *HEADS, *(word for _, words, _ in PLACES for word in words.split("|"))}))
-MAX_ASSIGNMENTS = 5_000  # judged in one text: a page holds a few, and each takes up to 0.15 ms on hostile ones
-
-# Group 1 or 2 the scheme, 3 the value.
-HEADER = (
-    r"(?i)(?:authorization[\"']?\s*[:=]\s*[\"']?([a-z][\w-]{1,19}) |\b(bearer|basic|token|api-?token|apikey) )"
-    r"\s*([\w.~+/=:-]{8,})"
-)
-URL = r"[A-Za-z][A-Za-z0-9+.-]*://[^\s:/@\"'`<>]*:([^\s/\"'`<>]+)@[\w\[]"
 
 
 def find_assigned(data: bytes) -> Iterator[Hit]:
     """Yield every secret that its surroundings give away."""
     seen = occurring(WORDS, data.lower())
     yield from _assignments(data, compiled(ASSIGNMENT, False), compiled(ASSIGNMENT))
-    for test, words, pattern in PLACES:
-        if not seen.isdisjoint(words.split("|")):
+    for test, groups, pattern in GROUPED:
+        if not any(seen.isdisjoint(group) for group in groups):
             yield from _in_place(data, test, compiled(pattern))
     if not seen.isdisjoint(HEADS):
         for found in compiled(HEADER).finditer(data):
-            if _header_fits((found.group(1) or found.group(2)).lower(), _text(data, *found.span(3))):
+            scheme, value = (found.group(1) or found.group(2)).lower(), _text(data, *found.span(3))
+            if _header_fits(scheme, value[:JUDGED_LENGTH], found.group(1) is not None or scheme == b"bearer"):
                 yield *found.span(3), "authorization"
     if "://" in seen:
         for found in compiled(URL).finditer(data):
@@ -103,29 +85,33 @@ def find_assigned(data: bytes) -> Iterator[Hit]:
 
 
 def _in_place(data: bytes, test: str, pattern: Any) -> Iterator[Hit]:
+    pair = test.startswith("pair")
     for found in pattern.finditer(data):
-        start, end = found.span(2 if test == "pair" else 1)
+        start, end = found.span(2 if pair else 1)
         end = end if _text(data, start - 1, start) in QUOTES and start else _trim(data, start, end)
-        if _fits(_text(data, start, end), test) and (test != "pair" or found.group(1).lower() not in BETWEEN_WORDS):
+        value = _text(data, start, min(end, start + JUDGED_LENGTH))
+        if _fits(value, test) and not (pair and found.group(1).lower() in BETWEEN_WORDS):
             yield start, end, "password"
 
 
 def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
     """Yield assigned secrets. `quick` finds a place; `pattern`, the same with groups, is slower and sees only that."""
     at = 0
-    for _ in range(MAX_ASSIGNMENTS):
-        spot = quick.search(data, at)
-        if not spot:
-            return
+    while spot := quick.search(data, at):
         found = pattern.match(data, *spot.span())
+        key = _key_start(data, found.start(1))
+        kind = "" if _harmless(data, key) else kind_of(_text(data, key, found.end(2)))
+        if not kind:
+            at = max(found.start(3), found.start() + 1)
+            continue
         operator = _text(data, *found.span(3)).strip()
         start, quoted = _opening(data, found.end() - 1)
         judged = _closing(data, start, quoted, min(len(data), start + JUDGED_LENGTH))
-        key = _key_start(data, found.start(1))
-        kind = _verdict(data, key, _text(data, key, found.end(2)), operator, _text(data, start, judged), quoted)
-        end = _closing(data, start, quoted, len(data)) if kind else 0
-        if kind and (operator != ">" or _closes_element(data, key, end)):
-            yield start, end, kind
+        tight = found.end(2) == found.start(3) and found.end(3) == found.end() - 1
+        rule = _verdict(data, kind, (key, found.end(2)), operator, (start, judged), quoted, tight)
+        end = _closing(data, start, quoted, len(data)) if rule else 0
+        if rule and (operator != ">" or _closes_element(data, key, end)):
+            yield start, end, rule
         at = max(end, found.start(3), found.start() + 1)
 
 
@@ -138,8 +124,13 @@ def _opening(data: bytes, at: int) -> tuple[int, str]:
 def _closing(data: bytes, start: int, quote: str, limit: int) -> int:
     """Return where a value ends: at its quote, the end of the line, or what cannot belong to it."""
     if quote:
-        ends = (data.find(mark, start, limit) for mark in (quote.encode(), b"\n"))
-        return _cut(data, start, min((end for end in ends if end >= 0), default=limit))
+        for mark in (
+            quote.encode(),
+            b"\n",
+        ):  # the line break within what the quote ends: each byte is read twice at most
+            found = data.find(mark, start, min(limit, start + MAX_QUOTED_LENGTH))
+            limit = found if found >= 0 else limit
+        return _cut(data, start, limit)
     end = start
     while end < limit and data[end] not in UNQUOTED_ENDS:
         end += 1
@@ -177,43 +168,92 @@ def _trim(data: bytes, start: int, end: int) -> int:
     spot = data.find(b"&", start, end)
     if spot > start and data.find(b"=", spot, end) > 0:
         end = spot
-    while end > start and data[end - 1] in TRAILING and not _balanced(data[start:end]):
+    surplus = {
+        closing: data.count(closing, start, end) - data.count(opening, start, end) for closing, opening in BRACKETS
+    }
+    while end > start and data[end - 1] in TRAILING:
+        last = data[end - 1 : end]
+        if surplus.get(last, 1) <= 0:  # the value opens this bracket itself
+            break
+        if last in surplus:
+            surplus[last] -= 1
         end -= 1
     return end
-
-
-def _balanced(value: bytes) -> bool:
-    """Return whether a value ends with a bracket that it also opens."""
-    opening = BRACKETS.get(value[-1:], b"")
-    return opening != b"" and value.count(opening) >= value.count(value[-1:])
 
 
 # --- the value ----------------------------------------------------------------------------------------------------
 
 
-def _verdict(data: bytes, at: int, key: str, operator: str, value: str, quoted: str) -> str:
-    """Return the rule an assignment falls under; empty when it holds no secret."""
-    kind = "" if _harmless(data, at) else kind_of(key)
-    if not kind or not _plausible(key, value) or (not quoted and is_code(value)):
+def _verdict(
+    data: bytes, kind: str, name: tuple[int, int], operator: str, span: tuple[int, int], quoted: str, tight: bool
+) -> str:
+    """Return the rule an assignment falls under; empty when it holds no secret. `tight`: no blank on either side."""
+    key, value = _text(data, *name), _text(data, *span)
+    inner = value[: value.replace(":", "=").find("=") + 1]
+    if inner and not quoted and kind_of(inner):
+        return ""  # an assignment of its own, which is looked at next
+    if not _plausible(key, value) or (not quoted and is_code(value)):
         return ""
     if kind == "provider" and not quoted and "=" in value[:-2]:
         return ""  # the value holds an assignment of its own
     argument = operator in (",", "(")
     if argument and quoted in ("", "`"):  # `a`, `b`: a list of code spans
         return ""
+    literal = not argument and (quoted != "" or not _is_name(data, name[0], span[1], value, operator, tight))
     if kind == "password" and not argument:
-        taken = is_strong(value) or is_random(value) or _is_chosen(value) or (quoted != "" and _quoted_password(value))
+        taken = is_strong(value) or is_random(value) or (quoted != "" and _quoted_password(value))
+        taken = taken or (literal and key.lower() != "pass" and is_chosen(value))
+        taken = taken or (tight and operator == "=" and _is_environment(key, value))
     elif kind in ("password", "secret"):
         taken = is_random(value) or is_strong(value) or (quoted != "" and any(c in value[1:] for c in SYMBOLS))
+        taken = taken or (literal and is_keylike(value))
     else:
         taken = is_random(value) and operator != "(" and (kind == "token" or len(value) >= MIN_PROVIDER_KEY_LENGTH)
         taken = taken or (kind == "token" and operator in ("=", ":") and _says_secret(value, quoted))
+        taken = taken or (kind == "token" and literal and is_keylike(value))
+    return ("password" if kind == "password" else "secret") if taken else ""
+
+
+def _is_name(data: bytes, at: int, end: int, value: str, operator: str, tight: bool) -> bool:
+    """Tell whether an unquoted value is the name of a variable: an argument, or a name that says what it holds."""
+    following = data[end : end + 1]
+    if following in (b")", b",", b";") and (data[at - 1 : at] == b"(" or data[at - 2 : at] == b", "):
+        return True
+    if operator in LITERAL_OPERATORS or (tight and following not in (b")", b",", b";")):
+        return False
+    return value.isidentifier() and tells(value)
+
+
+def _is_environment(key: str, value: str) -> bool:
+    """Tell whether `KEY=value` sets a variable of a shell to a plain word: no name of a variable can stand there."""
+    return key.isupper() and names_password(key) and value.isalnum() and not tells(value)
+
+
+def rule_of_value(key: str, value: str, plain: bool = True) -> str:
+    """Return the rule that a whole value falls under because of its key; empty when it holds no secret.
+
+    With `plain`, words without digits are a password as well.
+    """
+    kind = kind_of(key)
+    if not kind or len(value) > MAX_VALUE_LENGTH or not _plausible(key, value):
+        return ""
+    if kind == "password":
+        said = plain and names_password(key) and not any(c.isdigit() for c in value) and _quoted_password(value)
+        said = said and not NO_VALUES.intersection(value.split())
+        taken = said or is_strong(value) or is_random(value) or is_chosen(value)
+    elif kind == "secret":
+        taken = is_random(value) or is_strong(value) or is_keylike(value)
+    else:
+        taken = is_random(value) or (kind == "token" and (_says_secret(value, '"') or is_keylike(value)))
     return ("password" if kind == "password" else "secret") if taken else ""
 
 
 def _harmless(data: bytes, at: int) -> bool:
-    """Tell whether this is `/etc/passwd`, or the token of a badge, which is public."""
-    return data[at - 1 : at] == b"/" or b"badge" in data[max(0, at - BADGE_REACH_CHARS) : at]
+    """Tell whether this is `/etc/passwd`, part of a path, or the token of a badge, which is public."""
+    before = data[max(0, at - 10) : at].lower()
+    return (before.endswith(b"/") and not before.endswith(PAIRED)) or b"badge" in data[
+        max(0, at - BADGE_REACH_CHARS) : at
+    ]
 
 
 def _plausible(key: str, value: str) -> bool:
@@ -229,12 +269,6 @@ def _echoes(key: str, value: str) -> bool:
     return (len(said) >= MIN_PASSWORD_LENGTH and said in name) or (len(letter_runs(key)) > 1 and name in said)
 
 
-def _is_chosen(value: str) -> bool:
-    """Tell whether a value is like `hunter2`, as people choose it. Only where a password is being set."""
-    word = value.rstrip("0123456789")
-    return len(value) >= MIN_CHOSEN_LENGTH and MIN_PASSWORD_LENGTH <= len(word) < len(value) and word.isalpha()
-
-
 def _says_secret(value: str, quoted: str) -> bool:
     """Tell whether a value calls itself a secret. Unquoted snake_case is the name of a variable."""
     letters = value.replace("-", "") if quoted else value
@@ -245,24 +279,41 @@ def _quoted_password(value: str) -> bool:
     """Tell whether quoted words are a password: messages start with a capital or speak of passwords."""
     if " " not in value:
         return value[0] != "."
-    plain = value == value.lower() and value.replace(" ", "").isalpha()
-    return plain and not MESSAGE_WORDS.intersection(value.split())
+    words = value.split()
+    plain = value == value.lower() and "".join(words).isalpha()
+    return plain and not MESSAGE_WORDS.intersection(words)
 
 
 def _fits(value: str, test: str) -> bool:
+    """Tell whether a value passes the test of its place."""
     if len(value) < MIN_PASSWORD_LENGTH or is_placeholder(value) or (test != "sure" and value.lower() in NO_VALUES):
         return False
-    if test == "random":
-        return is_random(value)
-    return test != "strong" or is_strong(value) or is_random(value)
+    if test in TESTS:
+        return any(looks(value) for looks in TESTS[test])
+    return True
 
 
-def _header_fits(scheme: bytes, value: str) -> bool:
+# The tests of `places`; "any", "pair" and "sure" take whatever is no placeholder.
+TESTS = {
+    "strong": (is_strong, is_random),
+    "chosen": (is_strong, is_random, is_chosen),
+    "login": (is_strong, is_random, is_chosen),
+    "pair-strong": (is_strong, is_random, is_chosen),
+    "shell": (is_random, is_keylike, is_chosen),
+    "spoken": (is_spoken,),
+    "spoken-key": (is_keylike,),
+}
+
+
+def _header_fits(scheme: bytes, value: str, told: bool) -> bool:
+    """Tell whether a value after a scheme is a secret; `told`: `Authorization:` stands before them."""
     if is_placeholder(value) or value.lower() in NO_VALUES:
         return False
     if scheme == b"basic":
         return _is_user_and_password(value) or is_random(value)
-    return is_random(value) or (is_strong(value) and len(value) >= 12)
+    if not told and len(value) < MIN_BARE_TOKEN_LENGTH:
+        return False
+    return is_random(value) or (is_strong(value) and len(value) >= 12) or (told and is_keylike(value))
 
 
 def _is_user_and_password(value: str) -> bool:

@@ -6,49 +6,49 @@ from typing import TYPE_CHECKING
 
 from ..model.record import replace
 from .anonymize import anonymize, user_id
-from .find import redact
+from .fields import leaves_of, map_mapping, redact_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..model.entry import Entry, Value
+    from ..model.entry import Entry
     from .anonymize import Person
+
+BY = "discoveredBy"
+UNTOUCHED_KEYS = frozenset(("id", "about", "kind", "importance", "discoveredAt", "at"))  # what others refer to
 
 
 def redact_entry(entry: Entry) -> Entry:
-    """Return the entry without secrets and personal data; who found it becomes an id, so that finders stay distinct."""
-    return replace(with_texts(entry, redact), by=redact(entry.by, stand_in=user_id))
+    """Return the entry without secrets and personal data; who found it becomes an id, so that finders stay distinct.
+
+    A text is looked at together with its key, as a file shows both: `db_password: …` holds a password.
+    """
+    leaves = leaves_of(lambda note: with_texts(entry, note))
+    clean = iter(redact_fields(leaves, {BY: user_id}))
+    return with_texts(entry, lambda key, text: next(clean))
 
 
 def was_redacted(given: Entry, clean: Entry) -> bool:
     """Return whether redaction changed a text of the entry; a list that became a tuple is no change."""
-    return with_texts(given, str) != clean
+    return with_texts(given, lambda key, text: text) != clean
 
 
 def anonymize_entry(entry: Entry, people: Sequence[Person]) -> Entry:
     """Return the entry without names of people, in frontmatter and body alike."""
-    return with_texts(entry, lambda text: anonymize(text, people))
+    return with_texts(entry, lambda key, text: anonymize(text, people))
 
 
-def with_texts(entry: Entry, change: Callable[[str], str]) -> Entry:
-    """Return the entry with each of its texts changed; not its ids, which others refer to."""
+def with_texts(entry: Entry, change: Callable[[str, str], str]) -> Entry:
+    """Return the entry with `change(key, text)` for each of its texts; not its ids, which others refer to."""
     return replace(
         entry,
-        title=change(entry.title),
-        when=tuple(map(change, entry.when)),
-        tags=tuple(map(change, entry.tags)),
-        by=change(entry.by),
-        found_in=change(entry.found_in),
-        source=change(entry.source),
-        related=tuple(map(change, entry.related)),
-        extra={key: _changed(value, change) for key, value in entry.extra.items()},
-        body=change(entry.body),
+        title=change("title", entry.title),
+        when=tuple(change("whenToUse", text) for text in entry.when),
+        tags=tuple(change("tags", text) for text in entry.tags),
+        by=change(BY, entry.by),
+        found_in=change("discoveredIn", entry.found_in),
+        source=change("source", entry.source),
+        related=tuple(change("relatedMemories", text) for text in entry.related),
+        extra=map_mapping("", entry.extra, change),
+        body=change("", entry.body),
     )
-
-
-def _changed(value: Value, change: Callable[[str], str]) -> Value:
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, list):
-        return [_changed(item, change) for item in value]
-    return {key: _changed(item, change) for key, item in value.items()}

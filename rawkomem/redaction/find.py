@@ -7,23 +7,29 @@ import sys
 from ..model.record import record
 from ..text.clean import visible
 from .assigned import find_assigned
-from .looks_secret import is_filler, is_random
+from .looks_secret import is_filler, is_generated, is_placeholder, is_random
 from .multiline import find_kubernetes, find_private_keys
 from .patterns import compiled, occurring
 from .personal import iban_in, passes, phone_in
 from .rules import LITERALS, PERSONAL_RULES, PREFIX_RULES, RULES, SHAPE_RULES, Rule
+from .tables import find_in_tables
+from .words import familiar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     Hit = tuple[int, int, str]  # start, end, name of the rule
 
+ESCAPES = ("\\_", "\\-", "\\.", "\\*", "\\~")  # how Markdown writes characters of keys
 TAG = "[REDACTED_"
 NUMBER = r"\d(?:[ .()/-]{0,3}\d){8,}"  # without nine digits in a row there is no card, account or telephone number
+# Marks of punctuation, the literals of keys without a telling beginning, and the run of characters that these have.
+LONG_RUNS = ((r"[\w-]{24}", frozenset((".", "_", "|"))), ("[0-9a-f]{24}", frozenset((":", "-"))))
 NUMERIC_CHECKS = ("card", "iban", "ssn", "phone")
 TRIMMED = {"iban": iban_in, "phone": phone_in}  # whose patterns may take too much
 CONTEXT_LENGTH = 16  # characters a check may look at beside its match
+MAX_CHECKSUM_LENGTH = 96  # characters: `sha512-` and 88 in base64
 SHORT_KEY_LENGTH = 20  # JFrog's shortest keys: too short to call a run of one letter a placeholder
 TOKEN_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.=+/~")
 MIN_PLAIN_LENGTH = 16  # characters after a known beginning, where no engine can tell more
@@ -51,11 +57,12 @@ class Secret:
 
 def find_secrets(text: str, pii: bool = True) -> list[Secret]:
     """Return every secret in a text, in order, none overlapping; with or without personal data."""
-    seen, places = visible(text)
-    data = seen.encode("latin-1", "rawkomem-wide")
+    seen, places = unescaped(*visible(text))
+    data = _bytes(seen)
+    told = data if (known := familiar(seen)) == seen else _bytes(known)
     found = []
     line, counted = 1, 0
-    for start, end, name in _merge(data, _hits(data, pii)):
+    for start, end, name in _merge(data, _hits(data, told, pii)):
         if places is not None:
             start, end = places[start], places[end - 1] + 1
         line, counted = line + text.count("\n", counted, start), start
@@ -83,7 +90,15 @@ def leaks_again(text: str) -> bool:
     if "re2" in sys.modules:
         return bool(find_secrets(text))
     seen, _ = visible(text)
-    return any(_plain_hits(seen, True)) or any(find_private_keys(seen.encode("latin-1", "rawkomem-wide")))
+    return any(_plain_hits(seen, True)) or any(find_private_keys(_bytes(seen)))
+
+
+def unescaped(text: str, places: Sequence[int] | None) -> tuple[str, Sequence[int] | None]:
+    """Return the text without the backslashes of Markdown, and where each character stood."""
+    if "\\" not in text or not any(mark in text for mark in ESCAPES):
+        return text, places
+    kept = [at for at in range(len(text)) if text[at] != "\\" or text[at : at + 2] not in ESCAPES]
+    return "".join([text[at] for at in kept]), kept if places is None else [places[at] for at in kept]
 
 
 def engine() -> str:
@@ -95,19 +110,28 @@ def engine() -> str:
     return "re2"
 
 
-def _hits(data: bytes, pii: bool) -> Iterator[Hit]:
+def _bytes(text: str) -> bytes:
+    return text.encode("latin-1", "rawkomem-wide")
+
+
+def _hits(data: bytes, told: bytes, pii: bool) -> Iterator[Hit]:
+    """Yield the hits in a text; `told` is the same with telling words of all languages in English."""
     yield from find_private_keys(data)
     if engine() == "plain":
         yield from _plain_hits(data.decode("latin-1"), pii)
         return
-    words = occurring(LITERALS, data)
+    words = found = occurring(LITERALS, data)
+    for run, marks in LONG_RUNS:
+        if not compiled(run, False).search(data):
+            words -= marks
     for rule in [*_begun(data), *(rule for rule in SHAPE_RULES if not words.isdisjoint(rule.literals))]:
         yield from _rule_hits(rule, data)
-    yield from find_assigned(data)
+    yield from find_assigned(told)
     yield from find_kubernetes(data)
+    yield from find_in_tables(told)
     numbers = pii and compiled(NUMBER, False).search(data)
     for rule in PERSONAL_RULES if pii else ():
-        if (numbers or rule.check not in NUMERIC_CHECKS) and not words.isdisjoint(rule.literals):
+        if (numbers or rule.check not in NUMERIC_CHECKS) and not found.isdisjoint(rule.literals):
             yield from _rule_hits(rule, data)
 
 
@@ -124,18 +148,17 @@ _by_literal: dict[bytes, list[int]] = {}
 
 def _beginnings() -> str:
     if not _known:
-        literals = sorted({literal for rule in PREFIX_RULES for literal in rule.literals})
+        literals = sorted({literal for rule in PREFIX_RULES for literal in rule.literals}, key=lambda x: (-len(x), x))
         quoted = ("".join(c if c.isalnum() else f"\\x{ord(c):02x}" for c in literal) for literal in literals)
         _known["all"] = r"(?:\b|_)(?:" + "|".join(quoted) + ")"
     return _known["all"]
 
 
 def _begun_by(seen: bytes) -> list[int]:
-    """Return the rules a beginning may belong to: `sk_` stands for `sk_live_` as well."""
+    """Return the rules a beginning may belong to: the longest is seen, and `sk_live_` stands for `sk_` as well."""
     if seen not in _by_literal:
         text = seen.decode()
-        rules = enumerate(PREFIX_RULES)
-        _by_literal[seen] = [number for number, rule in rules if any(x.startswith(text) for x in rule.literals)]
+        _by_literal[seen] = [number for number, rule in enumerate(PREFIX_RULES) if text.startswith(rule.literals)]
     return _by_literal[seen]
 
 
@@ -146,8 +169,15 @@ def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
         value = data[start:end].decode("latin-1")
         if rule.check in TRIMMED:
             end = start + len(TRIMMED[rule.check](value))
-        if end > start and _accepted(rule, value, data, start, end):
+        if end > start and _accepted(rule, value, data, start, end) and not (rule.check and _in_checksum(data, start)):
             yield start, end, rule.name
+
+
+def _in_checksum(data: bytes, at: int) -> bool:
+    """Tell whether this place is inside a hash in base64, as lock files hold them: `sha256=…`, `sha512-…`."""
+    before = data[max(0, at - MAX_CHECKSUM_LENGTH) : at]
+    start = before.rfind(b"sha")
+    return start >= 0 and not any(c in b" \t\r\n,;\"'" for c in before[start:])
 
 
 def _accepted(rule: Rule, value: str, data: bytes, start: int, end: int) -> bool:
@@ -156,6 +186,10 @@ def _accepted(rule: Rule, value: str, data: bytes, start: int, end: int) -> bool
         return passes(rule.check, value, before, data[end : end + CONTEXT_LENGTH].decode("latin-1"))
     if rule.check == "random":
         return is_random(value) and not is_filler(value)
+    if rule.check == "generic":
+        return is_generated(value)
+    if rule.check == "no-placeholder":
+        return not is_placeholder(value)
     if rule.check == "digit":
         return any(c.isdigit() for c in value) and not is_filler(value)
     return not is_filler(value) or (rule.check == "short" and len(value) < SHORT_KEY_LENGTH)

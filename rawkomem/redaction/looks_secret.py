@@ -4,6 +4,8 @@ from __future__ import annotations
 
 MIN_STRONG_LENGTH = 6  # shorter ones cannot be told from abbreviations
 MIN_RANDOM_LENGTH = 10  # shorter ones cannot be told from names
+MIN_LETTERS_LENGTH = 16  # letters alone: shorter ones may be an abbreviation
+MIN_MIXED_LENGTH = 12  # letters alone that change their case all the time
 MIN_ENTROPY_BITS = 2.8  # bits a character: 16 random hex digits have about 3.4, `aaaaaaaaaa1111111111` has 1
 MIN_DIGIT_ENTROPY_BITS = 2.2  # a random number of 16 digits has about 2.9
 LONG_NAME_LETTERS = 20  # letters: an attribute with a longer name is made of words
@@ -12,6 +14,24 @@ MIN_WORDY_SHARE = 0.55  # share of common letter pairs: English has about .85, r
 MIN_WORD_LETTERS = 4  # letters in a row before they can be a word
 PLACEHOLDER_SHARE = 0.6  # of one and the same filler character
 FILLERS = "xX*#.0-_ "
+
+MIN_BASE64_LENGTH = 40  # characters of a key in base64: shorter ones that begin with a slash are paths
+MIN_CHOSEN_LENGTH = 6  # letters and digits: shorter ones are numbered names
+MIN_CHOSEN_LETTERS = 3
+MIN_KEYLIKE_LENGTH = 12
+MIN_SPOKEN_LENGTH = 8  # of a password that only a word before it gives away
+KEY_PARTS = frozenset("api apikey key pat sk secret tok token live test prod auth pw sec".split())  # noqa: SIM905
+NOT_CHOSEN = "/\\(){}[]<>=|:,;\"'`"  # characters of paths, code and lists
+# How names begin that look like words with digits: algorithms, versions, libraries, steps.
+TECHNICAL = tuple(
+    """
+    sha1 sha2 sha3 sha5 sha- md5 utf base64 base32 argon2 pbkdf bcrypt scrypt aes hmac hs256 rs256 es256 ed25519
+    x509 x25519 pkcs oauth http rfc cve- iso latin cp125 win32 python node v1 v2 v3 version issue ipv4 ipv6
+    http2 tls1 k8s s3- ec2- arn: us- eu- ap- 0x00 crc32 int32 int64 uint float x86 amd64 arm64 i18n rot13 ssh-
+    ecdsa rsa p256 secp step option phase level part chapter section 1password 2fa u2f fido2 web3 log4j h264 mp3
+    mp4 sqlite3 boto3 urllib3 jinja2
+    """.split()  # noqa: SIM905 - a list of quoted words reads worse
+)
 
 # The commonest letter pairs of English: enough to tell `getMasterUserPassword` from `qgsnaioxokrw`.
 PAIRS = frozenset(
@@ -57,8 +77,10 @@ def entropy(value: str) -> float:
 def is_placeholder(value: str) -> bool:
     """Return whether a value is a template, a blank to fill in, or one character over and over."""
     lower = value.lower()
-    if any(word in lower for word in FILLED_IN) or lower.startswith(TEMPLATES) or _variable(value):
+    if any(word in lower for word in FILLED_IN) or _variable(value):
         return True
+    if lower.startswith(TEMPLATES) and not (value[0] == "/" and len(value) >= MIN_BASE64_LENGTH and is_random(value)):
+        return True  # what begins with a slash is a path, but for long random values in base64
     return any(part in value for part in TEMPLATE_PARTS) or is_filler(value)
 
 
@@ -80,14 +102,14 @@ def _variable(value: str) -> bool:
 
 def letter_runs(value: str) -> list[str]:
     """Return the runs of letters in a value, in lower case, cut also where camelCase starts a new word."""
-    runs, before = [""], ""
-    for c in value:
+    runs, start, before = [], 0, ""
+    for at, c in enumerate(value):
         if not c.isalpha() or (c.isupper() and before.islower()):
-            runs.append("")
-        if c.isalpha():
-            runs[-1] += c.lower()
+            runs.append(value[start:at])
+            start = at + (not c.isalpha())
         before = c
-    return [run for run in runs if run]
+    runs.append(value[start:])
+    return [run.lower() for run in runs if run]
 
 
 def is_wordy(value: str) -> bool:
@@ -120,7 +142,10 @@ def is_random(value: str) -> bool:
         return False
     if digits:
         return _mixes(value) >= 2
-    return len(value) >= 16 or any(not c.isalnum() and c not in "._-/" for c in value)
+    if len(value) >= MIN_LETTERS_LENGTH or any(not c.isalnum() and c not in "._-/" for c in value):
+        return True
+    switches = sum(value[at].isupper() != value[at - 1].isupper() for at in range(1, len(value)))
+    return len(value) >= MIN_MIXED_LENGTH and switches >= len(value) // 3
 
 
 def _mixes(value: str) -> int:
@@ -138,6 +163,44 @@ def is_strong(value: str) -> bool:
     if len(value) < MIN_STRONG_LENGTH or not letters or " " in value:
         return False
     return (digits > 0 and (symbols > 0 or not is_wordy(value))) or (symbols > 0 and cases)
+
+
+def is_chosen(value: str) -> bool:
+    """Tell whether a value is like `hunter2` or `blue-horse-42`, as people choose it. Only where a password is set."""
+    letters, digits = sum(c.isalpha() for c in value), sum(c.isdigit() for c in value)
+    if len(value) < MIN_CHOSEN_LENGTH or letters < MIN_CHOSEN_LETTERS or not digits or value[0] in "-.":
+        return False
+    return not any(c in NOT_CHOSEN for c in value) and not is_technical(value)
+
+
+def is_keylike(value: str) -> bool:
+    """Tell whether a value is like `myKeyValue12345`: words and digits that only a telling key makes a secret."""
+    letters, digits = sum(c.isalpha() for c in value), sum(c.isdigit() for c in value)
+    cases = value.lower() != value and value.upper() != value
+    if len(value) < MIN_KEYLIKE_LENGTH or digits < 2 or letters < MIN_CHOSEN_LETTERS or not (cases or is_random(value)):
+        return False
+    return all(c.isalnum() or c in "_-+/=" for c in value) and not is_technical(value)
+
+
+def is_spoken(value: str) -> bool:
+    """Tell whether a word that follows the word password in a sentence is one."""
+    symbols = any(c in "!@#$%^&*+~" for c in value[1:])
+    return is_chosen(value) and (symbols or not value.isupper()) and (len(value) >= MIN_SPOKEN_LENGTH or symbols)
+
+
+def is_generated(value: str) -> bool:
+    """Tell whether `vendor_live_…` ends with a key: a part before it says so, and what follows is random."""
+    *head, tail = value.split("_")
+    return not KEY_PARTS.isdisjoint(head) and is_random(tail) and not is_placeholder(value)
+
+
+def is_technical(value: str) -> bool:
+    """Tell whether a value names an algorithm, a version, a ticket or a date."""
+    lower = value.lower()
+    if lower.startswith(TECHNICAL) or lower.replace(".", "").replace("-", "").isdigit():
+        return True
+    head, dash, tail = value.partition("-")
+    return bool(dash) and head.isupper() and tail.isdigit()  # a ticket
 
 
 def is_code(value: str) -> bool:

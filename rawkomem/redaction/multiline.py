@@ -19,19 +19,21 @@ BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 WRAPPING = b" \t\r\"'`+,;\\>|#*"  # quotes, string concatenation, quoted mail, comments around the lines of a key
 
 KUBERNETES_KIND = r"(?im)^\s*[\"']?kind[\"']?:\s*[\"']?secret[\"']?\s*,?\s*$"
-KUBERNETES_DATA = r"(?m)^[\"']?data[\"']?:[ \t]*\n((?:[ \t]+[^\n]*(?:\n|$))+)"
+KUBERNETES_DATA = r"(?m)^[\"']?(?:data|stringData)[\"']?:[ \t]*\n((?:[ \t]+[^\n]*(?:\n|$))+)"
 KUBERNETES_VALUE = r"(?m)^\s+(?:[\"']?[\w.-]+[\"']?:\s*(?:[>|]-?\s*\n\s*)?)[\"']?([0-9A-Za-z+/]{10,}={0,2})[\"']?\s*$"
 
 
 def find_private_keys(data: bytes) -> Iterator[Hit]:
     """Yield each PEM, PGP or PuTTY private key, whole; a cut-off one up to its last line of key."""
     yield from _putty_keys(data)
-    at = data.find(BEGIN)
+    at, closing = data.find(BEGIN), data.find(END)
     while at >= 0:
-        end = _key_end(data, at)
+        following = data.find(BEGIN, at + 1)
+        closing = data.find(END, at) if 0 <= closing < at else closing
+        end = _key_end(data, at, closing, following if following >= 0 else len(data))
         if end:
             yield at, end, "private-key"
-        at = data.find(BEGIN, max(end, at + 1))
+        at = data.find(BEGIN, end) if end > following >= 0 else following
 
 
 def _putty_keys(data: bytes) -> Iterator[Hit]:
@@ -39,29 +41,33 @@ def _putty_keys(data: bytes) -> Iterator[Hit]:
     at = data.find(PUTTY)
     while at >= 0:
         start = data.find(b"\n", at) + 1 or len(data)
-        lines = data.find(PUTTY_MAC, start, start + MAX_KEY_BYTES)
-        end = data.find(b"\n", lines) if lines >= 0 else _torn_end(data, start)
+        following = data.find(PUTTY, start)
+        limit = min(start + MAX_KEY_BYTES, following if following >= 0 else len(data))
+        lines = data.find(PUTTY_MAC, start, limit)
+        end = data.find(b"\n", lines) if lines >= 0 else _torn_end(data, start, limit)
         yield at, end if end >= 0 else len(data), "private-key"
-        at = data.find(PUTTY, max(end, start))
+        at = following
 
 
-def _key_end(data: bytes, at: int) -> int:
-    """Return where the key that begins here ends; 0 when it is no private key."""
+def _key_end(data: bytes, at: int, closing: int, following: int) -> int:
+    """Return where the key that begins here ends; 0 when it is no private key.
+
+    `closing` is the next last line of a key (-1: none), `following` where the next key begins.
+    """
     close = data.find(DASHES, at + len(BEGIN), at + len(BEGIN) + MAX_LABEL_LENGTH)
     if close < 0 or b"PRIVATE KEY" not in data[at:close]:
         return 0
     close += len(DASHES)
-    end, following = data.find(END, close), data.find(BEGIN, close)
-    if end >= 0 and not 0 <= following < end:
-        final = data.find(DASHES, end + len(END), end + len(END) + MAX_LABEL_LENGTH)
-        return final + len(DASHES) if final >= 0 else end + len(END)
-    return _torn_end(data, close)
+    if close <= closing < following:
+        final = data.find(DASHES, closing + len(END), closing + len(END) + MAX_LABEL_LENGTH)
+        return final + len(DASHES) if final >= 0 else closing + len(END)
+    return _torn_end(data, close, following)
 
 
-def _torn_end(data: bytes, at: int) -> int:
-    """Return the end of the lines that can belong to a key whose last line is missing."""
+def _torn_end(data: bytes, at: int, limit: int) -> int:
+    """Return the end of the lines before `limit` that can belong to a key whose last line is missing."""
     end = at
-    for line in data[at : at + MAX_KEY_BYTES].replace(b"\\n", b" \n").split(b"\n"):
+    for line in data[at : min(limit, at + MAX_KEY_BYTES)].replace(b"\\n", b" \n").split(b"\n"):
         body = line.strip(WRAPPING)
         if body and not _of_a_key(body):
             break

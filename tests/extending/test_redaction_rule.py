@@ -13,7 +13,7 @@ import zlib
 import pytest
 
 from rawkomem.index.index import REDACTION
-from rawkomem.redaction import rules
+from rawkomem.redaction import assigned, keynames, places, rules, tables, words
 from tests.conftest import ROOT
 
 ROW = '    ("toy-key", "toykey_", r"(toykey_[0-9]{8,})"),\n'
@@ -61,5 +61,10 @@ def test_one_row_redacts_texts_entries_and_index_and_is_named_by_check(run, proj
 
 def test_a_changed_table_renews_the_index():
     """The index holds redacted copies: whoever changes the table must change the index's checksum with it."""
-    rows = (rules.PREFIXED, rules.SHAPED, rules.PERSONAL, rules.CHECKS, rules.TAGS)
+    rows = (
+        (rules.PREFIXED, rules.SHAPED, rules.PERSONAL, rules.CHECKS, rules.TAGS),
+        (places.PLACES, places.HEADER, places.URL, assigned.ASSIGNMENT, tables.HEADINGS),
+        (words.PASSWORD_WORDS, words.KEY_WORDS, words.WIDE_PASSWORD_WORDS, words.WIDE_KEY_WORDS, words.PLAIN),
+        [sorted(names) for names in (keynames.PASSWORDS, keynames.SECRETS, keynames.TOKENS, keynames.KEY_OWNERS)],
+    )
     assert f"{zlib.crc32(repr(rows).encode()):08x}" == REDACTION, "write this checksum into rawkomem/index/index.py"

@@ -101,6 +101,7 @@ def _print_figures(figures: Figures) -> None:
         ("secrets: recall", f"{figures.secret_recall:.3f}", f"of {figures.secrets:,} texts"),
         ("personal data: recall", f"{figures.personal_recall:.3f}", f"of {figures.personal:,} texts"),
         ("false positives per 1,000", f"{figures.false_positives:.1f}", f"in {figures.benign:,} harmless texts"),
+        ("lookalikes touched", f"{figures.lookalikes_touched:.3f}", f"of {figures.lookalikes:,} texts"),
         ("the very secret is gone", f"{figures.spans_removed:.3f}", f"of {figures.spans:,} found"),
         ("private keys gone whole", f"{figures.pem_whole:.3f}", f"of {figures.pem_blocks:,}"),
         ("twice is once", f"{figures.idempotent:.3f}", "of all texts"),

@@ -1,0 +1,126 @@
+"""Finds and redacts secrets in fields as a file shows them, `key: value`: a telling key gives its value away."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from ..model.record import record
+from .assigned import rule_of_value
+from .find import find_secrets
+from .rules import RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from ..model.entry import Value
+
+    Leaf = tuple[str, str]  # key, text; the key of an item of a list is that of the list
+
+MIN_SECRET_KEY_LENGTH = 12  # characters of a key that may itself be a secret or an address
+NAMING_KEYS = ("predicate", "name", "key", "variable")  # siblings of a `value` that tell what it is
+GENERIC_NAMES = ("is", "equals", "value", "set to", "has value")  # predicates that leave the telling to the subject
+
+
+@record
+class Found:
+    """A secret in one field: which leaf holds it, where in the leaf's text, and which rule found it."""
+
+    leaf: int
+    start: int
+    end: int
+    rule: str
+
+
+def leaves_of(visit: Callable[[Callable[[str, str], str]], object]) -> list[Leaf]:
+    """Return each key and text that `visit` calls its argument with, in order."""
+    leaves: list[Leaf] = []
+
+    def note(key: str, text: str) -> str:
+        leaves.append((key, text))
+        return text
+
+    visit(note)
+    return leaves
+
+
+def map_value(key: str, value: Value, change: Callable[[str, str], str]) -> Value:
+    """Return the value with `change(path of keys, text)` for each of its texts."""
+    if isinstance(value, str):
+        return change(key, value)
+    if isinstance(value, dict):
+        return map_mapping(f"{key}.", value, change)
+    return [map_value(key, item, change) for item in value]
+
+
+def map_mapping(prefix: str, mapping: Mapping[str, Value], change: Callable[[str, str], str]) -> dict[str, Value]:
+    """Return the mapping with each text changed; a key only where it is long enough to be a secret itself."""
+    changed: dict[str, Value] = {}
+    for key, value in mapping.items():
+        kept = change("", key) if len(key) >= MIN_SECRET_KEY_LENGTH else key
+        kept = f"{kept}_{len(changed)}" if kept in changed else kept
+        changed[kept] = map_value(f"{prefix}{_telling(key, mapping)}", value, change)
+    return changed
+
+
+def find_in_fields(leaves: Sequence[Leaf], pii: bool = True) -> list[Found]:
+    """Return every secret in the fields, in order. A leaf without a key is looked at by itself, such as a body."""
+    starts, pieces, at = [], [], 0
+    for key, text in leaves:
+        head = f"{key}: " if key else ""
+        pieces.append(head + text)
+        starts.append(at + len(head))
+        at += len(head) + len(text) + 1
+    found = [Found(number, *span) for number, leaf in enumerate(leaves) for span in _given_away(*leaf)]
+    whole = {item.leaf for item in found}
+    for secret in find_secrets("\n".join(pieces), pii):
+        for number in range(max(0, bisect_right(starts, secret.start) - 1), bisect_right(starts, secret.end - 1)):
+            start, end = max(0, secret.start - starts[number]), secret.end - starts[number]
+            end = min(end, len(leaves[number][1]))
+            if number not in whole and start < end:
+                found.append(Found(number, start, end, secret.rule))
+    return sorted(found, key=lambda item: (item.leaf, item.start))
+
+
+def redact_fields(leaves: Sequence[Leaf], stand_in: Mapping[str, Callable[[str], str]]) -> list[str]:
+    """Return the text of each leaf without secrets; `stand_in` gives a key's own replacement for personal data."""
+    texts = [text for _, text in leaves]
+    keys = [key for key, _ in leaves]
+    while found := find_in_fields(list(zip(keys, texts, strict=True))):  # ends: less is outside tags each time
+        inside: dict[int, list[Found]] = {}
+        for item in found:
+            inside.setdefault(item.leaf, []).append(item)
+        for number, items in inside.items():
+            texts[number] = _redacted(texts[number], items, stand_in.get(keys[number]))
+    return texts
+
+
+def _redacted(text: str, found: Sequence[Found], stand_in: Callable[[str], str] | None) -> str:
+    pieces, at = [], 0
+    for item in found:
+        rule = RULES[item.rule]
+        said = stand_in(text[item.start : item.end]) if stand_in and rule.pii else rule.tag
+        pieces += [text[at : item.start], said]
+        at = item.end
+    return "".join([*pieces, text[at:]])
+
+
+def _telling(key: str, mapping: Mapping[str, Value]) -> str:
+    """Return the name of a value: its key, or what its siblings call it, as in `name: DB_PASS, value: …`."""
+    if key != "value":
+        return key
+    names = [str(mapping[name]).strip() for name in NAMING_KEYS if isinstance(mapping.get(name), str)]
+    if names and names[0].lower() in GENERIC_NAMES:
+        names = [str(mapping.get("subject", key))]
+    return names[0] if names else key
+
+
+def _given_away(key: str, text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the lines of a text that are secrets because of the key that they stand under."""
+    at = 0
+    for line in text.split("\n") if key else ():
+        value = line.strip()
+        if value and (rule := rule_of_value(key, value)):
+            start = at + line.index(value)
+            yield start, start + len(value), rule
+        at += len(line) + 1

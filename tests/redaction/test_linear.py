@@ -1,0 +1,106 @@
+"""No text costs more than its length: processor time doubles with the size, whatever a hostile text repeats."""
+
+from __future__ import annotations
+
+from statistics import median
+
+import pytest
+
+from rawkomem.redaction.anonymize import Person, anonymize
+from rawkomem.redaction.find import redact
+from rawkomem.redaction.looks_secret import is_placeholder, is_random, is_strong
+from rawkomem.redaction.multiline import find_kubernetes, find_private_keys
+from rawkomem.redaction.scrub.pipeline import scrub
+from rawkomem.redaction.tables import find_in_tables
+from tests.cpu import cpu_seconds
+
+SIZE, LARGE = 8_000, 60_000  # characters, for slow and for fast functions; the second text has twice as many
+MAX_RATIO = 2.6
+NOISE_S = 0.02  # a run that takes less says nothing about a ratio
+
+BEGIN = "-----BEGIN PRIVATE KEY-----"
+UNITS = {
+    "private keys": f"{BEGIN}\n",
+    "private keys in a line": BEGIN,
+    "torn private keys": f"{BEGIN}\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj\n",
+    "PuTTY keys": "Private-Lines: 9\nAAAA\n",
+    "ends of keys": "-----END PRIVATE KEY-----",
+    "passwords": "password=",
+    "quoted passwords": 'password="kU7#xQz9" ',
+    "open quotes": 'password="',
+    "brackets": "password=kU7#xQz9" + ")" * 200,
+    "values": "password=x9Y8z7Q6w5 ",
+    "spoken": "password kU7xQz9m ",
+    "keys of providers": "okta ",
+    "base64": "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo",
+    "hexadecimal": "9a038989604e8da62ecddbe2094b16ce",
+    "digits": "4111",
+    "spaced digits": "4111 ",
+    "at signs": "@",
+    "addresses": "a@b.co ",
+    "half addresses": "a@",
+    "quotes": "\"'`",
+    "backslashes": "\\_",
+    "tags": "[REDACTED_",
+    "known beginnings": "ghp_sk_live_AKIA",
+    "tables": "| password | a |\n|---|---|\n| kU7xQz9m | b |\n",
+    "headings": "user,password\n",
+    "wide tables": "password,",
+    "headers": "Authorization: Bearer ",
+    "addresses of pages": "http://a:",
+    "commands": "curl -u a:",
+    "database commands": "mysql -p",
+    "terraform": 'variable "password" {',
+    "wide words": "密码是",
+    "kubernetes": "kind: Secret\ndata:\n  a: QUJDREVGR0hJSktM\n",
+    "telephone": "+1 ",
+    "accounts": "GB29 NWBK ",
+    "escapes": "\x1b]",
+    "invisible": "a\u200b",
+    "home folders": "/home/",
+    "tags of HTML": "<b>",
+    "comments": "<!--",
+    "headings of Markdown": "# a\n",
+    "fences": "```\n",
+    "colons": ":",
+    "blanks": " ",
+    "line breaks": "\n",
+}
+FINDERS = {
+    "find_private_keys": lambda text: list(find_private_keys(text.encode())),
+    "find_kubernetes": lambda text: list(find_kubernetes(text.encode())),
+    "find_in_tables": lambda text: list(find_in_tables(text.encode())),
+    "looks": lambda text: (is_placeholder(text), is_random(text), is_strong(text)),
+    "anonymize": lambda text: anonymize(text, [Person(("ada lovelace", "ada"))]),
+}
+
+
+def ratio(run, unit: str, length: int) -> float:
+    """Return how much more time twice the text takes; 0 where even that is too little to tell."""
+    small, large = (unit * (size // len(unit)) for size in (length, 2 * length))
+    run(small)
+    if cpu_seconds(lambda: run(large)) < NOISE_S:
+        return 0.0
+    return median(cpu_seconds(lambda: run(large)) / max(cpu_seconds(lambda: run(small)), 1e-6) for _ in range(3))
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_finding_is_linear(name):
+    slow = {finder: found for finder, run in FINDERS.items() if (found := ratio(run, UNITS[name], LARGE)) > MAX_RATIO}
+    assert slow == {}
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_redacting_is_linear(name):
+    assert ratio(redact, UNITS[name], SIZE) <= MAX_RATIO
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_scrubbing_is_linear(name):
+    assert ratio(scrub, UNITS[name], SIZE) <= MAX_RATIO
+
+
+def test_a_megabyte_of_beginnings_of_keys_takes_seconds_at_most():
+    """It took 15 seconds when each beginning searched the rest of the text for its end."""
+    text = f"{BEGIN}\n" * (960_000 // 28)
+    assert cpu_seconds(lambda: list(find_private_keys(text.encode()))) < 1
