@@ -52,6 +52,7 @@ class Writer:
             core.index.expect_changes()
             written = write_locked(core.layout, plan, core.warn, may_be_retry)  # its rename is the only commit point
             self._note_arrivals(written, via)  # before others decide about these words
+        core.written = (*core.written, *dict.fromkeys(item.entry.target for item in written))
         self._tell_others(plan, [item.entry for item in written if not item.again])
         self.follow_page()
         return written

@@ -213,5 +213,7 @@ def _report(repository: Repository, written: Written, done: str, as_json: bool) 
     repository.core.follow()
     data = {**fields_of(entry, "id", "about", "path"), "redacted": written.redacted}
     say_either(as_json, data, f"{paint(done, 'green')}  {entry.about or entry.id}  {paint(entry.path, 'dim')}")
+    if written.again:
+        note("the same was written a few minutes ago; nothing was added")
     if written.redacted:
         note("secrets in the text were redacted before it was written")
