@@ -2,7 +2,8 @@
 
 Started as `python -m tests.torture.driver`; each line on standard input is a job as JSON, and so is each answer. A point is
 whatever a command asks of the disk below .rawko or of SQLite: opening, writing, syncing, renaming, removing, listing
-files, and statements. `how` is the error that the point `at` meets once: ENOSPC, EIO, EACCES, or kill.
+files, and statements. `how` is the error that the point `at` meets once: ENOSPC, EIO, EACCES, or kill. With
+`kill_after_s`, the command is killed after some seconds, wherever it is.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import pkgutil
 import signal
 import sys
 import tempfile
+import time
 import traceback
 
 import apsw
@@ -113,11 +115,16 @@ def run_job(job: dict) -> dict:
         child = os.fork()
         if not child:
             _in_child(job, (out, err, count))
+        if "kill_after_s" in job:
+            time.sleep(job["kill_after_s"])
+            os.kill(child, signal.SIGKILL)
+        started = time.monotonic()
         _, status = os.waitpid(child, 0)
+        took = time.monotonic() - started
         streams = [_text(stream) for stream in (out, err, count)]
     number, _, hit = streams[2].partition(" ")
-    code = os.waitstatus_to_exitcode(status)
-    return {"code": code, "out": streams[0], "err": streams[1], "count": int(number or 0), "hit": hit}
+    done = {"code": os.waitstatus_to_exitcode(status), "out": streams[0], "err": streams[1]}
+    return {**done, "count": int(number or 0), "hit": hit, "took": took}
 
 
 def _in_child(job: dict, files: tuple) -> None:

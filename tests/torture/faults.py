@@ -198,13 +198,13 @@ class Case:
             assert done["code"] in (1, 2) and done["err"].startswith("rawkomem: "), done
 
 
-def what_once_leaves(driver: Driver, start: Path, folder: Path) -> dict[str, tuple[list, int]]:
-    """Return name → (the entries after one run without a fault, how many points it passes)."""
+def what_once_leaves(driver: Driver, start: Path, folder: Path) -> dict[str, tuple[list, int, float]]:
+    """Return name → (the entries after one run without a fault, how many points it passes, how long it takes)."""
     found = {}
     for name in COMMANDS:
         case = Case(driver, start, folder / name, name, [])
         done = case.run()
         assert done["code"] == 0, done
-        found[name] = (entries(case.folder), done["count"])
+        found[name] = (entries(case.folder), done["count"], done["took"])
         shutil.rmtree(case.folder)
     return found

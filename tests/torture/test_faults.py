@@ -10,7 +10,7 @@ import pytest
 from tests.torture.faults import COMMANDS, Case, Driver, prepare, what_once_leaves
 
 HOWS = ("ENOSPC", "EIO", "EACCES", "kill")
-CASES = int(os.environ.get("RAWKOMEM_FAULTS", "6"))  # of each command and each kind of fault in the default lane
+CASES = int(os.environ.get("RAWKOMEM_FAULTS", "2"))  # of each command and each kind of fault in the default lane
 
 
 @pytest.fixture(scope="module")
