@@ -66,6 +66,7 @@ VARIABLES = """
 
 | variable | what it does |
 |---|---|
+| `RAWKOMEM_DEBUG` | Any value: an error of the disk or of SQLite prints a traceback instead of one line. |
 | `RAWKOMEM_DIR` | The folder where the search for `.rawko/` starts, instead of the current folder; `-C FOLDER` overrides it. |
 | `RAWKOMEM_EMBEDDER` | The embedder; overrides every file. |
 | `RAWKOMEM_STORE` | The search store; overrides every file. |

@@ -13,6 +13,7 @@ from tests.torture.helpers import write
 
 LATER = {"RAWKOMEM_NOW": "2027-06-02T00:00:00Z"}
 MONTH = "archive/2026-05"
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
 @pytest.fixture(autouse=True)
@@ -80,3 +81,12 @@ def test_two_clones_that_compress_the_same_files_make_the_same_bundle(project, g
     Git(other).commit()
     git("pull", "-q", "--no-rebase", "--no-edit", str(other), "main")
     assert len(list(bundles(Layout(str(project / ".rawko"))))) == 1
+
+
+def test_a_secret_in_a_bundle_is_found(project, git, rawkomem):
+    write(project / ".rawko", f"{MONTH}/a.md", trace(1, GOALS[0]).replace("Read the code", f"Read {KEY}"))
+    assert KEY in (project / ".rawko" / MONTH / "a.md").read_text()
+    pack(Layout(str(project / ".rawko")), MONTH)
+    git("add", "-A")
+    told = rawkomem("check", "--staged", check=1)
+    assert f"{MONTH}/a.md" in told.stdout + told.stderr and KEY not in told.stdout + told.stderr
