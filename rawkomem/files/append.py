@@ -89,15 +89,18 @@ def _stored_before(layout: Layout, entry: Entry, plan: Sequence[Entry]) -> Entry
 
 
 def _entries_near(layout: Layout, entry: Entry) -> Iterator[Entry]:
-    """Yield the entries of the first files that an entry may go to."""
+    """Yield the entries of the first files that an entry may go to; files without its first line are not parsed."""
+    first_line = entry.body.strip("\n").partition("\n")[0].encode("utf-8", "replace")
     for path in islice(_candidates(entry), MAX_READ_SIBLINGS):
         file = layout.path(path)
         if not is_plain_file(file):
             return
         try:
-            yield from read_data(read_bytes(file), path, advice=False).entries
+            data = read_bytes(file)
         except OSError:
             continue  # the append tells what is wrong with it
+        if first_line in data:
+            yield from read_data(data, path, advice=False).entries
 
 
 def _said(entry: Entry) -> Entry:
