@@ -38,7 +38,9 @@ layers: .venv/ready
 suite: .venv/ready
 	$(BIN)/pytest $(PARALLEL) -m "$(FAST)"
 
-test-slow: .venv/ready       ## torture: kills, storms, fuzzing
+test-slow: .venv/ready       ## torture: kills, storms, fuzzing, failing system calls (those need strace: Debian's package)
+	@command -v strace >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq strace; } || \
+	  echo "strace is not installed: failing system calls are skipped"
 	$(BIN)/pytest $(PARALLEL) -m slow
 
 test-models: .venv/ready     ## the sentence-transformers provider with real weights (installs torch)

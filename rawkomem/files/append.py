@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 from ..format.emit import emit_entry
 from ..format.split import append_holds, join
@@ -79,27 +80,35 @@ def write_locked(
 
 
 def _stored_before(layout: Layout, entry: Entry, plan: Sequence[Entry]) -> Entry | None:
-    """Return the same memory where a killed command stored it: whoever was not told tries again.
+    """Return the same memory or amendment where a killed command stored it: whoever was not told tries again.
 
-    It is in the file of its title, differs in nothing but id and time, and is a few minutes old at most. A memory that
-    the plan says more about is always new.
+    It is in the file where it would go now, differs in nothing but id and time, and is a few minutes old at most. A
+    memory that the plan says more about is always new, and so is an amendment that another one followed.
     """
-    if not entry.creates or entry.path or any(other.about == entry.id for other in plan):
+    if entry.path if entry.creates else entry.kind != "amend":
+        return None  # traces and entries of the log name their file: they tell of events, which may repeat
+    if any(other.about == entry.id for other in plan):
         return None
-    paths = [path for _, path in zip(range(MAX_READ_SIBLINGS), _candidates(entry), strict=False)]
-    for path in paths:
+    near = [known for known in _entries_near(layout, entry) if (known.kind, known.about) == (entry.kind, entry.about)]
+    for known in near if entry.creates else near[-1:]:
+        if 0 <= entry.at - known.at <= RETRY_MS and _said(known) == _said(entry):
+            return known
+    return None
+
+
+def _entries_near(layout: Layout, entry: Entry) -> Iterator[Entry]:
+    """Yield the entries of the first files that an entry may go to; files without its first line are not parsed."""
+    first_line = entry.body.strip("\n").partition("\n")[0].encode("utf-8", "replace")
+    for path in islice(_candidates(entry), MAX_READ_SIBLINGS):
         file = layout.path(path)
         if not is_plain_file(file):
-            return None
+            return
         try:
             data = read_bytes(file)
         except OSError:
             continue  # the append tells what is wrong with it
-        if entry.title.encode("utf-8", "replace") in data:
-            for known in read_data(data, path, advice=False).entries:
-                if 0 <= entry.at - known.at <= RETRY_MS and _said(known) == _said(entry):
-                    return known
-    return None
+        if first_line in data:
+            yield from read_data(data, path, advice=False).entries
 
 
 def _said(entry: Entry) -> Entry:

@@ -13,7 +13,7 @@ from ..model.record import record
 from .bundle import bundles, folder_of, read_bundle, replace_bundle
 from .layout import Layout
 from .lock import lock
-from .read import implicit_id, read_data
+from .read import QUARANTINE, Reading, implicit_id, read_data
 from .replace import Replacing, remove_leftovers
 from .scan import is_text, stamps, sweep
 
@@ -22,12 +22,21 @@ SEPARATOR_AT_END = re.compile(rb"\r?\n---[ \t]*(?:\r?\n)*\Z")
 
 @record
 class Found:
-    """A file that speaks of a memory: its bytes, its entries, and the bundle that it is in, if any."""
+    """A file that speaks of a memory: its bytes, what they say, and the bundle that it is in, if any."""
 
-    path: str
     data: bytes
-    entries: tuple[Entry, ...]
+    reading: Reading
     bundle: str = ""
+
+    @property
+    def path(self) -> str:
+        """Return its path below .rawko; of a file in a bundle, the one that it was packed from."""
+        return self.reading.path
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Return its entries."""
+        return self.reading.entries
 
     def about(self, id: str) -> list[Entry]:
         """Return the entries about a memory."""
@@ -43,7 +52,7 @@ def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
     for one in found:
         if one.about(id):
             _without(one, id)
-    unread = [one.bundle or one.path for one in found if not one.entries]
+    unread = [one.bundle or one.path for one in found if one.reading.verdict == QUARANTINE and not one.about(id)]
     return [entry for one in found for entry in one.about(id)], unread
 
 
@@ -86,7 +95,7 @@ def _found(layout: Layout, id: str, files: Replacing) -> Iterator[Found]:
     for path in filter(is_text, stamps(sweep(layout).listing)):
         data = files.read(layout.path(path)) or b""
         if _may_speak_of(data, path, id):
-            yield Found(path, data, read_data(data, path, advice=False).entries)
+            yield Found(data, read_data(data, path, advice=False))
 
 
 def _bundled(layout: Layout, id: str) -> Iterator[Found]:
@@ -94,7 +103,7 @@ def _bundled(layout: Layout, id: str) -> Iterator[Found]:
         for name, data in read_bundle(layout, bundle).items():
             path = f"{folder_of(bundle)}/{name}"
             if _may_speak_of(data, path, id):
-                yield Found(path, data, read_data(data, path, advice=False).entries, bundle)
+                yield Found(data, read_data(data, path, advice=False), bundle)
 
 
 def _may_speak_of(data: bytes, path: str, id: str) -> bool:

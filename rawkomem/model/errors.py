@@ -38,3 +38,13 @@ class Unwritable(RawkoError):
 
 class IndexBroken(RawkoError):
     """The index cannot be read and could not be rebuilt."""
+
+
+class WrittenUnseen(IndexBroken):
+    """What was asked for is in the files, only the index fails: the command did its work."""
+
+    exit_code = 0
+
+    def __init__(self, ids: tuple[str, ...], message: str, hint: str = ""):
+        super().__init__(message, hint)
+        self.ids = ids

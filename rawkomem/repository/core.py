@@ -11,7 +11,7 @@ from ..index.index import Index
 from ..index.open_store import MEMORY, SQLITE, catalogue_path, checked
 from ..index.stores.database import BROKEN, DatabaseError, memory_path
 from ..index.views.authors import Authors
-from ..model.errors import BadInput, IndexBroken, NotFound, RawkoError
+from ..model.errors import BadInput, Busy, IndexBroken, NotFound, RawkoError, Unwritable, WrittenUnseen
 from ..model.filters import DEFAULT, as_text
 from ..model.record import replace
 from ..recall.search import DEFAULT_RESULTS, search
@@ -87,6 +87,7 @@ class Core:
         self._cache: AnswerCache | None = None
         self._asked = False
         self._finishing = False
+        self.written: tuple[str, ...] = ()  # ids of what this command, or this call of a server, wrote
         self.finished_purges: dict[str, Sequence[str]] = {}  # id → paths: interrupted ones that this process ended
         self.finish_purges()
 
@@ -156,8 +157,19 @@ class Core:
         return self._read_once(ask) if self.index.follow_commits() else answer
 
     def _read_once(self, ask: Callable[[], T]) -> T:
-        """Run `ask`; where the index turns out to be broken, rebuild it and run `ask` once more."""
+        """Run `ask` as `_answer` does; where the index fails after a write, say that the write is done."""
         self.finish_purges()
+        try:
+            return self._answer(ask)
+        except (Unwritable, Busy, IndexBroken, OSError, DatabaseError) as failure:
+            if not self.written:
+                raise
+            message = f"written ({', '.join(self.written)}), but the index is not up to date: {failure}"
+            hint = "every command brings it up to date; 'rawkomem doctor' looks for the cause"
+            raise WrittenUnseen(self.written, message, hint) from None
+
+    def _answer(self, ask: Callable[[], T]) -> T:
+        """Run `ask`; where the index turns out to be broken, rebuild it and run `ask` once more."""
         try:
             return self.index.answer(ask)
         except BROKEN as failure:

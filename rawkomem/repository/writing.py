@@ -91,7 +91,8 @@ class Writing(Wing):
 
     def amend(self, name: str, entry: Entry | None, fields: Mapping[str, object], via: str) -> Written:
         """Append an entry that changes what a memory says."""
-        return self._core.writer.write(plan_amend(self._repo.get(name), amendment(entry, fields)), via)[0]
+        plan = plan_amend(self._repo.get(name), amendment(entry, fields))
+        return self._core.writer.write_decided(lambda: plan, via, _without_id([entry] if entry else []))[0]
 
     def delete(self, name: str, reason: str, by: str) -> Written:
         """Append a tombstone."""

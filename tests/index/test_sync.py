@@ -561,3 +561,70 @@ def test_a_name_of_any_length_is_just_no_memory(repository):
     with pytest.raises(NotFound):
         repository.get("x" * 100_000)
     assert not repository.warnings  # the index was not thrown away
+
+
+def interrupted_creation(file) -> None:
+    """Leave what a kill while tables are made in place leaves: a database and the journal that takes it back."""
+    import apsw
+
+    scratch = file.with_name("scratch.db")
+    database = apsw.Connection(str(scratch))
+    database.execute("PRAGMA cache_size = 5; PRAGMA cache_spill = 5; CREATE TABLE first (x)")
+    database.execute("BEGIN; CREATE TABLE meta (key, value)")
+    database.executemany("INSERT INTO meta VALUES (?, randomblob(900))", [(n,) for n in range(500)])
+    for suffix in ("", "-journal"):
+        shutil.copy(f"{scratch}{suffix}", f"{file}{suffix}")
+    database.close(True)
+    for left in file.parent.glob("scratch.db*"):
+        left.unlink()
+
+
+@pytest.mark.parametrize("words", [("search", "apple"), ("inject", "apple"), ("status",), ("list",), ("show", "a")])
+def test_an_interrupted_creation_of_the_index_is_mended_by_any_command(project, memories, rawkomem, words):
+    write(memories, "a.md", memory("Apple", "An apple a day."))
+    (project / ".rawko/local").mkdir(exist_ok=True)
+    interrupted_creation(project / ".rawko/local/index.db")
+    assert (project / ".rawko/local/index.db-journal").stat().st_size
+    assert "pple" in rawkomem.process(*words).stdout or words[0] in ("status", "inject")
+    assert json.loads(rawkomem("status", "--json").stdout)["fresh"]
+
+
+def test_a_new_index_gets_its_name_when_it_has_its_tables(repository, memories, monkeypatch):
+    from rawkomem.index import sync
+
+    write(memories, "a.md", memory("Apple"))
+    file = memories.parent / "local/index.db"
+
+    def killed(*arguments):
+        assert not file.exists() and file.with_name("index.db.new").exists()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(sync, "_make_tables", killed)
+        repository.sync()
+    assert not file.exists()
+    assert titles(repository) == ["Apple"] and not file.with_name("index.db.new").exists()
+
+
+@pytest.mark.parametrize("kind", ["ReadOnlyError", "CantOpenError", "IOError", "AuthError", "ProtocolError"])
+def test_whatever_keeps_an_index_from_being_opened_it_is_made_anew(filled, monkeypatch, kind):
+    import apsw
+
+    real, failures = indexing.open_database, iter([getattr(apsw, kind)("injected")])
+
+    def fail_once(*arguments, **named):
+        failure = next(failures, None)
+        if failure:
+            raise failure
+        return real(*arguments, **named)
+
+    filled.core.index.release()
+    monkeypatch.setattr(indexing, "open_database", fail_once)
+    assert filled.list()
+
+
+def test_an_index_that_cannot_be_removed_is_told_in_one_line(project, rawkomem, monkeypatch):
+    file = project / ".rawko/local/index.db"
+    file.mkdir(parents=True)
+    told = rawkomem("list", check=1).stderr
+    assert told.count("\n") == 1 and "index" in told

@@ -17,6 +17,7 @@ from rawkomem.files.read import read_file
 from rawkomem.files.scan import stamps, sweep
 from rawkomem.files.start import plan_start, write_start
 from tests.commands import ENVIRONMENT
+from tests.torture.faults import COMMANDS, Case, Driver, prepare, what_once_leaves
 from tests.torture.helpers import assert_equals_rebuild, index_of
 
 # Appends and syncs in a loop; each line on stdout acknowledges an append that has returned.
@@ -103,8 +104,30 @@ def torture_in_many(folder, kills: int, seed: int) -> None:
     print(f"{kills} kills, {done} appends acknowledged, none lost, none torn")
 
 
+KILLS = int(os.environ.get("RAWKOMEM_KILLS", "20"))
+
+
 def test_kills(tmp_path):
-    torture_in_many(tmp_path, int(os.environ.get("RAWKOMEM_KILLS", "20")), seed=1)
+    torture_in_many(tmp_path, KILLS, seed=1)
+
+
+def test_kills_of_all_commands(tmp_path):
+    """Any command, at any moment: the next one works, a retry leaves what one run leaves, a purged text is nowhere."""
+    driver, source, killed = Driver(), random.Random(4), 0
+    try:
+        prepare(tmp_path / "start")
+        left = what_once_leaves(driver, tmp_path / "start", tmp_path)
+        for round in range(KILLS):
+            name = source.choice([*COMMANDS])
+            once, _, took = left[name]
+            case = Case(driver, tmp_path / "start", tmp_path / str(round), name, once)
+            done = case.run(kill_after_s=source.uniform(0, 1.2) * took)
+            killed += done["code"] == -signal.SIGKILL
+            case.check(done)
+    finally:
+        driver.close()
+    print(f"{killed} of {KILLS} commands were killed before their end")
+    assert killed >= KILLS / 3
 
 
 @pytest.mark.slow

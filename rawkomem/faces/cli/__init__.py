@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from ...model.errors import RawkoError
+from ...model.errors import RawkoError, WrittenUnseen
 from .hot import parse, run_of
-from .terminal import complain
+from .terminal import complain, say_written
 
 
 def main() -> None:
@@ -33,6 +33,9 @@ def run(argv: list[str]) -> int:
             code = run_click(argv)
         sys.stdout.flush()
         return code
+    except WrittenUnseen as failure:
+        say_written(failure.ids, "--json" in argv)
+        return complain(failure)
     except RawkoError as failure:
         return complain(failure)
     except KeyboardInterrupt:

@@ -103,6 +103,12 @@ def bracketed(status: str) -> str:
     return "" if status == "active" else f" [{status}]"
 
 
+def say_written(ids: Sequence[str], as_json: bool) -> None:
+    """Print the ids of memories that were written, where no more can be told of them."""
+    say_either(as_json, {"written": list(ids)}, "\n".join(f"{paint('written', 'green')}  {id}" for id in ids))
+    sys.stdout.flush()
+
+
 def complain(failure: RawkoError) -> int:
     """Print an error as one line on stderr and return the exit code."""
     from ...redaction.find import redact  # messages quote what they are about, and what fails can afford the rules

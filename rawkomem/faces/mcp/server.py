@@ -79,7 +79,11 @@ class MemoryServer:
             await self.protocol.run(reading, writing, self.protocol.create_initialization_options())
 
     async def _off_loop(self, call: Callable[[], T]) -> T:
-        return await anyio.to_thread.run_sync(call, limiter=self._turn)
+        def call_alone() -> T:
+            self.repository.core.written = ()
+            return call()
+
+        return await anyio.to_thread.run_sync(call_alone, limiter=self._turn)
 
     # Tools
 
@@ -92,7 +96,7 @@ class MemoryServer:
             call = partial(VERBS[params.name].does, self.repository, self._caller(context), **arguments)
             return _result(await self._off_loop(call))
         except RawkoError as failure:
-            return _result(complaint(failure), wrong=True)
+            return _result(complaint(failure), wrong=failure.exit_code != 0)
         except Exception as failure:
             return _result(_bug(params.name, failure), wrong=True)
 

@@ -217,5 +217,7 @@ def _report(repository: Repository, written: Written, done: str, as_json: bool) 
     say_either(as_json, data, f"{paint(done, 'green')}  {entry.about or entry.id}  {paint(entry.path, 'dim')}")
     if waits:
         note(f"a person vouches for {entry.about}: the change waits for 'rawkomem review {entry.about}'")
+    if written.again:
+        note("the same was written a few minutes ago; nothing was added")
     if written.redacted:
         note("secrets in the text were redacted before it was written")

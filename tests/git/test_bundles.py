@@ -1,0 +1,92 @@
+"""Compressed months in git: the hook lets them pass, and two clones that compress one month lose nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawkomem.files.bundle import bundles, pack, read_bundle, unpack
+from rawkomem.files.layout import Layout
+from tests.commands import Command
+from tests.git.gitting import Git
+from tests.learn.traces.runs import GOALS, fill, trace
+from tests.torture.helpers import write
+
+LATER = {"RAWKOMEM_NOW": "2027-06-02T00:00:00Z"}
+MONTH = "archive/2026-05"
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.fixture(autouse=True)
+def fixed_clock(monkeypatch):
+    monkeypatch.setenv("RAWKOMEM_NOW", "2026-06-01T12:00:00Z")
+
+
+def held(layout: Layout) -> list[tuple[str, bytes]]:
+    return sorted({item for bundle in bundles(layout) for item in read_bundle(layout, bundle).items()})
+
+
+def test_the_check_of_a_commit_reads_bundles(project, git, rawkomem):
+    fill(project, 4, goals=GOALS[:1])
+    rawkomem("consolidate")
+    git.commit()
+    rawkomem("retention", env=LATER)
+    git("add", "-A")
+    assert rawkomem("check", "--staged").returncode == 0
+    git.commit()
+    rawkomem("retention", "restore", "2026-05")
+    git("add", "-A")
+    assert rawkomem("check", "--staged").returncode == 0
+    git.commit()
+
+
+def test_a_trace_that_is_in_no_bundle_is_missed(project, git, rawkomem):
+    fill(project, 4, goals=GOALS[:1])
+    rawkomem("consolidate")
+    git.commit()
+    (project / ".rawko" / MONTH / "t1.md").unlink()
+    rawkomem("retention", env=LATER)
+    git("add", "-A")
+    told = rawkomem("check", "--staged", check=1)
+    assert "trace-1-aaaaaa is gone" in told.stdout + told.stderr
+
+
+def test_two_clones_compress_one_month_and_merge(project, git, rawkomem, tmp_path_factory):
+    fill(project, 3, goals=GOALS[:1])
+    rawkomem("consolidate")
+    git.commit()
+    other = tmp_path_factory.mktemp("other") / "clone"
+    git("clone", "-q", str(project), str(other))
+    there = Git(other)
+    for folder, number in ((project, 50), (other, 60)):  # each archived another trace of that month, then compressed it
+        write(folder / ".rawko", f"{MONTH}/own{number}.md", trace(number, GOALS[0]))
+        Command(folder)("retention", env=LATER)
+    git.commit()
+    there.commit()
+    git("pull", "-q", "--no-rebase", "--no-edit", str(other), "main")  # no driver is set up
+    layout = Layout(str(project / ".rawko"))
+    assert [name for name, _ in held(layout)] == ["own50.md", "own60.md", "t0.md", "t1.md", "t2.md"]
+    assert unpack(layout, MONTH) == 5 and not list(bundles(layout))
+    assert pack(layout, MONTH) == 5 and len(held(layout)) == 5
+
+
+def test_two_clones_that_compress_the_same_files_make_the_same_bundle(project, git, rawkomem, tmp_path_factory):
+    fill(project, 3, goals=GOALS[:1])
+    rawkomem("consolidate")
+    git.commit()
+    other = tmp_path_factory.mktemp("other") / "clone"
+    git("clone", "-q", str(project), str(other))
+    for folder in (project, other):
+        Command(folder)("retention", env=LATER)
+    git.commit()
+    Git(other).commit()
+    git("pull", "-q", "--no-rebase", "--no-edit", str(other), "main")
+    assert len(list(bundles(Layout(str(project / ".rawko"))))) == 1
+
+
+def test_a_secret_in_a_bundle_is_found(project, git, rawkomem):
+    write(project / ".rawko", f"{MONTH}/a.md", trace(1, GOALS[0]).replace("Read the code", f"Read {KEY}"))
+    assert KEY in (project / ".rawko" / MONTH / "a.md").read_text()
+    pack(Layout(str(project / ".rawko")), MONTH)
+    git("add", "-A")
+    told = rawkomem("check", "--staged", check=1)
+    assert f"{MONTH}/a.md" in told.stdout + told.stderr and KEY not in told.stdout + told.stderr

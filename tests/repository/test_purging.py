@@ -1,0 +1,109 @@
+"""A purge that is interrupted at any step is ended by whatever command comes next."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import pytest
+
+from rawkomem.files.layout import Layout
+from rawkomem.files.local.intents import any_intents, note_intent
+from rawkomem.repository import purging
+from tests.torture.faults import SECRET, VICTIM, holding, prepare
+
+STEPS = ("Queue", "forget_in_ledger", "purge", "forget_vectors", "forget_others", "close_intent")
+NEXT = (("search", "other"), ("list",), ("add", "--title", "N", "--body", "New."), ("ledger", "verify"), ("check",))
+
+
+@pytest.fixture
+def leaked(project, rawkomem):
+    prepare(project)
+    rawkomem("sync")
+    return project
+
+
+class Killed(BaseException):
+    """What no handler of ours catches, as a kill."""
+
+
+def interrupt(monkeypatch, rawkomem, step: str) -> None:
+    def killed(*arguments: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(purging, step, killed)
+        rawkomem("purge", VICTIM, "--yes")
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_any_later_command_ends_it(leaked, rawkomem, monkeypatch, step):
+    interrupt(monkeypatch, rawkomem, step)
+    layout = Layout(str(leaked / ".rawko"))
+    assert any_intents(layout)
+    done = rawkomem(*NEXT[STEPS.index(step) % len(NEXT)], check=None)
+    assert f"finished removing {VICTIM}" in done.stderr
+    assert holding(leaked) == [] and not any_intents(layout)
+    assert rawkomem("ledger", "verify").returncode == 0
+
+
+def test_naming_the_memory_again_ends_it_too(leaked, rawkomem, monkeypatch):
+    interrupt(monkeypatch, rawkomem, "purge")
+    assert "memories/plan.md" in rawkomem("purge", VICTIM, "--yes").stdout
+    assert holding(leaked) == []
+
+
+def test_a_hook_ends_it(leaked, rawkomem, monkeypatch):
+    interrupt(monkeypatch, rawkomem, "purge")
+    rawkomem("hook", "claude", "prompt", input='{"prompt": "what is the other one", "session_id": "s"}')
+    assert holding(leaked) == []
+
+
+def test_an_open_repository_ends_it_before_it_answers(leaked, repository, rawkomem, monkeypatch):
+    assert repository.get(VICTIM)
+    interrupt(monkeypatch, rawkomem, "purge")
+    assert VICTIM not in {row.id for row in repository.list()} and holding(leaked) == []
+
+
+def test_an_intent_holds_no_word_of_the_memory(leaked):
+    layout = Layout(str(leaked / ".rawko"))
+    note_intent(layout, VICTIM)
+    (file,) = (leaked / ".rawko/local/purge").iterdir()
+    assert file.read_text() == VICTIM and SECRET not in file.name
+    assert os.name == "nt" or stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_purge_that_cannot_be_ended_is_told_and_answers_are_given(leaked, rawkomem, monkeypatch):
+    def no_space(*arguments: object) -> None:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(purging, "forget_in_ledger", no_space)
+    failed = rawkomem("purge", VICTIM, "--yes", check=1).stderr
+    assert "not finished: No space left" in failed and "the next command" in failed
+    later = rawkomem("search", "other more")
+    assert "still not finished: No space left" in later.stderr and "mem_more" in later.stdout
+    monkeypatch.undo()
+    rawkomem("list")
+    assert holding(leaked) == []
+
+
+def test_a_purge_reaches_bundles_alone(leaked, rawkomem):
+    for name in ("plan", "more"):
+        (leaked / f".rawko/memories/{name}.md").unlink()
+    rawkomem("purge", VICTIM, "--yes")
+    assert not [place for place in holding(leaked) if "archive" in place]
+
+
+@pytest.mark.parametrize("broken", ["---\ntitle: [open\n---\n", "\0\0", "---\n: : :\n---\n"])
+def test_in_a_file_that_cannot_be_read_the_advice_is_right(project, memories, rawkomem, broken):
+    (memories / "x.md").write_text(broken + f"id: {VICTIM}\nThe codename is {SECRET}.\n")
+    told = rawkomem("purge", VICTIM, "--yes", check=1).stderr
+    assert "memories/x.md" in told and "rawkomem check" in told and "by hand" in told
+    assert not any_intents(Layout(str(project / ".rawko")))
+
+
+def test_a_page_of_contents_is_made_anew(leaked, rawkomem):
+    rawkomem("toc")
+    assert SECRET in (leaked / ".rawko/MEMORY.md").read_text()
+    rawkomem("purge", VICTIM, "--yes")
+    assert holding(leaked) == []

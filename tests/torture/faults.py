@@ -1,0 +1,210 @@
+"""What must hold after a command met a fault at any point, and the repository in which commands meet it.
+
+- Exit code 0: what it acknowledged is in the files. Another exit code: nothing was stored.
+- No traceback. The next command works, and the index equals one made from the files.
+- A retry leaves what one run leaves. Only votes, traces and log entries may count twice after a kill: they are events.
+- After a purge that began, the text is nowhere below .rawko once any later command has run.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from rawkomem.exchange.sinks.event import Event
+from rawkomem.exchange.sinks.queue import Queue
+from rawkomem.files.bundle import pack
+from rawkomem.files.layout import Layout
+from rawkomem.files.local.ledger.spool import append_lines, spool_line
+from rawkomem.files.read import QUARANTINE, read_file
+from rawkomem.files.scan import stamps, sweep
+from rawkomem.files.start import plan_start, write_start
+from rawkomem.repository import Repository
+from tests.conftest import ROOT
+from tests.learn.traces.runs import fill
+from tests.torture.helpers import ENVIRONMENT, write
+
+SECRET = "quixoticzebra"
+NOW = "2026-06-01T12:00:00Z"
+LATER = "2027-07-01T12:00:00Z"
+SESSION = "\n".join(
+    json.dumps({"type": kind, "message": {"role": kind, "content": text}, "sessionId": "s1", "uuid": str(number)})
+    for number, (kind, text) in enumerate(
+        [
+            ("user", "We decided to use pnpm instead of npm because the lockfile is smaller."),
+            ("assistant", "Understood."),
+        ]
+    )
+)
+NOTES = "# Notes\n\n## Deploys\n\nWe deploy on Fridays only with two reviewers.\n\n## Tests\n\nTests run with pytest -n 2.\n"
+VICTIM = "mem_1760000000000_aaaaaa"
+NEW_ID = re.compile(r"[a-z]+[_-]1(?:7803152|8144432)\d{5}[_-]\w+")  # made at NOW or LATER
+
+# name → the command line, and its standard input
+COMMANDS = {
+    "add": (["add", "--title", "Parcel", "-b", "Parcels leave at noon.", "--json"], ""),
+    "amend": (["amend", "mem_keep", "-b", "Kept and amended.", "--json"], ""),
+    "delete": (["delete", "mem_keep", "--json"], ""),
+    "feedback": (["feedback", "mem_keep", "--helpful"], ""),
+    "purge": (["purge", VICTIM, "--yes"], ""),
+    "sync": (["sync"], ""),
+    "rebuild": (["rebuild"], ""),
+    "consolidate": (["consolidate"], ""),
+    "learn": (["learn", "session.jsonl", "--json"], ""),
+    "import": (["import", "NOTES.md", "--from", "markdown", "--json"], ""),
+    "retention": (["retention", "--json"], ""),
+    "log": (["@log"], ""),
+    "trace": (["trace", "add", "--goal", "Ship it", "--plan", "p", "--json"], ""),
+}
+CLOCK = {"retention": LATER}
+TIDY = ("sync", "rebuild", "consolidate", "retention", "import", "purge")  # parts of which may be done when they fail
+EVENTS = ("feedback", "log", "trace")  # of which a killed run and its retry are two
+
+
+class Driver:
+    """The warm process that runs jobs."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-m", "tests.torture.driver"]
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def __call__(self, project: Path, argv: list[str], env: dict[str, str] | None = None, **job: object) -> dict:
+        env = {"RAWKOMEM_NOW": NOW, **(env or {})}
+        self.process.stdin.write(json.dumps({"cwd": str(project), "argv": argv, "env": env, **job}) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.stdin.close()
+        self.process.wait(30)
+
+
+def prepare(project: Path) -> None:
+    """Make the repository that every case starts from."""
+    write_start(plan_start(str(project)))
+    root = project / ".rawko"
+    layout = Layout(str(root))
+    write(root, "memories/keep.md", "---\nid: mem_keep\ntitle: Keep\n---\n\nKept as it is.\n")
+    text = f"---\nid: {VICTIM}\ntitle: The {SECRET} plan\nat: 2025-10-09\n---\n\nIts codename is {SECRET}.\n"
+    amend = f"---\nid: amend_1\nkind: amend\nabout: {VICTIM}\nat: 2025-10-10\n---\n\nStill {SECRET}, said again.\n"
+    write(root, "memories/plan.md", text)
+    write(root, "memories/more.md", f"---\nid: mem_more\ntitle: More\n---\n\nOther.\n\n---\n\n{amend}")
+    write(root, "archive/2024-01/old.md", amend.replace("amend_1", "amend_2"))
+    pack(layout, "archive/2024-01")
+    fill(project, 6)
+    blocks = [f"---\nexperience_id: exp_{n}\nprimary_goal: g{n}\ntimestamp: 2026-0{n}-01\n---\n" for n in (1, 2, 3)]
+    write(root, "log/memory_log.md", "\n---\n\n".join(blocks))
+    write(project, "session.jsonl", SESSION)
+    write(project, "NOTES.md", NOTES)
+    with Repository.open(str(project), warn=lambda message: None) as repository:
+        repository.search(f"{SECRET} plan")
+        repository.add("Another one", title="Another", by="me")
+    event = Event("store", "k1", memory=VICTIM, title=SECRET, text=f"Its codename is {SECRET}.")
+    Queue(layout).add([event])
+    line = spool_line("retain", 1, "me", {"id": VICTIM, "type": "memory", "length": "9", "preview": SECRET})
+    append_lines(layout, [line])
+    write(root, "local/tmp/1-0.writing", f"left by a kill: {SECRET}")
+    write(root, "local/ledger/blocks-000001.jsonl.1.writing", f"left by a kill: {SECRET}")
+
+
+def entries(project: Path) -> list[tuple[str, str, str]]:
+    """Return (kind, target, what it says) of every entry, sorted; each file must be whole."""
+    layout, found = Layout(str(project / ".rawko")), []
+    for path in stamps(sweep(layout).listing):
+        reading = read_file(layout.path(path), path)
+        assert reading.verdict != QUARANTINE and not any(entry.draft for entry in reading.entries), reading.problems
+        for entry in reading.entries:
+            target = NEW_ID.sub("*", entry.target)  # another one each time
+            found.append((entry.kind, target, NEW_ID.sub("*", f"{entry.title}|{entry.body}")))
+    return sorted(found)
+
+
+def holding(project: Path, text: str = SECRET) -> list[str]:
+    """Return the files below .rawko that hold a text, in their bytes, in their names, or compressed."""
+    found = []
+    for file in (project / ".rawko").rglob("*"):
+        data = file.read_bytes() if file.is_file() else b""
+        data = gzip.decompress(data) if file.suffix == ".gz" else data
+        if text.encode() in data.lower() or text in file.name:
+            found.append(str(file.relative_to(project)))
+    return found
+
+
+class Case:
+    """One command, one fault, and what must hold afterwards."""
+
+    def __init__(self, driver: Driver, start: Path, folder: Path, name: str, once: list):
+        self.driver, self.folder, self.name, self.once = driver, folder, name, once
+        shutil.copytree(start, folder)
+        if name not in ("sync", "rebuild"):  # the copy of an index is foreign, and made anew
+            assert self.driver(folder, ["sync"])["code"] == 0
+        self.before = entries(folder)
+
+    def run(self, **fault: object) -> dict:
+        """Run the command."""
+        argv, given = COMMANDS[self.name]
+        return self.driver(self.folder, argv, {"RAWKOMEM_NOW": CLOCK.get(self.name, NOW)}, input=given, **fault)
+
+    def check(self, done: dict) -> None:
+        """Check everything that must hold after the fault."""
+        self.tells(done)
+        failed = done["code"] not in (0, -9)
+        now = entries(self.folder)
+        if failed and self.name not in TIDY:
+            assert now == self.before, (done, "it failed, and yet something was stored")
+        if done["code"] == 0:
+            assert self.name in TIDY or now == self.once, (done, "it was acknowledged, and is not there")
+        after = self.driver(self.folder, ["search", "other more"])
+        assert after["code"] == 0 and "mem_more" in after["out"], after
+        self.tells(after)
+        if done["code"] == 0 and self.name == "purge":
+            assert holding(self.folder) == []
+        self.again(done)
+        fresh = self.driver(self.folder, ["status", "--json"])
+        assert fresh["code"] == 0 and json.loads(fresh["out"])["fresh"], fresh
+        self.tells(fresh)
+        shutil.rmtree(self.folder)
+
+    def again(self, done: dict) -> None:
+        """Retry what did not end well: the result is that of one run."""
+        if self.name == "purge":
+            if any(target == VICTIM for _, target, _ in entries(self.folder)):  # it did not begin
+                assert self.run()["code"] == 0
+            assert holding(self.folder) == [], done
+            assert self.driver(self.folder, ["ledger", "verify"])["code"] == 0
+        elif done["code"] != 0 and not (done["code"] == -9 and self.name in EVENTS):
+            retried = self.run()
+            assert retried["code"] == 0 or self.is_done_already(retried), (done, retried)
+            self.tells(retried)
+        if not (done["code"] == -9 and self.name in EVENTS):
+            assert entries(self.folder) == self.once, (done, "a retry did not leave what one run leaves")
+
+    def is_done_already(self, retried: dict) -> bool:
+        """Tell whether a retry was refused because the killed run had done it: a deleted memory stays deleted."""
+        return self.name == "delete" and "deleted" in retried["err"]
+
+    def tells(self, done: dict) -> None:
+        """Check that nothing printed a traceback, and that a failure says what is wrong in one line."""
+        assert "Traceback" not in done["err"], done["err"]
+        if done["code"] not in (0, -9):
+            assert done["code"] in (1, 2) and done["err"].startswith("rawkomem: "), done
+
+
+def what_once_leaves(driver: Driver, start: Path, folder: Path) -> dict[str, tuple[list, int, float]]:
+    """Return name → (the entries after one run without a fault, how many points it passes, how long it takes)."""
+    found = {}
+    for name in COMMANDS:
+        case = Case(driver, start, folder / name, name, [])
+        done = case.run()
+        assert done["code"] == 0, done
+        found[name] = (entries(case.folder), done["count"], done["took"])
+        shutil.rmtree(case.folder)
+    return found

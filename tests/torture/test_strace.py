@@ -1,0 +1,88 @@
+"""Each system call of a command on a file below .rawko fails once, by strace: SQLite's own calls, too.
+
+RAWKOMEM_SYSCALLS says how many calls of each command are tried; by default 12.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.torture.faults import CLOCK, COMMANDS, NOW, Case, Driver, prepare, what_once_leaves
+from tests.torture.helpers import ENVIRONMENT
+
+pytestmark = pytest.mark.slow
+
+CALLS = "openat,write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,ftruncate,fchmod"
+FAULTS = ("error=ENOSPC", "error=EIO", "error=EACCES", "signal=KILL")
+LINE = re.compile(r"^(\d+)\s+(\w+)\(")
+COUNT = int(os.environ.get("RAWKOMEM_SYSCALLS", "12"))
+OPTIONAL = "?"  # strace: a call that this machine may lack
+
+
+def _works() -> bool:
+    command = ["strace", "-o", os.devnull, "true"]
+    return bool(shutil.which("strace")) and subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def strace(case: Case, log, *options: str) -> dict:
+    """Run the case's command in a new process below strace."""
+    words, given = COMMANDS[case.name]
+    calls = ",".join(OPTIONAL + call for call in CALLS.split(","))
+    command = ["strace", "-f", "-y", "-o", str(log), "-e", f"trace={calls}", *options]
+    env = {**ENVIRONMENT, "RAWKOMEM_NOW": CLOCK.get(case.name, NOW), "PYTHONHASHSEED": "0"}
+    done = subprocess.run(
+        [*command, sys.executable, "-m", "rawkomem", *words],
+        cwd=case.folder, env=env, input=given, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    code = -9 if done.returncode in (-9, 137) else done.returncode
+    return {"code": code, "out": done.stdout, "err": done.stderr, "hit": "", "count": 0}
+
+
+def calls_of(log, folder) -> list[tuple[str, int]]:
+    """Return (call, which one of its name) for each call of the main thread on a file below .rawko."""
+    lines = log.read_text("utf-8", "replace").splitlines()
+    main = LINE.match(lines[0])[1]
+    seen: dict[str, int] = {}
+    found = []
+    for line in lines:
+        call = LINE.match(line)
+        if call and call[1] == main:
+            seen[call[2]] = seen.get(call[2], 0) + 1
+            if f"{folder}/.rawko/" in line:
+                found.append((call[2], seen[call[2]]))
+    return found
+
+
+@pytest.mark.skipif(not _works(), reason="strace is not installed, or may not trace here")
+@pytest.mark.parametrize("name", [name for name, (words, _) in COMMANDS.items() if not words[0].startswith("@")])
+def test_each_system_call_fails_once(name, tmp_path):
+    driver, log = Driver(), tmp_path / "log"
+    try:
+        prepare(tmp_path / "start")
+        once = what_once_leaves(driver, tmp_path / "start", tmp_path)[name][0]
+        case = Case(driver, tmp_path / "start", tmp_path / "case", name, once)
+        assert strace(case, log)["code"] == 0
+        calls = calls_of(log, case.folder)
+        shutil.rmtree(case.folder)
+        source, met = random.Random(name), 0
+        for call, number in source.sample(calls, min(COUNT, len(calls))):
+            fault = source.choice(FAULTS)
+            case = Case(driver, tmp_path / "start", tmp_path / "case", name, once)
+            done = strace(case, log, "-e", f"inject={call}:{fault}:when={number}")
+            injected = [line for line in log.read_text("utf-8", "replace").splitlines() if "INJECTED" in line]
+            if done["code"] == -9 or any(f"{case.folder}/.rawko/" in line for line in injected):
+                met += 1
+                case.check({**done, "hit": f"{call} {number} {fault}"})
+            else:
+                shutil.rmtree(case.folder)  # another call was the n-th this time
+        print(f"{name}: {met} faults in {len(calls)} calls")
+        assert met >= min(COUNT, len(calls)) / 2
+    finally:
+        driver.close()
