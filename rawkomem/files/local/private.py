@@ -135,14 +135,14 @@ def seal_of(path: str, inode: int) -> str:
     return f"{inode} {_accepted[local][2]}" if guard(path) or local in _accepted else str(inode)
 
 
-def check_private(path: str) -> None:
-    """Raise OSError unless a path below a local folder is free, or a file that open_private would open."""
+def check_private(path: str, suffixes: tuple[str, ...]) -> None:
+    """Raise OSError unless each path with a suffix is free, or a file that open_private would open."""
     private = guard(path)
-    try:
-        seen = os.lstat(path)
-    except FileNotFoundError:
-        return
-    check_file(seen, private)
+    for suffix in suffixes:
+        try:
+            check_file(os.lstat(path + suffix), private)
+        except FileNotFoundError:
+            continue
 
 
 def replace_private(path: str, data: bytes, durable: bool = False) -> None:
