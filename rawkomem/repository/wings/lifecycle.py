@@ -18,6 +18,7 @@ from ...index.views.neighbors import Neighbors
 from ...learn.traces.consolidate import FAILED, is_due, learning_of, plan_learnings, unlearned
 from ...model.clock import iso, now, read_time
 from ...model.entry import Plan
+from ...model.errors import RawkoError
 from ...model.filters import DEFAULT, Filter
 from ...model.kinds import ACTIVE, CREATES
 from ...model.record import record, replace
@@ -166,8 +167,15 @@ class Lifecycle(Wing):
             done = Done(plan, dict(census.memories), written=True)
             if put_away:
                 done = self._put_away(census.after(plan), done)
-                replace_local(self._core.layout, LAST_RUN, iso(now()).encode())
+                self._note_run()
         return done
+
+    def _note_run(self) -> None:
+        """Note when this was done; a failure is a warning, because the work itself is on disk."""
+        try:
+            replace_local(self._core.layout, LAST_RUN, iso(now()).encode())
+        except (OSError, RawkoError) as failure:
+            self._core.warn(f"the time of this run was not noted, so the next one may come early: {failure}")
 
     def _write(self, plan: Plan, progress: Progress) -> None:
         """Write a plan in parts. Each entry stands for itself: whoever runs again after a kill goes on from there."""
