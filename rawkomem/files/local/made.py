@@ -45,8 +45,12 @@ def user_secret(name: str) -> bytes:
 def _locked() -> Iterator[None]:
     """Let one process at a time make a secret or decide which folder is `.rawko/local`. Raises OSError."""
     folder = os.path.dirname(user_config())
-    os.makedirs(folder, FOLDER_MODE, exist_ok=True)
-    descriptor = os.open(os.path.join(folder, LOCK_FILE), os.O_RDWR | os.O_CREAT | SAFE_FLAGS, FILE_MODE)
+    try:
+        os.makedirs(folder, FOLDER_MODE, exist_ok=True)
+        descriptor = os.open(os.path.join(folder, LOCK_FILE), os.O_RDWR | os.O_CREAT | SAFE_FLAGS, FILE_MODE)
+    except OSError as failure:
+        advice = "set XDG_CONFIG_HOME to a folder that you can write"
+        raise OSError(0, f"no secret can be kept in {folder}: {failure.strerror}; {advice}") from None
     deadline = time.monotonic() + LOCK_WAIT_S
     try:
         while not try_lock(descriptor):

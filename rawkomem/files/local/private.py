@@ -7,6 +7,7 @@ secret that the user's config folder keeps for the inode of that folder; any oth
 from __future__ import annotations
 
 import os
+from errno import ENOENT
 from io import FileIO
 from stat import S_ISDIR
 
@@ -32,7 +33,8 @@ OPEN_FLAGS = {
     "a+": os.O_RDWR | os.O_CREAT | os.O_APPEND,
 }
 GUARDED = f"{os.sep}{FOLDER}{os.sep}local{os.sep}"  # a path that holds this is checked on every use
-_accepted: dict[str, tuple[int, bool, str]] = {}  # local folder → inode, whether its files are private, its secret
+# local folder → its stamp, whether other users must not read its files, its secret
+_accepted: dict[str, tuple[tuple[int, ...], bool, str]] = {}
 
 
 def local_path(layout: Layout, name: str) -> str:
@@ -103,22 +105,28 @@ def make_private_folder(folder: str) -> None:
 
 def _enter(local: str, make: bool) -> bool:
     """Accept a local folder, or set it aside and make another one. Raises OSError."""
-    try:
-        seen = os.lstat(local)
-    except FileNotFoundError:
-        if not make:
-            raise
-        seen = None
-    known = _accepted.get(local)
-    if seen is None or known is None or known[0] != seen.st_ino:
-        if seen is None or not is_made_here(local):
+    known, stamp = _accepted.get(local), _stamp(local)
+    if known is None or not stamp or known[0] != stamp:
+        there = os.path.lexists(local)
+        if not there and not make:
+            raise FileNotFoundError(ENOENT, os.strerror(ENOENT), local)
+        if not there or not is_made_here(local):
             from .made import install  # once for each repository
 
             install(local)
-            seen = os.lstat(local)
         secret = read_secret(os.path.join(local, MARKER)).hex()
-        known = _accepted[local] = (seen.st_ino, not seen.st_mode & FOR_OTHERS, secret)
+        known = _accepted[local] = (_stamp(local), not os.lstat(local).st_mode & FOR_OTHERS, secret)
     return known[1]
+
+
+def _stamp(local: str) -> tuple[int, ...]:
+    """Return numbers that change when another folder or marker takes the place of an accepted one; none for a link."""
+    try:
+        seen = os.lstat(local)
+        marker = os.lstat(os.path.join(local, MARKER)) if S_ISDIR(seen.st_mode) else None
+    except OSError:
+        return ()
+    return (seen.st_ino, marker.st_ino, marker.st_ctime_ns) if marker else ()
 
 
 def seal_of(path: str, inode: int) -> str:
@@ -127,14 +135,14 @@ def seal_of(path: str, inode: int) -> str:
     return f"{inode} {_accepted[local][2]}" if guard(path) or local in _accepted else str(inode)
 
 
-def check_private(path: str) -> None:
-    """Raise OSError unless a path below a local folder is free, or a file that open_private would open."""
+def check_private(path: str, suffixes: tuple[str, ...]) -> None:
+    """Raise OSError unless each path with a suffix is free, or a file that open_private would open."""
     private = guard(path)
-    try:
-        seen = os.lstat(path)
-    except FileNotFoundError:
-        return
-    check_file(seen, private)
+    for suffix in suffixes:
+        try:
+            check_file(os.lstat(path + suffix), private)
+        except FileNotFoundError:
+            continue
 
 
 def replace_private(path: str, data: bytes, durable: bool = False) -> None:

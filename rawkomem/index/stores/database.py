@@ -8,7 +8,7 @@ import sys
 import apsw
 
 from ...files.layout import Layout, user_cache
-from ...files.local.private import check_private, open_private
+from ...files.local.private import check_private, make_private_folder, open_private
 from ...model.errors import IndexBroken
 
 TYPE_CHECKING = False
@@ -67,7 +67,14 @@ def _cache_path(layout: Layout) -> str:
 
 
 def _unwritable(layout: Layout) -> bool:
-    return not os.access(layout.local if os.path.isdir(layout.local) else layout.root, os.W_OK)
+    """Tell whether no index can be written beside the files, also because no local folder can be accepted."""
+    if not os.access(layout.root, os.W_OK):
+        return True
+    try:
+        make_private_folder(layout.local)
+    except OSError:
+        return True
+    return not os.access(layout.local, os.W_OK)
 
 
 def file_system(path: str) -> str:
@@ -120,8 +127,7 @@ def check_database(path: str, make: bool) -> None:
     With `make`, create the database first: SQLite gives the files beside it the same permissions.
     """
     try:
-        for suffix in SUFFIXES:
-            check_private(path + suffix)
+        check_private(path, SUFFIXES)
         if make:
             open_private(path, "a").close()
     except OSError as failure:
