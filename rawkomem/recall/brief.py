@@ -8,9 +8,9 @@ from ..format.sections import PLACEHOLDERS, items, sections
 from ..model.record import record, replace
 from ..state.run import SUCCESS, approach_of, goal_of, outcome_of, run_of, tools_of
 from ..text.clean import one_line
-from ..text.safe import safe_line, safe_name, safe_title
+from ..text.safe import safe_id, safe_line, safe_title
 from ..text.tokens import count_tokens
-from .frame import fence_lines, finish, held
+from .frame import fence_lines, finish, held, new_nonce
 from .labels import in_brackets
 
 if TYPE_CHECKING:
@@ -66,11 +66,12 @@ def write_brief(
     found = [*_of_learnings(learnings), *_of_lessons(lessons), *_of_runs(runs)]
     labelled = [replace(point, labels=(labels or {}).get(point.source, ())) for point in _distinct(found)]
     points = [point for section in HEADINGS for point in labelled if point.section == section]
+    nonce = new_nonce()
     taken: list[Point] = []
     for point in points:
-        if count_tokens(_render(goal, [*taken, point])) <= budget:
+        if count_tokens(_render(goal, [*taken, point], nonce)) <= budget:
             taken.append(point)
-    text = _render(goal, taken) if taken else ""
+    text = _render(goal, taken, nonce) if taken else ""
     return Brief(goal, tuple(taken), len(points) - len(taken), count_tokens(text), text)
 
 
@@ -115,13 +116,14 @@ def _distinct(points: Sequence[Point]) -> list[Point]:
     return list({(point.section, point.text.lower()): point for point in reversed(points)}.values())[::-1]
 
 
-def _render(goal: str, points: Sequence[Point]) -> str:
+def _render(goal: str, points: Sequence[Point], nonce: str) -> str:
     lines = [f"Goal: {held(safe_title(goal))}"]
     for section, heading in HEADINGS.items():
         said = [_line(point) for point in points if point.section == section]
         lines += [f"\n{heading}:", *said] if said else []
-    return fence_lines(FENCE, NOTE, lines)
+    return fence_lines(FENCE, nonce, NOTE, lines)
 
 
 def _line(point: Point) -> str:
-    return f"- {in_brackets(point.labels)}{held(point.text)} [{held(safe_name(point.source, MAX_ITEM_CHARS))}]"
+    source = safe_line(f"[{safe_id(point.source)}]", MAX_ITEM_CHARS)
+    return f"- {in_brackets(point.labels)}{held(point.text)} {held(source)}"

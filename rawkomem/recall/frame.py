@@ -51,7 +51,7 @@ def finish(text: str) -> str:
 
 def fenced(note: str, items: Sequence[tuple[Mapping[str, str], str]]) -> str:
     """Return items, each with facts and a text that is safe already, in a fence with a nonce that no memory knows."""
-    nonce = os.urandom(4).hex()
+    nonce = new_nonce()
     lines = [f'<{FENCE}{nonce} note="{note}">']
     for facts, text in items:
         named = " ".join(f'{key}="{held(_attribute(value))}"' for key, value in facts.items() if value)
@@ -59,9 +59,13 @@ def fenced(note: str, items: Sequence[tuple[Mapping[str, str], str]]) -> str:
     return finish("\n".join([*lines, f"</{FENCE}{nonce}>"]) + "\n")
 
 
-def fence_lines(name: str, note: str, lines: Sequence[str]) -> str:
-    """Return marked lines in a fence with a nonce that no memory knows."""
-    nonce = os.urandom(4).hex()
+def new_nonce() -> str:
+    """Return what no memory can know, for the tags of a fence."""
+    return os.urandom(4).hex()
+
+
+def fence_lines(name: str, nonce: str, note: str, lines: Sequence[str]) -> str:
+    """Return marked lines in a fence whose tags carry a nonce."""
     return finish("\n".join([f'<{name}{nonce} note="{note}">', *lines, f"</{name}{nonce}>"]) + "\n")
 
 
@@ -80,15 +84,15 @@ def _is_slug(word: str) -> bool:
 
 
 def _redact(pieces: Sequence[str], secrets: Sequence[tuple[int, int, str]]) -> list[str]:
-    """Return the pieces with a tag for the part of each secret that a memory says."""
-    redacted, begin = [], 0
+    """Return the pieces with a tag for each secret, as far as the piece goes that it begins in."""
+    redacted, waiting, begin = [], [*reversed(secrets)], 0
     for number, piece in enumerate(pieces):
-        end = begin + len(piece)
-        if number % 2:
-            for start, stop, tag in reversed(secrets):
-                first, last = max(start, begin) - begin, min(stop, end) - begin
-                if first < last:
-                    piece = piece[:first] + tag + piece[last:]
-        redacted.append(piece)
+        end, out, at = begin + len(piece), "", 0
+        while number % 2 and waiting and waiting[-1][0] < end:
+            start, stop, tag = waiting.pop()
+            first, last = max(start - begin, at), min(stop - begin, len(piece))
+            if first < last:
+                out, at = out + piece[at:first] + tag, last
+        redacted.append(out + piece[at:])
         begin = end
     return redacted

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..model.entry import Memory
     from .signals import Signals
 
-    Labels = tuple[str, ...]
+Labels = tuple[str, ...]
 
 
 def labels_of(signals: Signals, vouched: bool) -> Labels:

@@ -10,7 +10,18 @@ from ..model.errors import BadInput
 from ..model.record import record
 from ..state.facets import category_of, imported_from
 from ..text.clean import one_line
-from ..text.safe import DIRECTIVE, GROUPED_HEADING, HEADING, LEAD, VERIFIED, safe_body, safe_line, safe_name, safe_title
+from ..text.safe import (
+    DIRECTIVE,
+    GROUPED_HEADING,
+    HEADING,
+    LEAD,
+    VERIFIED,
+    safe_body,
+    safe_id,
+    safe_line,
+    safe_name,
+    safe_title,
+)
 from ..text.tokens import count_tokens
 from .frame import fenced, finish, held, unmarked
 from .labels import in_brackets, labels_of
@@ -69,7 +80,7 @@ def part_of(item: Scored, vouched: bool) -> Part:
     place = imported_from(memory)
     is_imported = bool(place) and not memory.by
     return Part(
-        id=safe_name(memory.id, 120),
+        id=safe_id(memory.id),
         title=safe_title(memory.title),
         body=safe_body(preview(memory.body)),
         importance=memory.importance,
@@ -157,7 +168,7 @@ def _mesh_item(number: int, part: Part) -> str:
 def mesh_head(number: int, id: str, importance: str, kind: str, source: str, facts: Sequence[str] = ()) -> str:
     """Return the two lines that open an item of the mesh (RFC-0011 §9.2), marked for `finish`."""
     named = [f"Type: {held(safe_name(kind, 40))}", f"Source: {held(safe_name(source, 120))}", *facts]
-    return f"--- MEMORY {number}: {held(safe_name(id, 120))} [IMPORTANCE: {importance}] ---\n{' | '.join(named)}"
+    return f"--- MEMORY {number}: {held(safe_id(id))} [IMPORTANCE: {importance}] ---\n{' | '.join(named)}"
 
 
 def _kind(memory: Memory) -> str:

@@ -53,6 +53,7 @@ COMMENTS = ("!--", "![cdata[")
 BLANKS = " \t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 QUOTES = BLANKS + ">＞›〉❯"  # what may stand before the sign that opens a line
 DECORATION = " *_-=~+#[](){}|`'\""
+MAX_ID_CHARS = 120
 SEEN_CHARS = 200  # of a line, or behind a sign, that decide whether it passes for the frame
 
 
@@ -84,8 +85,13 @@ def safe_line(text: str, limit: int) -> str:
 
 def safe_name(text: str, limit: int) -> str:
     """Return a name, a path or an id as one line without the signs that part the facts of an item."""
-    line = one_line(text, limit)
-    return _break("".join(" " if c in ',;|*<>[]{}"`\\' else c for c in line)).strip()
+    line = "".join(" " if c in ',|*<>[]{}"`\\' else c for c in one_line(text, limit))
+    return _break(" ".join(line.split()))
+
+
+def safe_id(id: str) -> str:
+    """Return an id as one line without the signs that part the facts of an item; never empty."""
+    return safe_name(id, MAX_ID_CHARS) or "unnamed"
 
 
 def _defuse(line: str, code: bool = False) -> str:
@@ -129,7 +135,7 @@ def _is_item(seen: str) -> bool:
 def _break(line: str) -> str:
     r"""Break tags, chat tokens and heads of items anywhere in a line: `</memory>` becomes `<\/memory>`."""
     seen, places = read_as(line)
-    cuts = {at if places is None else places[at] for at in _cuts(seen)}
+    cuts = {at if places is None else places[at] for at in _cuts(seen)} | {*_encoded_breaks(seen, places)}
     pieces, begun = [], 0
     for at in sorted(cuts):
         if "\\" not in line[max(0, at - 1) : at + 1]:  # else it is broken already
@@ -149,6 +155,11 @@ def _cuts(seen: str) -> list[int]:
                 cuts.append(at + (sign in "<["))
             at = seen.find(sign, at + 1)
     return cuts
+
+
+def _encoded_breaks(seen: str, places: list[int] | None) -> list[int]:
+    """Return where the name begins of each entity that stands for the end of a line."""
+    return [place + 1 for place, character in zip(places or (), seen, strict=False) if character == "\n"]
 
 
 def _opens_facts(rest: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 import sys
 import time
@@ -16,7 +15,6 @@ from rawkomem.model.task import Task
 from rawkomem.recall.reasons import Reason
 from rawkomem.state.decide import plan_about
 from rawkomem.text.when import LINK
-from tests.conftest import ROOT
 from tests.git.gitting import AGENT as BOT
 
 TASK = Task("fix the login page")
@@ -135,19 +133,6 @@ def test_a_review_counts_when_a_person_made_it(git, memories, repository):
     review("person")
     assert verified(repository, "one") and repository.beliefs.trust(repository.get("one")).standing.why.startswith(
         "rev"
-    )
-
-
-def test_what_is_typed_at_a_terminal_is_a_persons(project, repository):
-    ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "rawkomem", "add", "--title", "Typed", "--body", "By hand."]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run(words, cwd=project, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, env=env, check=True)
-    os.close(ours)
-    os.close(theirs)
-    (row,) = repository.list()
-    assert verified(repository, row.id) and repository.beliefs.trust(repository.get(row.id)).value == pytest.approx(
-        1, abs=0.01
     )
 
 

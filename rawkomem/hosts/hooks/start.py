@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.kinds import ACTIVE
-from ...recall.frame import fence_lines, held
+from ...recall.frame import fence_lines, held, new_nonce
 from ...recall.labels import in_brackets, labels_by_id
 from ...text.clean import one_line
-from ...text.safe import FENCE, NOT_VERIFIED, safe_name, safe_title
+from ...text.safe import FENCE, NOT_VERIFIED, safe_id, safe_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...learn.lessons.lesson import Lesson
+    from ...model.entry import Memory
     from ...recall.labels import Labels
     from ...repository import Repository
     from ...state.belief.conflicts import Conflict
@@ -30,7 +31,7 @@ This project keeps what it has learned as memories in .rawko/ ({count} in use). 
 def opening(repository: Repository) -> str:
     """Return the text for the start of a session, in a fence that no memory can close."""
     introduction = INTRODUCTION.format(count=len(repository.list()))
-    return fence_lines(FENCE, NOTE, [introduction, *_lessons(repository), *_conflicts(repository)])
+    return fence_lines(FENCE, new_nonce(), NOTE, [introduction, *_lessons(repository), *_conflicts(repository)])
 
 
 def _lessons(repository: Repository) -> list[str]:
@@ -42,7 +43,7 @@ def _lessons(repository: Repository) -> list[str]:
 
 
 def _lesson(lesson: Lesson) -> str:
-    return f"{lesson.context.severity}: {_safe(lesson.context.preventative_rule)} ({_id(lesson.id)})"
+    return f"{lesson.context.severity}: {_safe(lesson.context.preventative_rule)} ({held(safe_id(lesson.id))})"
 
 
 def _vouched(found: Sequence[Lesson], labels: dict[str, Labels], most: int) -> list[Lesson]:
@@ -63,13 +64,12 @@ def _conflicts(repository: Repository) -> list[str]:
 
 
 def _conflict(one: Conflict) -> str:
-    memory, other = one.memory, one.other
-    return f"- {_safe(memory.title)} ({_id(memory.id)}) against {_safe(other.title)} ({_id(other.id)})"
+    return f"- {_side(one.memory)} against {_side(one.other)}"
+
+
+def _side(memory: Memory) -> str:
+    return f"{_safe(memory.title)} ({held(safe_id(memory.id))})"
 
 
 def _safe(text: str) -> str:
     return held(one_line(safe_title(text), MAX_RULE_CHARS))
-
-
-def _id(id: str) -> str:
-    return held(safe_name(id, MAX_RULE_CHARS))
