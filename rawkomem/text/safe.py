@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from .chunk import fence_after
 from .clean import clean, one_line
-from .disguise import read_as
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def _defuse(line: str, code: bool = False) -> str:
     bare = line.lstrip(QUOTES)
     if not bare or bare.startswith("\\"):
         return line
-    seen = read_as(bare[:SEEN_CHARS])[0].lstrip(" \t>")
+    seen = _read_as(bare[:SEEN_CHARS])[0].lstrip(" \t>")
     if not seen:
         return line
     rule = set(seen.rstrip()) in ({"="}, {"-"})
@@ -134,7 +133,7 @@ def _is_item(seen: str) -> bool:
 
 def _break(line: str) -> str:
     r"""Break tags, chat tokens and heads of items anywhere in a line: `</memory>` becomes `<\/memory>`."""
-    seen, places = read_as(line)
+    seen, places = _read_as(line)
     cuts = {at if places is None else places[at] for at in _cuts(seen)} | {*_encoded_breaks(seen, places)}
     pieces, begun = [], 0
     for at in sorted(cuts):
@@ -142,6 +141,15 @@ def _break(line: str) -> str:
             pieces.append(line[begun:at])
             begun = at
     return "\\".join([*pieces, line[begun:]])
+
+
+def _read_as(line: str) -> tuple[str, list[int] | None]:
+    """Return a line in lower case as a reader takes it, and where each character stood (None: nothing moved)."""
+    if line.isascii() and "&" not in line and "\\" not in line:
+        return line.lower().replace("\t", " "), None
+    from .lookalikes import read_as  # a cold command seldom needs its tables
+
+    return read_as(line)
 
 
 def _cuts(seen: str) -> list[int]:
