@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -144,3 +145,27 @@ def test_process_trees(rows, found):
 def test_a_shell_that_is_the_first_process_of_a_container_is_a_persons():
     assert agent_among([Process(7, 1, "bash", ("bash",)), Process(1, 0, "bash", ("bash",))]) == ""
     assert agent_among([Process(7, 0, "bash", ("bash",))]) == ""
+
+
+@pytest.mark.parametrize(("typed_answer", "said"), [(b"y\n", b"True"), (b"n\n", b"False"), (b"\n", b"False")])
+def test_a_question_is_asked_on_the_terminal_and_not_on_stdin(typed_answer, said):
+    child, ours = pty.fork()
+    if not child:
+        os.environ["PYTHONPATH"] = str(ROOT)
+        code = "from rawkomem.hosts.person import confirmed; print(confirmed('Vouch for this?'))"
+        os.execvp("sh", ["sh", "-c", f'echo y | "{sys.executable}" -c "{code}"'])
+    shown = b""
+    while b"[y/N]" not in shown:
+        shown += os.read(ours, 1024)
+    os.write(ours, typed_answer)
+    while said not in shown:
+        shown += os.read(ours, 1024)  # raises an error when the child ends without it
+    os.waitpid(child, 0)
+    os.close(ours)
+
+
+def test_without_a_terminal_nobody_says_yes():
+    code = "from rawkomem.hosts.person import confirmed; print(confirmed('Vouch for this?'))"
+    done = subprocess.run([sys.executable, "-c", code], env=scrubbed(), input="y\n", capture_output=True, text=True,
+                          start_new_session=True, check=True)  # fmt: skip
+    assert done.stdout == "False\n"
