@@ -51,7 +51,8 @@ BRACKETS = (  # … and words in brackets, without the bracket
 COMMENTS = ("!--", "![cdata[")
 BLANKS = " \t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 QUOTES = BLANKS + ">＞›〉❯"  # what may stand before the sign that opens a line
-DECORATION = " *_-=~+#[](){}|`'\""
+DECORATION = " *_-=~+#[](){}|`'\">"
+NUMBERING = "0123456789."
 MAX_ID_CHARS = 120
 SEEN_CHARS = 200  # of a line, or behind a sign, that decide whether it passes for the frame
 
@@ -110,15 +111,16 @@ def _defuse(line: str, code: bool = False) -> str:
 
 def _is_role(seen: str) -> bool:
     head, colon, _ = seen.partition(":")
-    return bool(colon) and head.strip(DECORATION) in ROLES
+    return bool(colon) and head.strip(DECORATION + NUMBERING) in ROLES
 
 
 def _is_metadata(seen: str) -> bool:
     """Tell whether a line reads as a fact about an item: `*Source: …*` or `Type: … | Source: …`."""
-    words = seen.lstrip("*_ ")
+    words = seen.lstrip(DECORATION)
     if words.startswith("type") and words[4:].lstrip("*_ ").startswith(":"):
         return "|" in words or "source" in words
-    return seen[0] in "*_" and words.startswith(METADATA)
+    before = seen[: len(seen) - len(words)]
+    return ("*" in before or "_" in before) and words.startswith(METADATA)
 
 
 def _is_item(seen: str) -> bool:
