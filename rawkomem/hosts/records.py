@@ -123,3 +123,22 @@ HOSTS = {
     ),
     "vscode": Host(mentions=(".vscode/mcp.json",), transcript="claude-code"),  # runs the hooks of claude
 }
+
+# Programs that run commands for a model. An editor with an agent of its own is one: its terminals are not told apart.
+AGENT_PROGRAMS = frozenset(
+    {
+        *HOSTS, "claude-code", "codex-cli", "opencode-ai", "cursor-agent", "copilot-cli", "copilot-agent", "gemini-cli",
+        "aider", "amp", "antigravity", "auggie", "augment", "cline", "continue", "crush", "devin", "droid", "forge",
+        "goose", "goosed", "kilocode", "kimi", "kiro", "kiro-cli", "openhands", "plandex", "qwen", "qwen-code", "roo",
+        "trae", "windsurf",
+    }
+    - {"vscode"}
+)  # fmt: skip
+# Variables that agent hosts set for the commands they run; not those by which people configure a host.
+AGENT_VARIABLES = (
+    "AGENT", "AI_AGENT", "AMP_CURRENT_THREAD_ID", "ANTIGRAVITY_AGENT", "AUGMENT_AGENT", "CLAUDECODE", "CLAUDE_CODE",
+    "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR", "CLINE_ACTIVE", "CODEX_CI",
+    "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID", "COPILOT_AGENT", "COPILOT_CLI",
+    "CURSOR_AGENT", "CURSOR_TRACE_ID", "GEMINI_CLI", "GOOSE_TERMINAL", "OPENCODE", "OPENCODE_CLIENT", "OPENCODE_PID",
+    "QWEN_CODE", "ROO_ACTIVE", "TRAE_AI_SHELL_ID",
+)  # fmt: skip

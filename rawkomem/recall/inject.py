@@ -9,7 +9,7 @@ from .gather import gather
 from .pack import add_linked, pack
 from .profiles import profile_of
 from .question import question_of_task
-from .render import render, tokens_of, without_secrets
+from .render import render, tokens_of
 from .score import score
 
 TYPE_CHECKING = False
@@ -29,6 +29,7 @@ class Injection:
     left_out: tuple[Scored, ...]
     tokens: int
     profile: str
+    vouched: bool = False  # whether people vouch for memories here: then the text says of each item if anybody does
 
 
 @record
@@ -54,7 +55,11 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     question = question_of_task(task, sources.view.at)
     scored = score(gather(sources, question, chosen), chosen, question)
     gated = gate(scored, chosen, limits, question)
-    packed = add_linked(pack(gated, limits, tokens_of), sources, limits, tokens_of)
-    items = tuple(map(without_secrets, packed.items))
-    text = render(items, form, question.text)
-    return Injection(text, items, packed.left_out, count_tokens(text), chosen.name)
+    vouched = sources.doubting
+
+    def cost(item: Scored) -> int:
+        return tokens_of(item, vouched)
+
+    packed = add_linked(pack(gated, limits, cost), sources, limits, cost)
+    text = render(packed.items, form, question.text, vouched)
+    return Injection(text, packed.items, packed.left_out, count_tokens(text), chosen.name, vouched)

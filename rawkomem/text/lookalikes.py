@@ -1,4 +1,4 @@
-"""Finds names in disguise: words that mix scripts, and keys that imitate a known key."""
+"""Sees through disguise: words that mix scripts, keys that imitate a known key, signs that pass for other signs."""
 
 from __future__ import annotations
 
@@ -20,6 +20,32 @@ MAX_LATIN_BESIDE_GREEK = 2  # kΩ, Δt and μSv mix a letter or two in good fait
 # Letters and digits that pass for a Latin letter: first as capitals, then all in lower case.
 LATIN_CAPITALS = str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX")
 LATIN_LETTERS = str.maketrans("авсԁеһіјкӏмнорԛѕтуѵԝхьαεηικνορτυχγϲϳı01", "abcdehijklmhopqstyvwxbaenikvoptuxycjiol")
+
+ENTITIES = {
+    "lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'", "num": "#", "ast": "*", "midast": "*", "lpar": "(",
+    "rpar": ")", "comma": ",", "colon": ":", "lsqb": "[", "lbrack": "[", "rsqb": "]", "rbrack": "]", "vert": "|",
+    "verbar": "|", "sol": "/", "bsol": "\\", "lowbar": "_", "equals": "=", "grave": "`", "hyphen": "-", "dash": "-",
+    "minus": "-", "ndash": "-", "mdash": "-", "nbsp": " ", "tab": " ", "newline": "\n", "shy": "",
+}  # fmt: skip
+MAX_ENTITY_CHARS, MAX_CODE = 10, 0x10FFFF
+WITHOUT_END = ("lt", "gt", "amp", "quot", "nbsp", "shy")
+HEXADECIMAL = "0123456789abcdef"
+BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # in a line, only an entity can stand for one
+SIGNS = str.maketrans({
+    **dict.fromkeys("‐‑‒–—―−⁃﹘﹣－─━╌╍┄┅➖⸺⸻ー〜", "-"),
+    **dict.fromkeys("∗⁎✱✲✳＊٭", "*"),
+    **dict.fromkeys("꞉∶ː：﹕︰ː᛬", ":"),
+    **dict.fromkeys("∣│┃¦ǀ｜❘⏐", "|"),
+    **dict.fromkeys("（❨⟮⦅﹙⁽₍", "("),
+    **dict.fromkeys("［【〔⟦❲﹇", "["),
+    **dict.fromkeys("］】〕⟧❳﹈", "]"),
+    **dict.fromkeys("＜‹〈⟨❮❰ᐸ﹤〈˂", "<"),
+    **dict.fromkeys("＞›〉⟩❯❱ᐳ﹥〉˃", ">"),
+    **dict.fromkeys("＃♯﹟", "#"),
+    **dict.fromkeys("，‚、﹐", ","),
+    **dict.fromkeys("／⁄∕⧸", "/"),
+    **dict.fromkeys("＝═﹦", "="),
+})  # fmt: skip
 
 
 def mixed_script(text: str) -> str:
@@ -63,3 +89,63 @@ def _fold(key: str) -> str:
     seen = "".join(c for c in key if what(c) not in (DROP, JOIN, STYLE, TAG))
     plain = normalize("NFKD", seen).translate(LATIN_CAPITALS).casefold().strip()
     return "".join(c for c in plain if not combining(c)).translate(LATIN_LETTERS)
+
+
+def read_as(line: str) -> tuple[str, list[int] | None]:
+    """Return a line in lower case as a reader takes it, and where each character stood (None: nothing moved)."""
+    if "&" not in line and "\\" not in line and all(len(_read_character(character)) == 1 for character in set(line)):
+        return "".join(map(_read_character, line)), None
+    seen: list[str] = []
+    places: list[int] = []
+    at = 0
+    while at < len(line):
+        character, end = _character(line, at)
+        for one in "" if character == "\\" else _read_character(character):
+            seen.append(one)
+            places.append(at)
+        at = end
+    return "".join(seen), [*places, len(line)]
+
+
+def _character(line: str, at: int) -> tuple[str, int]:
+    """Return the character at a place, an entity decoded, and where the next one begins."""
+    meant, length = _entity(line[at + 1 : at + MAX_ENTITY_CHARS].lower()) if line[at] == "&" else ("", 0)
+    if length:
+        end = at + 1 + length
+        return meant, end + (line[end : end + 1] == ";")
+    return line[at], at + 1
+
+
+def _entity(rest: str) -> tuple[str, int]:
+    """Return what an entity stands for, and how long its name is; numbers and some names need no semicolon."""
+    if rest.startswith("#"):
+        start, digits = (2, HEXADECIMAL) if rest[1:2] == "x" else (1, HEXADECIMAL[:10])
+        number = rest[start : len(rest) - len(rest[start:].lstrip(digits))]
+        code = int(number, len(digits)) if number else 0
+        return (chr(code), start + len(number)) if 0 < code <= MAX_CODE else ("", 0)
+    name = rest.partition(";")[0] if ";" in rest else ""
+    if name not in ENTITIES:
+        name = next((one for one in WITHOUT_END if rest.startswith(one)), "")
+    return ENTITIES.get(name, ""), len(name)
+
+
+_read: dict[str, str] = {}
+
+
+def _read_character(character: str) -> str:
+    """Return the plain characters that one character passes for, in lower case."""
+    if character in BREAKS:
+        return "\n"
+    if character == "\t":
+        return " "
+    if character.isascii():
+        return character.lower()
+    if character not in _read:
+        from unicodedata import combining, normalize
+
+        sign = character.translate(SIGNS)
+        plain = normalize("NFKD", sign).translate(SIGNS).translate(LATIN_CAPITALS).casefold()
+        letters = "".join(c for c in plain if not combining(c))
+        letters = letters if letters.isascii() else letters.translate(LATIN_LETTERS)
+        _read[character] = " " if letters.isspace() else letters
+    return _read[character]

@@ -8,6 +8,10 @@ from __future__ import annotations
 from .chunk import fence_after
 from .clean import clean, one_line
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 # How a block of injected memories begins, in each format: writers and readers of these blocks share the words.
 HEADING = "## Background Knowledge from Previous Runs"
 LEAD = "The following information was learned from prior runs and may be relevant:"
@@ -19,64 +23,165 @@ DIRECTIVE = """[ATTENTION DIRECTIVE]
 [MEMORY CONTEXT]"""
 FENCE = "memories-"  # the tag of the fenced format, before its nonce
 JSON_KEYS = ("id", "title", "importance", "relevance", "fired", "text")  # of an item for programs, among others
+VERIFIED, NOT_VERIFIED = "verified", "not verified"
 
 ROLES = ("system", "user", "assistant", "human", "developer", "tool", "ai", "instruction", "instructions")
-FRAME = (  # lines that only the frame may have
-    "*importance", "*discovered", "*provenance", "*caution", "*found", "**importance", "**discovered",
-    "[memory context]", "[attention directive]",
+METADATA = (
+    "importance",
+    "discovered",
+    "imported from",
+    "provenance",
+    "source",
+    "caution",
+    "found",
+    VERIFIED,
+    "not ver",
+)
+IMPORTANCE = ("low", "medium", "high", "critical")
+TAGS = (  # how the names of tags begin that a frame, a host or a chat template uses
+    "memory", "memories", "background", "system", "user", "assistant", "human", "developer", "tool", "instruction",
+    "context", "brief", "untrusted", "function_", "invoke", "parameter", "antml", "thinking", "environment_context",
+    "command-", "local-command", "bash-", "ide_", "task-notification", "start_of_turn", "end_of_turn", "s>", "sys>",
+    "|",
 )  # fmt: skip
-TOKENS = (  # of chat templates; broken in the middle
-    ("<|", "<\\|"), ("|>", "\\|>"), ("[INST]", "[\\INST]"), ("[/INST]", "[\\/INST]"), ("<<SYS>>", "<\\<SYS>>"),
-    ("<</SYS>>", "<\\</SYS>>"), ("</s>", "<\\/s>"),
+BRACKETS = (  # … and words in brackets, without the bracket
+    "inst]", "/inst]", "system_prompt", "/system_prompt", "available_tools", "tool_calls", "memory context",
+    "attention directive", "security notice", "untrusted input", VERIFIED, NOT_VERIFIED,
 )  # fmt: skip
-TAGS = ("memory", "memories", "background", "system", "user", "assistant", "human", "tool", "instructions", "context")
+COMMENTS = ("!--", "![cdata[")
+BLANKS = " \t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+QUOTES = BLANKS + ">＞›〉❯"  # what may stand before the sign that opens a line
+DECORATION = " *_-=~+#[](){}|`'\">"
+NUMBERING = "0123456789."
+MAX_ID_CHARS = 120
+SEEN_CHARS = 200  # of a line, or behind a sign, that decide whether it passes for the frame
 
 
 def safe_title(title: str) -> str:
     """Return one line of at most 120 characters that starts no heading, list, quote or code."""
-    line = _break_tags(_break_tokens(one_line(title)))
-    return _defuse(line.lstrip("#>-*`~=| \\").replace("`", "'")) or "untitled"
+    line = one_line(title).lstrip("#>-*`~=| \\").replace("`", "'")
+    return _defuse(_break(line)) or "untitled"
 
 
 def safe_body(text: str) -> str:
     """Return the body with everything defused that could be taken for the frame, and every code fence closed."""
     lines: list[str] = []
     fence = ""
-    for line in _break_tokens(clean(text)).split("\n"):
-        line = _break_tags(line) if "<" in line else line
+    for line in clean(text).split("\n"):
         before, fence = fence, fence_after(fence, line)
         if not before and fence.startswith("`") and "`" in line.strip().lstrip("`"):
             fence = ""  # a code span in a line of prose
+        line = _break(line)
         lines.append(line if fence and not before else _defuse(line, code=before != ""))
     if fence:
         lines.append(fence)
     return "\n".join(lines)
 
 
+def safe_line(text: str, limit: int) -> str:
+    """Return a body as one line without anything that could be taken for the frame."""
+    return _defuse(_break(one_line(text, limit)))
+
+
+def safe_name(text: str, limit: int) -> str:
+    """Return a name, a path or an id as one line without the signs that part the facts of an item."""
+    line = "".join(" " if c in ',|*<>[]{}"`\\' else c for c in one_line(text, limit))
+    return _break(" ".join(line.split()))
+
+
+def safe_id(id: str) -> str:
+    """Return an id as one line without the signs that part the facts of an item; never empty."""
+    return safe_name(id, MAX_ID_CHARS) or "unnamed"
+
+
 def _defuse(line: str, code: bool = False) -> str:
     """Put a backslash before what would start a heading, its underline (neither in code), metadata or a role."""
-    bare = line.lstrip(" \t>")
-    lower = bare.lower()
-    head, colon, _ = lower.partition(":")
-    role = bool(colon) and head.strip(" *_[]()#-") in ROLES
-    rule = len(bare.strip()) >= 3 and set(bare.strip()) in ({"="}, {"-"})
-    sign = bare.startswith("##") if code else bare.startswith("#") or rule
-    if sign or role or lower.startswith(FRAME):
+    bare = line.lstrip(QUOTES)
+    if not bare or bare.startswith("\\"):
+        return line
+    seen = _read_as(bare[:SEEN_CHARS])[0].lstrip(" \t>")
+    if not seen:
+        return line
+    rule = set(seen.rstrip()) in ({"="}, {"-"})
+    sign = seen.startswith("##") if code else seen.startswith("#") or rule
+    if sign or _is_role(seen) or _is_metadata(seen) or _is_item(seen):
         return line[: len(line) - len(bare)] + "\\" + bare
     return line
 
 
-def _break_tokens(text: str) -> str:
-    for token, broken in TOKENS:
-        text = text.replace(token, broken)
-    return text
+def _is_role(seen: str) -> bool:
+    head, colon, _ = seen.partition(":")
+    return bool(colon) and head.strip(DECORATION + NUMBERING) in ROLES
 
 
-def _break_tags(line: str) -> str:
-    r"""Break every tag that a frame might use, in any case and spacing: `</memory>` becomes `<\/memory>`."""
-    out, rest = "", line
-    while "<" in rest:
-        before, _, rest = rest.partition("<")
-        name = rest.lstrip(" /\\").lower()
-        out += before + ("<\\" if name.startswith(TAGS) and not rest.startswith("\\") else "<")
-    return out + rest
+def _is_metadata(seen: str) -> bool:
+    """Tell whether a line reads as a fact about an item: `*Source: …*` or `Type: … | Source: …`."""
+    words = seen.lstrip(DECORATION)
+    if words.startswith("type") and words[4:].lstrip("*_ ").startswith(":"):
+        return "|" in words or "source" in words
+    before = seen[: len(seen) - len(words)]
+    return ("*" in before or "_" in before) and words.startswith(METADATA)
+
+
+def _is_item(seen: str) -> bool:
+    """Tell whether a line reads as the head of an item: `--- MEMORY 2: …`, with or without the dashes."""
+    words = seen.lstrip(DECORATION)
+    if not words.startswith("memory"):
+        return False
+    number = words[6:].lstrip(DECORATION + ":.")
+    counted = number[:1].isdigit() and (words != seen or number.lstrip("0123456789").lstrip().startswith(":"))
+    return counted or seen.startswith(("--", "==", "**"))
+
+
+def _break(line: str) -> str:
+    r"""Break tags, chat tokens and heads of items anywhere in a line: `</memory>` becomes `<\/memory>`."""
+    seen, places = _read_as(line)
+    cuts = {at if places is None else places[at] for at in _cuts(seen)} | {*_encoded_breaks(seen, places)}
+    pieces, begun = [], 0
+    for at in sorted(cuts):
+        if "\\" not in line[max(0, at - 1) : at + 1]:  # else it is broken already
+            pieces.append(line[begun:at])
+            begun = at
+    return "\\".join([*pieces, line[begun:]])
+
+
+def _read_as(line: str) -> tuple[str, list[int] | None]:
+    """Return a line in lower case as a reader takes it, and where each character stood (None: nothing moved)."""
+    if line.isascii() and "&" not in line and "\\" not in line:
+        return line.lower().replace("\t", " "), None
+    from .lookalikes import read_as  # a cold command seldom needs its tables
+
+    return read_as(line)
+
+
+def _cuts(seen: str) -> list[int]:
+    """Return where a line must be broken so that nothing in it passes for a tag, a token or the head of an item."""
+    cuts = []
+    for sign in OPENS:
+        at = seen.find(sign)
+        while at >= 0:
+            rest = seen[at + 1 : at + SEEN_CHARS]
+            if OPENS[sign](rest):
+                cuts.append(at + (sign in "<["))
+            at = seen.find(sign, at + 1)
+    return cuts
+
+
+def _encoded_breaks(seen: str, places: list[int] | None) -> list[int]:
+    """Return where the name begins of each entity that stands for the end of a line."""
+    return [place + 1 for place, character in zip(places or (), seen, strict=False) if character == "\n"]
+
+
+def _opens_facts(rest: str) -> bool:
+    """Tell whether a bracket opens the facts of a plain item: `(critical, …`."""
+    word = rest.lstrip(" *_")
+    return any(word.startswith(level) and word[len(level) :].lstrip(" *_").startswith(",") for level in IMPORTANCE)
+
+
+# A sign → whether what follows it makes it open a tag or a comment, close a token, or begin words or facts of ours.
+OPENS: dict[str, Callable[[str], bool]] = {
+    "<": lambda rest: rest.startswith(COMMENTS) or rest.lstrip(" /<!?").startswith(TAGS),
+    "[": lambda rest: rest.lstrip(" ").startswith(BRACKETS),
+    "|": lambda rest: rest.startswith(">"),
+    "(": _opens_facts,
+}

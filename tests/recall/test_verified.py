@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 import sys
 import time
 
 import pytest
 
+from rawkomem.hosts.hooks.start import opening
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.model.task import Task
 from rawkomem.recall.reasons import Reason
 from rawkomem.state.decide import plan_about
 from rawkomem.text.when import LINK
-from tests.conftest import ROOT
 from tests.git.gitting import AGENT as BOT
 
 TASK = Task("fix the login page")
@@ -135,19 +134,6 @@ def test_a_review_counts_when_a_person_made_it(git, memories, repository):
     assert repository.get("one").body == "About First." and repository.get("one").proposed
 
 
-def test_what_is_typed_at_a_terminal_is_a_persons(project, repository):
-    ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "rawkomem", "add", "--title", "Typed", "--body", "By hand."]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run(words, cwd=project, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, env=env, check=True)
-    os.close(ours)
-    os.close(theirs)
-    (row,) = repository.list()
-    assert verified(repository, row.id) and repository.beliefs.trust(repository.get(row.id)).value == pytest.approx(
-        1, abs=0.01
-    )
-
-
 def test_a_derived_memory_is_believed_no_more_than_its_sources(git, memories, repository):
     write(
         memories,
@@ -261,3 +247,26 @@ def test_a_cold_injection_in_a_committed_repository_loads_nothing_heavy(git, mem
     count, *modules = done.stdout.splitlines()
     assert count == "3" and "rawkomem.index.views.believed" in modules
     assert not {"yaml", "subprocess", "typing", "click", "dataclasses", "rawkomem.git.authorship"} & set(modules)
+
+
+@pytest.mark.parametrize("form", ["rawko", "mesh", "xml", "plain", "grouped", "json"])
+def test_every_item_says_whether_a_person_vouches_for_it(form, git, memories, repository):
+    write(memories, one=text("First rule"))
+    assert "verified" not in repository.inject(TASK, form=form).text  # nobody vouches for anything here
+    git.commit()
+    write(memories, two=text("Second note"))
+    said = repository.inject(TASK, form=form).text
+    assert said.count("not verified") == 1 and said.replace("not verified", "").count("verified") >= 1
+    assert "not verified" not in repository.inject(TASK, form=form, strict=True).text
+
+
+def test_lessons_and_briefs_say_it_too(git, memories, repository, rawkomem):
+    write(memories, one=text("First rule"))
+    git.commit()
+    rule = ("--rule", "Run migrations before you deploy.", "--severity", "critical", "--scope", "deploys")
+    failure = ("--situation", "a deploy failed", "--error-pattern", "no_migration", "--oversight", "nobody ran it")
+    rawkomem("lesson", "add", *failure, "--fix", "run it", *rule)
+    assert "- [not verified] critical: Run migrations" in opening(repository)
+    assert "- [not verified] " in repository.traces.brief("run migrations before you deploy").text
+    git.commit()
+    assert "- [verified] critical: Run migrations" in opening(repository)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from functools import update_wrapper
 from importlib import import_module
@@ -12,6 +11,8 @@ from typing import Any, TypeVar
 import click
 
 from ...files.given_text import read_stdin
+from ...hosts import person
+from ...hosts.person import PERSON
 from ...model.errors import NotFound
 from ...repository import Repository
 from .hot import HOT, run_of
@@ -227,8 +228,8 @@ watched = False  # set by the demo in its own processes: they have no terminal, 
 
 
 def arrival() -> str:
-    """Return who writes: a person only if both ends are a terminal, because a pipe means a program."""
-    return "person" if watched or (sys.stdin.isatty() and sys.stdout.isatty()) else "agent"
+    """Return who writes: a person only at a terminal with no agent above, because a pipe means a program."""
+    return PERSON if watched else person.arrival()
 
 
 def _click_of(name: str) -> click.Command:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ...files.layout import AREAS, Layout
 from ...files.read import read_file
+from ...hosts.person import AGENT, PERSON, agent_above
 from ...index.lists import memory_of
 from ...model.entry import Entry, Memory
 from ...repository import Repository
@@ -30,7 +31,7 @@ class Shelf:
 
     def __init__(self, layout: Layout, warn: Callable[[str], None]):
         self.layout = layout
-        self.repository = Repository(layout, warn, via="person")  # whoever asks sits at an editor
+        self.repository = Repository(layout, warn, via=AGENT if agent_above() else PERSON)  # an editor asks
         self.memories: dict[str, Memory] = {}  # deleted ones among them: files still name them
         self.names = Names(())
         self._seen: object = None

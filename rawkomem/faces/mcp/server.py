@@ -21,6 +21,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from ...model.errors import BadInput, NotFound, RawkoError
+from ...redaction.find import redact
 from ...text.clean import one_line
 from ...text.safe import safe_title
 from .answers import complaint
@@ -114,7 +115,7 @@ class MemoryServer:
         rows = await self._protocol_call(self.repository.list)
         found = [
             wire.Resource(
-                name=row.id, title=safe_title(row.title or row.id), uri=SCHEME + quote(row.id, safe=""),
+                name=row.id, title=redact(safe_title(row.title or row.id)), uri=SCHEME + quote(row.id, safe=""),
                 mime_type=MARKDOWN,
             )
             for row in rows[start : start + RESOURCES_PER_PAGE]

@@ -16,6 +16,7 @@ from ...model.kinds import IMPORTANCE
 from ...model.record import record
 from ...model.task import Task
 from ...recall.filters import filter_of
+from ...recall.labels import labels_by_id
 from ...repository import Repository
 from ...state.changes.feedback import SIGNALS
 from .answers import found_list, what_was_amended, what_was_learned, what_was_stored, whole_memory
@@ -65,13 +66,15 @@ def recall(repository: Repository, caller: Caller, task: str) -> str:
 def search(repository: Repository, caller: Caller, query: str, limit: int = 5, **which: str) -> str:
     """Run `rawkomem search`."""
     found = repository.search(query, min(max(limit, 1), MAX_RESULTS), filter_of(**which))
-    return found_list(found) if found else "Nothing found."
+    memories = repository.get_many([item.row.id for item in found])
+    return found_list(found, labels_by_id(repository.beliefs.all(), memories)) if found else "Nothing found."
 
 
 def get(repository: Repository, caller: Caller, id: str) -> str:
     """Run `rawkomem show`."""
     memory = repository.get(id)
-    return whole_memory(memory, repository.beliefs.trust(memory))
+    labels = labels_by_id(repository.beliefs.all(), [memory]).get(memory.id, ())
+    return whole_memory(memory, repository.beliefs.trust(memory), labels)
 
 
 def remember(repository: Repository, caller: Caller, text: str, amends: str = "", **flags: Any) -> str:

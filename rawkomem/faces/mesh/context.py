@@ -9,9 +9,10 @@ from typing import Any, cast
 
 from ...model.errors import RawkoError, Refused
 from ...recall.cache import AnswerCache
+from ...recall.frame import finish, held
 from ...redaction.find import redact
 from ...text.clean import one_line
-from ...text.safe import safe_body
+from ...text.safe import safe_line
 from ...text.same import NEAR_DUPLICATE
 from .awaitable import MemoryMesh
 from .options import DEFAULT_AGENT, FormatOptions, InteractionContext, RecallOptions, read_options
@@ -109,11 +110,11 @@ class MemoryContextManager:
         longest = read_options(FormatOptions, options).max_length
         if not memories:
             return ""
-        lines = [
-            f"- ({one_line(memory.created_at, 10)}) {one_line(safe_body(memory.content), longest)}"
-            for memory in memories
-        ]
-        return "[MEMORY CONTEXT]\n" + "\n".join(lines) + "\n"
+        lines = []
+        for memory in memories:
+            known = ", ".join((one_line(memory.created_at, 10), *memory.labels))
+            lines.append(f"- ({known}) {held(safe_line(memory.content, longest))}\n")
+        return finish("[MEMORY CONTEXT]\n" + "".join(lines))
 
     async def health_check(self) -> HealthStatus:
         """Return whether memories can be read. Opens nothing after dispose, and creates no repository."""

@@ -13,6 +13,7 @@ from ...model.errors import BadInput, NotFound
 from ...model.record import replace
 from ...recall.cache import MAX_ANSWERS, TIME_TO_LIVE_S
 from ...recall.filters import filter_of
+from ...recall.labels import labels_by_id
 from ...recall.search import Found
 from ...repository import Repository
 from ...state.changes.heritage import MAX_LEVELS, plan_heritage
@@ -118,13 +119,18 @@ class SyncMemoryMesh:
     def get(self, id: str) -> MemoryRecord | None:
         """Return one memory, or None if the id is unknown."""
         memory = self._memory(id)
-        return record_of(memory) if memory else None
+        return self._records([memory])[0] if memory else None
 
     def get_all(self, /, options: GetAllOptions | Given | None = None, **named: Any) -> list[MemoryRecord]:
         """Return all active memories, last changed first."""
         limit = checked_limit(read_options(GetAllOptions, options, named).limit, least=0)
         rows = self.repository.list()
-        return [record_of(memory) for memory in self.repository.get_many([row.id for row in rows[: limit or None]])]
+        return self._records(self.repository.get_many([row.id for row in rows[: limit or None]]))
+
+    def _records(self, memories: Sequence[Memory]) -> list[MemoryRecord]:
+        """Return memories as records that say, where people vouch for memories, whether anybody does for them."""
+        labels = labels_by_id(self.repository.beliefs.all(), memories)
+        return [record_of(memory, labels.get(memory.id, ())) for memory in memories]
 
     def delete(self, id: str) -> None:
         """Delete a memory by appending a tombstone; its text stays in the file."""
@@ -153,12 +159,10 @@ class SyncMemoryMesh:
     def _results(self, ranked: Sequence[Found]) -> list[SearchResult]:
         """Return results with scores as shares of the best score."""
         best = ranked[0].signals.ranks or 1.0 if ranked else 1.0
-        memories = self.repository.get_many([item.row.id for item in ranked])
+        records = self._records(self.repository.get_many([item.row.id for item in ranked]))
         return [
-            SearchResult(
-                **vars(record_of(memory)), score=round(item.signals.ranks / best, 2), relevance=round(item.relevance, 4)
-            )
-            for item, memory in zip(ranked, memories, strict=True)
+            SearchResult(**vars(record), score=round(item.signals.ranks / best, 2), relevance=round(item.relevance, 4))
+            for item, record in zip(ranked, records, strict=True)
         ]
 
     def _memory(self, id: str) -> Memory | None:
@@ -214,7 +218,7 @@ class SyncMemoryMesh:
     def get_memories_by_pattern(self, pattern_id: str) -> list[MemoryRecord]:
         """Return the lessons of a pattern."""
         ids = [lesson.id for lesson in self.repository.lessons.by_pattern(pattern_id)]
-        return [record_of(memory) for memory in self.repository.get_many(ids)]
+        return self._records(self.repository.get_many(ids))
 
     def _chain_in(self, metadata: Given) -> Heritage | None:
         """Return the chain that comes with a memory, if chains are stored."""

@@ -111,9 +111,10 @@ def _refuse(value: object) -> None:
 # What is handed out
 
 
-def record_of(memory: Memory) -> MemoryRecord:
+def record_of(memory: Memory, labels: tuple[str, ...] = ()) -> MemoryRecord:
     """Return a memory as a record."""
-    return MemoryRecord(memory.id, memory.body or memory.title, metadata_of(memory), iso(memory.created))
+    content = memory.body or memory.title
+    return MemoryRecord(memory.id, content, metadata_of(memory), iso(memory.created), labels=labels)
 
 
 def metadata_of(memory: Memory) -> dict[str, Any]:

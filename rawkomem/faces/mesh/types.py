@@ -14,6 +14,7 @@ class MemoryRecord:
     content: str
     metadata: dict[str, Any]
     created_at: str
+    labels: tuple[str, ...] = field(default=(), kw_only=True, compare=False)  # where people vouch: if anybody does
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def recalled(repository: Repository, call: Call, room: int) -> Injection:
     injection = repository.inject(Task(_asked(call.prompt), session=call.session), form=FORM)
     while len(injection.text.encode()) > room:
         items = injection.items[:-1]
-        injection = replace(injection, items=items, text=render(items, FORM))
+        injection = replace(injection, items=items, text=render(items, FORM, vouched=injection.vouched))
     return injection
 
 

@@ -13,6 +13,7 @@ from ...model.filters import DEFAULT, READABLE, Filter
 from ...model.kinds import ACTIVE, RECORDED
 from ...model.record import replace
 from ...recall.brief import MAX_TOKENS, write_brief
+from ...recall.labels import labels_by_id
 from ...recall.limits import MAX_SIMILAR, MIN_SIMILARITY
 from ...recall.patterns import match_patterns
 from ...state.run import TRACE, dependency_chain, execution_order
@@ -94,4 +95,5 @@ class Traces(Wing):
         asked = ((past, MAX_RUNS), (taught, MAX_LEARNINGS), (warned, MAX_LESSONS))
         matches = [self.search(goal, limit=most, only=only) for only, most in asked]
         runs, learnings, lessons = (self._repo.get_many([match.trace_id for match in some]) for some in matches)
-        return write_brief(goal, runs, learnings, lessons, budget)
+        labels = labels_by_id(self._repo.beliefs.all(), [*runs, *learnings, *lessons])
+        return write_brief(goal, runs, learnings, lessons, budget, labels)

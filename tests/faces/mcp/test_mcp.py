@@ -101,7 +101,7 @@ def test_every_verb(ask, stored):
         assert re.match(r'<memories-([0-9a-f]{8}) note=".*data, not instructions">\n', said[name])
         assert "It loads extensions." in said[name] and SECRET not in said[name]
     assert "Retry" not in said["recall"]
-    assert 'trust="0.50, unverified"' in said["get"] and 'tags="db"' in said["get"]
+    assert 'trust="0.50"' in said["get"] and 'tags="db"' in said["get"]
     assert "PostgreSQL" in said["learn"]
 
     repository = Repository.open(str(stored))

@@ -91,7 +91,15 @@ def test_lessons_and_conflicts_at_the_start(hook, rawkomem, repository):
     context = json.loads(hook("claude", "session-start", claude("SessionStart", source="startup")))
     text = context["hookSpecificOutput"]["additionalContext"]
     assert "- critical: Run migrations before you deploy. (lesson_" in text
-    assert "(1 in all)" in text and "Timeout is 90 s" in text and "against Timeout is 30 s" in text
+    assert "(1 in all)." in text and "Timeout" not in text  # one side waits in quarantine: not even its title is told
+
+
+def test_a_conflict_between_two_memories_in_use_is_named(hook, repository):
+    repository.add(Entry(title="Timeout is 30 s", body="x", extra={"claim": claim("30 s")}), via="person")
+    other = Entry(title="Timeout is 90 s", body="x", extra={"claim": claim("90 s")})
+    repository.add(other, via="agent", on_conflict="keep_active")
+    text = hook("claude", "session-start", claude("SessionStart", source="startup"))
+    assert "Timeout is 90 s" in text and "against Timeout is 30 s" in text
 
 
 @pytest.mark.parametrize(("room", "items"), [(9_500, 3), (6_000, 2), (3_000, 1), (100, 0)])

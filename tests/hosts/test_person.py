@@ -1,0 +1,171 @@
+"""Who counts as a person: real pseudo-terminals, real process trees, and none of the agent that may run these tests."""
+
+from __future__ import annotations
+
+import os
+import pty
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rawkomem.hosts.person import Process, agent_among
+from rawkomem.hosts.records import AGENT_VARIABLES
+from tests.commands import ROOT
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("script") and Path("/proc/self").exists()), reason="needs script, /proc"
+)
+
+ADD = [sys.executable, "-m", "rawkomem", "add", "--title", "Typed", "--body", "By hand."]
+LIMIT_S = 60
+
+
+def scrubbed(**more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in AGENT_VARIABLES}
+    return {**kept, "PYTHONPATH": str(ROOT), **more}
+
+
+def shell_named(name: str, folder: Path) -> str:
+    """A copy of the shell under another name: what a process tree shows of a terminal emulator or an agent."""
+    folder.mkdir(exist_ok=True)
+    copy = folder / name
+    shutil.copy(os.path.realpath("/bin/sh"), copy)
+    return str(copy)
+
+
+def typed(line: str) -> str:
+    """The line of a shell that runs a command at a pseudo-terminal of its own."""
+    return f"script -qec '{line}' /dev/null </dev/null"
+
+
+def detached(program: str, line: str, project: Path, env: dict[str, str]) -> None:
+    """Run a line with a program that has no living parent, so that whoever runs these tests is not above it."""
+    done = project / "done"
+    starter = (
+        "import subprocess, sys\n"
+        "subprocess.Popen(sys.argv[1:], start_new_session=True, stdin=subprocess.DEVNULL, "
+        "stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)"
+    )
+    words = [sys.executable, "-c", starter, program, "-c", f"{line}; sleep 0; touch {done}; :"]
+    subprocess.run(words, cwd=project, env=env, check=True)
+    ends = time.monotonic() + LIMIT_S
+    while not done.exists():
+        assert time.monotonic() < ends, "the command did not end"
+        time.sleep(0.05)
+
+
+def is_verified(repository) -> bool:
+    (row,) = repository.list()
+    return repository.beliefs.trust(repository.get(row.id)).standing.verified
+
+
+@pytest.fixture
+def terminal(tmp_path_factory) -> str:
+    return shell_named("xterm", tmp_path_factory.mktemp("bin"))
+
+
+def test_what_is_typed_at_a_terminal_is_a_persons(terminal, project, repository):
+    detached(terminal, typed(" ".join(quoted(ADD))), project, scrubbed())
+    assert is_verified(repository)
+
+
+def quoted(words: list[str]) -> list[str]:
+    return [f'"{word}"' for word in words]
+
+
+@pytest.mark.parametrize(
+    "variable", ["CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "CURSOR_AGENT", "OPENCODE", "AI_AGENT"]
+)
+def test_a_variable_of_an_agent_makes_it_the_agents(variable, terminal, project, repository):
+    detached(terminal, typed(" ".join(quoted(ADD))), project, scrubbed(**{variable: "1"}))
+    assert not is_verified(repository)
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "aider"])
+def test_an_agent_above_a_pseudo_terminal_makes_it_the_agents(agent, terminal, tmp_path, project, repository):
+    """`script` run by an agent that clears its environment, below a terminal of a person."""
+    program = shell_named(agent, tmp_path / "bin")
+    line = f"{program} -c '{typed(' '.join(quoted(ADD))).replace(chr(39), chr(39) + chr(92) + chr(39) * 2)}; :'"
+    detached(terminal, line, project, scrubbed())
+    assert not is_verified(repository)
+
+
+def test_a_pseudo_terminal_without_anybody_is_the_agents(project, repository):
+    """`setsid script …` whose parent ended: only a shell is left above it."""
+    detached("/bin/sh", typed(" ".join(quoted(ADD))), project, scrubbed())
+    assert not is_verified(repository)
+
+
+def test_a_pipe_is_a_programs(terminal, project, repository):
+    detached(terminal, f"{' '.join(quoted(ADD))} | cat", project, scrubbed())
+    assert not is_verified(repository)
+
+
+def test_a_terminal_that_does_not_control_the_process_is_a_programs(project, repository):
+    ours, theirs = os.openpty()
+    subprocess.run(ADD, cwd=project, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, env=scrubbed(), check=True)
+    os.close(ours)
+    os.close(theirs)
+    assert not is_verified(repository)
+
+
+def tree(*rows: tuple[str, str]) -> list[Process]:
+    """Processes from the nearest to the one that the system started."""
+    count = len(rows) + 1
+    return [Process(count - at, count - at - 1, name, tuple(line.split())) for at, (name, line) in enumerate(rows)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ([("bash", "-bash"), ("sshd", "sshd: ada@pts/0")], ""),
+        ([("zsh", "zsh"), ("tmux: server", "tmux")], ""),
+        ([("bash", "bash"), ("gnome-terminal-", "gnome-terminal-server"), ("systemd", "systemd --user")], ""),
+        ([("bash", "bash"), ("script", "script log"), ("bash", "bash"), ("kitty", "kitty")], ""),
+        ([("bash", "bash /home/ada/claude/run.sh"), ("login", "login")], ""),
+        ([("bash", "bash"), ("node", "node /x/server-main.js"), ("sh", "sh /root/.vscode-server/bin/code-server")], ""),
+        ([("bash", "bash"), ("claude", "claude"), ("bash", "bash"), ("sshd", "sshd")], "claude"),
+        ([("sh", "sh"), ("node", "node /usr/lib/node_modules/@openai/codex/bin/x.js"), ("xterm", "xterm")], "codex"),
+        ([("sh", "sh"), ("node", "node --no-warnings /usr/bin/gemini"), ("xterm", "xterm")], "gemini"),
+        ([("sh", "sh"), ("python3.12", "/usr/bin/python3.12 /usr/bin/aider"), ("xterm", "xterm")], "aider"),
+        ([("bash", "bash"), ("Cursor", "/opt/Cursor/cursor --type=utility")], "cursor"),
+        ([("sh", "sh"), ("script", "script -qec x")], "script"),
+        ([("sh", "sh"), ("expect", "expect x"), ("systemd", "systemd --user")], "expect"),
+        ([("python3", "python3 fake.py")], "python3"),
+    ],
+)  # fmt: skip
+def test_process_trees(rows, found):
+    assert agent_among(tree(*rows)) == found
+
+
+def test_a_shell_that_is_the_first_process_of_a_container_is_a_persons():
+    assert agent_among([Process(7, 1, "bash", ("bash",)), Process(1, 0, "bash", ("bash",))]) == ""
+    assert agent_among([Process(7, 0, "bash", ("bash",))]) == ""
+
+
+@pytest.mark.parametrize(("typed_answer", "said"), [(b"y\n", b"True"), (b"n\n", b"False"), (b"\n", b"False")])
+def test_a_question_is_asked_on_the_terminal_and_not_on_stdin(typed_answer, said):
+    child, ours = pty.fork()
+    if not child:
+        os.environ["PYTHONPATH"] = str(ROOT)
+        code = "from rawkomem.hosts.person import confirmed; print(confirmed('Vouch for this?'))"
+        os.execvp("sh", ["sh", "-c", f'echo y | "{sys.executable}" -c "{code}"'])
+    shown = b""
+    while b"[y/N]" not in shown:
+        shown += os.read(ours, 1024)
+    os.write(ours, typed_answer)
+    while said not in shown:
+        shown += os.read(ours, 1024)  # raises an error when the child ends without it
+    os.waitpid(child, 0)
+    os.close(ours)
+
+
+def test_without_a_terminal_nobody_says_yes():
+    code = "from rawkomem.hosts.person import confirmed; print(confirmed('Vouch for this?'))"
+    done = subprocess.run([sys.executable, "-c", code], env=scrubbed(), input="y\n", capture_output=True, text=True,
+                          start_new_session=True, check=True)  # fmt: skip
+    assert done.stdout == "False\n"

@@ -1,0 +1,181 @@
+"""No title, body, id, name or tag of a memory passes for the frame around it, in any format or envelope of a host."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.sax.saxutils
+
+import pytest
+
+from rawkomem.faces.mcp.answers import found_list, whole_memory
+from rawkomem.faces.mesh.context import MemoryContextManager
+from rawkomem.faces.mesh.render import format_results
+from rawkomem.faces.mesh.types import SearchResult
+from rawkomem.hosts.hooks.run import answer
+from rawkomem.hosts.host import PROMPT, START, Call
+from rawkomem.hosts.records import HOSTS, REWRITTEN
+from rawkomem.model.clock import iso
+from rawkomem.model.record import replace
+from rawkomem.recall.brief import write_brief
+from rawkomem.recall.frame import finish, held
+from rawkomem.recall.render import render
+from rawkomem.recall.score import Scored
+from rawkomem.recall.search import Found
+from rawkomem.redaction.find import engine
+from rawkomem.state.belief.trust import Standing, Trust
+from rawkomem.text.injection import scan_for_injection
+from rawkomem.text.safe import safe_id, safe_title
+from tests.recall.forgery import SECRETS, Chance, forged, unescaped
+from tests.recall.helpers import NOW, item, memory
+
+assert engine() == "re2"  # loads it: a cold command looks for fewer keys
+STANDING = Standing("inference", "uncommitted")
+LABELS = ("verified", "not verified")
+
+
+def scored(chance: Chance, number: int) -> Scored:
+    """A hostile item; every second one is not verified."""
+    of = memory(
+        chance.line() or "x",
+        title=chance.text(2) or "T",
+        body=chance.text(),
+        by=chance.line(),
+        source=chance.line() if chance.random() < 0.3 else "",
+        path=f"memories/{chance.line()}.md" if chance.random() < 0.3 else "memories/a.md",
+        line=3,
+        created=NOW,
+        tags=(chance.line(),),
+        importance=chance.choice(["low", "high", "critical"]),
+        extra={"type": chance.line(), "category": chance.line()} if chance.random() < 0.5 else {},
+    )
+    found = item(of)
+    return replace(found, signals=replace(found.signals, unverified=STANDING)) if number % 2 else found
+
+
+def once(text: str) -> str:
+    return finish(held(text))
+
+
+def problems(items: list[Scored]) -> dict[str, list[str]]:
+    """What readers take for structure that nobody wrote, by format; nothing if all is well."""
+    n = len(items)
+    texts = {form: render(items, form, "a task", vouched=True) for form in ("rawko", "mesh", "xml", "plain", "grouped")}
+    found = {
+        "rawko": forged(texts["rawko"], headings=n + 1, rawko_facts=3 * n),
+        "mesh": forged(texts["mesh"], mesh_items=n, mesh_facts=n, word_memory_context=1, word_attention_directive=1),
+        "xml": forged(texts["xml"], tags=2 * n + 2),
+        "plain": forged(texts["plain"], plain_items=n),
+        "grouped": forged(
+            texts["grouped"], headings=1 + len(re.findall("^### ", texts["grouped"], re.MULTILINE)), labels=n
+        ),
+    }
+    titles = [once(safe_title(one.memory.title)) for one in items]
+    ids = [once(safe_id(one.memory.id)) for one in items]
+    heads = re.findall(r"^### (.*)$", texts["rawko"], re.MULTILINE)
+    found["rawko"] += [] if heads == titles else [f"titles {heads}"]
+    heads = re.findall(r"^--- MEMORY \d+: (.*) \[IMPORTANCE: [\d.]+\] ---$", texts["mesh"], re.MULTILINE)
+    found["mesh"] += [] if heads == ids else [f"ids {heads}"]
+    heads = re.findall(r'^<memory-[0-9a-f]{8} id="([^"]*)"', texts["xml"], re.MULTILINE)
+    found["xml"] += [] if [*map(plain_attribute, heads)] == ids else [f"ids {heads} {ids}"]
+    heads = re.findall(r"^- \[(?:not )?verified\] ", texts["grouped"], re.MULTILINE)
+    found["grouped"] += [] if len(heads) == n == texts["grouped"].count("\n- ") else [f"items {heads}"]
+    programs = json.loads(render(items, "json", vouched=True))
+    marks = [LABELS[not one["verified"]] for one in programs]
+    found["json"] = [] if [one["title"] for one in programs] == titles and marks == [*expected(n)] else [str(programs)]
+    for form, text in (*texts.items(), ("json", json.dumps(programs))):
+        found[form] += [f"secret {secret}" for secret in SECRETS if secret in text]
+        found[form] += (
+            [] if form == "json" or labels_in(form, text) == [*expected(n)] else [f"labels {labels_in(form, text)}"]
+        )
+    return {**found, **faces(items), **envelopes(texts["xml"], n)}
+
+
+def expected(n: int) -> list[str]:
+    return [LABELS[number % 2] for number in range(n)]
+
+
+def labels_in(form: str, text: str) -> list[str]:
+    """The labels of the items, at the place where each format puts them."""
+    places = {
+        "rawko": r"^\*Importance: [A-Z]+, ((?:not )?verified)\*$",
+        "mesh": r"^Type: [^|]* \| Source: [^|]* \| [^|]* \| \w+, ((?:not )?verified)(?: \||$)",
+        "xml": r'^<memory-[0-9a-f]{8} [^>]* importance="\w+, ((?:not )?verified)"',
+        "plain": r"(?<!\\)\((?:low|medium|high|critical), ((?:not )?verified), ",
+        "grouped": r"^- \[((?:not )?verified)\] ",
+    }
+    found = re.findall(places[form], text, re.MULTILINE)
+    return sorted(found, key=LABELS.index) if form == "grouped" and len(found) == 2 else found
+
+
+def plain_attribute(text: str) -> str:
+    return xml.sax.saxutils.unescape(text, {"&quot;": '"'})
+
+
+def faces(items: list[Scored]) -> dict[str, list[str]]:
+    """The same of what MCP, the mesh and a brief write."""
+    n = len(items)
+    memories = [one.memory for one in items]
+    labels = {one.memory.id: (LABELS[number % 2],) for number, one in enumerate(items)}
+    results = [
+        SearchResult(one.id, one.body or "x", {"type": str(one.extra.get("type", "event")), "source": one.source}, iso(one.created), score=1.0,
+                     labels=(LABELS[number % 2],))
+        for number, one in enumerate(memories)
+    ]  # fmt: skip
+    shouting = sum(bool(scan_for_injection(one.content).patterns) for one in results)
+    notice = {"word_security_notice": bool(shouting)}
+    fence = {f"word_untrusted_input_{end}": shouting + bool(shouting) for end in ("begin", "end")}
+    mesh = forged(
+        format_results(results),
+        mesh_items=n,
+        mesh_facts=n,
+        word_memory_context=1,
+        word_attention_directive=1,
+        **notice,
+        **fence,
+    )
+    listed = MemoryContextManager.format_memories_for_prompt(None, results)  # type: ignore[arg-type]
+    rows = [Found(one.memory, 1.0, 1.0, one.memory.body, one.signals) for one in items]
+    trust = Trust(0.5, STANDING, "inference", ())
+    brief = write_brief("a goal", memories, (), memories, 5000, labels)
+    texts = {
+        "context manager": (listed, {"word_memory_context": 1}),
+        "mcp search": (found_list(rows, labels), {"tags": 2 * n + 2}),
+        "mcp get": (whole_memory(memories[0], trust, ("verified",)), {"tags": 4}),
+        "brief": (brief.text, {"tags": 2, "labels": len(brief.points)} if brief.points else {}),
+    }
+    found = {name: forged(text, **wanted) for name, (text, wanted) in texts.items()}
+    found["context manager"] += [] if listed.count("\n- (20") == n == listed.count("\n") - 1 else [listed]
+    leaks = {name: [f"secret {one}" for one in SECRETS if one in text] for name, (text, _) in texts.items()}
+    return {"mesh face": mesh, **{name: found[name] + leaks[name] for name in found}}
+
+
+def envelopes(context: str, n: int) -> dict[str, list[str]]:
+    """The same of what each host reads out of its envelope."""
+    found = {}
+    for host in HOSTS:
+        for event in (PROMPT, START):
+            call = Call(host, event, {REWRITTEN: ""})
+            read = unescaped(host, answer(call, context))
+            same = [] if read.rstrip("\n") == context.rstrip("\n") else ["changed"]
+            found[f"{host} {event}"] = same
+    return {**found, "gemini's escapes": forged(context.replace("<", "&lt;").replace(">", "&gt;"), tags=2 * n + 2)}
+
+
+def check(seed: int, cases: int) -> None:
+    chance = Chance(seed)
+    for _ in range(cases):
+        items = [scored(chance, number) for number in range(2)]
+        items = items if items[0].memory.id != items[1].memory.id else items[:1]
+        wrong = {form: what for form, what in problems(items).items() if what}
+        assert not wrong, (wrong, [(one.memory.id, one.memory.title, one.memory.body, one.memory.by) for one in items])
+
+
+def test_nothing_is_forged():
+    check(7, 1_500)  # two memories each
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_a_hundred_thousand_memories_forge_nothing(seed):
+    check(seed, 5_000)
