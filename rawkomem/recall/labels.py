@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..text.safe import NOT_VERIFIED, VERIFIED
+from ..text.safe import NOT_VERIFIED, VERIFIED, safe_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from .signals import Signals
 
 Labels = tuple[str, ...]
+PROPOSED = "a change is proposed"
+MAX_NAMED_SOURCES = 3  # of a memory whose sources no longer hold
 
 
-def labels_of(signals: Signals, vouched: bool) -> Labels:
+def labels_of(memory: Memory, signals: Signals, vouched: bool) -> Labels:
     """Return the labels of an item; none of its standing where nobody vouches for anything (`vouched` is false)."""
-    return _standing(bool(signals.unverified)) if vouched else ()
+    standing = _standing(bool(signals.unverified)) if vouched else ()
+    weak = (f"made from {safe_id(source.id)}, which is {source.why}" for source in signals.weak[:MAX_NAMED_SOURCES])
+    return (*standing, *((PROPOSED,) if memory.proposed else ()), *weak)
 
 
 def labels_by_id(believed: Believed, memories: Iterable[Memory]) -> dict[str, Labels]:
@@ -26,7 +30,8 @@ def labels_by_id(believed: Believed, memories: Iterable[Memory]) -> dict[str, La
         return {}
     memories = [*memories]
     doubted = believed.unverified(memories)
-    return {memory.id: _standing(memory.id in doubted) for memory in memories}
+    proposed = {memory.id: (PROPOSED,) if memory.proposed else () for memory in memories}
+    return {memory.id: (*_standing(memory.id in doubted), *proposed[memory.id]) for memory in memories}
 
 
 def in_brackets(labels: Labels) -> str:

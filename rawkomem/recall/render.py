@@ -84,7 +84,7 @@ def part_of(item: Scored, vouched: bool) -> Part:
         title=safe_title(memory.title),
         body=safe_body(preview(memory.body)),
         importance=memory.importance,
-        labels=labels_of(item.signals, vouched),
+        labels=labels_of(memory, item.signals, vouched),
         found=_on_day(safe_name(place if is_imported else memory.by, 64) or "unknown", memory),
         is_imported=is_imported,
         place=safe_name(f"{memory.path}:{memory.line}", 200) if memory.path else "",

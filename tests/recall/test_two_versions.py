@@ -185,6 +185,14 @@ def test_commits_switched_off_in_the_users_settings(vouched, agent):
     assert "one" not in shown(vouched)
 
 
+@pytest.mark.parametrize("form", ["rawko", "xml", "mesh", "plain", "json", "grouped"])
+def test_every_format_says_that_a_change_is_proposed(vouched, agent, form):
+    assert "a change is proposed" not in vouched.inject(TASK, form=form).text
+    agent.amend("one", Entry(body="Evil."))
+    text = vouched.inject(TASK, form=form).text
+    assert text.count("a change is proposed") == 1 and "Evil" not in text
+
+
 def test_history_tells_what_is_only_proposed(vouched, agent):
     agent.delete("one")
     steps = vouched.history("one")

@@ -52,6 +52,7 @@ def test_a_source_that_no_longer_holds_is_named(derived, how, why):
         "digest": [("source", why)],
         "above": [("source", why)],
     }
+    assert derived.inject(TASK).text.count(f"made from source, which is {why}") == 2
 
 
 @pytest.mark.parametrize("kind", KINDS)
