@@ -13,6 +13,7 @@ from rawkomem.files.start import plan_start, write_start
 from rawkomem.repository import Repository
 from tests.commands import ENVIRONMENT, ROOT, Command
 from tests.git.gitting import Git
+from tests.terminals import terminal_in
 
 settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy machine")
@@ -74,6 +75,12 @@ def repository(project):
     opened.warnings = warnings  # type: ignore[attr-defined]
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def terminal(tmp_path_factory) -> str:
+    """A program that a process tree shows as a terminal emulator; see tests/terminals.py."""
+    return terminal_in(tmp_path_factory.mktemp("bin"))
 
 
 @pytest.fixture

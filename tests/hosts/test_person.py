@@ -4,68 +4,21 @@ from __future__ import annotations
 
 import os
 import pty
-import shutil
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 
 from rawkomem.hosts.person import Process, agent_among
-from rawkomem.hosts.records import AGENT_VARIABLES
 from tests.commands import ROOT
-
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("script") and Path("/proc/self").exists()), reason="needs script, /proc"
-)
+from tests.terminals import detached, scrubbed, shell_named, typed
 
 ADD = [sys.executable, "-m", "rawkomem", "add", "--title", "Typed", "--body", "By hand."]
-LIMIT_S = 60
-
-
-def scrubbed(**more: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in AGENT_VARIABLES}
-    return {**kept, "PYTHONPATH": str(ROOT), **more}
-
-
-def shell_named(name: str, folder: Path) -> str:
-    """A copy of the shell under another name: what a process tree shows of a terminal emulator or an agent."""
-    folder.mkdir(exist_ok=True)
-    copy = folder / name
-    shutil.copy(os.path.realpath("/bin/sh"), copy)
-    return str(copy)
-
-
-def typed(line: str) -> str:
-    """The line of a shell that runs a command at a pseudo-terminal of its own."""
-    return f"script -qec '{line}' /dev/null </dev/null"
-
-
-def detached(program: str, line: str, project: Path, env: dict[str, str]) -> None:
-    """Run a line with a program that has no living parent, so that whoever runs these tests is not above it."""
-    done = project / "done"
-    starter = (
-        "import subprocess, sys\n"
-        "subprocess.Popen(sys.argv[1:], start_new_session=True, stdin=subprocess.DEVNULL, "
-        "stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)"
-    )
-    words = [sys.executable, "-c", starter, program, "-c", f"{line}; sleep 0; touch {done}; :"]
-    subprocess.run(words, cwd=project, env=env, check=True)
-    ends = time.monotonic() + LIMIT_S
-    while not done.exists():
-        assert time.monotonic() < ends, "the command did not end"
-        time.sleep(0.05)
 
 
 def is_verified(repository) -> bool:
     (row,) = repository.list()
     return repository.beliefs.trust(repository.get(row.id)).standing.verified
-
-
-@pytest.fixture
-def terminal(tmp_path_factory) -> str:
-    return shell_named("xterm", tmp_path_factory.mktemp("bin"))
 
 
 def test_what_is_typed_at_a_terminal_is_a_persons(terminal, project, repository):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-import pty
 import signal
 import subprocess
 import sys
 import urllib.request
 
+import pytest
+
 from rawkomem.model.entry import Entry
 from tests.conftest import ROOT
+from tests.terminals import scrubbed, start, typed, wait_for
 
 COMMAND = [sys.executable, "-m", "rawkomem", "browse", "--no-open"]
 
@@ -38,19 +40,19 @@ def test_it_serves_until_it_is_stopped(project, repository):
     assert b'"writes_as": "agent"' in told  # a pipe means a program: it vouches for nothing
 
 
-def test_at_a_terminal_a_person_decides(project, repository):
+@pytest.mark.parametrize(("variable", "who"), [("UNRELATED", b"person"), ("CLAUDECODE", b"agent")])
+def test_at_a_terminal_a_person_decides_unless_an_agent_is_above(variable, who, terminal, project, repository):
     repository.add(Entry(title="Only one"))
-    ours, theirs = pty.openpty()
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        COMMAND, cwd=project, env=env, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE
-    ) as process:
-        address = os.read(ours, 4096).decode()
-        assert b'"writes_as": "person"' in ask(address)
-        process.send_signal(signal.SIGTERM)  # a shell makes what runs in its background deaf to SIGINT
-        assert process.wait(20) == 0
-    os.close(ours)
-    os.close(theirs)
+    shown, pid = project / "shown", project / "pid"
+    command = " ".join(f'"{word}"' for word in COMMAND)
+    ended = start(terminal, typed(f"echo $$ > {pid}; exec {command}", shown), project, scrubbed(**{variable: "1"}))
+    wait_for(lambda: shown.exists() and b"#token=" in shown.read_bytes() and pid.read_text().strip())
+    address = next(line for line in shown.read_text().splitlines() if "#token=" in line)
+    try:
+        assert b'"writes_as": "%s"' % who in ask(address)
+    finally:
+        os.kill(int(pid.read_text()), signal.SIGTERM)
+    wait_for(ended.exists)
 
 
 def test_a_port_that_cannot_be(rawkomem):
