@@ -58,8 +58,9 @@ def _unwanted(item: Scored, before: list[Scored], limits: Limits) -> Reason | No
         return Reason("unimportant", (item.memory.importance, limits.min_importance))
     twin = next((other for other in before if _alike(item, other)), None)
     if twin:
-        better = item.signals.unverified and not twin.signals.unverified
-        return Reason("vouched-twin" if better else "twin", (twin.memory.id,))
+        if item.signals.unverified and not twin.signals.unverified:
+            return Reason("vouched-twin", (twin.memory.id,))
+        return Reason("twin", (twin.memory.id,))
     return _unvouched(item, before, limits)
 
 
