@@ -93,3 +93,14 @@ def test_the_wheel_holds_pages_and_templates(tmp_path):
     assert {f"rawkomem/docs/{page}" for page in pages} <= names
     assert "rawkomem/templates/lesson.md" in names and "rawkomem/__init__.py" in names
     assert not [name for name in names if not name.startswith("rawkomem/") or "/images/" in name]
+
+
+def test_every_test_that_the_threat_model_names_exists():
+    """A promise of docs/security.md counts only while its test is there."""
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    told = page.partition("## Attacks")[2].partition("## HTTP")[0]
+    names = set(re.findall(r"\btest_\w+", re.sub(r"tests/[\w/]*\.py", "", told)))
+    files = set(re.findall(r"tests/[\w/]*\.py", told))
+    known = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
+    assert {name for name in names if f"def {name}(" not in known} == set() and len(names) > 40
+    assert {file for file in files if not (ROOT / file).exists()} == set()
