@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ..model.errors import Refused, Unwritable
+from .contents import MAX_FILE_BYTES
 from .whole import replace_whole
 
 PAGE = "MEMORY.md"  # lies beside the areas that the index follows, so it is never taken for a memory
@@ -34,7 +35,7 @@ def read_page(file: str) -> str:
     r"""Return the text of a page, with \n line ends whatever git made of them; empty if there is none."""
     try:
         with open(file, encoding="utf-8", errors="replace") as stream:
-            return stream.read()
+            return stream.read(MAX_FILE_BYTES)
     except FileNotFoundError:
         return ""
     except OSError as failure:

@@ -20,9 +20,9 @@ from ..model.record import record
 from ..text.chunk import CHUNKER
 from ..text.count import count
 from ..text.language import language_code
+from .batches import batches_of
 from .catalogue import SCHEMA_VERSION, UNREAD, Catalogue, own_inode
 from .stores.database import has_tables, in_memory, index_path, open_database, remove_database
-from .stores.documents import BATCH_FILES
 from .stores.sqlite import COLUMNS, SqliteStore
 
 TYPE_CHECKING = False
@@ -42,6 +42,7 @@ MAX_LOSS_SHARE = 0.3  # a sync that would drop a larger share of the files first
 NEVER_SWEPT = (0.0, 0.0, 0)  # when the last sweep ended, how long it took, and how many files it saw
 MAX_SWEPT_FILES = 4_000  # files, some 20 ms: up to that many are swept for every answer
 SWEEP_PAUSE_FACTOR = 10  # … more of them after ten times what the last sweep took, by a process that stays open
+MAX_ANSWER_SYNC_S = 5.0  # seconds of processor time that a question may wait for a sync; hosts end slow hooks
 MAX_MISSING, MAX_MISSING_SHARE = 3, 0.05  # memories that may lack vectors in the second tier for it to be used
 BROKEN = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.FormatError, apsw.IOError, apsw.CantOpenError)
 
@@ -54,6 +55,7 @@ class SyncReport:
     files: int = 0
     rebuilt: str = ""  # why the index was made anew; empty when it was not
     seconds: float = 0.0
+    left: int = 0  # files that wait for the next sync, because this one had used up its time
 
 
 class Index:
@@ -79,6 +81,7 @@ class Index:
         self._embedder: Embedder | None = None
         self._deep: Embedder | None = None
         self._swept = NEVER_SWEPT
+        self._stop_at = 0.0  # processor time at which a sync stops; 0: when it is done
         self._db: apsw.Connection | None = None
         self._anchor: apsw.Connection | None = None  # keeps a database in memory alive
         self._store: SearchStore | None = None
@@ -228,7 +231,10 @@ class Index:
             fresh = listing == seen.listing
         if fresh:
             return found()
-        self.sync()
+        report = self.sync(max_cpu_s=MAX_ANSWER_SYNC_S)
+        if report.left:
+            said = f"the index is not complete: {report.left} of {count(report.files, 'file')} are not read yet"
+            self.warn(f"{said}; run 'rawkomem sync', or ask again")
         _, found = self._ask(ask)
         return found()
 
@@ -281,8 +287,13 @@ class Index:
             return f"it was made with {meta.get('fingerprint')!s}"
         return ""
 
-    def sync(self, progress: Callable[[int, int], None] | None = None, rebuild: bool = False) -> SyncReport:
-        """Update the index from the files under the index lock. With `rebuild`, make it anew."""
+    def sync(
+        self, progress: Callable[[int, int], None] | None = None, rebuild: bool = False, max_cpu_s: float = 0.0
+    ) -> SyncReport:
+        """Update the index from the files under the index lock. With `rebuild`, make it anew.
+
+        With `max_cpu_s`, stop after that much processor time; the next sync continues.
+        """
         started = time.monotonic()
         self.release()
         if not os.path.isdir(self.layout.root):
@@ -291,6 +302,7 @@ class Index:
             if beside := self.beside(""):
                 os.makedirs(beside, exist_ok=True)
             with self.locked():
+                self._stop_at = time.process_time() + max_cpu_s if max_cpu_s else 0.0
                 report = self._sync_locked(progress, rebuild)
         except apsw.FullError:
             raise Unwritable("the disk is full: the index was not updated", "free some space, then try again") from None
@@ -304,7 +316,11 @@ class Index:
             raise Unwritable(f"cannot write the index: {failure.strerror}", "check permissions and space") from None
         finally:
             self.release()
-        return SyncReport(report.read, report.files, report.rebuilt, time.monotonic() - started)
+        return SyncReport(report.read, report.files, report.rebuilt, time.monotonic() - started, report.left)
+
+    def is_time_up(self) -> bool:
+        """Tell whether the sync under way has used up its processor time."""
+        return 0 < self._stop_at < time.process_time()
 
     def _sync_locked(self, progress: Callable[[int, int], None] | None, rebuild: bool) -> SyncReport:
         """Reconcile; if the database turns out to be broken at any step, remove it and start again."""
@@ -363,6 +379,7 @@ class _Reconcile:
         self.db = writer
         self.why = why
         self.known: dict[str, str] = {}
+        self.left = 0
         self.catalogue = Catalogue(writer)
 
     def run(self, progress: Callable[[int, int], None] | None) -> SyncReport:
@@ -380,7 +397,7 @@ class _Reconcile:
         read = self._batches(changed, gone, found, progress) if changed or gone else 0
         self._finish(seen, found, started)
         self.index.told = False
-        return SyncReport(read, len(found), self.why)
+        return SyncReport(read, len(found), self.why, left=self.left)
 
     def _really_changed(self, paths: list[str], found: dict[str, str]) -> list[str]:
         """Return the files whose bytes differ from those that were read, without touched and unreadable ones."""
@@ -403,7 +420,7 @@ class _Reconcile:
         from .ingest import Ingest  # parsing and folding load much: only when a file changed
 
         read = done = 0
-        batches = [changed[start : start + BATCH_FILES] for start in range(0, len(changed), BATCH_FILES)] or [[]]
+        batches = batches_of(changed, found)
         ahead = ReadAhead(self.index.layout, batches[1:])  # the first is read here, while the second process starts
         try:
             if self.index.outside():
@@ -419,19 +436,23 @@ class _Reconcile:
                 done += len(batch)
                 if progress:
                     progress(done, len(changed))
+                if self.index.is_time_up():
+                    self.left = len(changed) - done
+                    break
         finally:
             ahead.close()
         return read
 
     def _finish(self, seen: Sweep, found: dict[str, str], started: int) -> None:
-        """Store the listing; files that changed a moment ago get a stamp that no sweep returns."""
+        """Store the listing, unless files are left; files that changed just now get a stamp that no sweep returns."""
         unread = self.catalogue.unread()
         recent = [path for path, stamp in found.items() if changed_at(stamp) > started - RACY_NS and path not in unread]
         passing = recent or unread or seen.unreadable
         with self.db:
             for path in recent:
                 self.catalogue.set_stamp(path, "recent")
-            self.catalogue.set_meta("listing", seen.listing + SEPARATOR.encode() if passing else seen.listing)
+            if not self.left:
+                self.catalogue.set_meta("listing", seen.listing + SEPARATOR.encode() if passing else seen.listing)
 
     def _guard(self, gone: int, known: int, seen: Sweep) -> None:
         """Raise Refused if an unmounted or unreadable folder looks like a mass deletion."""

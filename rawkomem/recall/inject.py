@@ -29,6 +29,7 @@ class Injection:
     left_out: tuple[Scored, ...]
     tokens: int
     profile: str
+    untried: int = 0  # conditions that were not tried, because the budget for regexes was spent
 
 
 @record
@@ -57,4 +58,5 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     packed = add_linked(pack(gated, limits, tokens_of), sources, limits, tokens_of)
     items = tuple(map(without_secrets, packed.items))
     text = render(items, form, question.text)
-    return Injection(text, items, packed.left_out, count_tokens(text), chosen.name)
+    untried = question.situation.engine.skipped if question.situation else 0
+    return Injection(text, items, packed.left_out, count_tokens(text), chosen.name, untried)

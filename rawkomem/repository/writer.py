@@ -85,7 +85,7 @@ class Writer:
             tell_sinks(core.layout, sinks, plan.code, entries, core.warn)
         try:
             if core.settings.ledger != "off":
-                note_written(core.layout, entries)
+                note_written(core.layout, entries, core.settings.ledger_days)
         except RawkoError as failure:
             core.warn(f"not in the ledger: {failure.message}")
 

@@ -74,9 +74,9 @@ def _break_tokens(text: str) -> str:
 
 def _break_tags(line: str) -> str:
     r"""Break every tag that a frame might use, in any case and spacing: `</memory>` becomes `<\/memory>`."""
-    out, rest = "", line
-    while "<" in rest:
-        before, _, rest = rest.partition("<")
-        name = rest.lstrip(" /\\").lower()
-        out += before + ("<\\" if name.startswith(TAGS) and not rest.startswith("\\") else "<")
-    return out + rest
+    first, *rest = line.split("<")
+    return first + "".join(("<\\" if _is_tag(part) else "<") + part for part in rest)
+
+
+def _is_tag(part: str) -> bool:
+    return not part.startswith("\\") and part.lstrip(" /\\").lower().startswith(TAGS)

@@ -16,7 +16,7 @@ from ....text.language import language
 from ...layout import Layout
 from ...lock import lock
 from ..private import replace_local
-from .chain import BLOCKS, Head, Row, blocks_name, chain, names, read_head, rows, write_head
+from .chain import BLOCKS, Head, Row, blocks_name, chain, names, number_of, read_head, rows, write_head
 from .seal import seal_locked
 from .spool import ledger_path
 from .verify import verify
@@ -66,9 +66,11 @@ def _replace(layout: Layout, kept: list[Row], note: str) -> None:
     broken = len(verify(layout).problems)
     told = f"{note}; it was broken in {broken} places before" if broken else note
     old = read_head(layout) or Head()
-    head, files = chain(Head(batch=old.batch, notes=(*old.notes, told)), kept)
-    for name in names(layout, BLOCKS)[len(files) :]:
-        os.unlink(ledger_path(layout, name))
+    start = Head(0, old.first_file, 0, old.follows, old.batch, (*old.notes, told), old.first_file, old.follows)
+    head, files = chain(start, kept)
+    for name in names(layout, BLOCKS):
+        if number_of(name) not in files:
+            os.unlink(ledger_path(layout, name))
     for number, made in files.items():
         replace_local(layout, blocks_name(number), b"".join(made), durable=True)
     write_head(layout, head)

@@ -17,7 +17,20 @@ from ....model.record import replace
 from ...layout import Layout
 from ...lock import lock
 from ..private import LineFile, local_path, open_local, write_all
-from .chain import BLOCKS, Head, Row, blocks_name, chain, lines, names, number_of, read_head, stated_hash, write_head
+from .chain import (
+    BLOCKS,
+    Head,
+    Row,
+    blocks_name,
+    chain,
+    fields_of,
+    lines,
+    names,
+    number_of,
+    read_head,
+    stated_hash,
+    write_head,
+)
 from .spool import BATCH, SPOOL, ledger_path
 
 
@@ -95,7 +108,9 @@ def _found(layout: Layout) -> Head:
         file = number_of(names(layout, BLOCKS)[-1])
         note = f"{iso(now())}: the head was missing or damaged; {len(known)} blocks were there"
         last = stated_hash(known[-1][1]) or head.last
-        head = Head(len(known), file, _end_line(layout, file), last, notes=(note,))
+        first_file = number_of(names(layout, BLOCKS)[0])
+        follows = str(fields_of(known[0][1]).get("prev_hash", "")) if first_file > 1 else head.follows
+        head = Head(len(known), file, _end_line(layout, file), last, "", (note,), first_file, follows)
     write_head(layout, head)
     return head
 
