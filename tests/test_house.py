@@ -55,7 +55,7 @@ def statements(tree: ast.AST) -> Iterator[ast.AST]:
 def test_imports_are_read():
     """The rules below would hold for a reader that sees nothing."""
     ours = imports("rawkomem.files.local.ledger.recalled")
-    assert ours == {f"rawkomem.{one}" for one in ("model.errors", "files.local.ledger.spool", "files.local.ledger.seal",
+    assert ours == {f"rawkomem.{one}" for one in ("model.errors", "files.local.ledger.spool", "files.local.ledger.trim",
                                                   "redaction.find")}  # fmt: skip
     assert imports("rawkomem.faces.mesh") >= {"rawkomem.faces.mesh.awaitable", "rawkomem.faces.mesh.types"}
 

@@ -17,6 +17,7 @@ from ..state.decide import TAG_CHARS, check_by
 from ..state.facets import IMPORTED
 from ..text.clean import clean, one_line
 from ..text.condition import read_condition
+from ..text.paths import outside_braces
 from ..text.when import problems_of
 
 if TYPE_CHECKING:
@@ -93,19 +94,7 @@ def texts(value: Value | None) -> list[str]:
     """Return the texts of a value that may be one text, with commas, or a list of them."""
     if isinstance(value, list):
         return [str(item).strip() for item in value if isinstance(item, str)]
-    return [part.strip() for part in _outside_braces(value)] if isinstance(value, str) else []
-
-
-def _outside_braces(text: str) -> list[str]:
-    """Return the parts between commas; those of `*.{ts,tsx}` stay together."""
-    parts, depth = [""], 0
-    for sign in text:
-        depth += (sign == "{") - (sign == "}")
-        if sign == "," and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [part for part in parts if part.strip()]
+    return [part.strip() for part in outside_braces(value) if part.strip()] if isinstance(value, str) else []
 
 
 def moment(value: object) -> int:

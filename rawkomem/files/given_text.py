@@ -1,4 +1,4 @@
-"""Read text from a user, in a file or on standard input; raise an error unless it is UTF-8."""
+"""Read text from a user, in a file or on standard input; raise an error unless it is UTF-8 of a sensible size."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import sys
 
 from ..model.errors import BadInput
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO
+
 STDIN = "standard input"
+MAX_TEXT_BYTES = 16 << 20  # of a text that is read at all; a memory is a page
 
 
 def read_text_file(file: str) -> str:
     """Return a file's text; raise BadInput if it cannot be read or is not UTF-8."""
     try:
         with open(file, "rb") as stream:
-            return decode_text(stream.read(), file)
+            return read_stream(stream, file)
     except OSError as failure:
         raise BadInput(f"cannot read {file}: {failure.strerror or failure}", "check its name and permissions") from None
 
@@ -21,7 +26,15 @@ def read_text_file(file: str) -> str:
 def read_stdin(strict: bool = True) -> str:
     """Return what is piped in; without `strict`, bytes that are not UTF-8 are replaced."""
     stream = getattr(sys.stdin, "buffer", None)
-    return decode_text(stream.read(), STDIN, strict) if stream else sys.stdin.read()
+    return read_stream(stream, STDIN, strict) if stream else sys.stdin.read(MAX_TEXT_BYTES)
+
+
+def read_stream(stream: IO[bytes], name: str, strict: bool = True) -> str:
+    """Return the text of an open file; raise BadInput if it is too large. Without `strict`, return its beginning."""
+    data = stream.read(MAX_TEXT_BYTES + 1)
+    if strict and len(data) > MAX_TEXT_BYTES:
+        raise BadInput(f"{name} is larger than {MAX_TEXT_BYTES >> 20} MiB", "split it")
+    return decode_text(data[:MAX_TEXT_BYTES], name, strict)
 
 
 def decode_text(data: bytes, name: str, strict: bool = True) -> str:

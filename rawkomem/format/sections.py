@@ -29,21 +29,21 @@ def items(text: str) -> list[str]:
 
     Text that is no list is one item for each paragraph.
     """
-    found: list[str] = []
+    found: list[list[str]] = []
     apart = True
     for line in text.split("\n"):
         said = _item(line)
         if said is not None:
-            found.append(said)
+            found.append([said])
         elif not line.strip():
             apart = True
             continue
         elif found and not apart:
-            found[-1] = f"{found[-1]} {line.strip()}"
+            found[-1].append(line)
         else:
-            found.append(line.strip())
+            found.append([line])
         apart = False
-    return [" ".join(item.split()) for item in found if item.strip()]
+    return [item for lines in found if (item := " ".join(" ".join(lines).split()))]
 
 
 def _item(line: str) -> str | None:

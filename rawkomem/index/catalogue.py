@@ -2,11 +2,12 @@
 
 meta      fingerprint (schema, chunker, embedder), listing (the sweep it was made from), settings, the file's own inode
 files     one row for each Markdown file: its stamp, the hash of its bytes, what `check` would say
-entries   one row for each entry: which memory it is about, in which file, and a digest of what it says
+entries   one row for each entry: which memory it is about, in which file, a digest of what it says, and the entry itself
+          as JSON, redacted. A changed file re-folds just those memories, from these rows
 memories  one row for each folded memory: columns for lists and filters, `doc` the whole Memory as JSON, `digest` over
           what the store was given of it: a memory whose digest is the same is not embedded again
-conditions  one row for each whenToUse condition: its memory, and the condition, read and packed
-triggers  texts of which one must occur in a task for a condition to fire; empty: it must be tried every time.
+conditions  one row for each whenToUse condition: its memory, the condition, read and packed, and the size of a regex
+triggers  texts of which one must occur in a task for a condition to fire; empty: it must be tried every time (globs).
           `start`: their first three letters, by which a short task finds them
 stems     stems of which some must occur, for conditions that are sentences
 claims    subject and predicate of each memory that makes a claim: whatever may contradict a new one is found at once
@@ -38,8 +39,8 @@ MAX_NAME_CHARS = 4_096  # characters that anybody may mean a memory by: a path's
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE files (path TEXT PRIMARY KEY, stamp TEXT, hash TEXT, verdict TEXT, entries INTEGER) WITHOUT ROWID;
-CREATE TABLE entries (path TEXT, number INTEGER, id TEXT, target TEXT, digest TEXT, PRIMARY KEY (path, number))
-    WITHOUT ROWID;
+CREATE TABLE entries (path TEXT, number INTEGER, id TEXT, target TEXT, digest TEXT, doc TEXT,
+                      PRIMARY KEY (path, number)) WITHOUT ROWID;
 CREATE INDEX entries_target ON entries (target);
 CREATE TABLE memories (id TEXT PRIMARY KEY, kind TEXT, status TEXT, title TEXT, importance TEXT, created INTEGER,
                        updated INTEGER, by TEXT, path TEXT, line INTEGER, valid_from INTEGER, valid_until INTEGER,
@@ -47,8 +48,9 @@ CREATE TABLE memories (id TEXT PRIMARY KEY, kind TEXT, status TEXT, title TEXT, 
 CREATE INDEX memories_vouched ON memories (vouched) WHERE vouched = 0;
 CREATE INDEX memories_waiting ON memories (waiting) WHERE waiting > 0;
 CREATE INDEX memories_path ON memories (path, line);
-CREATE TABLE conditions (n INTEGER PRIMARY KEY, memory TEXT, packed TEXT);
+CREATE TABLE conditions (n INTEGER PRIMARY KEY, memory TEXT, packed TEXT, size INTEGER);
 CREATE INDEX conditions_memory ON conditions (memory);
+CREATE INDEX conditions_size ON conditions (size, n) WHERE size > 0;
 CREATE TABLE triggers (condition INTEGER, key TEXT, start TEXT);
 CREATE INDEX triggers_start ON triggers (start, key, condition);
 CREATE INDEX triggers_condition ON triggers (condition);
@@ -123,12 +125,15 @@ class Catalogue:
         """Return the files that must be read again: they could not be read, or changed meanwhile."""
         return self._texts("SELECT path FROM files WHERE stamp = ? ORDER BY path", UNREAD)
 
-    def put_file(self, path: str, stamp: str, hash: str, verdict: str, entries: Sequence[Entry]) -> None:
-        """Store a file and the entries it holds."""
+    def put_file(
+        self, path: str, stamp: str, hash: str, verdict: str, entries: Sequence[Entry], docs: Sequence[str] = ()
+    ) -> None:
+        """Store a file and the entries it holds, each with its JSON."""
         self.forget_file(path)
         self.db.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", (path, stamp, hash, verdict, len(entries)))
-        numbered = [(path, number, entry.id, entry.target, entry.digest) for number, entry in enumerate(entries)]
-        self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", numbered)
+        pairs = enumerate(zip(entries, docs, strict=True))
+        numbered = [(path, number, entry.id, entry.target, entry.digest, doc) for number, (entry, doc) in pairs]
+        self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", numbered)
 
     def set_stamp(self, path: str, stamp: str) -> None:
         """Set the stamp of a file that was touched and says the same."""
@@ -150,6 +155,10 @@ class Catalogue:
     def digests_about(self, target: str) -> dict[str, str]:
         """Return entry id → digest of the entries about a memory."""
         return dict(rows(self.db, "SELECT id, digest FROM entries WHERE target = ?", (target,)))
+
+    def entry_docs(self, target: str) -> list[str]:
+        """Return the entries about a memory as JSON, in the order of files and places."""
+        return self._texts("SELECT doc FROM entries WHERE target = ? ORDER BY path, number", target)
 
     def put_memory(self, memory: Memory, doc: str) -> None:
         """Store a folded memory; of a deleted memory the store holds nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..text.condition import PIECES, REFUSED, WORDS, Condition, pack, read_condition, unpack
+from ..text.condition import PATHS, PIECES, REFUSED, WORDS, Condition, pack, read_condition, unpack
 from ..text.when import fires
 from .stores.database import rows
 
@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 START_CHARS = 3  # of a trigger that are looked up
 MAX_STARTS = 4_000  # of a task; a longer one tries every trigger
+MAX_TRIGGERED = 5_000  # conditions that one task tries, 50 ms: more say the same of nearly every memory
+MAX_REGEXES = 5_000  # regexes that are put in order for a task; the budget for trying them is spent sooner
+REGEXES = """
+SELECT conditions.memory, packed, path FROM conditions JOIN memories ON memories.id = conditions.memory
+WHERE size > 0 ORDER BY size, n LIMIT ?
+"""
 
 
 def put_conditions(db: apsw.Connection, memory: str, patterns: Sequence[str]) -> None:
@@ -24,7 +30,8 @@ def put_conditions(db: apsw.Connection, memory: str, patterns: Sequence[str]) ->
     for condition in map(read_condition, patterns):
         if condition.form == REFUSED:
             continue
-        db.execute("INSERT INTO conditions (memory, packed) VALUES (?, ?)", (memory, pack(condition)))
+        values = (memory, pack(condition), condition.size)
+        db.execute("INSERT INTO conditions (memory, packed, size) VALUES (?, ?, ?)", values)
         n = db.last_insert_rowid()
         triggers = [(n, key, key[:START_CHARS]) for key in _keys(condition)]
         db.executemany("INSERT INTO triggers VALUES (?, ?, ?)", triggers)
@@ -47,13 +54,31 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
     sql = (
         "SELECT memory, packed FROM conditions"
         f" WHERE n IN (SELECT condition FROM triggers WHERE {among}instr(?, key) > 0)"
-        f" OR n IN (SELECT condition FROM stems WHERE stem IN ({', '.join('?' * len(stems))})) ORDER BY n"
+        f" OR n IN (SELECT condition FROM stems WHERE stem IN ({', '.join('?' * len(stems))}))"
+        f" ORDER BY n LIMIT {MAX_TRIGGERED}"
     )
     found: dict[str, Fired] = {}
     for memory, packed in rows(db, sql, (*(starts if among else ()), situation.lower, *stems)):
         if memory not in found and (fired := fires(unpack(packed), situation)):
             found[memory] = fired
+    for memory, packed in _regexes(db):
+        if memory not in found and (fired := fires(unpack(packed), situation)):
+            found[memory] = fired
     return found
+
+
+def _regexes(db: apsw.Connection) -> list[tuple[str, str]]:
+    """Return (memory, condition) of regexes in the order in which they are tried while the budget of a task lasts.
+
+    Each file's smallest comes first, then each file's second: one author's many regexes do not crowd out the others.
+    """
+    turns: dict[str, int] = {}
+    found = []
+    for memory, packed, path in rows(db, REGEXES, (MAX_REGEXES,)):
+        turns[path] = turns.get(path, 0) + 1
+        found.append((turns[path], memory, packed))
+    found.sort(key=lambda turn: turn[0])
+    return [(memory, packed) for _, memory, packed in found]
 
 
 def _starts(task: str) -> set[str]:
@@ -64,7 +89,7 @@ def _starts(task: str) -> set[str]:
 def _keys(condition: Condition) -> set[str]:
     if condition.how == PIECES:
         return {max(pieces, key=len) for pieces in condition.parts}
-    return {condition.phrase} if condition.how == WORDS else {""}
+    return {condition.phrase} if condition.how == WORDS else {""} if condition.how == PATHS else set()
 
 
 def _stems(condition: Condition) -> set[str]:

@@ -20,11 +20,11 @@ PLACE, OF_DOCUMENT = "d.id, p.number", "LEFT JOIN documents d ON d.n = p.documen
 PARTS = {
     "fingerprint": "SELECT value FROM meta WHERE key = 'fingerprint'",
     "files": "SELECT path, hash, verdict, entries FROM files",
-    "entries": "SELECT path, number, id, target, digest FROM entries",
+    "entries": "SELECT path, number, id, target, digest, doc FROM entries",
     "memories": "SELECT * FROM memories",
     "documents": f"SELECT {', '.join(COLUMNS)} FROM documents",
     "passages": f"SELECT {PLACE}, p.field, p.alone, p.heading, p.line, p.text FROM passages p {OF_DOCUMENT}",
-    "conditions": f"SELECT memory, place, packed FROM ({CONDITIONS})",
+    "conditions": f"SELECT memory, place, packed, size FROM ({CONDITIONS})",
     "triggers": f"SELECT memory, place, key, start FROM triggers LEFT JOIN ({CONDITIONS}) c ON c.n = condition",
     "stems": f"SELECT memory, place, stem FROM stems LEFT JOIN ({CONDITIONS}) c ON c.n = condition",
     "claims": "SELECT memory, subject, predicate FROM claims",

@@ -14,6 +14,7 @@ from ..files.lock import lock_in
 from ..files.scan import Sweep, Sweeping, sweep
 from ..model.errors import IndexBroken, Unwritable
 from ..text.chunk import CHUNKER
+from ..text.count import count
 from ..text.language import language_code
 from .catalogue import SCHEMA_VERSION, Catalogue, own_inode
 from .report import SyncReport
@@ -38,6 +39,7 @@ REDACTION = "7e9d9849"  # checksum of the tables in redaction/: answers come fro
 NEVER_SWEPT = (0.0, 0.0, 0)  # when the last sweep ended, how long it took, and how many files it saw
 MAX_SWEPT_FILES = 4_000  # files, some 20 ms: up to that many are swept for every answer
 SWEEP_PAUSE_FACTOR = 10  # … more of them after ten times what the last sweep took, by a process that stays open
+MAX_ANSWER_SYNC_S = 5.0  # seconds of processor time that a question may wait for a sync; hosts end slow hooks
 MAX_MISSING, MAX_MISSING_SHARE = 3, 0.05  # memories that may lack vectors in the second tier for it to be used
 
 
@@ -66,6 +68,7 @@ class Index:
         self._embedder: Embedder | None = None
         self._deep: Embedder | None = None
         self._swept = NEVER_SWEPT
+        self._stop_at = 0.0  # processor time at which a sync stops; 0: when it is done
         self._db: apsw.Connection | None = None
         self._anchor: apsw.Connection | None = None  # keeps a database in memory alive
         self._store: SearchStore | None = None
@@ -229,7 +232,10 @@ class Index:
             fresh = listing == seen.listing
         if fresh:
             return found()
-        self.sync()
+        report = self.sync(max_cpu_s=MAX_ANSWER_SYNC_S)
+        if report.left:
+            said = f"the index is not complete: {report.left} of {count(report.files, 'file')} are not read yet"
+            self.warn(f"{said}; run 'rawkomem sync', or ask again")
         _, found = self._ask(ask)
         return found()
 
@@ -283,11 +289,24 @@ class Index:
             return f"it was made with {meta.get('fingerprint')!s}"
         return ""
 
-    def sync(self, progress: Callable[[int, int], None] | None = None, rebuild: bool = False) -> SyncReport:
-        """Update the index from the files under the index lock. With `rebuild`, make it anew."""
+    def sync(
+        self, progress: Callable[[int, int], None] | None = None, rebuild: bool = False, max_cpu_s: float = 0.0
+    ) -> SyncReport:
+        """Update the index from the files under the index lock. With `rebuild`, make it anew.
+
+        With `max_cpu_s`, stop after that much processor time; the next sync continues.
+        """
         from .sync import sync  # most questions find the index fresh
 
-        return sync(self, progress, rebuild)
+        return sync(self, progress, rebuild, max_cpu_s)
+
+    def limit_time(self, max_cpu_s: float) -> None:
+        """Start the clock of a sync; 0 sets no limit."""
+        self._stop_at = time.process_time() + max_cpu_s if max_cpu_s else 0.0
+
+    def is_time_up(self) -> bool:
+        """Tell whether the sync under way has used up its processor time."""
+        return 0 < self._stop_at < time.process_time()
 
 
 def _raising(failure: BaseException) -> Callable[[], NoReturn]:

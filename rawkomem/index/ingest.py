@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from ..files.read import QUARANTINE, Reading, read_file
 from ..model.entry import Memory
 from ..model.record import as_dict
-from ..redaction.entry import redact_entry
 from ..state.facets import facets_of
 from ..state.fold import fold
 from .ahead import read_for_index
 from .catalogue import UNREAD
 from .claims import drop_claim, put_claim
 from .conditions import drop_conditions, put_conditions
+from .entry_docs import pack_entry, unpack_entries
 from .lists import memory_of
 from .passages import Piece, pieces_of, searchable_title, vectors_of, with_surroundings
 from .stores.documents import Document, Passage
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from ..embed.protocol import Embedder
     from ..files.layout import Layout
-    from ..model.entry import Entry
     from .ahead import Read
     from .catalogue import Catalogue
     from .stores.protocol import SearchStore
@@ -45,7 +44,6 @@ class Ingest:
         self.catalogue = catalogue
         self.store = store
         self.embedder = embedder
-        self.readings: dict[str, Reading] = {}
         self.folded: dict[str, Memory] = {}
 
     def run(self, changed: dict[str, str], gone: Iterable[str]) -> int:
@@ -63,7 +61,8 @@ class Ingest:
         for path in vanished:
             targets |= self.catalogue.targets_of(path)
         for reading, stamp, digest in fresh:
-            self.catalogue.put_file(reading.path, stamp, digest, reading.verdict, reading.entries)
+            docs = [pack_entry(entry) for entry in reading.entries]
+            self.catalogue.put_file(reading.path, stamp, digest, reading.verdict, reading.entries, docs)
         for path in vanished:
             self.catalogue.forget_file(path)
         self._refold(targets - {""})
@@ -82,7 +81,6 @@ class Ingest:
             reading, digest = self.ahead.get(path) or read_for_index(self.layout, path)
         except OSError:
             return read_file(self.layout.path(path), path), ""
-        self.readings[path] = reading
         return reading, digest
 
     def fold_again(self, targets: set[str]) -> None:
@@ -95,10 +93,7 @@ class Ingest:
         vouches = vouching(self.layout, self.catalogue.db)
         dropped: list[str] = []
         for target in sorted(targets):
-            entries, complete = self._entries_about(target)
-            if not complete:
-                continue  # a file could not be read: what is known stays
-            memory = fold(entries, vouches)
+            memory = fold(unpack_entries(self.catalogue.entry_docs(target)), vouches)
             if memory is None:
                 self.catalogue.forget_memory(target)
                 drop_conditions(self.catalogue.db, target)
@@ -122,23 +117,6 @@ class Ingest:
         pairs = zip(memories, pieces, strict=True)
         digested = [(memory, own, _digest(memory, own)) for memory, own in pairs]
         return [fresh for fresh in digested if self.catalogue.is_new(fresh[0].id, fresh[2])]
-
-    def _entries_about(self, target: str) -> tuple[list[Entry], bool]:
-        entries: list[Entry] = []
-        for path in sorted(self.catalogue.paths_about(target)):
-            reading = self.readings.get(path) or self._read_again(path)
-            if not reading.readable:
-                return [], False
-            entries += [redact_entry(e) if e.leaks else e for e in reading.entries if e.target == target]
-        return entries, True
-
-    def _read_again(self, path: str) -> Reading:
-        """Read a file that the sweep found unchanged; if it changed since, mark it for the next sync."""
-        reading, digest = self._read(path)
-        self.readings[path] = reading
-        if digest != self.catalogue.hash_of(path):
-            self.catalogue.set_stamp(path, UNREAD)
-        return reading
 
     def _embedded(self, documents: list[Fresh]) -> Sequence[Document]:
         found = zip(documents, vectors_of(self.embedder, [(memory, own) for memory, own, _ in documents]), strict=True)

@@ -26,6 +26,8 @@ NEIGHBORS_PER_SIDE = 2  # one loses 4 points of recall@5, three gain nothing
 MAX_AROUND_CHARS = 1_000  # of a passage with its neighbors: more blurs what it is about
 TITLE_SHARE = 0.5  # of the title in a condition's vector
 KIN_SHARE = 1.0  # of the direction of all the memory's conditions, from two conditions on
+MAX_NAME_CHARS = 100  # of a name that is taken apart; longer runs of letters are no names, and cost their square
+NAME = re.compile(r"\w+")
 COMPOUND = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+|(?:[A-Z][a-z0-9]+){2,}|[A-Z]{2,}[a-z]+")
 SIGNS = re.compile(r"[^\w'/.-]+")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -80,7 +82,8 @@ def condition_text(condition: str) -> str:
 
 def searchable_title(title: str) -> str:
     """Return the title with the parts of its compound names: `AuthFlow` is also `Auth Flow`."""
-    parts = [part for compound in COMPOUND.findall(title) for part in PART.findall(compound)]
+    names = (name for name in NAME.findall(title) if len(name) <= MAX_NAME_CHARS)
+    parts = [part for name in names for compound in COMPOUND.findall(name) for part in PART.findall(compound)]
     return " ".join([title, *parts]) if parts else title
 
 

@@ -10,9 +10,9 @@ from ..files.layout import AREAS
 from ..files.scan import SEPARATOR, Sweep, changed_at, is_text, stamps, sweep
 from ..model.errors import Refused
 from ..text.count import count
+from .batches import batches_of
 from .catalogue import UNREAD, Catalogue
 from .report import SyncReport
-from .stores.documents import BATCH_FILES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class Reconcile:
         self.db = writer
         self.why = why
         self.known: dict[str, str] = {}
+        self.left = 0
         self.catalogue = Catalogue(writer)
 
     def run(self, progress: Callable[[int, int], None] | None) -> SyncReport:
@@ -52,7 +53,7 @@ class Reconcile:
         read = self._batches(changed, gone, found, progress) if changed or gone else 0
         self._finish(seen, found, started)
         self.index.told = False
-        return SyncReport(read, len(found), self.why)
+        return SyncReport(read, len(found), self.why, left=self.left)
 
     def _really_changed(self, paths: list[str], found: dict[str, str]) -> list[str]:
         """Return the files whose bytes differ from those that were read, without touched and unreadable ones."""
@@ -75,7 +76,7 @@ class Reconcile:
         from .ingest import Ingest  # parsing and folding load much: only when a file changed
 
         read = done = 0
-        batches = [changed[start : start + BATCH_FILES] for start in range(0, len(changed), BATCH_FILES)] or [[]]
+        batches = batches_of(changed, found)
         ahead = ReadAhead(self.index.layout, batches[1:])  # the first is read here, while the second process starts
         try:
             if self.index.outside():
@@ -91,19 +92,23 @@ class Reconcile:
                 done += len(batch)
                 if progress:
                     progress(done, len(changed))
+                if self.index.is_time_up():
+                    self.left = len(changed) - done
+                    break
         finally:
             ahead.close()
         return read
 
     def _finish(self, seen: Sweep, found: dict[str, str], started: int) -> None:
-        """Store the listing; files that changed a moment ago get a stamp that no sweep returns."""
+        """Store the listing, unless files are left; files that changed just now get a stamp that no sweep returns."""
         unread = self.catalogue.unread()
         recent = [path for path, stamp in found.items() if changed_at(stamp) > started - RACY_NS and path not in unread]
         passing = recent or unread or seen.unreadable
         with self.db:
             for path in recent:
                 self.catalogue.set_stamp(path, "recent")
-            self.catalogue.set_meta("listing", seen.listing + SEPARATOR.encode() if passing else seen.listing)
+            if not self.left:
+                self.catalogue.set_meta("listing", seen.listing + SEPARATOR.encode() if passing else seen.listing)
 
     def _guard(self, gone: int, known: int, seen: Sweep) -> None:
         """Raise Refused if an unmounted or unreadable folder looks like a mass deletion."""

@@ -13,3 +13,4 @@ class SyncReport:
     files: int = 0
     rebuilt: str = ""  # why the index was made anew; empty when it was not
     seconds: float = 0.0
+    left: int = 0  # files that wait for the next sync, because this one had used up its time

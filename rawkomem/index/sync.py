@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NEW_SUFFIX = ".new"  # of a database until it has its tables
 
 
-def sync(index: Index, progress: Progress, rebuild: bool) -> SyncReport:
+def sync(index: Index, progress: Progress, rebuild: bool, max_cpu_s: float = 0.0) -> SyncReport:
     """Update an index from the files under the index lock. With `rebuild`, make it anew."""
     started = time.monotonic()
     index.release()
@@ -38,6 +38,7 @@ def sync(index: Index, progress: Progress, rebuild: bool) -> SyncReport:
         if beside := index.beside(""):
             make_private_folder(beside)
         with index.locked():
+            index.limit_time(max_cpu_s)
             report = _sync_locked(index, progress, rebuild)
     except apsw.FullError:
         raise Unwritable("the disk is full: the index was not updated", "free some space, then try again") from None
@@ -52,7 +53,7 @@ def sync(index: Index, progress: Progress, rebuild: bool) -> SyncReport:
     finally:
         index.release()
     index.follow_commits()
-    return SyncReport(report.read, report.files, report.rebuilt, time.monotonic() - started)
+    return SyncReport(report.read, report.files, report.rebuilt, time.monotonic() - started, report.left)
 
 
 def _sync_locked(index: Index, progress: Progress, rebuild: bool) -> SyncReport:

@@ -118,7 +118,7 @@ def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:
 
 def _with_doubts(candidates: list[Candidate], doubted: Mapping[str, Standing], situation: Situation) -> list[Candidate]:
     """Mark the memories that no person vouches for. Their conditions must fire on a subject, not on stop words."""
-    about = situation_of(subject(situation.text))
+    about = situation_of(subject(situation.text), situation.engine)
     marked = []
     for memory, signals in candidates:
         if memory.id in doubted:

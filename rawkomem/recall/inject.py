@@ -30,6 +30,7 @@ class Injection:
     tokens: int
     profile: str
     vouched: bool = False  # whether people vouch for memories here: then the text says of each item if anybody does
+    untried: int = 0  # conditions that were not tried, because the budget for regexes was spent
 
 
 @record
@@ -62,4 +63,5 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
 
     packed = add_linked(pack(gated, limits, cost), sources, limits, cost)
     text = render(packed.items, form, question.text, vouched)
-    return Injection(text, packed.items, packed.left_out, count_tokens(text), chosen.name, vouched)
+    untried = question.situation.engine.skipped if question.situation else 0
+    return Injection(text, packed.items, packed.left_out, count_tokens(text), chosen.name, vouched, untried)

@@ -8,6 +8,8 @@ from ..text.language import language
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..model.task import Task
     from ..text.when import Situation
 
@@ -31,6 +33,14 @@ class Question:
     at: int = 0  # the moment it is asked at, in milliseconds since 1970
 
 
+def cut_note(texts: Iterable[str]) -> str:
+    """Return a remark on texts of which only the beginning counts; empty if there is none."""
+    longest = max(map(len, texts), default=0)
+    if longest <= MAX_QUESTION_CHARS:
+        return ""
+    return f"{longest:,} characters are too many for a question: the first {MAX_QUESTION_CHARS:,} count"
+
+
 def question_of(text: str) -> Question:
     """Return the question that a text asks of the store."""
     text = clean(text[:MAX_QUESTION_CHARS])
@@ -42,9 +52,9 @@ def question_of_task(task: Task, at: int) -> Question:
     from ..text.when import situation_of  # a search needs no conditions
 
     asked = question_of(task.asked)
-    said = clean(task.text) if task.plan or len(task.text) > MAX_QUESTION_CHARS else asked.text
+    said = clean(task.text[:MAX_QUESTION_CHARS]) if task.plan else asked.text
     is_long = len(said.split()) > LONG_TASK_WORDS
-    situation = situation_of(clean(task.matched) if task.agent or task.plan else said)
+    situation = situation_of(clean(task.matched[:MAX_QUESTION_CHARS]) if task.agent or task.plan else said)
     stems = frozenset() if is_long else frozenset(language().stems(said))
     return Question(asked.text, asked.query_words, said, stems, is_long, situation, task.agent, task.session, at)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..files.layout import Layout, find_layout
 from ..model.errors import BadInput
 from ..recall.filters import filter_of
+from ..recall.question import cut_note
 from ..recall.search import DEFAULT_RESULTS
 from .core import Core, warn_on_stderr
 from .lazy import lazy
@@ -211,6 +212,8 @@ class Repository:
     ) -> Sequence[Answer]:
         """Search for up to 100 texts, answered from one state of the index and embedded together."""
         only = _filter(only, words)
+        if said := cut_note(texts):
+            self.core.warn(said)
         answers = self.core.look(texts, limit, only)
         self.core.note_answers([(answer.question, answer.found) for answer in answers], limit, only)
         return answers

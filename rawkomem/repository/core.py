@@ -296,7 +296,8 @@ class Core:
         from ..model.clock import now
 
         at, by = now(), agent or self.agent
-        note_recalls(self.layout, (recall_line(at, by, one[0], limit, filter, *one[1:]) for one in told))
+        lines = (recall_line(at, by, one[0], limit, filter, *one[1:]) for one in told)
+        note_recalls(self.layout, lines, self.settings.ledger_days)
 
     # Background work that a command may start
 

@@ -11,6 +11,7 @@ from ..model.kinds import ACTIVE, IMPORTANCE
 from ..model.record import replace
 from ..recall.gather import Sources
 from ..recall.inject import inject
+from ..recall.question import cut_note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +47,13 @@ class Recalling:
         if limits.min_importance not in IMPORTANCE:
             raise BadInput(f"unknown importance {limits.min_importance!r}", "one of " + ", ".join(IMPORTANCE))
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True)
-        return self._core.read(lambda: inject(self._sources(only, strict), task, profile, limits, form))
+        if said := cut_note([task.asked]):
+            self._core.warn(said)
+        injection = self._core.read(lambda: inject(self._sources(only, strict), task, profile, limits, form))
+        if injection.untried:
+            said = f"{injection.untried} regexes of whenToUse were not tried: together they take too long"
+            self._core.warn(f"{said}; 'rawkomem check' shows files with many conditions")
+        return injection
 
     def explain(self, name: str, task: Task, profile: str, only: Filter | None) -> tuple[Scored, bool]:
         """Return how a memory scores for a task, and whether it would be injected."""

@@ -89,7 +89,7 @@ class Writer:
 
         def note() -> None:
             if core.settings.ledger != "off":
-                note_written(core.layout, entries)
+                note_written(core.layout, entries, core.settings.ledger_days)
 
         self._try(tell, "sinks not told")
         self._try(note, "not in the ledger")

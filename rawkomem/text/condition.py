@@ -13,12 +13,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_PATTERN_CHARS = 256  # a condition is a line; longer ones are mistakes or attacks
-MAX_RE2_BYTES = 8 << 20  # memory of one pattern: RE2's own default, stated
+MAX_RE2_BYTES = 2 << 20  # memory of one pattern: its program, and what RE2 keeps of its own automaton
+MAX_REGEX_SIZE = 3_000  # instructions, about a millisecond to compile; people's own regexes have some fifty
+MAX_ENGINE_WORK = 100_000  # instructions compiled for one task, and characters searched: about a tenth of a second
+CHARS_PER_INSTRUCTION = 50  # that RE2 searches in the time in which it compiles an instruction
 MAX_KNOWN_CONDITIONS = 4_096  # conditions remembered: those of a batch of files
 MAX_COMPILED_PATTERNS = 512  # compiled patterns kept; hostile repositories hold thousands
 
 ALTERNATIVES, GLOB, REGEX, LANGUAGE, PHRASE, REFUSED = "alternatives", "glob", "regex", "language", "phrase", "refused"
 PIECES, PATHS, ENGINE, WORDS = "pieces", "paths", "engine", "words"  # how a condition is matched
+
+# Instructions of RE2 for one atom, measured with case ignored.
+LITERAL, ANY_CHARACTER, CLASS, WIDE_CLASS, UNICODE_CLASS = 2, 10, 7, 28, 1_250
+WIDE_ESCAPES = ("\\x", "\\W", "\\D", "\\S")  # they hold characters beyond ASCII
+MAX_COUNT = 1_000  # RE2 refuses to repeat more often
 
 METACHARACTERS = ".*+?()[]{}^$\\"
 BRACKETS = str.maketrans("()[]", "    ")
@@ -40,6 +48,7 @@ class Note:
 EMPTY_PART = Note("empty-alternative", "has an empty alternative: it is left out")
 TOO_WIDE = Note("wide-condition", "matches everything: it is not used")
 BACKSPACE = Note("backspace", "holds a backspace: in double quotes YAML reads \\b as one; use single quotes")
+TOO_LARGE = Note("large-regex", "is a regex that takes too long to compile: it is not used", "repeat less than {1,60}")
 NO_RE2 = Note("no-re2", "needs google-re2, which is not installed: it is matched as plain text", "install google-re2")
 REGEX_HINT = "look-around and back-references are not supported; write alternatives: login|sign.?in"
 
@@ -54,6 +63,7 @@ class Condition:
     parts: tuple[tuple[str, ...], ...] = ()  # alternatives: pieces in order, globs, or specific stems
     phrase: str = ""  # what fires as it stands, besides the parts
     notes: tuple[Note, ...] = ()
+    size: int = 0  # of a regex, in instructions
 
 
 known: dict[str, Condition] = language_cache()  # read before, perhaps by another process
@@ -88,14 +98,15 @@ def _read(pattern: str) -> Condition:
 def pack(condition: Condition) -> str:
     """Return a condition as one string without its notes, for an index to keep: reading costs more than firing."""
     parts = SEPARATORS[1].join(SEPARATORS[2].join(pieces) for pieces in condition.parts)
-    return SEPARATORS[0].join((condition.text, condition.form, condition.how, condition.phrase, parts))
+    size = str(condition.size)
+    return SEPARATORS[0].join((condition.text, condition.form, condition.how, condition.phrase, size, parts))
 
 
 def unpack(packed: str) -> Condition:
     """Return the condition that `pack` made a string of."""
-    text, form, how, phrase, parts = packed.split(SEPARATORS[0])
+    text, form, how, phrase, size, parts = packed.split(SEPARATORS[0])
     pieces = (tuple(part.split(SEPARATORS[2])) for part in parts.split(SEPARATORS[1]) if part)
-    return Condition(text, form, how, tuple(pieces), phrase)
+    return Condition(text, form, how, tuple(pieces), phrase, size=int(size))
 
 
 def _refused(text: str, *notes: Note) -> Condition:
@@ -155,12 +166,15 @@ def _read_regex(text: str) -> Condition:
     parts = [part for part in text.split("|") if part.strip()]
     notes = (EMPTY_PART,) if text.startswith("|") or text.endswith("|") or "||" in text else ()
     source = _widen("|".join(parts))
+    size = regex_size(source)
+    if size > MAX_REGEX_SIZE:
+        return _refused(text, *notes, TOO_LARGE)
     regex, why = compiled(source)
     if regex is None:
         return _read_pieces(text, GLOB if "*" in text else PHRASE, text.replace("*", GAP), (*notes, *why))
     if regex.search("") or all(regex.search(probe) for probe in NONSENSE):
         return _refused(text, TOO_WIDE)
-    return Condition(text, REGEX, ENGINE, ((source,),), text.lower(), notes)
+    return Condition(text, REGEX, ENGINE, ((source,),), text.lower(), notes, size)
 
 
 def _widen(text: str) -> str:
@@ -175,6 +189,24 @@ def _widen(text: str) -> str:
         else:
             out += c
     return out
+
+
+class Engine:
+    """RE2 within a budget for one task, so that the regexes of a hostile repository cannot hold it up."""
+
+    def __init__(self, work: int = MAX_ENGINE_WORK):
+        self.left = work
+        self.skipped = 0  # conditions that were not tried
+
+    def finds(self, condition: Condition, text: str) -> bool:
+        """Tell whether the regex of a condition occurs in a text; False, and counted, when the budget is spent."""
+        cost = condition.size + len(text) // CHARS_PER_INSTRUCTION
+        if cost > self.left:
+            self.skipped += 1
+            return False
+        self.left -= cost
+        regex, _ = compiled(condition.parts[0][0])
+        return regex is not None and bool(regex.search(text))
 
 
 _compiled: dict[str, tuple[Any, tuple[Note, ...]]] = {}
@@ -204,3 +236,69 @@ def _try_compile(source: str) -> tuple[Any, tuple[Note, ...]]:
         reason = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
         said = f"is no regex RE2 can run ({reason}): it is matched as plain text"
         return None, (Note("bad-regex", said, REGEX_HINT),)
+
+
+def regex_size(source: str) -> int:
+    """Return about how many instructions RE2 needs for a regex; at least that many for one that copies much."""
+    open_groups: list[int] = []
+    size = last = at = 0  # of the group so far, of the last atom, and where we are
+    while at < len(source):
+        sign = source[at]
+        times, end = _repeats(source, at)
+        if times:
+            size += last * (times - 1) + 1
+            last = last * times + 1
+        elif sign == "(":
+            open_groups.append(size)
+            size = last = 0
+        elif sign == ")" and open_groups:
+            last = size + 1
+            size = open_groups.pop() + last
+        else:
+            last, end = _atom(source, at)
+            size += last
+        at = end
+    return size + sum(open_groups)
+
+
+def _repeats(source: str, at: int) -> tuple[int, int]:
+    """Return how often the quantifier here copies an atom, and its end; 0 if there is no quantifier."""
+    if source[at] in "*+?":
+        return 1, at + 1
+    close = source.find("}", at, at + 12) if source[at] == "{" else -1
+    low, comma, high = source[at + 1 : close].partition(",") if close > 0 else ("", "", "")
+    if not low.isdecimal() or (high and not high.isdecimal()):
+        return 0, at + 1
+    most = int(high) if high else int(low) + bool(comma)
+    return min(max(most, 1), MAX_COUNT), close + 1
+
+
+def _atom(source: str, at: int) -> tuple[int, int]:
+    """Return the size of the character, escape or class that starts here, and its end."""
+    sign = source[at]
+    if sign == "\\":
+        return _escape(source, at)
+    if sign == "[":
+        end = _class_end(source, at)
+        inside = source[at + 1 : end - 1]
+        wide = inside.startswith("^") or not inside.isascii() or any(escape in inside for escape in WIDE_ESCAPES)
+        unicode = inside.count("\\p") + inside.count("\\P")
+        return UNICODE_CLASS * unicode + (WIDE_CLASS if wide else CLASS), end
+    return ANY_CHARACTER if sign == "." or not sign.isascii() else LITERAL, at + 1
+
+
+def _escape(source: str, at: int) -> tuple[int, int]:
+    name, end = source[at + 1 : at + 2], at + 2
+    if name in ("p", "P", "x"):
+        close = source.find("}", end) if source[end : end + 1] == "{" else -1
+        end = close + 1 if close > 0 else end + 1
+    return UNICODE_CLASS if name in ("p", "P") else WIDE_CLASS if f"\\{name}" in WIDE_ESCAPES else CLASS, end
+
+
+def _class_end(source: str, at: int) -> int:
+    """Return where the class that opens here ends: a bracket right at its start, or escaped, does not close it."""
+    at += 3 if source[at + 1 : at + 2] == "^" else 2 if source[at + 1 : at + 2] == "]" else 1
+    while at < len(source) and source[at] != "]":
+        named = source.find(":]", at) if source.startswith("[:", at) else -1
+        at = named + 2 if named > 0 else at + (2 if source[at] == "\\" else 1)
+    return min(at + 1, len(source))

@@ -65,7 +65,16 @@ def confusable_with(key: str, known: Iterable[str]) -> str:
     if key in names:
         return ""
     folded = _fold(key)
-    return next((name for name in names if _fold(name) == folded), "")
+    return next((name for name in names if _folded(name) == folded), "")
+
+
+_folded_names: dict[str, str] = {}  # of the few names that keys are compared with
+
+
+def _folded(name: str) -> str:
+    if name not in _folded_names:
+        _folded_names[name] = _fold(name)
+    return _folded_names[name]
 
 
 def _mix(word: str) -> str:

@@ -21,7 +21,7 @@ def is_file_glob(text: str) -> bool:
 
 def spell_out(text: str) -> list[str]:
     """Return the alternatives of a file glob: `*.{ts,tsx}|*.js` is three of them, in lower case."""
-    pending = _split(text.lower())
+    pending = [piece.strip() for piece in outside_braces(text.lower(), "|") if piece.strip()]
     done: list[str] = []
     while pending and len(done) < MAX_SPELLED_PATTERNS:
         pattern = pending.pop(0)
@@ -34,16 +34,14 @@ def spell_out(text: str) -> list[str]:
     return done
 
 
-def _split(text: str) -> list[str]:
-    """Split at `|`, and at commas outside braces."""
-    pieces, depth = [""], 0
-    for c in text:
-        depth += (c == "{") - (c == "}")
-        if c == "|" or (c == "," and depth <= 0):
-            pieces.append("")
-        else:
-            pieces[-1] += c
-    return [piece.strip() for piece in pieces if piece.strip()]
+def outside_braces(text: str, anywhere: str = "") -> list[str]:
+    """Split a text at commas outside braces, and at the signs of `anywhere`: `*.{ts,tsx}` stays together."""
+    cuts, depth = [-1], 0
+    for at, sign in enumerate(text):
+        depth += (sign == "{") - (sign == "}")
+        if sign in anywhere or (sign == "," and depth <= 0):
+            cuts.append(at)
+    return [text[start + 1 : end] for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True)]
 
 
 def mentioned(task: str) -> list[str]:

@@ -11,6 +11,7 @@ from .language import language
 EDGES = '.,;:!?()[]{}"`*_'  # characters around a word that say nothing about the number in it
 MIN_SUBJECT_WORDS = 2  # specific words that a subject needs: one shared word is no subject
 RELATED_COSINE = 0.6  # from which two texts have to do with each other (neolata); below SIMILAR
+MAX_COMPARED_CHARS = 20_000  # of each text, when a prompt waits for whether one is a copy of the other
 
 
 @record
@@ -83,5 +84,5 @@ def identity(text: str) -> str:
 
 def is_copy(one: str, other: str) -> bool:
     """Tell whether one text is the other with a few words changed, perhaps on purpose: a planted copy changes facts."""
-    words, others = set(language().words(one)), set(language().words(other))
+    words, others = (set(language().words(text[:MAX_COMPARED_CHARS])) for text in (one, other))
     return len(words & others) >= DUPLICATE.min_shared * max(1, len(words | others))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..model.problem import Problem, error, warning
-from ..model.record import record
+from ..model.record import record, replace
 from .clean import clean
-from .condition import ALTERNATIVES, ENGINE, PATHS, PHRASE, REFUSED, REGEX, WORDS, Condition, compiled, read_condition
+from .condition import ALTERNATIVES, ENGINE, PATHS, PHRASE, REFUSED, REGEX, WORDS, Condition, Engine, read_condition
 from .language import language
 from .overlap import enough, named, specific
 from .paths import fits, mentioned
@@ -44,7 +44,7 @@ class Fired:
 
 @record
 class Situation:
-    """A clean text, taken apart once for many conditions."""
+    """A clean text, taken apart once for many conditions, and the engine that searches it for their regexes."""
 
     text: str
     lower: str
@@ -52,15 +52,20 @@ class Situation:
     words: frozenset[str]
     stems: frozenset[str]
     paths: tuple[str, ...]
+    engine: Engine
 
 
-def situation_of(text: str) -> Situation:
-    """Return a clean text as conditions see it: cut, in lower case, with its words, stems and paths."""
+def situation_of(text: str, engine: Engine | None = None) -> Situation:
+    """Return a clean text as conditions see it: cut, in lower case, with its words, stems and paths.
+
+    Texts about one task share its `engine`, and so its budget.
+    """
     text = text[:MAX_TEXT_CHARS]
     lower = text.lower()
     lines = tuple(" ".join(line.split()) for line in lower.split("\n"))
     found = frozenset(language().words(text))
-    return Situation(text, " ".join(lower.split()), lines, found, frozenset(specific(text)), tuple(mentioned(lower)))
+    stems, paths = frozenset(specific(text)), tuple(mentioned(lower))
+    return Situation(text, " ".join(lower.split()), lines, found, stems, paths, engine or Engine())
 
 
 def match(pattern: str, text: str) -> Fired | None:
@@ -95,7 +100,8 @@ _everyday: list[Situation] = []
 def everyday_hits(condition: Condition) -> int:
     """Return how many of the EVERYDAY sentences a condition fires on."""
     _everyday[:] = _everyday or map(situation_of, EVERYDAY)
-    return sum(bool(fires(condition, sentence)) for sentence in _everyday)
+    engine = Engine()
+    return sum(bool(fires(condition, replace(sentence, engine=engine))) for sentence in _everyday)
 
 
 def problems_of(patterns: Iterable[str], line: int = 1) -> list[Problem]:
@@ -144,8 +150,7 @@ def _in_order(pieces: tuple[str, ...], line: str) -> bool:
 
 
 def _engine_fires(condition: Condition, situation: Situation) -> Fired | None:
-    regex, _ = compiled(condition.parts[0][0])
-    if regex is not None and regex.search(situation.text):
+    if situation.engine.finds(condition, situation.text):
         return Fired(REGEX)
     return _phrase_fires(condition, situation)
 

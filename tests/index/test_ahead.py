@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rawkomem.files.layout import Layout
-from rawkomem.index import ahead, reconcile
+from rawkomem.index import ahead, batches
 from rawkomem.index.ahead import ReadAhead, read_for_index
 from tests.torture.helpers import assert_equals_rebuild, change, index_of, memory, write
 
@@ -43,7 +43,7 @@ def test_what_is_read_ahead_is_what_would_be_read_here(layout):
 
 
 def test_the_index_is_the_same(layout, monkeypatch):
-    monkeypatch.setattr(reconcile, "BATCH_FILES", 5)
+    monkeypatch.setattr(batches, "BATCH_FILES", 5)
     batches_of(layout, 40, 7)
     write(Path(layout.root), "memories/z.md", change("amend", "m0003", "zebra"))
     write(Path(layout.root), "memories/y.md", "\0")
@@ -61,7 +61,7 @@ def test_files_that_vanish_are_left_out(layout):
 
 
 def test_a_killed_reader_costs_nothing_but_time(layout, monkeypatch):
-    monkeypatch.setattr(reconcile, "BATCH_FILES", 5)
+    monkeypatch.setattr(batches, "BATCH_FILES", 5)
     batches_of(layout, 40, 7)
     take = ReadAhead.take
 

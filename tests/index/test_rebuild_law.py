@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rawkomem.files.layout import Layout
 from rawkomem.format.split import join
-from rawkomem.index import reconcile as indexing
+from rawkomem.index import batches
 from rawkomem.index.digest import PARTS, WORDS
 from tests.files.odd_more import SECRETS
 from tests.torture.helpers import assert_equals_rebuild, change, index_of, memory
@@ -134,11 +134,11 @@ def test_any_history_ends_in_the_index_of_a_rebuild(operations):
 @settings(max_examples=20, **ANYTHING)
 @given(st.lists(OPERATIONS, min_size=4, max_size=16))
 def test_so_it_does_in_batches_of_one_file(operations):
-    batch, indexing.BATCH_FILES = indexing.BATCH_FILES, 1
+    batch, batches.BATCH_FILES = batches.BATCH_FILES, 1
     try:
         check_law(operations)
     finally:
-        indexing.BATCH_FILES = batch
+        batches.BATCH_FILES = batch
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from rawkomem.files.layout import Layout, user_cache
-from rawkomem.index import ahead, ingest, reconcile
+from rawkomem.index import ahead, batches, ingest, reconcile
 from rawkomem.index import index as indexing
 from rawkomem.index.stores.database import index_path
 from rawkomem.model.entry import Entry
@@ -194,13 +194,13 @@ def test_a_file_that_was_busy_for_a_moment_is_read_without_any_other_change(repo
     assert titles(repository) == ["A", "B"]
 
 
-def test_a_change_that_came_while_its_memory_was_unreadable_is_not_lost(repository, memories, deny):
+def test_a_change_that_came_while_its_memory_was_unreadable_counts_at_once(repository, memories, deny):
     file = write(memories, "a.md", memory("A", "old", id="mem_1"))
     repository.sync()
     settle(repository)
     deny.add(str(file))
     write(memories, "b.md", change("amend", "mem_1", "new"))
-    assert repository.get("mem_1").body == "old"
+    assert repository.get("mem_1").body == "new"
     deny.clear()
     assert repository.get("mem_1").body == "new"
     assert_equals_rebuild(repository.core.index)
@@ -456,7 +456,7 @@ class Failing:
 
 @pytest.mark.parametrize("at", [1, 2, 3])
 def test_an_error_in_the_middle_leaves_the_old_state_and_the_next_sync_repairs(filled, memories, monkeypatch, at):
-    monkeypatch.setattr(reconcile, "BATCH_FILES", 5)
+    monkeypatch.setattr(batches, "BATCH_FILES", 5)
     for number in range(12):
         write(memories, f"m{number:02}.md", memory(f"N{number:02}", "now about zebras"))
     (memories / "m11.md").unlink()
@@ -473,7 +473,7 @@ def test_an_error_in_the_middle_leaves_the_old_state_and_the_next_sync_repairs(f
 
 
 def test_a_rebuild_that_does_not_finish_is_finished_by_the_next_search(filled, monkeypatch):
-    monkeypatch.setattr(reconcile, "BATCH_FILES", 5)
+    monkeypatch.setattr(batches, "BATCH_FILES", 5)
     filled.core.index._embedder = Failing(2)
     with pytest.raises(RuntimeError):
         filled.store.rebuild()

@@ -135,6 +135,7 @@ def conditions_in(lines: Sequence[str]) -> list[Span]:
 def _links(at: int, text: str) -> Iterator[Span]:
     if "[[" not in text:
         return
+    shown = set(WIKILINK.findall(without_code(text)))
     for link in WIKILINK.finditer(text):
-        if link[0] in without_code(text):  # what stands between backticks is no link
+        if link[1] in shown:  # what stands between backticks is no link
             yield Span(at, link.start(1), link.end(1), link[1])

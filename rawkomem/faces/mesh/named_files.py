@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ...files.given_text import decode_text
+from ...files.given_text import read_stream
 from ...model.errors import BadInput, RawkoError
 
 
@@ -23,4 +23,4 @@ def naming(file: str) -> Iterator[None]:
 def read_text(file: str) -> str:
     """Return the whole text of a file."""
     with open(file, "rb") as stream:
-        return decode_text(stream.read(), "the file")
+        return read_stream(stream, "the file")

@@ -52,7 +52,7 @@ def stats(view: View) -> Stats:
     facts = [(memory, known.get(memory.id, Access())) for memory in memories]
     used = [Used(memory.id, memory.title, access.count, access.last) for memory, access in facts]
     ids = {memory.id for memory in memories}
-    used_at = (use.at for use in uses(view.layout) for id in use.ids if id in ids)
+    used_at = (use.at for use in uses(view.layout, now() - COURSE_DAYS * DAY) for id in use.ids if id in ids)
     tags = _counted(tag for memory in memories for tag in {tag.lower() for tag in memory.tags})
     *_, statuses = view.catalogue.counts()
     return Stats(

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MAX_NAMES = 5  # alternatives of a condition: more would fire on anything
 MAX_WORDS = 4  # of a sentence without names; half of them must occur in a task
 SPAN = re.compile(r"`([^`]{2,40})`")
+RUN = re.compile(r"[\w@./-]+")  # the signs that a path consists of
+MAX_RUN_CHARS = 200  # of a run that is searched for a path; a longer one is none, and would cost its square
 PATH = re.compile(r"\b[\w@.-]+/[\w@./-]*\w")
 # CamelCase, snake_case, ALLCAPS, dotted or dashed names, capitals inside a sentence: nobody writes ordinary words so.
 NAME = re.compile(
@@ -58,7 +60,7 @@ def _names(text: str) -> Iterator[str]:
 
 def _written_names(text: str) -> Iterator[str]:
     """Yield names as they are written, the most telling first."""
-    plain = PATH.sub(" ", text)
+    plain = RUN.sub(lambda run: PATH.sub(" ", run[0]) if _may_be_path(run[0]) else run[0], text)
     for pair in cues().PAIR.finditer(plain):
         if not language().stop_words.intersection(map(str.lower, pair.groups())):
             yield from pair.groups()
@@ -66,8 +68,12 @@ def _written_names(text: str) -> Iterator[str]:
         if " " not in span and "/" not in span:
             yield span
     yield from NAME.findall(plain)
-    for path in PATH.findall(text):
+    for path in (path for run in RUN.findall(text) if _may_be_path(run) for path in PATH.findall(run)):
         yield path.rstrip("/").rpartition("/")[2].partition(".")[0]
+
+
+def _may_be_path(run: str) -> bool:
+    return "/" in run and len(run) <= MAX_RUN_CHARS
 
 
 def _listed(names: list[str]) -> str:

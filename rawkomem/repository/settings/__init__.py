@@ -8,6 +8,7 @@ import os
 from ...embed.chain import EmbedderSettings
 from ...exchange.sinks.config import SinkSettings
 from ...files.layout import Layout, user_cache, user_config, user_repository_config
+from ...files.local.ledger import KEEP_DAYS
 from ...index.open_store import StoreSettings
 from ...learn.llm.config import LlmSettings
 from ...model.errors import BadInput
@@ -42,6 +43,7 @@ class Settings:
     min_lesson_confidence: float = MIN_LESSON_CONFIDENCE  # of a lesson that is injected
     lesson_days: int = LESSON_DAYS  # the age of the oldest one that is
     names: tuple[str, ...] = ()  # of people, besides the user, that become ids in what is recorded or distilled
+    ledger_days: int = KEEP_DAYS  # days after which blocks of the ledger are removed; 0: never
     keep_days: int = 0  # days after which a trace is archived that no learning was made of; 0: never
     store: StoreSettings = StoreSettings()
     contents: bool = False  # whether MEMORY.md follows every write

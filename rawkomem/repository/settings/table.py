@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...embed.chain import AUTO, BUNDLED, PROVIDERS
 from ...exchange.sinks.config import EVENTS
+from ...files.local.ledger import KEEP_DAYS
 from ...index.open_store import SQLITE, plugin_names
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
@@ -23,7 +24,7 @@ MAX_DAYS = 36_500
 MAX_BUDGET = 1_000_000  # tokens
 
 KEY_FIELDS = {"embedder": "embedder.key_env", "llm": "llm.key_env", "webhook": "sinks.webhook.key_env"}
-DAY_FIELDS = {"lessons": "lesson_days", "traces": "keep_days"}
+DAY_FIELDS = {"lessons": "lesson_days", "traces": "keep_days", "ledger": "ledger_days"}
 AGENT_FIELDS = {"maxInjected": "max_injected", "minImportance": "min_importance", "budget": "budget"}
 
 
@@ -156,10 +157,13 @@ ROWS = (
     Row("lessons.minConfidence", number(0, 1), BOTH, MIN_LESSON_CONFIDENCE,
         "Lessons with a lower confidence are not injected ([lessons](lessons.md#what-is-injected)).",
         "min_lesson_confidence"),
-    Row("keepDays", group({"lessons": DAYS, "traces": DAYS}), BOTH, {"lessons": LESSON_DAYS, "traces": 0},
+    Row("keepDays", group(dict.fromkeys(DAY_FIELDS, DAYS)), BOTH,
+        {"lessons": LESSON_DAYS, "traces": 0, "ledger": KEEP_DAYS},
         "`lessons`: days after which a lesson that nobody confirmed is no longer injected. `traces`: days after which"
-        " [retention](traces.md#retention) archives a trace that nothing was learned from; 0: never.",
-        _fields_by(DAY_FIELDS)),
+        " [retention](traces.md#retention) archives a trace that nothing was learned from; 0: never."
+        " `ledger`, in your own config only: days after which blocks of the [ledger](yamo.md#the-ledger) are removed;"
+        " 0: never.",
+        _fields_by(DAY_FIELDS), repository=group({"lessons": DAYS, "traces": DAYS})),
     Row("ledger", choice(*LEDGER), USER, LEDGER[0],
         "`writes` leaves recalls out, `off` notes nothing ([ledger](yamo.md#the-ledger)).",
         "ledger"),

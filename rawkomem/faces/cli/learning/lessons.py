@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ....files.given_text import decode_text
+from ....files.given_text import read_stream
 from ....format.lesson import DEFAULT_CONFIDENCE, SEVERITIES, LessonContext
 from ....git.user import user_name
 from ....learn.lessons.from_failures import Candidate
@@ -67,7 +67,7 @@ def import_command(repository: Repository, file: Any, as_json: bool) -> None:
 
     FILE '-' reads it from standard input. Both forms of RFC-0011 are understood: see 'rawkomem docs yamo'.
     """
-    lesson, what = repository.lessons.take_over(decode_text(file.read(), file.name))
+    lesson, what = repository.lessons.take_over(read_stream(file, file.name))
     repository.core.follow()
     _tell(lesson, what, as_json)
 

@@ -22,7 +22,6 @@ from ....text.clean import one_line
 from ..commands import pass_repository
 from ..options import BY, JSON, REASON, together
 from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows
-from .write import say_stored
 
 SUPERSEDE = click.option("--supersede", is_flag=True, help="Put it into the place of what it contradicts.")
 KEEP_BOTH = click.option("--keep-both", is_flag=True, help="Both hold: that settles the conflict.")
@@ -157,6 +156,8 @@ def evolve_command(repository: Repository, text: tuple[str, ...], title: str, by
     entry = entry_from_text(said)
     body = entry.body.strip()
     entry = replace(entry, title=title or entry.title or one_line(body.partition("\n")[0], 100), by=who(by))
+    from .write import say_stored  # votes need nothing of what 'add' loads
+
     say_stored(repository, repository.add(entry, evolve=True), as_json)
 
 

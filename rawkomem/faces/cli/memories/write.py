@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ....files.append import Written
-from ....files.given_text import decode_text, read_stdin
-from ....files.templates import fill_template
+from ....files.given_text import read_stdin, read_stream
 from ....format.compose import compose, entry_from_text
 from ....git.user import user_name
 from ....model.errors import BadInput
@@ -67,7 +66,7 @@ def add_command(repository: Repository, kind: str, on_conflict: str, **given: An
     written. A claim that says what another says confirms it; one that contradicts another supersedes it, or waits for a
     review: see 'rawkomem docs belief'.
     """
-    text = _text(given, lambda: fill_template(repository.layout, kind, _template_values(given)))
+    text = _text(given, lambda: _template(repository, kind, given))
     entry = compose(entry_from_text(text), kind=kind, by=given["by"] or user_name(), **_flags(given))
     entry = replace(entry, extra={**entry.extra, **_claimed(given)})
     stored = repository.add(entry, on_conflict)
@@ -128,7 +127,7 @@ def purge_command(repository: Repository, id: str, yes: bool) -> None:
 def _text(given: dict[str, Any], draft: Callable[[], str], optional: bool = False) -> str:
     """Return the text that the user passes, from whichever place."""
     if given["file"]:
-        return decode_text(given["file"].read(), given["file"].name)
+        return read_stream(given["file"], given["file"].name)
     if given["body"] and given["body"] != "-":
         return str(given["body"])
     if given["edit"] or (not optional and given["body"] != "-" and sys.stdin.isatty()):
@@ -170,6 +169,12 @@ def _pairs(text: str) -> dict[str, Value]:
     if not found or any(not sign for _, sign, _ in parts):
         raise BadInput(f"not a claim: {text!r}", "write subject=user,predicate=timezone,value=UTC")
     return {**{key.strip(): said.strip() for key, _, said in parts}, "value": value}
+
+
+def _template(repository: Repository, kind: str, given: dict[str, Any]) -> str:
+    from ....files.templates import fill_template  # python-frontmatter: two starts, for an editor only
+
+    return fill_template(repository.layout, kind, _template_values(given))
 
 
 def _template_values(given: dict[str, Any]) -> dict[str, Any]:

@@ -4,8 +4,11 @@ spool.py      notes operations in microseconds, one line each
 seal.py       turns these lines into blocks of the chain
 chain.py      reads and writes the files: blocks, and the head that records where they end
 latest.py     reads the last operations
+trim.py       removes the oldest files of blocks
 verify.py     finds where the chain is broken
 written.py    turns a written entry into an operation
 recalled.py   turns a recall into an operation
 forget.py     removes a purged memory's text
 """
+
+KEEP_DAYS = 400  # of a block, unless the settings say otherwise: more than a year

@@ -2,8 +2,8 @@
 
 blocks-000001.jsonl …  one block a line: a row of RFC-0011 §2.3 as JSON. Its first key is `block_hash`, the SHA-256 of
                        all bytes behind it, `prev_hash` among them: no byte of a file is outside the chain
-head.json              how many blocks there are, where the last one ends and its hash, and below it the SHA-256 of that
-                       line: a tail that is cut off is missed
+head.json              how many blocks there are, the file they start in and the hash that the first one follows, where
+                       the last one ends and its hash; below it the SHA-256 of that line: a lost tail is missed
 purged-…               all blocks and the head as they are after a purge, until they are in their places
 """
 
@@ -55,6 +55,8 @@ class Head:
     last: str = GENESIS
     batch: str = ""
     notes: tuple[str, ...] = ()
+    first_file: int = 1  # files before it are removed, see trim.py
+    follows: str = GENESIS  # the hash that the first block follows
 
 
 def blocks_name(number: int) -> str:
@@ -108,15 +110,20 @@ def is_whole(line: bytes) -> bool:
 
 def lines(layout: Layout) -> list[tuple[str, bytes]]:
     """Return (file and line number, line without its end) of every block, in order."""
-    found: list[tuple[str, bytes]] = []
-    for name in names(layout, BLOCKS):
-        with open_local(layout, f"{FOLDER}/{name}", "r") as stream:
-            parts = stream.read().split(b"\n")
-        last = parts.pop()
-        if last:
-            parts.append(last + b" (torn)")  # without its end it is not what was written, so not what was hashed
-        found += [(f"{name}:{number}", line) for number, line in enumerate(parts, 1)]
-    return found
+    head = read_head(layout) or Head()
+    numbers = [number for name in names(layout, BLOCKS) if (number := number_of(name)) >= head.first_file]
+    return [line for number in numbers for line in file_lines(layout, number)]
+
+
+def file_lines(layout: Layout, number: int) -> list[tuple[str, bytes]]:
+    """Return what `lines` returns, of one file."""
+    name = blocks_name(number)
+    with open_local(layout, name, "r") as stream:
+        parts = stream.read().split(b"\n")
+    last = parts.pop()
+    if last:
+        parts.append(last + b" (torn)")  # without its end it is not what was written, so not what was hashed
+    return [(f"{os.path.basename(name)}:{at}", line) for at, line in enumerate(parts, 1)]
 
 
 def fields_of(line: bytes) -> dict[str, Any]:

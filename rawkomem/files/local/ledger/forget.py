@@ -71,7 +71,7 @@ def _replace(layout: Layout, kept: list[tuple[int, Row]], note: str) -> None:
     broken = len(verify(layout).problems)
     told = f"{note}; it was broken in {broken} places before" if broken else note
     old = read_head(layout) or Head()
-    head = Head(batch=old.batch, notes=(*old.notes, told))
+    head = Head(0, old.first_file, 0, old.follows, old.batch, (*old.notes, told), old.first_file, old.follows)
     files: dict[int, list[bytes]] = {}
     for number, some in groupby(kept, key=lambda pair: pair[0]):
         head, made = chain(replace(head, file=number, size=0), (row for _, row in some), sys.maxsize)

@@ -32,13 +32,13 @@ def recall_line(
     return spool_line("recall", at, agent, values)
 
 
-def note_recalls(layout: Layout, lines: Iterable[str]) -> None:
-    """Append recalls, and seal them if many are waiting."""
+def note_recalls(layout: Layout, lines: Iterable[str], keep_days: int = 0) -> None:
+    """Append recalls; if many are waiting, seal them and remove blocks older than `keep_days`."""
     if append_lines(layout, lines) > MAX_SPOOL_BYTES:
-        from .seal import seal  # hashes: once in a thousand recalls
+        from .trim import seal_and_trim  # hashes: once in a thousand recalls
 
         try:
-            seal(layout)
+            seal_and_trim(layout, keep_days)
         except RawkoError:
             pass  # they wait for the next one
 

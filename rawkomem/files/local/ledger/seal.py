@@ -24,6 +24,7 @@ from .chain import (
     blocks_name,
     chain,
     end_replacing,
+    fields_of,
     lines,
     names,
     number_of,
@@ -109,7 +110,9 @@ def _found(layout: Layout) -> Head:
         file = number_of(names(layout, BLOCKS)[-1])
         note = f"{iso(now())}: the head was missing or damaged; {len(known)} blocks were there"
         last = stated_hash(known[-1][1]) or head.last
-        head = Head(len(known), file, _end_line(layout, file), last, notes=(note,))
+        first_file = number_of(names(layout, BLOCKS)[0])
+        follows = str(fields_of(known[0][1]).get("prev_hash", "")) if first_file > 1 else head.follows
+        head = Head(len(known), file, _end_line(layout, file), last, "", (note,), first_file, follows)
     write_head(layout, head)
     return head
 

@@ -30,7 +30,7 @@ def verify(layout: Layout) -> Verdict:
     if head and names(layout, BATCH) and len(known) > head.blocks:
         known = known[: head.blocks]  # a run was killed: the next one makes the rest anew
     problems: list[Problem] = []
-    expected, since = GENESIS, 0
+    expected, since = head.follows if head else GENESIS, 0
     for number, (place, line) in enumerate(known, 1):
         fields = fields_of(line)
         if wrong := _wrong(line, fields, expected):

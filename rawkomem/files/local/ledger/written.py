@@ -14,18 +14,18 @@ from ....state.fold import created
 from ....state.lifecycle.promoted import memory_type
 from ...layout import Layout
 from ..private import local_path
-from .seal import seal
 from .spool import SPOOL, append_lines, spool_line
+from .trim import seal_and_trim
 
 
-def note_written(layout: Layout, entries: Iterable[Entry]) -> None:
-    """Note entries that are on disk, redacted as they are there, and seal them with what waits."""
+def note_written(layout: Layout, entries: Iterable[Entry], keep_days: int = 0) -> None:
+    """Note entries that are on disk, redacted as they are there; seal them; remove blocks older than `keep_days`."""
     lines = [line for line in map(_line, entries) if line]
     if not lines:
         return
     if not append_lines(layout, lines):
         raise Unwritable(f"cannot write {local_path(layout, SPOOL)}", "check permissions and free space")
-    seal(layout)
+    seal_and_trim(layout, keep_days)
 
 
 def _line(entry: Entry) -> str:

@@ -1,0 +1,344 @@
+"""No text costs more than linear time: four times the text takes about four times the time, in every reader of text.
+
+Each function of FUNCTIONS gets each text of TEXTS in two sizes. The redaction rules have a test of their own.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rawkomem.embed.static import StaticEmbedder
+from rawkomem.exchange.contents import plain as plain_line
+from rawkomem.exchange.contents import without_links
+from rawkomem.exchange.formats import read_format
+from rawkomem.exchange.headings import cut as cut_headings
+from rawkomem.exchange.source import Source
+from rawkomem.faces.lsp.lines import lines_of
+from rawkomem.faces.lsp.places import conditions_in, fronts, names_in
+from rawkomem.files.read import read_data
+from rawkomem.format.citation import read_citation
+from rawkomem.format.compose import heading
+from rawkomem.format.emit import emit_fields
+from rawkomem.format.frontmatter import Unreadable, read_frontmatter
+from rawkomem.format.logbook import read_log
+from rawkomem.format.mentions import mentions
+from rawkomem.format.pieces import cut as cut_pieces
+from rawkomem.format.sections import items, sections
+from rawkomem.format.split import append_holds, split
+from rawkomem.format.yamo import read_blocks
+from rawkomem.git.merge.entries import merge
+from rawkomem.git.symbol import mentions as mentions_symbol
+from rawkomem.git.symbol import symbol_text
+from rawkomem.hosts.connect.jsonc import parse as parse_jsonc
+from rawkomem.hosts.connect.toml_block import merged as merge_toml
+from rawkomem.index.passages import condition_text, searchable_title
+from rawkomem.learn.lessons.lesson import read_wire
+from rawkomem.learn.llm.ask import objects
+from rawkomem.learn.session.injected import without_injected, without_scaffolding
+from rawkomem.learn.session.moments import moments_in
+from rawkomem.learn.session.propose import propose
+from rawkomem.learn.session.transcript import Transcript
+from rawkomem.learn.session.turns import USER, Turn
+from rawkomem.learn.skills.text import read_skill
+from rawkomem.model.errors import RawkoError
+from rawkomem.model.task import Task
+from rawkomem.recall.question import question_of, question_of_task
+from rawkomem.recall.render import preview
+from rawkomem.redaction.scrub.segment import passages
+from rawkomem.text.chunk import chunk
+from rawkomem.text.clean import clean, hidden, one_line, visible
+from rawkomem.text.condition import read_condition
+from rawkomem.text.currency import normalize_currency
+from rawkomem.text.entities import entities_in
+from rawkomem.text.escapes import without_sequences
+from rawkomem.text.expression import parse_expression
+from rawkomem.text.injection import scan_for_injection
+from rawkomem.text.language import language
+from rawkomem.text.lookalikes import mixed_script
+from rawkomem.text.marked import cut_block, put_block
+from rawkomem.text.overlap import body as phrase_of
+from rawkomem.text.overlap import clauses, is_language, specific, subject
+from rawkomem.text.paths import fits, fits_wildcards, is_file_glob, mentioned, spell_out
+from rawkomem.text.prose import prose_lines, sentences, without_code
+from rawkomem.text.quick_json import read_json
+from rawkomem.text.safe import safe_body, safe_title
+from rawkomem.text.same import facts_in, is_copy, is_identical, said_in
+from rawkomem.text.summary import summarize
+from rawkomem.text.tokens import count_tokens
+from rawkomem.text.topics import subjects, topic
+from rawkomem.text.when import match, situation_of
+from tests.cpu import cpu_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SIZES = (6_000, 24_000)  # characters
+SLOW_SIZES = (50_000, 200_000)
+MAX_RATIO = 5.5  # of the time for four times the text; 4 is linear, 16 is quadratic
+MIN_SECONDS = 0.02  # what takes less at the large size is not told from noise
+FAILURES = (RawkoError, Unreadable, ValueError, RecursionError)  # refusing a text is an answer
+
+SLOW = ("import markdown", "import instructions", "summarize")  # a quarter of the text is enough
+
+FRONT = "---\ntitle: T\nid: t\n---\n"
+# name → one piece of a text; a text repeats it, or is what the function makes for a size
+PIECES = {
+    "words": "deploy the host again, then wait. ",
+    "different words": "",
+    "one word": "a",
+    "capitals": "A",
+    "digits": "1",
+    "lines": "x\n",
+    "blank lines": "\n",
+    "spaces": " ",
+    "tabs": "\t",
+    "line ends": "\r\n",
+    "rules": "---\n",
+    "rules and keys": "---\ntitle: T\n",
+    "entries": "---\ntitle: T\n---\nx\n",
+    "commas in brackets": "[,",
+    "open brackets": "[",
+    "open braces": "{",
+    "open links": "[[",
+    "links": "[a](b) [[c|d]] ",
+    "half links": "](",
+    "bangs": "![",
+    "parentheses": "(",
+    "backticks": "`",
+    "different backticks": "",
+    "fences": "```\n",
+    "different fences": "",
+    "tildes": "~~~ x\n",
+    "stars": "*",
+    "stars and words": "*a **b ",
+    "underscores": "_a",
+    "quotes": '"',
+    "apostrophes": "'a ",
+    "backslashes": "\\",
+    "escapes": "\x1b[",
+    "open comments": "<!--",
+    "comment lines": "<!--\n",
+    "open front": "---\ntitle: T\nx\n",
+    "comments": "<!-- x -->",
+    "tags": "<a ",
+    "closing": "</system-reminder>",
+    "scaffolding": "<system-reminder>x",
+    "quoted lines": "> ",
+    "headings": "# a\n",
+    "deeper headings": "###### a b\n",
+    "list": "- a\n",
+    "nested list": "",
+    "table": "|a|b|\n|-|-|\n",
+    "pipes": "|",
+    "colons": "a: ",
+    "dots": "...",
+    "at signs": "a@b.",
+    "addresses": "https://a.b/c?d=e ",
+    "paths": "a/b.c ",
+    "slashes": "/",
+    "hyphens": "a-",
+    "numbers": "1,234.5 ",
+    "money": "$1.50 ",
+    "hidden": "a\u200b",
+    "accents": "e\u0301",
+    "ideographs": "漢字",
+    "astral": "😀",
+    "json strings": '{"a": "',
+    "json lists": '{"a": [1, ',
+    "turns": "**User**: no, use that instead.\n",
+    "logbook": "### exp_1 | 2026-01-01 | T\n- a: b\n",
+    "yamo": "agent: a; intent: b;\ncontext:\n  x;y;\n",
+    "definitions": "def f(a):\n    return f\n",
+    "injected": "<memory>",
+    "camel": "aB",
+    "globs": "*a?",
+    "conflicts": "<<<<<<< a\n=======\n",
+}
+
+
+def text_of(name: str, chars: int) -> str:
+    """Return a text of about this size."""
+    if name == "different words":
+        return " ".join(f"word{number}" for number in range(chars // 9))
+    if name == "different backticks":
+        return " ".join("`" * length for length in range(int((2 * chars) ** 0.5)))
+    if name == "different fences":
+        return "\n".join("`" * length + "x" for length in range(3, int((2 * chars) ** 0.5)))
+    if name == "nested list":
+        return "".join(" " * (2 * depth) + "- a\n" for depth in range(int(chars**0.5)))
+    piece = PIECES[name]
+    return (piece * (chars // len(piece) + 1))[:chars]
+
+
+def _imported(form: str, ending: str) -> Callable[[str], object]:
+    def read(text: str) -> object:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / f"given{ending}"
+            file.write_text(text, encoding="utf-8", newline="")
+            return read_format(form, Source(str(file)))
+
+    return read
+
+
+def _turns(text: str) -> object:
+    record = json.dumps({"type": "user", "message": {"role": "user", "content": text}})
+    return [[*Transcript(io.BytesIO(said.encode())).turns()] for said in (text, record)]
+
+
+def _merged(text: str) -> object:
+    base = FRONT + text
+    return merge(base.encode(), f"{base}\nours\n".encode(), f"{base}\ntheirs\n".encode(), "memories/t.md")
+
+
+_embedder = StaticEmbedder()
+FUNCTIONS: dict[str, Callable[[str], object]] = {
+    "chunk": chunk,
+    "clean": clean,
+    "hidden": hidden,
+    "one_line": one_line,
+    "visible": visible,
+    "read_condition": read_condition,
+    "normalize_currency": normalize_currency,
+    "entities_in": entities_in,
+    "without_sequences": without_sequences,
+    "parse_expression": lambda text: parse_expression(text, ("a",)),
+    "scan_for_injection": scan_for_injection,
+    "words": lambda text: language().words(text),
+    "stems": lambda text: language().stems(text),
+    "mixed_script": mixed_script,
+    "put_block": lambda text: put_block(text.encode(), "x", text),
+    "cut_block": lambda text: cut_block(put_block(text.encode(), "x", text), "x"),
+    "clauses": clauses,
+    "is_language": is_language,
+    "specific": specific,
+    "subject": subject,
+    "phrase_of": phrase_of,
+    "is_file_glob": is_file_glob,
+    "spell_out": spell_out,
+    "mentioned": mentioned,
+    "fits": lambda text: fits("**/a/*.py", text),
+    "fits_wildcards": lambda text: fits_wildcards("*a*b*c", text),
+    "prose_lines": lambda text: [*prose_lines(text)],
+    "sentences": sentences,
+    "without_code": without_code,
+    "read_json": read_json,
+    "safe_body": safe_body,
+    "safe_title": safe_title,
+    "facts_in": facts_in,
+    "said_in": said_in,
+    "is_copy": lambda text: is_copy(text, text + "b"),
+    "is_identical": lambda text: is_identical(text, text + " "),
+    "summarize": lambda text: summarize([(text, 1.0), (text[::-1], 0.5)], 100),
+    "count_tokens": count_tokens,
+    "subjects": subjects,
+    "topic": topic,
+    "match": lambda text: [
+        match(pattern, text) for pattern in ("deploy|host", "a*b", r"a+\d", "when you deploy", "**/a.b")
+    ],
+    "situation_of": situation_of,
+    "question_of": question_of,
+    "question_of_task": lambda text: question_of_task(Task(text, plan=text), 0),
+    "preview": preview,
+    "passages": passages,
+    "condition_text": condition_text,
+    "searchable_title": searchable_title,
+    "embed": lambda text: _embedder.embed([text]),
+    "read_citation": read_citation,
+    "heading": heading,
+    "emit_fields": lambda text: emit_fields({"a": text, "b": [text]}),
+    "read_frontmatter": read_frontmatter,
+    "read_frontmatter in a list": lambda text: read_frontmatter(f"a: [{text}]"),
+    "read_log": read_log,
+    "mentions": mentions,
+    "cut_pieces": lambda text: cut_pieces(FRONT + text, [1]),
+    "items": items,
+    "sections": sections,
+    "split": split,
+    "split a body": lambda text: split(FRONT + text),
+    "append_holds": lambda text: append_holds(FRONT + text, FRONT),
+    "read_data": lambda text: read_data((FRONT + text).encode(), "memories/t.md"),
+    "read_blocks": read_blocks,
+    "merge": _merged,
+    "symbol_text": lambda text: symbol_text(text, "f", "a.py"),
+    "mentions_symbol": lambda text: mentions_symbol(text, "f"),
+    "parse_jsonc": parse_jsonc,
+    "merge_toml": lambda text: merge_toml(text, {"a": {"b": "c"}}),
+    "read_wire": read_wire,
+    "objects": lambda text: [*objects(text)],
+    "without_injected": without_injected,
+    "without_scaffolding": without_scaffolding,
+    "moments_in": lambda text: [*moments_in(Turn(USER, text), Counter())],
+    "propose": propose,
+    "transcript": _turns,
+    "read_skill": read_skill,
+    "cut_headings": cut_headings,
+    "without_links": without_links,
+    "plain_line": plain_line,
+    "fronts": lambda text: fronts(lines_of(text)),
+    "names_in": lambda text: names_in(lines_of(text)),
+    "conditions_in": lambda text: conditions_in(lines_of(text)),
+    "import markdown": _imported("markdown", ".md"),
+    "import instructions": _imported("instructions", ".md"),
+}
+
+
+def seconds(function: Callable[[str], object], text: str) -> float:
+    """Return the processor time of a call; refusing the text is an answer, too."""
+
+    def call() -> None:
+        try:
+            function(text)
+        except FAILURES:
+            pass
+
+    return cpu_seconds(call)
+
+
+def too_slow(name: str, kind: str, small: int, large: int) -> str:
+    """Return what is wrong when a function takes more than linear time for a kind of text; empty if it does not."""
+    function = FUNCTIONS[name]
+    if name in SLOW:
+        small, large = small // 4, large // 4
+    long, ratio = seconds(function, text_of(kind, large)), 0.0
+    for _ in range(3):
+        if long < MIN_SECONDS:
+            return ""
+        ratio = long / min(seconds(function, text_of(kind, small)) for _ in range(3))
+        if ratio <= MAX_RATIO:
+            return ""
+        long = min(long, seconds(function, text_of(kind, large)))
+    return f"{name} of {kind}: {large / small:.0f} times the text takes {ratio:.1f} times the time ({long:.2f} s)"
+
+
+def superlinear(name: str, sizes: tuple[int, int]) -> list[str]:
+    """Return what is wrong with a function for all kinds of text."""
+    return [wrong for kind in PIECES if (wrong := too_slow(name, kind, *sizes))]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_reader_of_text_takes_linear_time(name: str) -> None:
+    assert superlinear(name, SIZES) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_reader_of_text_takes_linear_time_for_long_texts(name: str) -> None:
+    assert superlinear(name, SLOW_SIZES) == []
+
+
+def test_the_test_finds_quadratic_time(monkeypatch) -> None:
+    def quadratic(text: str) -> str:
+        found = ""
+        for at in range(0, len(text), 8):
+            found = text[:at] + found[:1]
+        return found
+
+    monkeypatch.setitem(FUNCTIONS, "quadratic", quadratic)
+    assert "quadratic of words" in too_slow("quadratic", "words", 40_000, 160_000)

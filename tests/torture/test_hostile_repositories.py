@@ -1,0 +1,155 @@
+"""A repository that was made to be slow does not make commands slow, and what is left out is said in one line.
+
+The default lane runs small versions of the repositories, the slow lane the full ones. Limits are in starts of Python.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rawkomem.index import batches
+from rawkomem.index import index as indexing
+from rawkomem.recall.question import MAX_QUESTION_CHARS
+from rawkomem.text.condition import MAX_ENGINE_WORK
+from tests import hostile
+from tests.cpu import cpu_seconds, start_seconds
+from tests.torture.helpers import assert_equals_rebuild
+
+MAX_FIRST_SECONDS = 3 * indexing.MAX_ANSWER_SYNC_S  # of processor time: a sync, the process that reads ahead, a batch
+MAX_QUESTION_STARTS = 60  # of a question on a complete index
+MAX_READING_STARTS = 80  # of list, show and stats
+QUESTIONS = (("inject", "deploy the service"), ("search", "deploy the service"))
+SMALL = {
+    "expensive_regexes": (60, "regex-1"),
+    "large_file": (1_000_000, "large"),
+    "tiny_files": (1_000, "000/t1"),
+    "many_conditions": (60, "when-1"),
+    "deep_nesting": (10, "quoted-1"),
+    "large_frontmatters": (10, "quoted-none"),
+    "many_entries": (6_000, "m1"),
+    "many_votes": (3_000, "voted"),
+    "long_lines": (1, "words-0"),
+}
+
+
+def starts(rawkomem, *words: str, **given) -> float:
+    """Return the processor time of a command in a new process, in starts of Python."""
+    return cpu_seconds(lambda: rawkomem.process(*words, **given)) / start_seconds(5)
+
+
+def check_commands(rawkomem, shown: str) -> None:
+    """Run the commands of a prompt and of a reader, right after a clone and on a complete index."""
+    assert cpu_seconds(lambda: rawkomem.process("inject", "deploy the service")) < MAX_FIRST_SECONDS
+    rawkomem.process("sync")
+    for words in QUESTIONS:
+        assert starts(rawkomem, *words) < MAX_QUESTION_STARTS, words
+    asked = json.dumps({"session_id": "s", "prompt": "deploy the service", "cwd": str(rawkomem.folder)})
+    assert starts(rawkomem, "hook", "claude", "prompt", input=asked) < MAX_QUESTION_STARTS
+    for words in (("list",), ("stats",), ("show", shown)):
+        assert starts(rawkomem, *words, check=None) < MAX_READING_STARTS, words
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_small_hostile_repository_slows_no_command(name, memories, rawkomem):
+    size, shown = SMALL[name]
+    hostile.ALL[name](memories, size)
+    check_commands(rawkomem, shown)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SMALL)
+def test_a_hostile_repository_slows_no_command(name, memories, rawkomem):
+    hostile.ALL[name](memories)
+    assert cpu_seconds(lambda: rawkomem.process("inject", "deploy the service")) < MAX_FIRST_SECONDS
+    for _ in range(3):
+        assert cpu_seconds(lambda: rawkomem.process("search", "deploy")) < MAX_FIRST_SECONDS
+
+
+# What is left out is said
+
+
+def test_regexes_beyond_the_budget_are_not_tried_and_counted(memories, rawkomem):
+    hostile.expensive_regexes(memories, 20)
+    said = rawkomem("inject", "deploy the service").stderr
+    assert "regexes of whenToUse were not tried: together they take too long" in said
+
+
+def test_one_authors_regexes_do_not_crowd_out_an_honest_one(memories, rawkomem):
+    hostile.expensive_regexes(memories, 20)
+    text = hostile.entry("honest", "Restart the queue.\n", r"'deploy\s+the\s+serv.ce'", "Queue")
+    hostile.write(memories, "zz-honest", text)
+    assert "Restart the queue." in rawkomem("inject", "deploy the service").stdout
+
+
+def test_a_regex_that_is_too_large_is_refused_without_compiling_it(memories, rawkomem):
+    when = hostile.LARGE_REGEX.format(n="deploy")
+    hostile.write(memories, "large-regex", hostile.entry("large-regex", when=when))
+    assert "is a regex that takes too long to compile: it is not used" in rawkomem("check").stdout
+    assert MAX_ENGINE_WORK > 50_000  # many times what the regexes of people need
+
+
+def test_a_file_with_too_many_entries_says_so(memories, rawkomem):
+    hostile.many_entries(memories, 5_010)
+    assert "more than 5,000 entries: the rest is not read" in rawkomem("check", check=1).stdout
+
+
+def test_a_sync_that_takes_too_long_is_continued_by_the_next_question(memories, repository, monkeypatch):
+    monkeypatch.setattr(indexing, "MAX_ANSWER_SYNC_S", 1e-9)
+    monkeypatch.setattr(batches, "BATCH_FILES", 10)
+    hostile.tiny_files(memories, 35)
+    found = [len(repository.list()) for _ in range(5)]
+    assert found == [10, 20, 30, 35, 35]
+    assert "the index is not complete: 25 of 35 files are not read yet; run 'rawkomem sync'" in repository.warnings[1]
+    assert len([said for said in repository.warnings if "not complete" in said]) == 3
+    assert_equals_rebuild(repository.core.index)
+
+
+def test_an_explicit_sync_reads_all_files(memories, repository, monkeypatch):
+    monkeypatch.setattr(indexing, "MAX_ANSWER_SYNC_S", 1e-9)
+    monkeypatch.setattr(batches, "BATCH_FILES", 10)
+    hostile.tiny_files(memories, 35)
+    report = repository.sync()
+    assert (report.read, report.left) == (35, 0) and len(repository.list()) == 35
+
+
+def test_large_files_are_batches_of_their_own():
+    stamps = {f"m/{n}.md": f"{size} 1 1 1" for n, size in enumerate([10, 3 << 20, 10, 1 << 20, 1 << 20, 10])}
+    assert [len(batch) for batch in batches.batches_of(stamps, stamps)] == [1, 1, 2, 2]
+    assert batches.batches_of([], {}) == [[]]
+
+
+# A task of any size
+
+
+@pytest.mark.parametrize("command", ["inject", "search"])
+def test_a_task_of_megabytes_is_cut_with_a_note(command, memories, rawkomem):
+    hostile.write(memories, "one", hostile.entry("one"))
+    rawkomem("sync")
+    words = ("inject", "-") if command == "inject" else ("search", "deploy the service now " * 5_000)
+    given = {"input": "deploy the service now " * 115_000} if command == "inject" else {}
+    done = rawkomem(*words, **given)
+    assert f"the first {MAX_QUESTION_CHARS:,} count" in done.stderr and "one" in done.stdout.lower()
+    assert starts(rawkomem, *words, **given) < MAX_QUESTION_STARTS
+
+
+def test_given_files_of_any_size_are_refused_and_not_read_whole(tmp_path, project, rawkomem):
+    large = tmp_path / "large.txt"
+    with open(large, "wb") as stream:
+        stream.truncate(17 << 20)
+    done = rawkomem("add", "--title", "Large", "-f", str(large), check=None)
+    assert done.returncode and "is larger than 16 MiB (split it)" in done.stderr
+
+
+# A long history
+
+
+def test_a_vote_on_a_memory_with_thousands_of_votes_reads_no_other_file(memories, rawkomem):
+    hostile.many_votes(memories, 5_000, 12)
+    rawkomem("sync")
+    many = starts(rawkomem, "feedback", "voted", "--helpful")
+    hostile.write(memories, "calm", hostile.entry("calm", when="calm"))
+    rawkomem("sync")
+    one = starts(rawkomem, "feedback", "calm", "--helpful")
+    assert many - one < 20
