@@ -2,8 +2,8 @@
 
 meta      fingerprint (schema, chunker, embedder), listing (the sweep it was made from), settings, the file's own inode
 files     one row for each Markdown file: its stamp, the hash of its bytes, what `check` would say
-entries   one row for each entry: which memory it is about, in which file, a digest of what it says, and the entry itself
-          as JSON, redacted. A changed file re-folds just those memories, from these rows
+entries   one row for each entry: which memory it is about, in which file, a digest of what it says, and the entry as
+          redacted JSON. A changed file re-folds just those memories, from these rows
 memories  one row for each folded memory: columns for lists and filters, `doc` the whole Memory as JSON, `digest` over
           what the store was given of it: a memory whose digest is the same is not embedded again
 conditions  one row for each whenToUse condition: its memory, the condition, read and packed, and the size of a regex

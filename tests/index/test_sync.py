@@ -10,6 +10,7 @@ import time
 import pytest
 
 from rawkomem.files.layout import Layout, user_cache
+from rawkomem.files.local.private import make_private_folder
 from rawkomem.index import ahead, batches, ingest, reconcile
 from rawkomem.index import index as indexing
 from rawkomem.index.stores.database import index_path
@@ -624,7 +625,7 @@ def test_whatever_keeps_an_index_from_being_opened_it_is_made_anew(filled, monke
 
 
 def test_an_index_that_cannot_be_removed_is_told_in_one_line(project, rawkomem, monkeypatch):
-    file = project / ".rawko/local/index.db"
-    file.mkdir(parents=True)
+    make_private_folder(str(project / ".rawko/local"))
+    (project / ".rawko/local/index.db").mkdir()
     told = rawkomem("list", check=1).stderr
     assert told.count("\n") == 1 and "index" in told

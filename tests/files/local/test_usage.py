@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import pytest
 
 from rawkomem.files.layout import Layout
 from rawkomem.files.local import usage
+from rawkomem.files.local.private import make_private_folder
 from rawkomem.files.local.usage import Access, accesses, last_access, note_use, uses
 from rawkomem.model.clock import DAY, now
 from tests.cpu import cpu_seconds, start_seconds
@@ -17,15 +19,19 @@ MAX_STATS_STARTS = 30
 
 @pytest.fixture
 def layout(project) -> Layout:
-    (project / ".rawko" / "local").mkdir(exist_ok=True)
+    make_private_folder(str(project / ".rawko" / "local"))
     return Layout(str(project / ".rawko"))
+
+
+def private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def write_year(project, days: int = 365, a_day: int = 200) -> None:
     """Write what 200 injections a day of five memories each leave behind."""
     chance = random.Random(1)
     start = now() - days * DAY
-    with open(project / ".rawko" / "local" / "usage.tsv", "w") as stream:
+    with open(project / ".rawko" / "local" / "usage.tsv", "w", opener=private) as stream:
         for number in range(days * a_day):
             ids = " ".join(f"mem_{min(1999, int(chance.expovariate(1 / 300))):06}" for _ in range(5))
             stream.write(f"{start + number * DAY // a_day}\tsession {number // 20}\t{number % 2000}\t{ids}\n")
