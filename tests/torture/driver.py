@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 import traceback
+from pathlib import Path
 
 import apsw
 
@@ -44,7 +45,15 @@ def log_three(folder: str) -> int:
     return 0
 
 
-ACTIONS = {"@log": log_three}
+def prepare_all(folder: str) -> int:
+    """Make the repository that every case starts from."""
+    from tests.torture.faults import prepare
+
+    prepare(Path(folder))
+    return 0
+
+
+ACTIONS = {"@log": log_three, "@prepare": prepare_all}
 
 
 class Points:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -67,13 +68,18 @@ EVENTS = ("feedback", "log", "trace")  # of which a killed run and its retry are
 
 
 class Driver:
-    """The warm process that runs jobs."""
+    """The warm process that runs jobs, with a user's folders of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.start = folder, folder / "start"
+        homes = {name: str(folder / name) for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
+        self.env = {**ENVIRONMENT, **homes, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
         command = [sys.executable, "-m", "tests.torture.driver"]
         self.process = subprocess.Popen(
-            command, cwd=ROOT, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command, cwd=ROOT, env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
+        self.start.mkdir()
+        assert self(self.start, ["@prepare"])["code"] == 0
 
     def __call__(self, project: Path, argv: list[str], env: dict[str, str] | None = None, **job: object) -> dict:
         env = {"RAWKOMEM_NOW": NOW, **(env or {})}
@@ -141,12 +147,19 @@ def holding(project: Path, text: str = SECRET) -> list[str]:
 class Case:
     """One command, one fault, and what must hold afterwards."""
 
-    def __init__(self, driver: Driver, start: Path, folder: Path, name: str, once: list):
-        self.driver, self.folder, self.name, self.once = driver, folder, name, once
-        shutil.copytree(start, folder)
-        if name not in ("sync", "rebuild"):  # the copy of an index is foreign, and made anew
-            assert self.driver(folder, ["sync"])["code"] == 0
-        self.before = entries(folder)
+    def __init__(self, driver: Driver, name: str, once: list):
+        self.driver, self.folder, self.name, self.once = driver, driver.folder / "case", name, once
+        local = Path(".rawko", "local")
+        shutil.copytree(
+            driver.start, self.folder, ignore=lambda place, _: ["local"] if place.endswith(".rawko") else []
+        )
+        assert driver(self.folder, ["sync"])["code"] == 0  # makes a local folder: a copied one is foreign
+        for part in ("ledger", "sinks", "tmp"):
+            shutil.copytree(driver.start / local / part, self.folder / local / part, dirs_exist_ok=True)
+        if name in ("sync", "rebuild"):
+            for file in (self.folder / local).glob("index.db*"):
+                file.unlink()
+        self.before = entries(self.folder)
 
     def run(self, **fault: object) -> dict:
         """Run the command."""
@@ -198,11 +211,11 @@ class Case:
             assert done["code"] in (1, 2) and done["err"].startswith("rawkomem: "), done
 
 
-def what_once_leaves(driver: Driver, start: Path, folder: Path) -> dict[str, tuple[list, int, float]]:
+def what_once_leaves(driver: Driver) -> dict[str, tuple[list, int, float]]:
     """Return name → (the entries after one run without a fault, how many points it passes, how long it takes)."""
     found = {}
     for name in COMMANDS:
-        case = Case(driver, start, folder / name, name, [])
+        case = Case(driver, name, [])
         done = case.run()
         assert done["code"] == 0, done
         found[name] = (entries(case.folder), done["count"], done["took"])

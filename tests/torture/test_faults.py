@@ -7,33 +7,30 @@ import random
 
 import pytest
 
-from tests.torture.faults import COMMANDS, Case, Driver, prepare, what_once_leaves
+from tests.torture.faults import COMMANDS, Case, Driver, what_once_leaves
 
 HOWS = ("ENOSPC", "EIO", "EACCES", "kill")
 CASES = int(os.environ.get("RAWKOMEM_FAULTS", "2"))  # of each command and each kind of fault in the default lane
 
 
 @pytest.fixture(scope="module")
-def driver():
-    made = Driver()
+def driver(tmp_path_factory):
+    made = Driver(tmp_path_factory.mktemp("faults"))
     yield made
     made.close()
 
 
 @pytest.fixture(scope="module")
-def known(driver, tmp_path_factory):
-    """The repository to start from, and what each command leaves in it."""
-    folder = tmp_path_factory.mktemp("faults")
-    prepare(folder / "start")
-    return folder / "start", what_once_leaves(driver, folder / "start", folder)
+def left(driver):
+    """What each command leaves without a fault."""
+    return what_once_leaves(driver)
 
 
-def torture(driver, known, folder, name: str, how: str, points: list[int]) -> int:
+def torture(driver, left, name: str, how: str, points: list[int]) -> int:
     """Run a command once for each point; return how many met their fault."""
-    start, left = known
     met = 0
     for at in points:
-        case = Case(driver, start, folder / str(at), name, left[name][0])
+        case = Case(driver, name, left[name][0])
         done = case.run(at=at, how=how)
         met += bool(done["hit"]) or done["code"] == -9
         case.check(done)
@@ -42,17 +39,17 @@ def torture(driver, known, folder, name: str, how: str, points: list[int]) -> in
 
 @pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_fault_at_some_points(driver, known, tmp_path, name, how):
-    count = known[1][name][1]
+def test_a_fault_at_some_points(driver, left, name, how):
+    count = left[name][1]
     points = sorted(random.Random(f"{name} {how}").sample(range(1, count + 1), min(CASES, count)))
-    assert torture(driver, known, tmp_path, name, how, points) >= len(points) / 2
+    assert torture(driver, left, name, how, points) >= len(points) / 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_fault_at_every_point(driver, known, tmp_path, name, how):
-    count = known[1][name][1]
-    met = torture(driver, known, tmp_path, name, how, list(range(1, count + 1)))
+def test_a_fault_at_every_point(driver, left, name, how):
+    count = left[name][1]
+    met = torture(driver, left, name, how, list(range(1, count + 1)))
     print(f"{name} {how}: {met} of {count} points met their fault")
     assert met >= count / 2

@@ -14,8 +14,7 @@ import sys
 
 import pytest
 
-from tests.torture.faults import CLOCK, COMMANDS, NOW, Case, Driver, prepare, what_once_leaves
-from tests.torture.helpers import ENVIRONMENT
+from tests.torture.faults import CLOCK, COMMANDS, NOW, Case, Driver, what_once_leaves
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +35,7 @@ def strace(case: Case, log, *options: str) -> dict:
     words, given = COMMANDS[case.name]
     calls = ",".join(OPTIONAL + call for call in CALLS.split(","))
     command = ["strace", "-f", "-y", "-o", str(log), "-e", f"trace={calls}", *options]
-    env = {**ENVIRONMENT, "RAWKOMEM_NOW": CLOCK.get(case.name, NOW), "PYTHONHASHSEED": "0"}
+    env = {**case.driver.env, "RAWKOMEM_NOW": CLOCK.get(case.name, NOW), "PYTHONHASHSEED": "0"}
     done = subprocess.run(
         [*command, sys.executable, "-m", "rawkomem", *words],
         cwd=case.folder, env=env, input=given, capture_output=True, text=True, timeout=300, check=False,
@@ -63,18 +62,17 @@ def calls_of(log, folder) -> list[tuple[str, int]]:
 @pytest.mark.skipif(not _works(), reason="strace is not installed, or may not trace here")
 @pytest.mark.parametrize("name", [name for name, (words, _) in COMMANDS.items() if not words[0].startswith("@")])
 def test_each_system_call_fails_once(name, tmp_path):
-    driver, log = Driver(), tmp_path / "log"
+    driver, log = Driver(tmp_path), tmp_path / "log"
     try:
-        prepare(tmp_path / "start")
-        once = what_once_leaves(driver, tmp_path / "start", tmp_path)[name][0]
-        case = Case(driver, tmp_path / "start", tmp_path / "case", name, once)
+        once = what_once_leaves(driver)[name][0]
+        case = Case(driver, name, once)
         assert strace(case, log)["code"] == 0
         calls = calls_of(log, case.folder)
         shutil.rmtree(case.folder)
         source, met = random.Random(name), 0
         for call, number in source.sample(calls, min(COUNT, len(calls))):
             fault = source.choice(FAULTS)
-            case = Case(driver, tmp_path / "start", tmp_path / "case", name, once)
+            case = Case(driver, name, once)
             done = strace(case, log, "-e", f"inject={call}:{fault}:when={number}")
             injected = [line for line in log.read_text("utf-8", "replace").splitlines() if "INJECTED" in line]
             if done["code"] == -9 or any(f"{case.folder}/.rawko/" in line for line in injected):
