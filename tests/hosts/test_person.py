@@ -10,6 +10,8 @@ import sys
 import pytest
 
 from rawkomem.hosts.person import Process, agent_among
+from rawkomem.model.entry import Entry
+from rawkomem.repository import Repository
 from tests.commands import ROOT
 from tests.terminals import detached, scrubbed, shell_named, typed
 
@@ -122,3 +124,15 @@ def test_without_a_terminal_nobody_says_yes():
     done = subprocess.run([sys.executable, "-c", code], env=scrubbed(), input="y\n", capture_output=True, text=True,
                           start_new_session=True, check=True)  # fmt: skip
     assert done.stdout == "False\n"
+
+
+def test_a_person_vouches_after_saying_yes(git, memories, project, repository, terminal):
+    (memories / "rule.md").write_text("---\ntitle: Rule\nwhenToUse: login\n---\n\nOld.\n")
+    git.commit()
+    with Repository.open(str(project), via="agent") as agent:
+        agent.amend("rule", Entry(body="New."))
+    review = f"script -qefc '{sys.executable} -m rawkomem review rule --accept' /dev/null"
+    for answer, body in (("n", "Old."), ("y", "New.")):
+        (project / "ended").unlink(missing_ok=True)
+        detached(terminal, f"(sleep 2; echo {answer}; sleep 1) | {review}", project, scrubbed())
+        assert repository.get("rule").body == body

@@ -8,15 +8,17 @@ from typing import Any
 
 import click
 
+from ....hosts.person import confirmed
 from ....model.errors import BadInput
 from ....repository import Repository
 from ....repository.wings.beliefs import Proposal
 from ....text.clean import one_line
 from ..commands import pass_repository
-from ..options import BY, JSON, REASON, together
+from ..options import BY, JSON, REASON, YES, together
 from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows
 from .believe import KEEP_BOTH, SUPERSEDE, held, held_line, report, settle, side, who
 
+VOUCHING = ("accept", "activate")  # verdicts by which a person vouches for somebody else's words
 DECISIONS = {"accept": "accepted", "decline": "declined"}  # on proposed changes
 
 
@@ -28,6 +30,7 @@ DECISIONS = {"accept": "accepted", "decline": "declined"}  # on proposed changes
 @click.option("--reject", "action", flag_value="reject", help="Archive it.")
 @click.option("--accept", "action", flag_value="accept", help="Apply the proposed changes of a memory.")
 @click.option("--decline", "action", flag_value="decline", help="Discard the proposed changes of a memory.")
+@YES
 @click.option("--change", "changes", multiple=True, help="Only this change (its entry id); may be repeated.")
 @SUPERSEDE
 @KEEP_BOTH
@@ -56,6 +59,8 @@ def review_command(
     by, reason, as_json = who(how["by"]), how["reason"], how["as_json"]
     if id and place:
         raise BadInput("which memories?", "give an ID, or --all-from with a source")
+    if verdict in VOUCHING and not how["yes"]:
+        _confirm(repository, id, place)
     if not verdict:
         _show_waiting(repository, id, place, as_json)
     elif verdict in DECISIONS:
@@ -70,6 +75,14 @@ def review_command(
         _review_all(repository, place, verdict, (how_settled, reason, by), as_json)
     else:
         raise BadInput("which memories?", "give an ID, or --all-from with a source")
+
+
+def _confirm(repository: Repository, id: str | None, place: str) -> None:
+    """Show a person what they are about to vouch for, and ask on the terminal; stop unless they say yes."""
+    if repository.core.via == "person" and (id or place):
+        _show_waiting(repository, id, place, as_json=False)
+        if not confirmed("Vouch for this?"):
+            raise click.Abort
 
 
 def _review_all(repository: Repository, place: str, verdict: str, how: tuple[str, str, str], as_json: bool) -> None:
