@@ -8,6 +8,15 @@ import tempfile
 from ..model.errors import BadInput
 from .replace import mode_of
 
+UNFINISHED_PREFIX = ".rawkomem-"  # what names of our temporary files beside a file begin with
+
+
+def remove_unfinished(folder: str) -> None:
+    """Remove what killed processes left beside the files of a folder. Raises OSError."""
+    for name in os.listdir(folder):
+        if name.startswith(UNFINISHED_PREFIX):
+            os.unlink(os.path.join(folder, name))
+
 
 def read_whole(path: str) -> bytes | None:
     """Return the bytes of a file; None if there is none."""
@@ -25,7 +34,7 @@ def replace_whole(path: str, data: bytes, executable: bool = False) -> None:
     file = os.path.realpath(path)
     folder = os.path.dirname(file)
     os.makedirs(folder, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".rawkomem-")
+    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=UNFINISHED_PREFIX)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
