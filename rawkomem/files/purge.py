@@ -14,8 +14,9 @@ from .bundle import bundles, folder_of, read_bundle, replace_bundle
 from .layout import Layout
 from .lock import lock
 from .read import QUARANTINE, Reading, implicit_id, read_data
-from .replace import Replacing, remove_leftovers
+from .replace import Replacing, remove_temporary, temporary_folder
 from .scan import is_text, stamps, sweep
+from .whole import remove_unfinished
 
 SEPARATOR_AT_END = re.compile(rb"\r?\n---[ \t]*(?:\r?\n)*\Z")
 
@@ -59,7 +60,8 @@ def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
 def purge(layout: Layout, id: str) -> list[str]:
     """Cut the entries about `id` out of every file and bundle, remove files left empty, and return the changed paths.
 
-    Each file is looked at again right before it is replaced: if somebody saved one, nothing is changed.
+    Each file is looked at again right before it is replaced: if somebody saved one, nothing is changed. Raises OSError
+    where a temporary file of a killed writer, which may hold the text, cannot be removed.
     """
     with lock(layout, "write"):
         files = Replacing(layout)
@@ -74,7 +76,8 @@ def purge(layout: Layout, id: str) -> list[str]:
         if saved:
             raise Refused(f"{layout.relative(min(saved))} changed while we read it", "try again")
         cut = _purge_bundles(layout, id)
-        remove_leftovers(layout)
+        remove_temporary(temporary_folder(layout))
+        remove_unfinished(layout.root)
     return sorted([*(one.path for one in found), *cut])
 
 

@@ -144,24 +144,32 @@ def refuse_links(layout: Layout, folder: str) -> None:
 def remove_leftovers(layout: Layout) -> None:
     """Remove temporary files, also those of killed writers: the caller holds the lock, so none is in use."""
     try:
-        folder = os.path.dirname(local_path(layout, f"{TEMPORARY_FOLDER}/{TEMPORARY_SUFFIX}"))
-    except Refused:
-        return
-    remove_temporary(folder)
+        remove_temporary(temporary_folder(layout))
+    except (OSError, Refused):
+        pass  # the next writer tries again
+
+
+def temporary_folder(layout: Layout) -> str:
+    """Return the folder of the temporary files of writers; raise Refused where a link is in its place."""
+    return os.path.dirname(local_path(layout, f"{TEMPORARY_FOLDER}/{TEMPORARY_SUFFIX}"))
 
 
 def remove_temporary(folder: str) -> None:
-    """Remove our temporary files from a folder, for a caller that holds the lock under which they are made."""
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return
-    for name in names:
+    """Remove our temporary files from a folder, if there is one; the caller holds the lock under which they are made.
+
+    Raises OSError after all others are removed.
+    """
+    failed: OSError | None = None
+    for name in os.listdir(folder) if os.path.isdir(folder) else ():
         try:
             if name.endswith(TEMPORARY_SUFFIX):
                 os.unlink(os.path.join(folder, name))
-        except OSError:
+        except FileNotFoundError:
             pass
+        except OSError as failure:
+            failed = failure
+    if failed:
+        raise failed
 
 
 def make_folder(folder: str) -> None:

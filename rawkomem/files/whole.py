@@ -11,6 +11,14 @@ from .replace import mode_of
 
 GIT_FOLDER = ".git"
 FOLLOW_LINKS = "RAWKOMEM_FOLLOW_LINKS"  # the environment variable by which a user allows links out of a project
+UNFINISHED_PREFIX = ".rawkomem-"  # what names of our temporary files beside a file begin with
+
+
+def remove_unfinished(folder: str) -> None:
+    """Remove what killed processes left beside the files of a folder. Raises OSError."""
+    for name in os.listdir(folder):
+        if name.startswith(UNFINISHED_PREFIX):
+            os.unlink(os.path.join(folder, name))
 
 
 def refuse_exit(path: str, folder: str) -> None:
@@ -65,7 +73,7 @@ def replace_whole(path: str, data: bytes, executable: bool = False, within: str 
     file = os.path.realpath(path)
     folder = os.path.dirname(file)
     os.makedirs(folder, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".rawkomem-")
+    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=UNFINISHED_PREFIX)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)

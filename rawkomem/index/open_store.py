@@ -125,7 +125,10 @@ def open_store(layout: Layout, settings: StoreSettings, dims: int) -> OutsideSto
 
 
 def forget_others(layout: Layout, name: str) -> list[str]:
-    """Remove what other stores hold on this machine; return the stores that may still hold a text at a url."""
+    """Remove what other stores hold on this machine; return the stores that may still hold a text at a url.
+
+    Raises OSError. The catalogue goes last: without it nobody would look for the store again.
+    """
     from shutil import rmtree
 
     from .stores.database import remove_database
@@ -133,7 +136,8 @@ def forget_others(layout: Layout, name: str) -> list[str]:
     used = [other for other in (SQLITE, *plugin_names()) if other != name]
     used = [other for other in used if os.path.exists(catalogue_path(layout, other))]
     for other in used:
+        folder = StoreHome(layout, StoreSettings(other)).folder
+        if other != SQLITE and os.path.isdir(folder):
+            rmtree(folder)
         remove_database(catalogue_path(layout, other))
-        if other != SQLITE:
-            rmtree(StoreHome(layout, StoreSettings(other)).folder, ignore_errors=True)
     return [other for other in used if other != SQLITE and plugin(other).takes_url]

@@ -107,3 +107,24 @@ def test_a_page_of_contents_is_made_anew(leaked, rawkomem):
     assert SECRET in (leaked / ".rawko/MEMORY.md").read_text()
     rawkomem("purge", VICTIM, "--yes")
     assert holding(leaked) == []
+
+
+@pytest.mark.parametrize("place", ["local/tmp", "local/ledger"])
+def test_what_a_killed_writer_left_must_go_too(leaked, rawkomem, monkeypatch, place):
+    """Where it cannot be removed, the purge is not finished."""
+    real = os.unlink
+
+    def refuse(path, *rest, **named):
+        if str(path).endswith(".writing") and place in str(path):
+            raise PermissionError(13, "Permission denied")
+        real(path, *rest, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", refuse)
+        assert "not finished" in rawkomem("purge", VICTIM, "--yes", check=1).stderr
+    rawkomem("list")
+    assert holding(leaked) == []
+
+
+def test_what_a_killed_writer_left_is_no_block_of_the_ledger(leaked, rawkomem):
+    assert rawkomem("ledger", "verify").returncode == 0

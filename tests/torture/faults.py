@@ -117,6 +117,7 @@ def prepare(project: Path) -> None:
     Queue(layout).add([event])
     line = spool_line("retain", 1, "me", {"id": VICTIM, "type": "memory", "length": "9", "preview": SECRET})
     append_lines(layout, [line])
+    write(root, ".rawkomem-k1ll3d", f"left by a kill: {SECRET}")
     write(root, "local/tmp/1-0.writing", f"left by a kill: {SECRET}")
     write(root, "local/ledger/blocks-000001.jsonl.1.writing", f"left by a kill: {SECRET}")
 

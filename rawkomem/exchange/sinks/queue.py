@@ -86,7 +86,7 @@ class Queue:
             self._rewrite(self.waiting())
 
     def forget(self, memory: str) -> None:
-        """Remove every event of a memory, delivered or not: its text is to be gone for good."""
+        """Remove every event of a memory, delivered or not: its text is to be gone for good. Raises OSError, too."""
         if not os.path.isdir(os.path.dirname(self.file.path)):
             return
         with self._lock():

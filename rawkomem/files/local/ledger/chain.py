@@ -71,9 +71,10 @@ def number_of(name: str) -> int:
 
 
 def names(layout: Layout, start: str) -> list[str]:
-    """Return the names of the ledger's files that start like this, sorted."""
+    """Return the names of the ledger's files that start like this, sorted, without what a killed process left."""
     folder = ledger_path(layout)
-    return sorted(name for name in os.listdir(folder) if name.startswith(start)) if os.path.isdir(folder) else []
+    found = os.listdir(folder) if os.path.isdir(folder) else []
+    return sorted(name for name in found if name.startswith(start) and not name.endswith(TEMPORARY_SUFFIX))
 
 
 def chain(head: Head, rows: Iterable[Row], max_file_bytes: int = 0) -> tuple[Head, dict[int, list[bytes]]]:
@@ -193,7 +194,7 @@ def end_replacing(layout: Layout) -> None:
     staged = names(layout, STAGED)
     whole = STAGED + HEAD in staged
     for name in sorted(staged, key=lambda name: name == STAGED + HEAD):
-        if whole and not name.endswith(TEMPORARY_SUFFIX):
+        if whole:
             os.replace(ledger_path(layout, name), ledger_path(layout, name.removeprefix(STAGED)))
         else:
             os.unlink(ledger_path(layout, name))
