@@ -83,7 +83,7 @@ def test_settings_lower_and_switch_off(git, project, memories, repository, tmp_p
         assert len(injected(repository)) == count
     config.unlink()
     user = os.path.join(os.environ["XDG_CONFIG_HOME"], "rawkomem", "config.yaml")
-    os.makedirs(os.path.dirname(user))
+    os.makedirs(os.path.dirname(user), exist_ok=True)
     with open(user, "w") as stream:
         stream.write("trust: {agents: off}\n")
     repository.core._settings = None

@@ -20,7 +20,7 @@ MAX_ID_BYTES = 4_096
 
 def any_intents(layout: Layout) -> bool:
     """Tell whether there may be an intent: one look at the disk, which every command can afford."""
-    return os.path.isdir(local_path(layout, FOLDER))
+    return os.path.isdir(os.path.join(layout.local, FOLDER))
 
 
 def note_intent(layout: Layout, id: str) -> None:

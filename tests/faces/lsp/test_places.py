@@ -11,6 +11,7 @@ from rawkomem.files.layout import find_layout
 from rawkomem.files.local import usage
 from rawkomem.format.read_entries import read_entries
 from rawkomem.model.entry import Entry
+from rawkomem.repository.wings import lifecycle
 
 WHEN = [
     "whenToUse: [\"retry|backoff\", plain words, 'a, b']",
@@ -53,8 +54,8 @@ def test_uses_are_read_once_for_all_memories_of_a_request(project, repository, m
         id = repository.add(Entry(title=title, body="Text.")).entry.id
         usage.note_use(repository.layout, 1, "s", 5, [id])
     read = []
-    uses = usage.uses
-    monkeypatch.setattr(usage, "uses", lambda layout: read.append(layout) or uses(layout))
+    accesses = lifecycle.accesses
+    monkeypatch.setattr(lifecycle, "accesses", lambda layout: read.append(layout) or accesses(layout))
     shelf = Shelf(find_layout(str(project)), print)
     shelf.refresh()
     teller = Teller(shelf)
