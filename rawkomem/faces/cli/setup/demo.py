@@ -60,7 +60,7 @@ STEPS = (
     ),
     Step(
         "A person decides; the old claim stays in its file as history.",
-        ("rawkomem review database-port-moved --supersede", "rawkomem search 'which port has the database'"),
+        ("rawkomem review database-port-moved --supersede --yes", "rawkomem search 'which port has the database'"),
     ),
     Step(
         "Merge: two branches that say more about the same memory come together, entry by entry.",
