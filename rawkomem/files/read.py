@@ -6,6 +6,7 @@ import time
 import unicodedata
 
 from ..format.read_entries import read_entries
+from ..format.split import digest_at
 from ..model.entry import Entry
 from ..model.ids import safe_id
 from ..model.problem import ERROR, WARNING, Problem, error, warning
@@ -118,7 +119,7 @@ def _placed(entries: list[Entry], path: str) -> tuple[Entry, ...]:
         at = entry.at or (latest if entry.changes else 0)
         latest = at or latest
         name = entry.id or (stem if number == 1 else f"{stem}#{number}")
-        placed.append(replace(entry, id=name, at=at, path=path))
+        placed.append(replace(entry, id=name, at=at, path=path, digest=digest_at(entry.digest, path)))
     return tuple(placed)
 
 

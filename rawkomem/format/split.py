@@ -24,6 +24,7 @@ LOOKS_LIKE_ENTRY = re.compile(rf"^(?:{KEY})[ \t]*:|\A\s*\{{[^\n]*\"(?:{KEY})\"",
 TRAILING_SEPARATOR = re.compile(r"(?:\A|\n)[ \t]*\n?---[ \t]*\n*\Z")
 RULE = error("rule", "a rule, not an entry")  # what `_open` answers for any other `---`
 SEPARATOR = "\n---\n\n"  # SPEC-0009: entries are appended below a rule
+NO_ID = "~"
 MAX_ENTRIES = 5_000  # ten times what a file holds where the writer starts another; bounds the work on hostile ones
 
 
@@ -80,9 +81,19 @@ def _said(blocks: list[Block]) -> list[tuple[object, str]]:
 
 
 def digest_of(block: Block) -> str:
-    """Return a digest of what a block says, whatever its line ends and its place."""
+    """Return a digest of what a block says, whatever its line ends; it begins with ~ if the block names no id."""
     ((fields, body),) = _said([block])
-    return sha256(repr((fields, body)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    own = block.fields.get("id") if block.fields else None
+    return ("" if own and str(own.value).strip() else NO_ID) + _hash(repr((fields, body)))
+
+
+def digest_at(digest: str, path: str) -> str:
+    """Return the digest of a block in a file. Without an id of its own, a block is another one under another path."""
+    return _hash(f"{digest} {path}") if digest.startswith(NO_ID) and path else digest
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def join(text: str, entry: str) -> str:

@@ -19,8 +19,8 @@ MAX_STARTS = 4_000  # of a task; a longer one tries every trigger
 MAX_TRIGGERED = 5_000  # conditions that one task tries, 50 ms: more say the same of nearly every memory
 MAX_REGEXES = 5_000  # regexes that are put in order for a task; the budget for trying them is spent sooner
 REGEXES = """
-SELECT conditions.memory, packed, path FROM conditions JOIN memories ON memories.id = conditions.memory
-WHERE size > 0 ORDER BY size, n LIMIT ?
+SELECT conditions.memory, packed, path, vouched FROM conditions JOIN memories ON memories.id = conditions.memory
+WHERE size > 0 ORDER BY vouched DESC, size, n LIMIT ?
 """
 
 
@@ -52,10 +52,10 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
     starts = _starts(situation.lower)
     among = f"start IN ({', '.join('?' * len(starts))}) AND " if len(starts) <= MAX_STARTS else ""
     sql = (
-        "SELECT memory, packed FROM conditions"
-        f" WHERE n IN (SELECT condition FROM triggers WHERE {among}instr(?, key) > 0)"
-        f" OR n IN (SELECT condition FROM stems WHERE stem IN ({', '.join('?' * len(stems))}))"
-        f" ORDER BY n LIMIT {MAX_TRIGGERED}"
+        "SELECT memory, packed FROM conditions JOIN memories ON memories.id = conditions.memory"
+        f" WHERE (n IN (SELECT condition FROM triggers WHERE {among}instr(?, key) > 0)"
+        f" OR n IN (SELECT condition FROM stems WHERE stem IN ({', '.join('?' * len(stems))})))"
+        f" ORDER BY vouched DESC, n LIMIT {MAX_TRIGGERED}"
     )
     found: dict[str, Fired] = {}
     for memory, packed in rows(db, sql, (*(starts if among else ()), situation.lower, *stems)):
@@ -70,15 +70,16 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
 def _regexes(db: apsw.Connection) -> list[tuple[str, str]]:
     """Return (memory, condition) of regexes in the order in which they are tried while the budget of a task lasts.
 
-    Each file's smallest comes first, then each file's second: one author's many regexes do not crowd out the others.
+    Those that a person vouches for come first; then each file's smallest, then each file's second: one author's many
+    regexes do not crowd out the others.
     """
     turns: dict[str, int] = {}
     found = []
-    for memory, packed, path in rows(db, REGEXES, (MAX_REGEXES,)):
+    for memory, packed, path, vouched in rows(db, REGEXES, (MAX_REGEXES,)):
         turns[path] = turns.get(path, 0) + 1
-        found.append((turns[path], memory, packed))
-    found.sort(key=lambda turn: turn[0])
-    return [(memory, packed) for _, memory, packed in found]
+        found.append((not vouched, turns[path], memory, packed))
+    found.sort(key=lambda turn: turn[:2])
+    return [(memory, packed) for *_, memory, packed in found]
 
 
 def _starts(task: str) -> set[str]:

@@ -108,11 +108,19 @@ def _belongs(memory: Memory, only: Filter) -> bool:
 
 def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:
     """Drop claims of other sessions, and claims for all sessions that this session claims otherwise."""
-    own = {claimed_about(memory) for memory, _ in candidates if session and claimed_for(memory) == session}
+    own: dict[tuple[str, str] | None, bool] = {}  # what this session claims about → whether a person vouches for that
+    for memory, _ in candidates:
+        if session and claimed_for(memory) == session:
+            own[claimed_about(memory)] = own.get(claimed_about(memory), False) or memory.vouched
+
+    def is_overridden(memory: Memory) -> bool:
+        about = claimed_about(memory)
+        return about in own and (own[about] or not memory.vouched)
+
     return [
         (memory, signals)
         for memory, signals in candidates
-        if claimed_for(memory) == session or (not claimed_for(memory) and claimed_about(memory) not in own)
+        if claimed_for(memory) == session or (not claimed_for(memory) and not is_overridden(memory))
     ]
 
 

@@ -9,10 +9,10 @@ from ..model.ids import order_key
 from ..model.kinds import ACTIVE, CHANGES, DRAFT
 from ..model.record import as_dict, replace
 from .changes import REGISTRY, ids, time_of
-from .vouch import take_apart
+from .vouch import accepted_in, named, take_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from .changes import Fields
     from .vouch import Split, Vouches
@@ -77,16 +77,20 @@ def _reduced(fields: Fields, ordered: Iterable[Entry]) -> Memory:
 
 def _as_set(entries: Iterable[Entry], vouches: Vouches | None) -> Iterable[Entry]:
     """Return one entry for each id; of two under one id, that of a person, else the same one whatever the order."""
+    entries = list(entries)
+    accepted = accepted_in(entries, vouches) if vouches else frozenset()
     kept: dict[str, Entry] = {}
     for entry in entries:
         other = kept.get(entry.id)
-        if other is None or _rank(entry, vouches) < _rank(other, vouches):
+        if other is None or _rank(entry, vouches, accepted) < _rank(other, vouches, accepted):
             kept[entry.id] = entry
     return kept.values()
 
 
-def _rank(entry: Entry, vouches: Vouches | None) -> tuple[bool, int, str, int, str, str]:
-    return (not (vouches and vouches(entry)), entry.at, entry.path, entry.line, entry.body, repr(entry))
+def _rank(entry: Entry, vouches: Vouches | None, accepted: Collection[str]) -> tuple[object, ...]:
+    """Return what sorts copies: what a person vouches for first, then what is not in the archive."""
+    doubted = vouches is not None and not vouches(entry) and named(entry) not in accepted
+    return (doubted, entry.path.startswith(ARCHIVE), entry.at, entry.path, entry.line, entry.body, repr(entry))
 
 
 def _create(entry: Entry) -> Fields:

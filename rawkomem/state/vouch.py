@@ -51,9 +51,7 @@ def take_apart(creating: Entry, ordered: Sequence[Entry], vouches: Vouches) -> S
     own = {entry.id for entry in changes if vouches(entry)}
     reviews = [entry for entry in changes if entry.kind == "review" and entry.id in own]
     accepted, refused = _named_in(reviews, ACCEPTS), _named_in(reviews, DECLINES)
-    # A review that a person writes into a file by hand names no entry.
-    by_hand = any(entry.extra.get("action") == "activate" and ACCEPTS not in entry.extra for entry in reviews)
-    is_vouched = vouches(creating) or named(creating) in accepted or by_hand
+    is_vouched = vouches(creating) or named(creating) in accepted
     counting: list[Entry] = []
     others: list[Entry] = []
     proposed: list[Entry] = []
@@ -69,6 +67,11 @@ def take_apart(creating: Entry, ordered: Sequence[Entry], vouches: Vouches) -> S
                 proposed.append(entry)
     everything = counting if is_vouched else [*others, *counting]
     return Split(is_vouched, tuple(everything), tuple(proposed), tuple(declined))
+
+
+def accepted_in(entries: Iterable[Entry], vouches: Vouches) -> set[str]:
+    """Return the names of the entries that a person's reviews accept."""
+    return _named_in([entry for entry in entries if entry.kind == "review" and vouches(entry)], ACCEPTS)
 
 
 def _named_in(reviews: Iterable[Entry], key: str) -> set[str]:

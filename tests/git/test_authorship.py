@@ -61,12 +61,21 @@ def test_an_edited_entry_is_whose_edit_it_is(git, memories, project):
 
 
 def test_renamed_and_untouched_files_keep_their_authors(git, memories, project):
+    (memories / "a.md").write_text("---\nid: mem_a\ntitle: With an id\n---\n\nText.\n")
+    git.commit()
+    git("mv", ".rawko/memories/a.md", ".rawko/memories/b.md")
+    assert states(project) == {"mem_a": PERSON}
+    git.commit("rename", BOT)
+    assert states(project) == {"mem_a": PERSON}
+
+
+def test_without_an_id_another_name_is_another_memory(git, memories, project):
     (memories / "a.md").write_text("---\ntitle: No id\n---\n\nText.\n")
     git.commit()
     git("mv", ".rawko/memories/a.md", ".rawko/memories/b.md")
-    assert states(project) == {"b": PERSON}
+    assert states(project) == {"b": UNCOMMITTED}
     git.commit("rename", BOT)
-    assert states(project) == {"b": PERSON}
+    assert states(project) == {"b": AGENT}
 
 
 def test_a_merge_keeps_the_authors_of_both_sides(git, memories, project):

@@ -8,11 +8,12 @@ import pytest
 
 from rawkomem.model.clock import DAY, now
 from rawkomem.model.entry import Entry, Plan
-from rawkomem.model.errors import NotFound
+from rawkomem.model.errors import NotFound, Refused
 from rawkomem.model.task import Task
 from rawkomem.repository import Repository
 from rawkomem.state.decide import about
 from tests.git.gitting import AGENT as BOT
+from tests.git.gitting import Git
 
 from .test_verified import TASK, injected, text, verified, write
 
@@ -203,3 +204,98 @@ def test_as_of_shows_the_vouched_version_too(vouched, agent):
     agent.amend("one", Entry(body="Evil body."))
     assert vouched.get("one", as_of=now() + DAY).body == RULE
     assert vouched.inject(Task("fix the login page"), as_of="2099-01-01").items[0].memory.body != "Evil body."
+
+
+def test_a_copy_in_the_archive_hides_nothing(vouched, memories):
+    archive = memories.parent / "archive"
+    archive.mkdir(exist_ok=True)
+    (archive / "one.md").write_bytes((memories / "one.md").read_bytes())
+    assert shown(vouched)["one"] == RULE and shown(vouched, strict=True)["one"] == RULE
+
+
+def test_a_copy_under_another_name_is_another_memory(git, memories, vouched):
+    """A memory without an id is known by its file: a copy is nobody's, whoever wrote the original."""
+    write(memories, named=text("Named", "Named text.", id="mem_1"))
+    git.commit()
+    (memories / "mem_1.md").write_text(text("Second rule", "Rotate keys."))
+    assert shown(vouched)["mem_1"] == "Named text." and shown(vouched, strict=True)["mem_1"] == "Named text."
+    git.commit("agent", BOT)
+    assert shown(vouched)["mem_1"] == "Named text."
+
+
+def test_what_was_accepted_cannot_be_displaced(vouched, agent, person, memories):
+    agent.amend("one", Entry(body="Better text."))
+    (change,) = vouched.beliefs.proposal("one").changes
+    person.beliefs.decide("one", True)
+    evil = f"---\nkind: amend\nabout: one\nid: {change.id}\nat: 2001-01-01\n---\n\nEvil.\n"
+    (memories / "evil.md").write_text(evil)
+    assert shown(vouched)["one"] == "Better text."
+    made = agent.add("Agent text.", title="Agent", when=["login"]).id
+    person.beliefs.review(made, "activate")
+    (memories / "zz.md").write_text(text("Evil", "Evil.", id=made, discoveredAt="2001-01-01"))
+    assert vouched.get(made).body == "Agent text." and verified(vouched, made)
+
+
+def test_a_review_by_hand_names_nothing_and_vouches_for_nothing(git, vouched, memories):
+    write(memories, bot=text("Bot", "Bot text.", id="mem_bot"))
+    git.commit("agent", BOT)
+    (memories / "review.md").write_text("---\nkind: review\nabout: mem_bot\naction: activate\n---\n")
+    git.commit()
+    (memories / "zz.md").write_text(text("Evil", "Evil.", id="mem_bot", discoveredAt="2001-01-01"))
+    assert "mem_bot" not in shown(vouched, strict=True)
+
+
+def test_a_module_or_a_link_in_the_tree_does_not_switch_vouching_off(git, vouched, agent):
+    agent.delete("one")
+    git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},.rawko/memories/x.md", by=BOT)
+    git("commit", "-q", "-m", "module", by=BOT)
+    assert shown(vouched)["one"] == RULE and shown(vouched, strict=True)["one"] == RULE
+
+
+@pytest.mark.parametrize("how", ["inner", "orphan", "shallow"])
+def test_vouching_is_not_switched_off_by_another_history(git, vouched, agent, project, how):
+    agent.delete("one")
+    if how == "inner":
+        Git(project / ".rawko")("init", "-q")
+    elif how == "orphan":
+        git("checkout", "-q", "--orphan", "other", by=BOT)
+    else:
+        (project / ".git" / "shallow").write_text(git("rev-parse", "HEAD") + "\n")
+        git("commit", "-q", "--allow-empty", "-m", "more", by=BOT)
+    assert shown(vouched)["one"] == RULE
+
+
+def test_an_agent_that_amends_a_persons_commit_does_not_speak_for_the_person(git, vouched, memories):
+    write(memories, evil=text("Evil", "Evil."))
+    git("add", "-A")
+    env = {"GIT_COMMITTER_NAME": BOT[0], "GIT_COMMITTER_EMAIL": BOT[1]}
+    git("commit", "-q", "--amend", "--no-edit", "--author=Ada <ada@example.org>", env=env)
+    assert "evil" not in shown(vouched, strict=True)
+
+
+def test_an_agent_cannot_purge_what_a_person_vouches_for(vouched, agent, person):
+    with pytest.raises(Refused, match="only a person"):
+        agent.lifecycle.purge("one")
+    person.lifecycle.purge("one")
+    assert "one" not in shown(vouched)
+
+
+def test_a_claim_of_a_session_overrides_only_its_like(git, vouched, agent, memories):
+    claim = "{subject: api, predicate: port, value: '80'%s}"
+    write(memories, port=text("Port", "The API is on port 80.", claim=claim % ""))
+    git.commit()
+    session = ", scope: session, session: s1"
+    write(memories, evil=text("Evil port", "It is on port 666.", claim=claim.replace("80", "666") % session))
+    for strict in (False, True):
+        items = vouched.inject(Task("fix the login page", session="s1"), strict=strict).items
+        assert "port" in {item.memory.id for item in items}
+
+
+def test_many_conditions_do_not_crowd_out_a_vouched_one(git, vouched, memories):
+    write(memories, honest=text("Honest", "About gizmos.", whenToUse="frobnicate|gizmo"))
+    git.commit()
+    for file in range(165):
+        many = ", ".join(f"'frobnicate|q{file}x{number}'" for number in range(32))
+        write(memories, **{f"flood{file}": text(f"Flood {file}", whenToUse=f"[{many}]")})
+    items = vouched.inject(Task("frobnicate it"), strict=True).items
+    assert [item.memory.id for item in items] == ["honest"]

@@ -14,7 +14,7 @@ from rawkomem.hosts.hooks.start import opening
 from rawkomem.model.entry import Entry, Plan
 from rawkomem.model.task import Task
 from rawkomem.recall.reasons import Reason
-from rawkomem.state.decide import plan_about
+from rawkomem.repository import Repository
 from rawkomem.text.when import LINK
 from tests.git.gitting import AGENT as BOT
 
@@ -116,22 +116,20 @@ def test_an_entry_under_an_honest_id_does_not_displace_it(git, memories, reposit
     assert repository.get("honest").title == "First" and verified(repository, "honest")
 
 
-def test_a_review_counts_when_a_person_made_it(git, memories, repository):
-    write(memories, one=text("First"))
+def test_a_review_counts_when_a_person_made_it(git, memories, repository, project):
+    write(memories, one=text("First"), other=text("Other"))
+    git.commit()
+    write(memories, two=text("Second"))
     git.commit("agent", BOT)
-
-    def review(via: str) -> None:
-        entry = Entry(kind="review", extra={"action": "activate"}, by="ada")
-        repository.core.writer.write(plan_about(repository.get("one"), entry, "review"), via=via)
-
-    review("agent")
-    assert not verified(repository, "one")
-    git.commit()  # the review is a person's commit now
-    assert verified(repository, "one")
-    assert repository.beliefs.trust(repository.get("one")).standing.why.startswith("rev")
-    repository.amend("one", Entry(body="Other words."), via="agent")
-    review("person")  # it names no entry, so it accepts no change
-    assert repository.get("one").body == "About First." and repository.get("one").proposed
+    with Repository.open(str(project), via="agent") as agent:
+        agent.beliefs.review("two", "activate")
+        assert not verified(repository, "two")
+    with Repository.open(str(project), via="person") as person:
+        person.beliefs.review("two", "activate")
+    assert verified(repository, "two") and "two" in injected(repository, strict=True)
+    assert repository.beliefs.trust(repository.get("two")).standing.why.startswith("rev")
+    repository.amend("two", Entry(body="Other words."), via="agent")
+    assert repository.get("two").body == "About Second." and repository.get("two").proposed
 
 
 def test_a_derived_memory_is_believed_no_more_than_its_sources(git, memories, repository):

@@ -158,17 +158,35 @@ class _Update:
         from ...git.authorship import History, read_history
 
         history = read_history(self.index.layout, self._known()) if self.stamp else History(why=SWITCHED_OFF)
+        facts = {"stamp": self.stamp, "why": history.why, "at": str(time.time())}
+        self.db.execute("CREATE TEMP TABLE vouched_now (digest TEXT PRIMARY KEY) WITHOUT ROWID")
+        if not self._forget(history):
+            self.db.execute("INSERT INTO temp.vouched_now SELECT digest FROM vouched")
+            self.db.executemany("INSERT OR REPLACE INTO authorship VALUES (?, ?)", facts.items())
+            return
         self.db.execute("DELETE FROM introduced; DELETE FROM committed")
         self.db.executemany("INSERT INTO introduced VALUES (?, ?)", history.authors.items())
         blobs = [(blob, n, digest) for blob, digests in history.blobs.items() for n, digest in enumerate(digests)]
         self.db.executemany("INSERT INTO committed VALUES (?, ?, ?)", blobs)
         names = [name for (name,) in rows(self.db, NAMES)]
         people = [name for name in names if self.authors.state(name) == PERSON]
-        self.db.execute("CREATE TEMP TABLE vouched_now (digest TEXT PRIMARY KEY) WITHOUT ROWID")
         self.db.execute(VOUCHED.format(", ".join("?" * len(people))), people)
-        facts = {"stamp": self.stamp, "head": history.head, "ignored": " ".join(history.ignored), "why": history.why}
-        kept = {**facts, "names": "\n".join(names), "vouching": "on" if people else "off", "at": str(time.time())}
+        kept = {**facts, "head": history.head, "ignored": " ".join(history.ignored), "names": "\n".join(names)}
+        kept["vouching"] = "on" if people else "off"
         self.db.executemany("INSERT OR REPLACE INTO authorship VALUES (?, ?)", kept.items())
+
+    def _forget(self, history: History) -> bool:
+        """Return whether what was known is to be replaced.
+
+        Where people vouched and git suddenly names nobody (another `.git`, an orphan branch, a shallow history), what
+        they vouched for stays: else whoever can move HEAD could switch that off.
+        """
+        if self.authors.agents is None or _kept(self.db, "vouching") != "on":
+            return True
+        if any(self.authors.state(name) == PERSON for name in history.authors.values()):
+            return True
+        self.index.warn("git no longer tells who committed memories: what was vouched for before still is")
+        return False
 
     def _fold_again(self, was_on: bool) -> None:
         """Fold the memories again that have an entry which a person vouches for since, or no longer."""

@@ -130,6 +130,12 @@ class Beliefs(Wing):
 
     # Changes that were proposed by somebody who does not vouch for the memory
 
+    def is_vouched(self, name: str) -> bool:
+        """Return whether a person vouches for a memory; False where nobody vouches for anything."""
+        memory = self._repo.get(name)
+        core = self._core
+        return memory.vouched and core.read(lambda: vouching(core.layout, core.index.catalogue.db)) is not None
+
     def proposal(self, name: str) -> Proposal:
         """Return a memory, its changes that wait for a review, and the memory as it would be with them."""
         core = self._core

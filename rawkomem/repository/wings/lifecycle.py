@@ -13,7 +13,7 @@ from ...index.views.neighbors import Neighbors
 from ...learn.traces.consolidate import FAILED, is_due, learning_of, plan_learnings, unlearned
 from ...model.clock import iso, now, read_time
 from ...model.entry import Plan
-from ...model.errors import RawkoError
+from ...model.errors import RawkoError, Refused
 from ...model.filters import DEFAULT, Filter
 from ...model.kinds import ACTIVE, CREATES
 from ...model.record import record, replace
@@ -127,6 +127,9 @@ class Lifecycle(Wing):
         A purge that was interrupted is ended when the repository is opened; naming its memory again is no mistake.
         """
         finished = self._core.finished_purges.pop(name, None)
+        if finished is None and self._core.via == "agent" and self._repo.beliefs.is_vouched(name):
+            hint = f"run 'rawkomem purge {name}' at a terminal, as a person"
+            raise Refused(f"a person vouches for {name}, and only a person may remove it for good", hint)
         return purge_memory(self._core, name) if finished is None else finished
 
     def census(self) -> Census:

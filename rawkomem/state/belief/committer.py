@@ -24,12 +24,15 @@ AGENTS = (
 
 
 def state_of(author: str, agents: Sequence[str] = AGENTS) -> str:
-    """Return what an author, `Name <e-mail>`, makes of an entry; co-authors and committers do not count."""
+    """Return what an author makes of an entry: `Name <e-mail>`, and behind a tab the committer, if it is another."""
     if author in ("", HIDDEN):
         return UNKNOWN if author else UNCOMMITTED
+    return AGENT if any(_is_agent(name, agents) for name in author.split("\t")) else PERSON
+
+
+def _is_agent(author: str, agents: Sequence[str]) -> bool:
     name, _, mail = author.lower().rpartition(" <")
-    agent = any(fits(pattern.lower(), text) for pattern in agents for text in (name, mail.rstrip(">")))
-    return AGENT if agent else PERSON
+    return any(fits(pattern.lower(), text) for pattern in agents for text in (name, mail.rstrip(">")))
 
 
 def fits(pattern: str, text: str) -> bool:

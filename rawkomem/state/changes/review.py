@@ -46,7 +46,7 @@ def plan_review(
     """
     if action not in ACTIONS or settle not in SETTLEMENTS:
         raise BadInput(f"unknown review {action or settle!r}", "one of " + ", ".join(ACTIONS))
-    if memory.status != "quarantined" and not (memory.status == ACTIVE and rivals):
+    if memory.status != "quarantined" and not (memory.status == ACTIVE and (rivals or not memory.vouched)):
         raise Refused(f"{memory.id} is {memory.status}: the memory is not quarantined", "nothing to review")
     if action == REJECT:
         return plan_change(memory, "review", by, f"reject {memory.id}", {"action": REJECT, "reason": reason})
@@ -81,7 +81,7 @@ def _plan_active(
     wins = settle == SUPERSEDE or (settle == BY_TRUST and outweighs(memory, rivals, trust))
     entries: list[Entry] = []
     names = [rival.id for rival in rivals]
-    if memory.status != ACTIVE:
+    if memory.status != ACTIVE or not memory.vouched:
         left: list[str] = [] if wins or settle == KEEP_BOTH else [*names]
         extra: Fields = {
             "action": ACTIVATE, "reason": reason, "conflictsWith": left, ACCEPTS: [*map(named, words)],
