@@ -124,10 +124,10 @@ def run_job(job: dict) -> dict:
         child = os.fork()
         if not child:
             _in_child(job, (out, err, count))
+        started = time.monotonic()
         if "kill_after_s" in job:
             time.sleep(job["kill_after_s"])
             os.kill(child, signal.SIGKILL)
-        started = time.monotonic()
         _, status = os.waitpid(child, 0)
         took = time.monotonic() - started
         streams = [_text(stream) for stream in (out, err, count)]

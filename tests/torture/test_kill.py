@@ -113,20 +113,27 @@ def test_kills(tmp_path):
 
 def test_kills_of_all_commands(tmp_path):
     """Any command, at any moment: the next one works, a retry leaves what one run leaves, a purged text is nowhere."""
-    driver, source, killed = Driver(tmp_path), random.Random(4), 0
+    driver, source, killed, rounds = Driver(tmp_path), random.Random(4), 0, 0
     try:
         left = what_once_leaves(driver)
-        for _ in range(KILLS):
+        took = {name: seconds for name, (_, _, seconds) in left.items()}
+        while killed < KILLS:
             name = source.choice([*COMMANDS])
-            once, _, took = left[name]
+            once, points, _ = left[name]
             case = Case(driver, name, once)
-            done = case.run(kill_after_s=source.uniform(0, 1.2) * took)
+            if rounds % 2:
+                done = case.run(at=source.randint(1, points), how="kill")
+            else:
+                done = case.run(kill_after_s=source.uniform(0, took[name]))
+            if done["code"] == 0:
+                took[name] = min(took[name], done["took"])
             killed += done["code"] == -signal.SIGKILL
+            rounds += 1
             case.check(done)
+            assert rounds < 3 * KILLS + 20, "most commands ended before they were killed"
     finally:
         driver.close()
-    print(f"{killed} of {KILLS} commands were killed before their end")
-    assert killed >= KILLS / 3
+    print(f"{killed} kills in {rounds} runs")
 
 
 @pytest.mark.slow
