@@ -26,9 +26,9 @@ from rawkomem.files.read import QUARANTINE, read_file
 from rawkomem.files.scan import stamps, sweep
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.repository import Repository
-from tests.conftest import ROOT
+from tests.commands import ENVIRONMENT, ROOT
 from tests.learn.traces.runs import fill
-from tests.torture.helpers import ENVIRONMENT, write
+from tests.torture.helpers import write
 
 SECRET = "quixoticzebra"
 NOW = "2026-06-01T12:00:00Z"
