@@ -6,6 +6,7 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from ..files.contents import hash_of
 from ..files.read import QUARANTINE, Reading, read_file
 from ..model.entry import Memory
 from ..model.record import as_dict
@@ -80,7 +81,8 @@ class Ingest:
         try:
             reading, digest = self.ahead.get(path) or read_for_index(self.layout, path)
         except OSError:
-            return read_file(self.layout.path(path), path), ""
+            reading = read_file(self.layout.path(path), path)  # the failure may have passed
+            return reading, hash_of(self.layout.path(path)) if reading.readable else ""
         return reading, digest
 
     def fold_again(self, targets: set[str]) -> None:

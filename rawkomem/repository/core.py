@@ -86,7 +86,7 @@ class Core:
         self._adjust = adjust  # changes the settings for one host program
         self._cache: AnswerCache | None = None
         self._asked = False
-        self._finishing = False
+        self.finishing = False
         self.written: tuple[str, ...] = ()  # ids of what this command, or this call of a server, wrote
         self.finished_purges: dict[str, Sequence[str]] = {}  # id → paths: interrupted ones that this process ended
         self.finish_purges()
@@ -121,15 +121,15 @@ class Core:
 
     def finish_purges(self) -> None:
         """End purges that were interrupted, before anything is answered or written."""
-        if self._finishing or not any_intents(self.layout):
+        if self.finishing or not any_intents(self.layout):
             return
         from .purging import finish_purges
 
-        self._finishing = True
+        self.finishing = True
         try:
             self.finished_purges |= finish_purges(self)
         finally:
-            self._finishing = False
+            self.finishing = False
 
     def follow(self) -> None:
         """Bring the index up to date after a write. The entries are on disk: a failure is a warning."""
@@ -150,17 +150,10 @@ class Core:
     # Ask a fresh index
 
     def read(self, ask: Callable[[], T], key: Hashable = None) -> T:
-        """Run `ask` on a fresh index, cached by `key`; run it again if git authorship changed meanwhile."""
-        cached = key is not None and self._asked  # a command asks once: caching starts with the second question
-        self._asked = self._asked or key is not None
-        answer = self._read_once((lambda: self._cached(ask, key)) if cached else ask)
-        return self._read_once(ask) if self.index.follow_commits() else answer
-
-    def _read_once(self, ask: Callable[[], T]) -> T:
-        """Run `ask` as `_answer` does; where the index fails after a write, say that the write is done."""
+        """Run `ask` on a fresh index, cached by `key`; where the index fails after a write, say that it is written."""
         self.finish_purges()
         try:
-            return self._answer(ask)
+            return self._answer(ask, key)
         except (Unwritable, Busy, IndexBroken, OSError, DatabaseError) as failure:
             if not self.written:
                 raise
@@ -168,17 +161,24 @@ class Core:
             hint = "every command brings it up to date; 'rawkomem doctor' looks for the cause"
             raise WrittenUnseen(self.written, message, hint) from None
 
-    def _answer(self, ask: Callable[[], T]) -> T:
+    def _answer(self, ask: Callable[[], T], key: Hashable) -> T:
         """Run `ask`; where the index turns out to be broken, rebuild it and run `ask` once more."""
         try:
-            return self.index.answer(ask)
+            return self._answer_once(ask, key)
         except BROKEN as failure:
             self.warn(f"the index cannot be read ({failure}): making it anew")
             self.index.discard()
         try:
-            return self.index.answer(ask)
+            return self._answer_once(ask, key)
         except DatabaseError as failure:
             raise IndexBroken(f"the index cannot be read: {failure}", "run 'rawkomem doctor'") from None
+
+    def _answer_once(self, ask: Callable[[], T], key: Hashable) -> T:
+        """Run `ask`, and again if git authorship changed meanwhile."""
+        cached = key is not None and self._asked  # a command asks once: caching starts with the second question
+        self._asked = self._asked or key is not None
+        answer = self.index.answer((lambda: self._cached(ask, key)) if cached else ask)
+        return self.index.answer(ask) if self.index.follow_commits() else answer
 
     def _cached(self, ask: Callable[[], T], key: Hashable) -> T:
         from ..index.stores.database import first

@@ -34,12 +34,15 @@ def purge_memory(core: Core, name: str) -> Sequence[str]:
         if not entries:
             raise _not_there(id, unread)
         note_intent(core.layout, id)
+        core.finishing = True
         try:
             changed = _complete(core, id)
         except (RawkoError, OSError) as failure:
             why = failure.message if isinstance(failure, RawkoError) else failure.strerror
             hint = "the next command of any kind goes on with it; check permissions and free space"
             raise Unwritable(f"the removal of {id} is not finished: {why}", hint) from None
+        finally:
+            core.finishing = False
     for path in unread:
         core.warn(f"{path} names {id}, but it cannot be read as memories: look into it by hand")
     return changed

@@ -629,3 +629,20 @@ def test_an_index_that_cannot_be_removed_is_told_in_one_line(project, rawkomem, 
     (project / ".rawko/local/index.db").mkdir()
     told = rawkomem("list", check=1).stderr
     assert told.count("\n") == 1 and "index" in told
+
+
+def test_a_file_that_could_be_read_at_the_second_try_is_not_behind_for_ever(
+    repository, memories, rawkomem, monkeypatch
+):
+    write(memories, "a.md", memory("Apple"))
+    real, failures = ingest.read_for_index, iter([OSError(5, "Input/output error")])
+
+    def fail_once(*arguments):
+        failure = next(failures, None)
+        if failure:
+            raise failure
+        return real(*arguments)
+
+    monkeypatch.setattr(ingest, "read_for_index", fail_once)
+    assert titles(repository) == ["Apple"]
+    assert json.loads(rawkomem("status", "--json").stdout)["fresh"]

@@ -152,6 +152,7 @@ class Case:
     def __init__(self, driver: Driver, name: str, once: list):
         self.driver, self.folder, self.name, self.once = driver, driver.folder / "case", name, once
         local = Path(".rawko", "local")
+        shutil.rmtree(self.folder, ignore_errors=True)  # of a case that failed
         shutil.copytree(
             driver.start, self.folder, ignore=lambda place, _: ["local"] if place.endswith(".rawko") else []
         )

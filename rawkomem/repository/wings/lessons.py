@@ -109,6 +109,7 @@ class Lessons(Wing):
         learned = plan_lesson(candidate.context, known, self._trust("distilled"), by, candidate.sources)
         if learned.plan.entries and not dry_run:
             self._core.writer.write(learned.plan, via="distilled")
+            self._core.written = ()  # other failures follow: where they cannot be read, the command fails
         return candidate, learned
 
     def inherit(

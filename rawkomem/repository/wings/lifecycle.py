@@ -176,6 +176,7 @@ class Lifecycle(Wing):
             progress(min(start + ENTRIES_AT_ONCE, len(plan.entries)), len(plan.entries))
         if plan.entries:
             self._core.follow()
+            self._core.written = ()  # there is more to do: where that fails, the command fails
 
     def _put_away(self, census: Census, done: Done) -> Done:
         """Move the traces of learnings into the archive, but for learnings that the traces' own goals do not find."""
