@@ -127,8 +127,8 @@ class Index:
 
     @property
     def catalogue(self) -> Catalogue:
-        """Return the catalogue, as of the last `refresh`."""
-        return Catalogue(self.reading())
+        """Return the catalogue, as of the last `refresh`; it stays of use when the database is opened again."""
+        return _OpenCatalogue(self)
 
     @property
     def store(self) -> SearchStore:
@@ -307,6 +307,18 @@ class Index:
     def is_time_up(self) -> bool:
         """Tell whether the sync under way has used up its processor time."""
         return 0 < self._stop_at < time.process_time()
+
+
+class _OpenCatalogue(Catalogue):
+    """The catalogue on whatever connection the index reads from."""
+
+    def __init__(self, index: Index):
+        self._index = index
+
+    @property
+    def db(self) -> apsw.Connection:  # type: ignore[override]
+        """Return the connection."""
+        return self._index.reading()
 
 
 def _raising(failure: BaseException) -> Callable[[], NoReturn]:

@@ -131,9 +131,12 @@ class Beliefs(Wing):
     # Changes that were proposed by somebody who does not vouch for the memory
 
     def is_vouched(self, name: str) -> bool:
-        """Return whether a person vouches for a memory; False where nobody vouches for anything."""
-        memory = self._repo.get(name)
+        """Return whether a person vouches for a memory; False where nobody vouches for anything, or it is unknown."""
         core = self._core
+        try:
+            memory = self._repo.get(name)
+        except NotFound:
+            return False
         return memory.vouched and core.read(lambda: vouching(core.layout, core.index.catalogue.db)) is not None
 
     def proposal(self, name: str) -> Proposal:
