@@ -38,7 +38,7 @@ layers: .venv/ready
 suite: .venv/ready
 	$(BIN)/pytest $(PARALLEL) -m "$(FAST)"
 
-test-slow: .venv/ready       ## torture: kills, storms, fuzzing, failing system calls (those need strace: Debian's package)
+test-slow: .venv/ready       ## torture: kills, storms, fuzzing, failing system calls (they need strace); RAWKOMEM_FULL=1 runs every case, for hours
 	@command -v strace >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq strace; } || \
 	  echo "strace is not installed: failing system calls are skipped"
 	$(BIN)/pytest $(PARALLEL) -m slow

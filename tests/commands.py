@@ -30,6 +30,14 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "RAWKOMEM_EMBEDDER": "static"}
 START = [sys.executable, "-m", "rawkomem"]
 PROCESS_TIMEOUT_S = 120
+FULL = bool(os.environ.get("RAWKOMEM_FULL"))  # whether the slow lane runs every case; it takes hours then
+
+
+def cases(full: int, usual: int) -> int:
+    """Return how many cases a test of the slow lane runs: all of them if RAWKOMEM_FULL is set."""
+    return full if FULL else usual
+
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 

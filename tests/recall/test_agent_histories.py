@@ -16,6 +16,7 @@ from rawkomem.model.errors import RawkoError
 from rawkomem.model.kinds import CHANGES
 from rawkomem.model.task import Task
 from rawkomem.repository import Repository
+from tests.commands import cases
 from tests.git.gitting import AGENT as BOT
 from tests.git.gitting import Git
 
@@ -178,5 +179,5 @@ def test_what_a_person_vouched_for_stays(tmp_path):
 @pytest.mark.slow
 def test_a_thousand_histories(tmp_path):
     templates = _templates(tmp_path, 25)
-    for seed in range(1_000):
+    for seed in range(cases(1_000, 200)):
         _check(templates[seed % len(templates)], tmp_path, seed)

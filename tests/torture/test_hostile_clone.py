@@ -20,7 +20,7 @@ import pytest
 
 from rawkomem.faces.cli import run
 from rawkomem.files.start import plan_start, write_start
-from tests.commands import ROOT, run_here
+from tests.commands import ROOT, cases, run_here
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
 
@@ -268,7 +268,7 @@ def test_no_command_leaves_a_random_hostile_repository(watch, tmp_path):
 
 @pytest.mark.slow
 def test_no_command_leaves_many_random_hostile_repositories(watch, tmp_path):
-    for number in range(1_000, 3_000):
+    for number in range(1_000, 1_000 + cases(2_000, 400)):
         play(watch, _fresh(tmp_path), number)
 
 

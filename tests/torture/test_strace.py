@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 CALLS = "openat,write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,ftruncate,fchmod"
 FAULTS = ("error=ENOSPC", "error=EIO", "error=EACCES", "signal=KILL")
 LINE = re.compile(r"^(\d+)\s+(\w+)\(")
-COUNT = int(os.environ.get("RAWKOMEM_SYSCALLS", "12"))
+COUNT = int(os.environ.get("RAWKOMEM_SYSCALLS", "4"))
 OPTIONAL = "?"  # strace: a call that this machine may lack
 
 
