@@ -299,3 +299,10 @@ def test_many_conditions_do_not_crowd_out_a_vouched_one(git, vouched, memories):
         write(memories, **{f"flood{file}": text(f"Flood {file}", whenToUse=f"[{many}]")})
     items = vouched.inject(Task("frobnicate it"), strict=True).items
     assert [item.memory.id for item in items] == ["honest"]
+
+
+def test_list_and_search_say_what_nobody_vouches_for(vouched, agent, rawkomem):
+    agent.add("Keychain tokens, says an agent.", title="Agent's keychain", when=["login"])
+    assert rawkomem("list").stdout.count("[not verified]") == 1
+    found = rawkomem("search", "keychain tokens").stdout
+    assert found.count("not verified") == 1

@@ -46,7 +46,8 @@ def list_command(repository: Repository, as_json: bool, **which: Any) -> None:
 
 
 def _line(row: Row) -> str:
-    id = f"{row.id}{bracketed(row.status)}{' [change proposed]' if row.waiting else ''}"
+    marks = f"{'' if row.vouched else ' [not verified]'}{' [change proposed]' if row.waiting else ''}"
+    id = f"{row.id}{bracketed(row.status)}{marks}"
     title = one_line(row.title or row.path, max(20, wide() - len(id) - 26))
     importance = paint(f"{row.importance:8}", IMPORTANCE_COLORS[row.importance])
     return f"{day(row.updated)}  {importance}  {title}  {paint(id, 'dim')}"

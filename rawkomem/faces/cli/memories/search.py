@@ -31,7 +31,7 @@ def run(folder: str, arguments: list[str], limit: int, explain: bool, as_json: b
 
 def result_json(item: Found) -> dict[str, object]:
     """Return a result for JSON."""
-    known = fields_of(item.row, "id", "title", "kind", "status", "importance")
+    known = fields_of(item.row, "id", "title", "kind", "status", "importance", "vouched", "waiting")
     scores = {"score": round(item.score, 4), "relevance": round(item.relevance, 4)}
     return {**known, **scores, **fields_of(item.row, "path", "line"), "text": item.text}
 
@@ -40,7 +40,8 @@ def show(number: int, item: Found) -> None:
     """Print a result: rank, title and facts on one line, then the passage that matched."""
     row = item.row
     title = one_line(row.title) or paint(f"(draft) {row.path}", "yellow")
-    facts = " · ".join(part for part in (row.importance, day(row.created) if row.created else "", row.id) if part)
+    said = (row.importance, day(row.created) if row.created else "", row.id, "" if row.vouched else "not verified")
+    facts = " · ".join(part for part in (*said, "change proposed" if row.waiting else "") if part)
     say(f"{number:2} {paint(title, 'bold')}  {paint(facts, 'dim')}")
     say(f"   {one_line(item.text, wide() - 4)}")
 
