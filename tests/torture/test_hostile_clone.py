@@ -262,7 +262,7 @@ def _late(*_: object) -> None:
 
 
 def test_no_command_leaves_a_random_hostile_repository(watch, tmp_path):
-    for number in range(150):
+    for number in range(60):
         play(watch, _fresh(tmp_path), number)
 
 
