@@ -306,3 +306,14 @@ def test_list_and_search_say_what_nobody_vouches_for(vouched, agent, rawkomem):
     assert rawkomem("list").stdout.count("[not verified]") == 1
     found = rawkomem("search", "keychain tokens").stdout
     assert found.count("not verified") == 1
+
+
+def test_a_review_settles_what_was_proposed_before(vouched, agent, person):
+    made = agent.add("Agent text.", title="Agent", when=["login"]).id
+    agent.beliefs.quarantine(made)
+    agent.feedback(made, "harmful")
+    person.beliefs.review(made, "activate")
+    memory = vouched.get(made)
+    assert (memory.status, memory.vouched, memory.proposed) == ("active", True, ())
+    agent.beliefs.quarantine(made)
+    assert vouched.get(made).status == "active" and vouched.get(made).proposed

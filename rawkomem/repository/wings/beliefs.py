@@ -26,7 +26,7 @@ from ...state.changes.supersede import plan_supersede
 from ...state.changes.validity import plan_validity
 from ...state.fold import fold_proposed
 from ...state.history import differences
-from ...state.vouch import named
+from ...state.vouch import is_deciding, named
 from ..lazy import Wing
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Beliefs(Wing):
 
         def decide() -> Plan:
             memory, rivals = self._with_rivals(name)
-            return plan_review(memory, rivals, action, settle, reason, by, self._value, self._words(memory))
+            return plan_review(memory, rivals, action, settle, reason, by, self._value, *self._words(memory))
 
         return self._decide(decide)
 
@@ -111,7 +111,7 @@ class Beliefs(Wing):
 
         def decide() -> Plan:
             memory, rivals = self._with_rivals(name)
-            return plan_restore(memory, rivals, settle, reason, by, self._value, self._words(memory))
+            return plan_restore(memory, rivals, settle, reason, by, self._value, *self._words(memory))
 
         return self._decide(decide)
 
@@ -174,10 +174,19 @@ class Beliefs(Wing):
 
         return self._decide(decide)
 
-    def _words(self, memory: Memory) -> Sequence[Entry]:
-        """Return the entries that a memory's words come from, so that a review can name them."""
-        said = (memory.id, *memory.amended_in)
-        return [entry for entry in self._core.read(lambda: self._core.reading.entries(memory.id)) if entry.id in said]
+    def _words(self, memory: Memory) -> tuple[list[Entry], list[Entry]]:
+        """Return the entries that a memory's words come from, and the other changes that wait: a review names both."""
+        core = self._core
+
+        def read() -> tuple[list[Entry], list[Entry]]:
+            vouches = vouching(core.layout, core.index.catalogue.db, strict=True)
+            said = (memory.id, *memory.amended_in)
+            entries = core.reading.entries(memory.id)
+            words = [entry for entry in entries if entry.id in said]
+            others = [entry for entry in entries if entry.id not in said and is_deciding(entry)]
+            return words, [entry for entry in others if not (vouches and vouches(entry))]
+
+        return core.read(read)
 
     # Review of imports, a whole source at a time
 
@@ -206,7 +215,7 @@ class Beliefs(Wing):
         def decide() -> Plan:
             still = [memory for memory in self._repo.get_many(ids) if memory.status == "quarantined"]
             plans = [
-                plan_review(memory, (), action, settle, reason, by, self._value, self._words(memory))
+                plan_review(memory, (), action, settle, reason, by, self._value, *self._words(memory))
                 for memory in still
             ]
             return Plan(tuple(entry for plan in plans for entry in plan.entries), f"{action} {len(plans)} memories")

@@ -39,10 +39,12 @@ def plan_review(
     by: str,
     trust: Trust,
     words: Sequence[Entry] = (),
+    others: Sequence[Entry] = (),
 ) -> Plan:
     """Reject a memory, or activate it and settle conflicts with `rivals` by trust or as the reviewer says.
 
-    `words` are the entries that the memory's words come from: the reviewer vouches for them.
+    `words` are the entries that the memory's words come from: the reviewer vouches for them. `others` are further
+    changes that nobody vouches for: they are settled by the review.
     """
     if action not in ACTIONS or settle not in SETTLEMENTS:
         raise BadInput(f"unknown review {action or settle!r}", "one of " + ", ".join(ACTIONS))
@@ -50,7 +52,7 @@ def plan_review(
         raise Refused(f"{memory.id} is {memory.status}: the memory is not quarantined", "nothing to review")
     if action == REJECT:
         return plan_change(memory, "review", by, f"reject {memory.id}", {"action": REJECT, "reason": reason})
-    return _plan_active(memory, rivals, settle, reason, by, trust, words)
+    return _plan_active(memory, rivals, settle, reason, by, trust, words, others)
 
 
 def plan_restore(
@@ -61,12 +63,13 @@ def plan_restore(
     by: str,
     trust: Trust,
     words: Sequence[Entry] = (),
+    others: Sequence[Entry] = (),
 ) -> Plan:
     """Bring a memory back that was archived, disputed or superseded; its conflicts are settled as in a review."""
     if memory.status not in HIDDEN:
         hint = {"quarantined": "use 'rawkomem review'", "deleted": "add it again"}.get(memory.status, "nothing to do")
         raise Refused(f"{memory.id} is {memory.status}", hint)
-    return _plan_active(memory, rivals, settle, reason, by, trust, words)
+    return _plan_active(memory, rivals, settle, reason, by, trust, words, others)
 
 
 def _plan_active(
@@ -77,6 +80,7 @@ def _plan_active(
     by: str,
     trust: Trust,
     words: Sequence[Entry],
+    others: Sequence[Entry],
 ) -> Plan:
     wins = settle == SUPERSEDE or (settle == BY_TRUST and outweighs(memory, rivals, trust))
     entries: list[Entry] = []
@@ -85,6 +89,7 @@ def _plan_active(
         left: list[str] = [] if wins or settle == KEEP_BOTH else [*names]
         extra: Fields = {
             "action": ACTIVATE, "reason": reason, "conflictsWith": left, ACCEPTS: [*map(named, words)],
+            DECLINES: [*map(named, others)],
         }  # fmt: skip
         entries += plan_change(memory, "review", by, "", extra).entries
     if settle == KEEP_BOTH and rivals:

@@ -89,7 +89,7 @@ def test_lenses_tell_what_replaced_it_what_is_stale_and_how_it_did(stored, git):
     (stored / "limits.py").write_text("def limit():\n    return 5\n")
     git("add", ".")
     git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "x")
-    repository = Repository.open(str(stored))
+    repository = Repository.open(str(stored), via="person")
     repository.citations.add("queue-limits", ["limits.py#limit"])
     repository.beliefs.supersede("retry-with-jitter", "queue-limits", anyway=True)
     repository.feedback("retry-with-jitter", "helpful")
