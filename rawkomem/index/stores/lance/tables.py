@@ -61,7 +61,7 @@ VERSIONS_KEPT = timedelta(minutes=10)  # how long versions stay for readers that
 AT_ONCE = timedelta(milliseconds=1)
 FOREVER = timedelta(days=36_500)
 
-INTEGERS = {"importance": pa.int32(), "created": pa.int64()}  # the other facets are texts
+INTEGERS = {"importance": pa.int32(), "created": pa.int64(), "vouched": pa.int32()}  # the other facets are texts
 FILTERED = optional(**{RENAMED.get(name, name): INTEGERS.get(name, TEXT) for name in COLUMNS if name != "id"})
 PLACE = required(n=pa.int32(), id=TEXT, number=pa.int32(), field=TEXT, alone=pa.bool_())
 TEXTS = (
