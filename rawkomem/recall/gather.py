@@ -44,12 +44,11 @@ class Sources:
     cited: Callable[[Memory], tuple[Cited, ...]]
     doubting: bool  # whether it counts who vouches for a memory
 
-    def filters(self) -> list[Filter]:
-        """Return what the store is asked for: what a person vouches for by itself, so that nothing else crowds it."""
-        only = self.view.stored
+    def filters(self) -> dict[bool | None, Filter]:
+        """Return what the store is asked for, by whether a person vouches for it: so that nothing crowds that out."""
         if not self.doubting or self.view.only.as_of or not self.view.catalogue.has_unvouched():
-            return [only]
-        return [replace(only, vouched=1), replace(only, unvouched=1)]
+            return {None: self.view.stored}
+        return {vouched: self.view.stored_if(vouched) for vouched in (True, False)}
 
     def unverified(self, memories: Iterable[Memory]) -> Mapping[str, Standing]:
         """Return how those of the memories arrived that no person vouches for; nothing where that does not count."""
@@ -62,8 +61,9 @@ def gather(sources: Sources, question: Question, profile: Profile) -> list[Candi
     situation = question.situation or situation_of(question.text)
     fired = sources.fired(situation)
     candidates: list[Candidate] = []
-    for only, found in zip(filters, find(sources.store, sources.spaces, [question], *filters), strict=True):
-        candidates += _usable(sources, _with_fired(found, fired), only)
+    answers = find(sources.store, sources.spaces, [question], *filters.values())
+    for vouched, found in zip(filters, answers, strict=True):
+        candidates += _usable(sources, _with_fired(found, fired), vouched)
     candidates = _in_session(candidates, question.session)
     if profile.uses("decay"):
         accessed = sources.accessed()
@@ -84,26 +84,21 @@ def _with_fired(found: list[Signals], fired: Mapping[str, Fired]) -> list[Signal
     return marked + [Signals(id, relevance=least, fired=fired[id]) for _, id in others]
 
 
-def _usable(sources: Sources, found: Iterable[Signals], only: Filter) -> list[Candidate]:
-    """Return the best memories inside a filter that may be injected, and those of which a condition fired."""
+def _usable(sources: Sources, found: Iterable[Signals], vouched: bool | None) -> list[Candidate]:
+    """Return the best memories that may be injected, and those of which a condition fired; None: vouched for or not."""
     kept: list[Candidate] = []
     fired = 0
     for signals in found:
         if len(kept) >= MAX_CONSIDERED and not (signals.fired and fired < MAX_FIRED):
             continue
         memory = sources.view.memory(signals.id)
-        if memory is None or not _belongs(memory, only):
+        if memory is None or vouched not in (None, memory.vouched):  # a condition fires for any
             continue
         fired += bool(signals.fired)
         if not memory.path.startswith("archive/") and memory.kind not in GROUPS:
             weak = sources.view.believed.weak_sources(memory) if derived_from(memory) else ()
             kept.append((memory, replace(signals, cited=sources.cited(memory), weak=weak)))
     return kept
-
-
-def _belongs(memory: Memory, only: Filter) -> bool:
-    """Return whether a memory is among those that a filter asks for by who vouches: a condition fires for any."""
-    return memory.vouched if only.vouched else not memory.vouched if only.unvouched else True
 
 
 def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:

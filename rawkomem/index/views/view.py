@@ -76,6 +76,14 @@ class View:
         unknown = only.where or any(field.column not in self._columns for field, _ in asked(only))
         return Filter(**{**told, "ids": self._ids()} if unknown else told)
 
+    def stored_if(self, vouched: bool) -> Filter:
+        """Return `stored` for those memories that a person vouches for, or for the others."""
+        only = self.stored
+        if "vouched" in self._columns:
+            return replace(only, vouched=1) if vouched else replace(only, unvouched=1)
+        ids = [row.id for row in self.catalogue.all() if bool(row.vouched) == vouched]
+        return replace(only, ids=tuple(id for id in ids if not only.ids or id in only.ids) or ("",))
+
     def row(self, id: str) -> Row | None:
         """Return the columns of a memory that the store found; None where it is outside the filter after all."""
         if self.only.as_of or self.only.trust or self.only.where:
