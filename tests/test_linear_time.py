@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 
 SIZES = (6_000, 24_000)  # characters
 SLOW_SIZES = (50_000, 200_000)
-MAX_RATIO = 8  # of the time for four times the text; 4 is linear, 16 is quadratic
+MAX_RATIO = 12  # of the time for four times the text; 4 is linear, 16 is quadratic
 MIN_SECONDS = 0.06  # what takes less at the large size is not told from noise
 FAILURES = (RawkoError, Unreadable, ValueError, RecursionError)  # refusing a text is an answer
 
