@@ -124,7 +124,7 @@ HOSTS = {
     "vscode": Host(mentions=(".vscode/mcp.json",), transcript="claude-code"),  # runs the hooks of claude
 }
 
-# Programs that run commands for a model. An editor with an agent of its own is one: its terminals are not told apart.
+# Programs that run commands for a model. Editors with a built-in agent are listed too: their terminals look the same for the agent and for a person.
 AGENT_PROGRAMS = frozenset(
     {
         *HOSTS, "claude-code", "codex-cli", "opencode-ai", "cursor-agent", "copilot-cli", "copilot-agent", "gemini-cli",

@@ -280,7 +280,7 @@ class Index:
         return not self.why_rebuild(meta) and meta.get("listing") == seen.listing
 
     def why_rebuild(self, meta: dict[str, bytes | str]) -> str:
-        """Return why the index must be made anew, by what it knows of itself; empty if it need not."""
+        """Return why the index must be rebuilt, judged by its own metadata; empty if it need not be."""
         if not meta:
             return "there is none yet"
         if meta.get("inode") != own_inode(self.path):

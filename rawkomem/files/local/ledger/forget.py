@@ -67,7 +67,7 @@ def _tells(block: Block, memory: str, telling: set[str]) -> bool:
 
 
 def _replace(layout: Layout, kept: list[tuple[int, Row]], note: str) -> None:
-    """Make the chain anew; each block stays in its file, however long that becomes."""
+    """Rebuild the chain. Each block stays in its file, even if the file exceeds the usual size."""
     broken = len(verify(layout).problems)
     told = f"{note}; it was broken in {broken} places before" if broken else note
     old = read_head(layout) or Head()
