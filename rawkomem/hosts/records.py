@@ -124,8 +124,8 @@ HOSTS = {
     "vscode": Host(mentions=(".vscode/mcp.json",), transcript="claude-code"),  # runs the hooks of claude
 }
 
-# Programs that run commands for a model. Editors with a built-in agent are listed too: in their terminals, the agent and
-# a person look the same.
+# Programs that run commands for a model. Editors with a built-in agent are listed too: in their terminals, an agent
+# and a person look the same.
 AGENT_PROGRAMS = frozenset(
     {
         *HOSTS, "claude-code", "codex-cli", "opencode-ai", "cursor-agent", "copilot-cli", "copilot-agent", "gemini-cli",
