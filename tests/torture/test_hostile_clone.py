@@ -292,4 +292,5 @@ def test_the_watch_sees_what_it_should(watch, tmp_path):
         subprocess.run(["/bin/sh", "-c", "true"], check=True)
     finally:
         watch.on = False
-    assert [what.partition(" ")[0] for what in watch.seen] == ["open", "os.rename", "os.rename", "subprocess.Popen"]
+    seen = [what.partition(" ")[0] for what in watch.seen if not what.startswith("os.posix_spawn")]  # 3.13 says both
+    assert seen == ["open", "os.rename", "os.rename", "subprocess.Popen"]
