@@ -72,7 +72,7 @@ ROOMS = ("belief", "bench", "cli", "exchange", "format", "git", "graph", "hosts"
          "mesh", "recall", "redaction", "settings", "sinks", "skills", "traces", "web")  # fmt: skip
 INNER = ("changes", "connect", "contextual", "cues", "embed", "faces", "files", "hooks", "index", "keeping", "lance",
          "languages", "learning", "ledger", "llm", "local", "memories", "merge", "model", "net", "postgres", "repository",
-         "scrub", "session", "setup", "state", "stores", "text", "views", "wings")  # fmt: skip
+         "scripts", "scrub", "session", "setup", "state", "stores", "text", "views", "wings")  # fmt: skip
 
 
 def folders() -> set[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .static import INDEX_CHARS, finder
-from .wordpiece import WordPiece
+from .wordpiece import WordPiece, knows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Cutter:
         if not self._indexed and sum(map(len, texts)) > INDEX_CHARS:
             self._cutter.find = finder(self._file.index())
             self._indexed = True
-        return [self._framed(self._cutter.rows(text)) for text in texts]
+        return [self._framed(self._cutter.rows(text)) if knows(text) else [] for text in texts]
 
     def _framed(self, rows: list[int]) -> list[int]:
         kept = rows[: self._file.shape.positions - 2]

@@ -13,7 +13,7 @@ import sys
 
 from .lanes import weighted_sum
 from .vectors import TokenVectors
-from .wordpiece import WordPiece
+from .wordpiece import WordPiece, knows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class StaticEmbedder:
         if not self._indexed and sum(map(len, texts)) > INDEX_CHARS:
             self._cutter.find = finder(self._vectors.index())
             self._indexed = True
-        rows = [self._cutter.rows(text) for text in texts]
+        rows = [self._cutter.rows(text) if knows(text) else [] for text in texts]
         if sum(map(len, rows)) < (LOADED_TOKENS if "numpy" in sys.modules else NUMPY_TOKENS):
             return [self._sum(each) for each in rows]
         from .bulk import sums  # numpy: a tenth of a second that only bulk work repays

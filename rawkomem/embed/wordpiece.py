@@ -89,6 +89,18 @@ def words(text: str) -> list[str]:
     return simple.split()
 
 
+def knows(text: str) -> bool:
+    """Return whether a model that was trained on English can say anything about a text.
+
+    Its vocabulary holds the letters of other scripts, but few of their words: any two such texts would look alike.
+    """
+    if text.isascii():
+        return True
+    from ..text.scripts.signs import is_mostly_foreign  # tables that most texts do without
+
+    return not is_mostly_foreign(words(text))
+
+
 def plain(code: int) -> str:
     """Return what one decomposed character becomes: nothing, a space, itself lower-cased, or itself between spaces."""
     from unicodedata import category as category_of  # as in words()

@@ -18,7 +18,7 @@ from .claims import drop_claim, put_claim
 from .conditions import drop_conditions, put_conditions
 from .entry_docs import pack_entry, unpack_entries
 from .lists import memory_of
-from .passages import Piece, pieces_of, searchable_title, vectors_of, with_surroundings
+from .passages import Piece, pieces_of, vectors_of, with_surroundings
 from .stores.documents import Document, Passage
 from .vouching import vouching
 
@@ -128,7 +128,7 @@ class Ingest:
 def _document(memory: Memory, pieces: list[Piece], digest: str, vectors: list[bytes]) -> Document:
     """Return a memory as the store keeps it."""
     passages = tuple(Passage(vector=vector, **as_dict(p)) for p, vector in zip(pieces, vectors, strict=True))
-    return Document(facets_of(memory), searchable_title(memory.title), passages, digest)
+    return Document(facets_of(memory), memory.title, passages, digest)
 
 
 def _digest(memory: Memory, pieces: list[Piece]) -> str:

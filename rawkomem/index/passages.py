@@ -7,13 +7,14 @@ leans towards the memory's title and its other conditions, because one short sen
 
 from __future__ import annotations
 
-import re
 import sys
 from array import array
 from typing import TYPE_CHECKING
 
 from ..model.record import record, replace
 from ..redaction.scrub.segment import passages
+from ..text.scripts.compounds import spelled_out
+from ..text.scripts.signs import is_emoji, is_mark
 from .stores.documents import BODY, WHEN
 
 if TYPE_CHECKING:
@@ -26,11 +27,7 @@ NEIGHBORS_PER_SIDE = 2  # one loses 4 points of recall@5, three gain nothing
 MAX_AROUND_CHARS = 1_000  # of a passage with its neighbors: more blurs what it is about
 TITLE_SHARE = 0.5  # of the title in a condition's vector
 KIN_SHARE = 1.0  # of the direction of all the memory's conditions, from two conditions on
-MAX_NAME_CHARS = 100  # of a name that is taken apart; longer runs of letters are no names, and cost their square
-NAME = re.compile(r"\w+")
-COMPOUND = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+|(?:[A-Z][a-z0-9]+){2,}|[A-Z]{2,}[a-z]+")
-SIGNS = re.compile(r"[^\w'/.-]+")
-PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+WORD_SIGNS = "_'/.-"  # that are part of a word in a condition
 
 
 @record
@@ -77,13 +74,17 @@ def _around(pieces: list[Piece], at: int) -> str:
 
 def condition_text(condition: str) -> str:
     """Return a condition as words: `auth|log.*in` → `auth log in`."""
-    return " ".join(SIGNS.sub(" ", condition.replace(".*", " ")).split())
+    signs = condition.replace(".*", " ")
+    return " ".join("".join([sign if _is_said(sign) else " " for sign in signs]).split())
+
+
+def _is_said(sign: str) -> bool:
+    return sign.isalnum() or sign in WORD_SIGNS or (not sign.isascii() and (is_mark(sign) or is_emoji(sign)))
 
 
 def searchable_title(title: str) -> str:
     """Return the title with the parts of its compound names: `AuthFlow` is also `Auth Flow`."""
-    names = (name for name in NAME.findall(title) if len(name) <= MAX_NAME_CHARS)
-    parts = [part for name in names for compound in COMPOUND.findall(name) for part in PART.findall(compound)]
+    parts = [part for name in spelled_out(title) for part in name.split()]
     return " ".join([title, *parts]) if parts else title
 
 

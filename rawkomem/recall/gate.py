@@ -81,7 +81,7 @@ def _why_out(item: Scored, named: bool, profile: Profile, best: float, question:
         return None if is_fired else Reason("nothing-fired")
     if profile.min_similarity and signals.cosine < profile.min_similarity:
         return Reason("not-similar", (signals.cosine, profile.min_similarity))
-    if named or _is_enough(signals, question):
+    if named or signals.shares_phrase or _is_enough(signals, question):
         return None
     if counts_votes and votes_against(memory) > 0:
         return Reason("voted-harmful")

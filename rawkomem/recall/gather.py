@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from ..embed.wordpiece import knows
 from ..model.kinds import GROUPS
 from ..model.record import record, replace
 from ..state.derive import derived_from
 from ..state.facets import claimed_about, claimed_for
-from ..text.condition import WORDS, read_condition
+from ..text.condition import PHRASE, WORDS, read_condition
 from ..text.overlap import subject
 from ..text.when import fires_on_subject, situation_of
 from .signals import Signals, find
@@ -79,9 +80,15 @@ def _with_fired(found: list[Signals], fired: Mapping[str, Fired]) -> list[Signal
     """Merge search hits with memories whose condition fired."""
     least = min((signals.relevance for signals in found), default=0.0)
     known = {signals.id for signals in found}
-    marked = [replace(signals, fired=fired[signals.id]) if signals.id in fired else signals for signals in found]
+    marked = [_fired(signals, fired[signals.id]) if signals.id in fired else signals for signals in found]
     others = sorted((part.how == WORDS, id) for id, part in fired.items() if id not in known)
-    return marked + [Signals(id, relevance=least, fired=fired[id]) for _, id in others]
+    return marked + [_fired(Signals(id, relevance=least), fired[id]) for _, id in others]
+
+
+def _fired(signals: Signals, part: Fired) -> Signals:
+    """Add the part that fired. A phrase in another script than Latin counts by itself: no vector knows it."""
+    literal = part.how == PHRASE and not (knows(part.text) and any(map(str.isalnum, part.text)))
+    return replace(signals, fired=part, shares_phrase=signals.shares_phrase or literal)
 
 
 def _usable(sources: Sources, found: Iterable[Signals], vouched: bool | None) -> list[Candidate]:

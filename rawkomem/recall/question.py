@@ -60,6 +60,5 @@ def question_of_task(task: Task, at: int) -> Question:
 
 
 def _query_words(text: str) -> tuple[str, ...]:
-    found = dict.fromkeys(language().words(text))
-    content = [word for word in found if not language().is_stop(word)]
-    return tuple((content or [*found])[:MAX_QUERY_WORDS])
+    found = dict.fromkeys(language().content_terms(text)) or dict.fromkeys(language().terms(text))
+    return tuple(found)[:MAX_QUERY_WORDS]

@@ -8,7 +8,7 @@ even when nothing fits. The relevance, which is the cosine itself, tells whether
 from __future__ import annotations
 
 from ..index.stores.documents import BODY, DEEP, FIRST, REST, WHEN
-from ..model.record import record
+from ..model.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Key = tuple[str, int]
 
 MAX_NEAREST = 100  # passages asked of the vectors: their spread normalizes the cosine
+MAX_COMPARED = 30  # passages whose phrases are compared with a question in another script than Latin
 MAX_MATCHING = 200  # passages asked of the words
 BODY_WORDS_WEIGHT = 0.4  # of words against meaning in a body: names and numbers count
 WHEN_WORDS_WEIGHT = 0.2  # … and in a condition: short sentences want meaning
@@ -52,6 +53,7 @@ class Signals:
     weak: tuple[Weak, ...] = ()  # sources of the memory that no longer hold
     trust: Trust | None = None  # if the profile asks for it
     accessed: int = 0  # when it was last injected or found, if the profile asks for it; 0: never
+    shares_phrase: bool = False  # with the question, in a script that the vectors do not know: needs no relevance
     parts: tuple[tuple[str, float, float], ...] = ()  # (part, value, weight): they sum up to the score
     field: str = BODY  # where the best passage comes from
 
@@ -72,8 +74,23 @@ def find(store: SearchStore, spaces: Spaces, questions: Sequence[Question], *fil
         for only in filters:
             own = store.matching(question.query_words, MAX_MATCHING, only)
             around = store.matching(question.query_words, MAX_MATCHING, only, around=True)
-            found.append(fuse(own, around, next(near) if question.text.strip() else []))
+            fused = fuse(own, around, next(near) if question.text.strip() else [])
+            found.append(fused if question.text.isascii() else _with_phrases(store, question.text, own, fused))
     return found
+
+
+def _with_phrases(store: SearchStore, asked: str, own: Sequence[Hit], found: list[Signals]) -> list[Signals]:
+    """Mark the memories that share a phrase of another script with the question."""
+    from ..text.scripts.shared import phrases  # tables that most questions do without
+
+    wanted = phrases(asked)
+    if not wanted:
+        return found
+    sharing: set[str] = set()
+    for hit in own[:MAX_COMPARED]:
+        if hit.id not in sharing and not wanted.isdisjoint(phrases(store.passage(hit.id, hit.passage))):
+            sharing.add(hit.id)
+    return [replace(signals, shares_phrase=True) if signals.id in sharing else signals for signals in found]
 
 
 def _nearest(store: SearchStore, spaces: Spaces, texts: list[str], filters: Sequence[Filter]) -> list[list[Hit]]:

@@ -6,7 +6,9 @@ from ..model.record import record, replace
 from .clean import clean
 from .language import language_cache
 from .overlap import body, clauses, is_language
-from .paths import is_file_glob, spell_out
+from .paths import is_file_glob
+from .paths import spell_out as globs_of
+from .scripts.compounds import spell_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ LITERAL, ANY_CHARACTER, CLASS, WIDE_CLASS, UNICODE_CLASS = 2, 10, 7, 28, 1_250
 WIDE_ESCAPES = ("\\x", "\\W", "\\D", "\\S")  # they hold characters beyond ASCII
 MAX_COUNT = 1_000  # RE2 refuses to repeat more often
 
+SYMBOLS = "\u2190"  # from here on a lone sign says something: arrows, dingbats, emoji
 METACHARACTERS = ".*+?()[]{}^$\\"
 BRACKETS = str.maketrans("()[]", "    ")
 SEPARATORS = "\x1f\x1e\x1d"  # of packed fields, alternatives and pieces: clean() leaves none of them in a text
@@ -91,7 +94,7 @@ def _read(pattern: str) -> Condition:
     if not is_file_glob(text):
         found = _read_pattern(text)
         return replace(found, notes=note + found.notes)
-    globs = tuple((glob,) for glob in spell_out(text))
+    globs = tuple((glob,) for glob in globs_of(text))
     return Condition(text, GLOB, PATHS, globs, notes=note) if globs else _refused(text, *note, TOO_WIDE)
 
 
@@ -125,9 +128,10 @@ def _read_pattern(text: str) -> Condition:
 
 def _read_pieces(text: str, form: str, gapped: str, notes: tuple[Note, ...] = ()) -> Condition:
     kept = []
-    for alternative in gapped.lower().split("|"):
+    spelled = spell_out(gapped)
+    for alternative in dict.fromkeys((gapped if spelled == gapped else f"{gapped}|{spelled}").lower().split("|")):
         pieces = tuple(piece for piece in alternative.strip().split(GAP) if piece.strip())
-        if any(c.isalnum() for piece in pieces for c in piece) or len("".join(pieces)) > 1:
+        if any(c.isalnum() or c > SYMBOLS for piece in pieces for c in piece) or len("".join(pieces)) > 1:
             kept.append(pieces)
         elif pieces or GAP in alternative:
             return _refused(text, TOO_WIDE)

@@ -53,6 +53,23 @@ class Language:
             text = normalize("NFC", text)
         return text.translate(_letters.setdefault(self.word_signs, _Letters(self.word_signs))).split()
 
+    def terms(self, text: str) -> list[str]:
+        """Return what a text is looked up by, in order: its words, then the parts of its compound names.
+
+        A run of a script without spaces counts as each two neighboring signs, an emoji as a word.
+        """
+        if text.isascii():
+            found = self.words(text)
+        else:
+            from .scripts.signs import terms_of  # tables that most questions do without
+
+            found = terms_of(text, self.word_signs)
+        if text == text.lower():
+            return found
+        from .scripts.compounds import humps
+
+        return found + [part.lower() for part in humps(text)]
+
     def is_stop(self, word: str) -> bool:
         """Return whether a lower-case word is a function word."""
         return word in self.stop_words
@@ -61,13 +78,22 @@ class Language:
         """Return the lower-case words of a text that are no function words, in order."""
         return [word for word in self.words(text) if word not in self.stop_words]
 
+    def content_terms(self, text: str) -> list[str]:
+        """Return the terms of a text that are no function words, in order."""
+        found = [term for term in self.terms(text) if term not in self.stop_words]
+        if text.isascii():
+            return found
+        from .scripts.function_words import FUNCTION_WORDS
+
+        return [term for term in found if term not in FUNCTION_WORDS]
+
     def stem(self, word: str) -> str:
         """Return the stem of a lower-case word."""
         return self.stemmer((word,))[0]
 
     def stems(self, text: str) -> list[str]:
-        """Return the stems of a text's content words, in order."""
-        return self.stemmer(self.content_words(text))
+        """Return the stems of a text's content terms, in order."""
+        return self.stemmer(self.content_terms(text))
 
     def roots(self, words: list[str]) -> list[str]:
         """Return the stem of each lower-case word; a usual short form has the stem of its full word."""

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from .language import language
+from .scripts.compounds import spell_out
 
 MIN_SENTENCE_WORDS = 3  # this many words without metacharacters read as a sentence, fewer as a phrase
+MIN_SENTENCE_TERMS = 6  # … or this many pairs of signs of a script without spaces
 
 
 def is_language(text: str) -> bool:
     """Return whether a text without metacharacters reads as a sentence or clause rather than phrases to look for."""
     parts = text.split()
-    return _opens(text) or (len(parts) >= MIN_SENTENCE_WORDS and "|" not in text)
+    if _opens(text) or (len(parts) >= MIN_SENTENCE_WORDS and "|" not in text):
+        return True
+    return not text.isascii() and "|" not in text and len(language().terms(text)) >= MIN_SENTENCE_TERMS
 
 
 def clauses(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the specific stems of each alternative of a condition.
+    """Return the specific stems of each alternative of a condition; one with a compound name also has its parts.
 
     Only after "when" and its like, "or" and commas beside it separate alternatives: elsewhere that halved precision.
     """
+    spelled = spell_out(text)
+    return tuple(dict.fromkeys([*_clauses(text), *(_clauses(spelled) if spelled != text else ())]))
+
+
+def _clauses(text: str) -> list[tuple[str, ...]]:
     lower = f" {text.lower()} "
     for exception in language().exceptions:
         lower = lower.partition(exception)[0] or lower
@@ -29,12 +38,12 @@ def clauses(text: str) -> tuple[tuple[str, ...], ...]:
     else:
         parts = [lower]
     found = (tuple(dict.fromkeys(specific(part))) for part in parts)
-    return tuple(stems for stems in found if stems)
+    return [stems for stems in found if stems]
 
 
 def specific(text: str) -> list[str]:
     """Return the stems of the words that say what a text is about, in order."""
-    return [root for _, root in _specific(text, 2)]
+    return [root for _, root in _specific(language().content_terms(text), 2)]
 
 
 def subject(text: str) -> str:
@@ -44,20 +53,20 @@ def subject(text: str) -> str:
 
 def subject_words(text: str) -> list[str]:
     """Return the words of a text that may name its subject, as they stand: of three letters or more."""
-    return [word for word, _ in _specific(text, 3)]
+    return [word for word, _ in _specific(language().content_words(text), 3)]
 
 
-def _specific(text: str, min_letters: int) -> list[tuple[str, str]]:
+def _specific(words: list[str], min_letters: int) -> list[tuple[str, str]]:
     """Return each specific word with its stem. A word of another script may be shorter: one sign can be a word."""
     spoken = language()
-    kept = [word for word in spoken.content_words(text) if len(word) >= min_letters or not word.isascii()]
+    kept = [word for word in words if len(word) >= min_letters or not word.isascii()]
     generic = spoken.generic_stems
     return [(word, root) for word, root in zip(kept, spoken.roots(kept), strict=True) if root not in generic]
 
 
 def named(text: str, stems: frozenset[str]) -> str:
     """Return the words of a text that have one of these stems, as they are written."""
-    words = language().words(text)
+    words = language().terms(text)
     pairs = zip(words, language().roots(words), strict=True)
     return ", ".join(dict.fromkeys(word for word, root in pairs if root in stems))
 

@@ -9,6 +9,7 @@ from .condition import ALTERNATIVES, ENGINE, PATHS, PHRASE, REFUSED, REGEX, WORD
 from .language import language
 from .overlap import enough, named, specific
 from .paths import fits, mentioned
+from .scripts.compounds import spelled_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Situation:
     """A clean text, taken apart once for many conditions, and the engine that searches it for their regexes."""
 
     text: str
-    lower: str
+    lower: str  # on one line; each compound name once more, as words, on a line of its own
     lines: tuple[str, ...]
     words: frozenset[str]
     stems: frozenset[str]
@@ -63,9 +64,10 @@ def situation_of(text: str, engine: Engine | None = None) -> Situation:
     text = text[:MAX_TEXT_CHARS]
     lower = text.lower()
     lines = tuple(" ".join(line.split()) for line in lower.split("\n"))
-    found = frozenset(language().words(text))
+    found = frozenset(language().terms(text))
     stems, paths = frozenset(specific(text)), tuple(mentioned(lower))
-    return Situation(text, " ".join(lower.split()), lines, found, stems, paths, engine or Engine())
+    names = "".join(f" \n {name}" for name in spelled_out(text)).lower()
+    return Situation(text, " ".join(lower.split()) + names, lines, found, stems, paths, engine or Engine())
 
 
 def match(pattern: str, text: str) -> Fired | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 import numpy as np
 
+from ...embed.wordpiece import knows
 from ...files.local.private import make_private_folder
 from ..stores.database import check_database, first, remove_database
 from ..stores.sqlite import SCALE, pack_all
@@ -59,7 +60,7 @@ class Kept:
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return what the other embedder returns."""
         keys = {text: sha256(f"{self.name}\0{text}".encode("utf-8", "surrogatepass")).digest()[:16] for text in texts}
-        known = {text: row[0] for text, key in keys.items() if (row := self._find(key))}
+        known = {text: row[0] for text, key in keys.items() if knows(text) and (row := self._find(key))}
         missing = [text for text in keys if text not in known]
         packed = [fine for fine, _ in pack_all(self.inner.embed(missing))]
         made = dict(zip(missing, packed, strict=True))

@@ -11,6 +11,8 @@ from typing import cast
 
 import apsw
 
+from .sqlite import CATEGORIES, searched
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,12 +25,13 @@ BREAK = ""  # stands between the columns of a row: no term equals it, so that no
 
 @cache
 def _tokenizer() -> apsw.FTS5Tokenizer:
-    return apsw.Connection(":memory:").fts5_tokenizer("porter", ["unicode61"])
+    return apsw.Connection(":memory:").fts5_tokenizer("porter", ["unicode61", "categories", CATEGORIES])
 
 
 def terms(text: str) -> list[str]:
-    """Return the stems of a text, in order, as FTS5's `porter unicode61` makes them."""
+    """Return the stems of a text, in order, as the tokenizer of the SQLite store makes them."""
     options = {"include_offsets": False, "include_colocated": False}
+    text = searched(text)
     found = cast("list[str]", _tokenizer()(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, **options))
     if 4 * len(text) <= MAX_TOKEN_BYTES:
         return found

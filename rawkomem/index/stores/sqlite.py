@@ -2,7 +2,7 @@
 
 documents  one row for each memory: its facets, which filters compare
 passages   its pieces, in order; `n` is the row number in the two tables below
-words      FTS5 over passages (Porter stems); contentless, since passages hold the text
+words      FTS5 over passages (Porter stems; `searched`); contentless, since passages hold the text
 around     the same over body passages together with their surroundings
 fine       each passage's vector as int8, for distances; none where it is all zeros, which is close to nothing
 coarse     the same with one bit for each dimension, which narrows a large index down to candidates for `fine`
@@ -45,6 +45,9 @@ COARSE_CANDIDATES = 200  # that get an exact distance: they hold 98 % of the tru
 SPARE_ROWS = 32  # rows asked for beyond the limit: enough to see the end of most ties
 SPARE_CANDIDATES = 400  # bits that differ are few whole numbers: many passages tie with the last candidate
 BULK_VECTORS = 64  # vectors; below it importing numpy costs more than it saves
+# Marks are part of a token, because they are vowels in many scripts; so are emoji, which `searched` sets apart.
+CATEGORIES = "L* N* Co Mn Mc So"
+TOKENIZER = f"porter unicode61 categories '{CATEGORIES}'"
 
 COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
 LOWERED = {field.column for field in FILTER_FIELDS if field.any_case}
@@ -55,8 +58,8 @@ CREATE INDEX documents_status ON documents (status);
 CREATE TABLE passages (n INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER, field TEXT, alone INTEGER,
                        heading TEXT, line INTEGER, text TEXT);
 CREATE INDEX passages_document ON passages (document);
-CREATE VIRTUAL TABLE words USING fts5 (head, text, content='', contentless_delete=1, tokenize='porter unicode61');
-CREATE VIRTUAL TABLE around USING fts5 (head, text, content='', contentless_delete=1, tokenize='porter unicode61');
+CREATE VIRTUAL TABLE words USING fts5 (head, text, content='', contentless_delete=1, tokenize="{TOKENIZER}");
+CREATE VIRTUAL TABLE around USING fts5 (head, text, content='', contentless_delete=1, tokenize="{TOKENIZER}");
 CREATE TABLE fine (n INTEGER PRIMARY KEY, vector BLOB);
 CREATE TABLE coarse (n INTEGER PRIMARY KEY, bits BLOB);
 CREATE TABLE deep_fine (n INTEGER PRIMARY KEY, vector BLOB);
@@ -114,9 +117,9 @@ class SqliteStore:
         fill = self.db.executemany
         passages = [(n, owner, at, p.field, not p.around, p.heading, p.line, p.text) for n, owner, at, _, p in placed]
         fill("INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", passages)
-        words = [(n, head, p.text) for n, _, _, head, p in placed]
+        words = [(n, searched(head), searched(p.text)) for n, _, _, head, p in placed]
         fill("INSERT INTO words (rowid, head, text) VALUES (?, ?, ?)", words)
-        around = [(n, head, p.around) for n, _, _, head, p in placed if p.around]
+        around = [(n, searched(head), searched(p.around)) for n, _, _, head, p in placed if p.around]
         fill("INSERT INTO around (rowid, head, text) VALUES (?, ?, ?)", around)
         self._put_vectors([row[0] for row in placed], packed)
 
@@ -218,7 +221,7 @@ class SqliteStore:
         if not words:
             return []
         table = "around" if around else "words"
-        quoted = ['"' + word.replace('"', "") + '"' for word in words]
+        quoted = ['"' + searched(word).replace('"', "") + '"' for word in words]
         query = " OR ".join(self._telling(table, quoted) if self._is_huge() else quoted)
         inside, values = self._inside(only, "+rowid")  # the sign: match once, not once more for each row inside
         sql = f"SELECT rowid, -rank FROM {table} WHERE {table} MATCH ? {inside} ORDER BY rank LIMIT ?"
@@ -265,6 +268,20 @@ class SqliteStore:
 def head_of(document: Document, passage: Passage) -> str:
     """Return the text of a passage's first column: title, heading and tags."""
     return f"{document.title} {passage.heading} {' '.join(document.facets.tags)}"
+
+
+def searched(text: str) -> str:
+    """Return a text as the tokenizer gets it: scripts without spaces sign by sign, compound names with their parts."""
+    parts: list[str] = []
+    if text != text.lower():
+        from ...text.scripts.compounds import humps
+
+        parts = humps(text)
+    if not text.isascii():
+        from ...text.scripts.signs import spread  # tables that most texts do without
+
+        text = spread(text)
+    return " ".join([text, *parts]) if parts else text
 
 
 def comparable(facets: Facets) -> dict[str, str | int]:

@@ -10,8 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rawkomem.index.stores.bm25 import bm25, idf, length, occurrences, phrases, row_terms, terms
+from rawkomem.index.stores.sqlite import TOKENIZER, searched
 
-TABLE = "USING fts5 (head, text, content='', contentless_delete=1, tokenize='porter unicode61')"
+TABLE = f"""USING fts5 (head, text, content='', contentless_delete=1, tokenize="{TOKENIZER}")"""
 
 
 def fts5(rows: list[tuple[str, str]]) -> apsw.Connection:
@@ -20,7 +21,8 @@ def fts5(rows: list[tuple[str, str]]) -> apsw.Connection:
     db.execute(f"CREATE VIRTUAL TABLE words {TABLE}; CREATE VIRTUAL TABLE held USING fts5vocab(words, 'instance')")
     with db:
         db.executemany(
-            "INSERT INTO words (rowid, head, text) VALUES (?, ?, ?)", [(n, *row) for n, row in enumerate(rows)]
+            "INSERT INTO words (rowid, head, text) VALUES (?, ?, ?)",
+            [(n, *map(searched, row)) for n, row in enumerate(rows)],
         )
     return db
 
@@ -70,7 +72,7 @@ def scores(rows: dict[int, tuple[str, str]], words: list[str]) -> dict[int, floa
 
 
 def theirs(db: apsw.Connection, words: list[str]) -> dict[int, float]:
-    query = " OR ".join('"' + word.replace('"', "") + '"' for word in words)
+    query = " OR ".join('"' + searched(word).replace('"', "") + '"' for word in words)
     return dict(db.execute("SELECT rowid, -rank FROM words WHERE words MATCH ?", (query,)))
 
 

@@ -12,6 +12,7 @@ from psycopg import Connection
 from psycopg.adapt import Buffer, Dumper, Loader
 from psycopg.pq import Format
 
+from ....text.scripts.signs import SPREADING
 from ..bm25 import BREAK, length, row_terms
 from ..sqlite import head_of, pack_all
 
@@ -95,9 +96,9 @@ def versions_of(documents: Sequence[Document]) -> list[Version]:
 
 
 def _hash(document: Document, vectors: Sequence[Vector]) -> bytes:
-    """Return a hash of a version with its vectors: clones with another model must not be answered with ours."""
+    """Return a hash of a version with its vectors: clones with other models or other terms must not get ours."""
     passages = [(p.text, p.field, p.heading, p.line, p.around) for p in document.passages]
-    said = (document.title, document.facets, passages)
+    said = (SPREADING, document.title, document.facets, passages)
     return sha256(repr(said).encode() + b"".join(vectors)).digest()
 
 

@@ -1,0 +1,47 @@
+"""Compound names: `invoiceTotal` and "invoice total" are the same words, whoever writes which."""
+
+from __future__ import annotations
+
+import pytest
+
+from rawkomem.text.language import language
+from rawkomem.text.scripts.compounds import humps, spelled_out
+from rawkomem.text.when import match
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("orderQueue", "order Queue"), ("TLSHandshake", "TLS Handshake"), ("load_yaml", "load yaml"),
+        ("roll-back", "roll back"), ("getUserID", "get User ID"), ("_privateName_", "private Name"),
+        ("MAX_RETRIES", "MAX RETRIES"), ("userV2Id", "user V2 Id"),
+    ],
+)  # fmt: skip
+def test_a_compound_name_is_spelled_out(name, words):
+    assert spelled_out(f"see {name}.") == [words]
+
+
+@pytest.mark.parametrize("name", ["README", "iOS", "Queue", "x_y", "_", "--", "a" * 60 + "B" * 60, "naïveÉtat", "2024"])
+def test_a_plain_word_is_left_alone(name):
+    assert spelled_out(name) == [] and humps(name) == []
+
+
+def test_terms_hold_the_whole_name_and_its_parts():
+    assert language().terms("fix orderQueue") == ["fix", "orderqueue", "order", "queue"]
+
+
+@pytest.mark.parametrize(
+    "condition", ["orderQueue", "order queue", "order_queue", "order-queue", "When draining the orderQueue"]
+)
+@pytest.mark.parametrize("written", ["orderQueue", "order queue", "OrderQueue", "order_queue", "order-queue"])
+def test_a_condition_fires_however_a_name_is_written(condition, written):
+    assert match(condition, f"draining the {written} takes too long")
+
+
+@pytest.mark.parametrize("condition", ["orderQueue", "When draining the orderQueue"])
+def test_a_part_of_a_name_is_not_enough(condition):
+    assert not match(condition, "put the invoices in order")
+
+
+def test_a_name_with_a_capital_inside_is_still_one_word():
+    assert match("When deploying with GitHub", "deploying by github actions")
