@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import sys
 
+from ..files.local.background import is_background
+
 VARIABLE = "OPENBLAS_NUM_THREADS"  # read once, when the library is loaded
 ours = "numpy" not in sys.modules and VARIABLE not in os.environ
 if ours:
@@ -62,7 +64,12 @@ class OneThread:
 
 
 def workers() -> int:
-    """Return how many threads to give work to: one for each core, unless the products may have threads of their own."""
+    """Return how many threads to give work to: one for each core, unless the products may have threads of their own.
+
+    A process in the background has one.
+    """
+    if is_background():
+        return 1
     if not (ours or set_threads or os.environ.get(VARIABLE) == "1"):
         return 1
     if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows

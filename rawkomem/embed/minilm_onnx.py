@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..files.local.background import is_background
 from .failure import EmbedderFailed
 from .minilm_file import WeightsFile
 from .minilm_text import Cutter
@@ -50,6 +51,9 @@ def load(model: str) -> Any:
     except ImportError:
         raise EmbedderFailed("onnxruntime is not installed", "Run: pip install onnxruntime")
     try:
-        return runtime.InferenceSession(model, providers=["CPUExecutionProvider"])
+        options = runtime.SessionOptions()
+        if is_background():
+            options.intra_op_num_threads = options.inter_op_num_threads = 1
+        return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # a file that is not there, is no model, or is too new
         raise EmbedderFailed(f"cannot load {model}: {error}", "Make it with tools/make_minilm.py --onnx.")

@@ -10,11 +10,14 @@ from ..files.contents import hash_of
 from ..files.scan import is_text, stamps, sweep
 from ..model.record import record
 from .claims import pending
+from .contextual.pace import Pace
 from .stores.database import BROKEN, first, in_memory
 
 if TYPE_CHECKING:
     from ..model.problem import Problem
     from .index import Index
+
+SECONDS_EACH = "deep seconds each"  # the key under which the index keeps how long one memory's vectors took
 
 
 @record
@@ -37,6 +40,8 @@ class Status:
     problems: tuple[Problem, ...]
     deep: int  # memories that have contextual vectors
     documents: int  # memories that should
+    deep_seconds_left: int  # about how long the rest takes; 0 where nobody knows
+    deep_waits: str  # why the process that makes them waits; empty where it does not
     tier: str  # the vectors that questions are answered from
     conflicts: int  # claims that contradict each other and wait for a review
     proposals: int  # memories with changes that wait for a review
@@ -85,6 +90,8 @@ def _status(index: Index) -> Status:
         problems=seen.problems,
         deep=deep,
         documents=documents,
+        deep_seconds_left=round(float(catalogue.meta().get(SECONDS_EACH) or 0) * (documents - deep)),
+        deep_waits=Pace().why_wait(worked=False) if deep < documents else "",
         tier=(index.deep() or index.embedder).name,
         conflicts=len(pending(catalogue)),
         proposals=len(catalogue.with_proposals()),

@@ -14,13 +14,41 @@ if TYPE_CHECKING:
     from ..lock import Lock
 
 MAX_LOG_BYTES = 256 * 1024
+VARIABLE = "RAWKOMEM_BACKGROUND"  # set to EAGER by who wants the work done at once, busy machine or not
+MARK, EAGER = "started ", "eager"  # the mark stands before it in a process that was started here
+# One core at the lowest priority, whatever library does the arithmetic.
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 # Started with -P: no module is taken from the current folder, which is a project that nobody vouches for.
 WORK = (
-    "import os, sys; getattr(os, 'nice', int)(15); os.chdir(os.sep); "
+    "import os, sys; getattr(os, 'nice', int)(19); os.chdir(os.sep); "
+    f"os.environ.update(dict.fromkeys({THREADS!r}, '1')); "
+    f"os.environ[{VARIABLE!r}] = {MARK!r} + os.environ.get({VARIABLE!r}, ''); "
     "from rawkomem.faces.cli import run; sys.exit(run(sys.argv[1:]))"
 )
-WINDOWS_FLAGS = 0x00000008 | 0x00000200  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
+WINDOWS_FLAGS = 0x00000008 | 0x00000200 | 0x00000040  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP, IDLE_PRIORITY_CLASS
+IOPRIO_SET = {"x86_64": 251, "aarch64": 30}  # the number of the system call
+IOPRIO_WHO_PROCESS, IOPRIO_CLASS_IDLE = 1, 3 << 13
 _children: list[int] = []  # of a process that stays open: those that ended are to be asked for their exit code
+
+
+def is_background() -> bool:
+    """Return whether this process was started by `start`, and nobody waits for it."""
+    return os.environ.get(VARIABLE, "").startswith(MARK)
+
+
+def steps_aside() -> bool:
+    """Return whether this process should wait while others need the machine."""
+    return is_background() and not os.environ[VARIABLE].endswith(EAGER)
+
+
+def yield_disk() -> None:
+    """Read and write only while nobody else does, on systems that offer that."""
+    number = IOPRIO_SET.get(os.uname().machine) if sys.platform == "linux" else None
+    if number is None:
+        return
+    from ctypes import CDLL  # only a process in the background repays it
+
+    CDLL(None).syscall(number, IOPRIO_WHO_PROCESS, 0, IOPRIO_CLASS_IDLE)
 
 
 def start(layout: Layout, job: Lock, *arguments: str, stdin: int = -1, queue: bool = False) -> bool:

@@ -7,6 +7,7 @@ all memories have theirs, questions are answered from the first tier; vectors of
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING
 
 from ...model.errors import Busy, Unwritable
@@ -14,6 +15,7 @@ from ..catalogue import Catalogue
 from ..index import Index
 from ..lists import memory_of
 from ..passages import pieces_of, vectors_of
+from ..status import SECONDS_EACH
 from ..stores.database import BROKEN, open_database, remove_database
 from .cache import Kept
 from .worker import working
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from ...embed.protocol import Embedder
     from ...model.entry import Memory
     from ..stores.protocol import SearchStore
+    from .pace import Pace
 
 VECTORS = "vectors.db"  # keeps vectors that were made, beside the index
 BATCH_MEMORIES = 16  # memories: seconds of work, which is what an interruption costs
@@ -31,17 +34,44 @@ BATCH_MEMORIES = 16  # memories: seconds of work, which is what an interruption 
 Wanted = list[tuple[str, str, "Memory"]]  # id, digest of what the store holds of it, the memory
 
 
-def deepen(index: Index, progress: Callable[[int, int], None] | None = None) -> int:
-    """Fill in what is missing; return how many memories. Do nothing while another process does it."""
+def deepen(index: Index, progress: Callable[[int, int], None] | None = None, pace: Pace | None = None) -> int:
+    """Fill in what is missing; return how many memories. Do nothing while another process does it.
+
+    With a pace, wait without the lock where that says so, so that a person who asks for the vectors need not.
+    """
+    if pace and not pace.wait(lambda: _touch(index)):
+        return 0
     if index.open_deep is None or (embedder := index.open_deep()) is None:
         return 0
+    done = 0
     try:
-        with index.locked("contextual"), Kept(embedder, index.beside(VECTORS) or ":memory:") as kept:
-            return sum(_fill(index, kept, progress))
+        while True:
+            with index.locked("contextual"), Kept(embedder, index.beside(VECTORS) or ":memory:") as kept:
+                filling = _fill(index, kept, progress)
+                done += sum(_until_busy(filling, pace) if pace else filling)
+            index.release()
+            held, count = index.store.depth()
+            if pace is None or held == count or not pace.wait(lambda: _touch(index)):
+                return done
     except Busy:
-        return 0
+        return done
     finally:
         index.release()
+
+
+def _until_busy(filling: Iterator[int], pace: Pace) -> Iterator[int]:
+    for written in filling:
+        yield written
+        if pace.why_wait():
+            break
+
+
+def _touch(index: Index) -> None:
+    """Show other processes that one is at work."""
+    if index.beside(""):
+        job = working(index)
+        if os.path.exists(job.path):
+            os.utime(job.path)
 
 
 def forget_vectors(index: Index) -> None:
@@ -57,11 +87,11 @@ def _fill(index: Index, embedder: Embedder, progress: Callable[[int, int], None]
     held, count = index.store.depth()
     done, total = 0, count - held
     while wanted := _wanted(index):
-        if index.beside(""):
-            os.utime(working(index).path)
+        _touch(index)
+        started = time.monotonic()
         vectors = vectors_of(embedder, [(memory, pieces_of(memory)) for _, _, memory in wanted])
         found = {id: (digest, own) for (id, digest, _), own in zip(wanted, vectors, strict=True)}
-        written = _write(index, embedder.name, found)
+        written = _write(index, embedder.name, found, (time.monotonic() - started) / len(wanted))
         done += written
         if progress:
             progress(min(done, total), total)
@@ -81,7 +111,7 @@ def _wanted(index: Index) -> Wanted:
         database.execute("ROLLBACK")
 
 
-def _write(index: Index, name: str, found: dict[str, tuple[str, list[bytes]]]) -> int:
+def _write(index: Index, name: str, found: dict[str, tuple[str, list[bytes]]], seconds_each: float = 0.0) -> int:
     """Store the vectors of those memories that still say what they said when the vectors were made."""
     index.release()
     try:
@@ -90,6 +120,8 @@ def _write(index: Index, name: str, found: dict[str, tuple[str, list[bytes]]]) -
             try:
                 writer.execute("BEGIN IMMEDIATE")  # closing without COMMIT takes it all back
                 count = _put(Catalogue(writer), index.open_store(writer), name, found)
+                if seconds_each:
+                    Catalogue(writer).set_meta(SECONDS_EACH, f"{seconds_each:.4f}")
                 index.commit_outside()
                 writer.execute("COMMIT")
                 return count

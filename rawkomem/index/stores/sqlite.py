@@ -45,6 +45,7 @@ COARSE_CANDIDATES = 200  # that get an exact distance: they hold 98 % of the tru
 SPARE_ROWS = 32  # rows asked for beyond the limit: enough to see the end of most ties
 SPARE_CANDIDATES = 400  # bits that differ are few whole numbers: many passages tie with the last candidate
 BULK_VECTORS = 64  # vectors; below it importing numpy costs more than it saves
+SCORE_DIGITS = 12  # decimal digits of a BM25 score: stores add its parts in different orders, and equals must stay equal
 # Marks are part of a token, because they are vowels in many scripts; so are emoji, which `searched` sets apart.
 CATEGORIES = "L* N* Co Mn Mc So"
 TOKENIZER = f"porter unicode61 categories '{CATEGORIES}'"
@@ -224,7 +225,8 @@ class SqliteStore:
         quoted = ['"' + searched(word).replace('"', "") + '"' for word in words]
         query = " OR ".join(self._telling(table, quoted) if self._is_huge() else quoted)
         inside, values = self._inside(only, "+rowid")  # the sign: match once, not once more for each row inside
-        sql = f"SELECT rowid, -rank FROM {table} WHERE {table} MATCH ? {inside} ORDER BY rank LIMIT ?"
+        score = f"round(-rank, {SCORE_DIGITS})"
+        sql = f"SELECT rowid, {score} FROM {table} WHERE {table} MATCH ? {inside} ORDER BY rank LIMIT ?"
         return self._hits(with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit), limit)
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:

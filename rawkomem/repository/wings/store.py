@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from ...exchange.folder import write_text
 from ...files.given_text import read_text_file
 from ...files.layout import Layout, user_repository_config
+from ...files.local.background import is_background, steps_aside, yield_disk
 from ...format.frontmatter import Unreadable, read_frontmatter
 from ...index.contextual.fill import deepen
+from ...index.contextual.pace import Pace
 from ...index.open_store import (
     MEMORY,
     SQLITE,
@@ -84,7 +86,9 @@ class Store(Wing):
 
     def deepen(self, progress: Progress | None = None) -> int:
         """Fill in missing contextual vectors (minutes for a thousand memories); return how many were filled in."""
-        return deepen(self._core.index, progress)
+        if is_background():
+            yield_disk()
+        return deepen(self._core.index, progress, Pace() if steps_aside() else None)
 
     # Search stores
 

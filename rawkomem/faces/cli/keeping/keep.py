@@ -45,12 +45,21 @@ def _print_status(status: Status) -> None:
         say(f"proposed    {changed} with changes that wait: 'rawkomem review' shows them")
     say(f"fresh       {fresh}")
     say(f"made with   {status.fingerprint}")
-    say(f"meaning     {status.tier}; {status.deep} of {status.documents} memories have contextual vectors")
+    say(f"meaning     {status.tier}; contextual vectors: {_progress(status)}")
     say(f"index file  {status.index} ({status.bytes / 1e6:.1f} MB)")
     for path in status.stale:
         note(f"{path} cannot be read: the index keeps what it said before")
     for problem in status.problems:
         note(f"{problem.path}: {problem.message} ({problem.hint})")
+
+
+def _progress(status: Status) -> str:
+    """Return how far the contextual vectors are, and about how long the rest takes."""
+    said = f"{status.deep:,} of {status.documents:,}"
+    if status.deep_seconds_left:
+        minutes = -(-status.deep_seconds_left // 60)
+        said += f", about {count(minutes, 'minute')}"
+    return f"{said}, waiting: {status.deep_waits}" if status.deep_waits else said
 
 
 @click.command("rebuild")

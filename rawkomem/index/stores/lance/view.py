@@ -9,7 +9,7 @@ import numpy as np
 from ....model.filters import Filter
 from ..bm25 import K1, B, idf, phrases, row_terms
 from ..documents import BODY, DEEP, REST, Hit
-from ..sqlite import SCALE, pack, with_ties
+from ..sqlite import SCALE, SCORE_DIGITS, pack, with_ties
 from .conditions import among, inside, quoted
 from .tables import BESIDE, DEEP_VECTORS, HELD, PASSAGES, PLACE, WORDS
 from .words import look_up, phrase_postings
@@ -38,7 +38,7 @@ def score_rows(found: Sequence[Postings], lengths: NDArray[np.int32], rows: int,
     for numbers, times in found:
         shortness = K1 * (1 - B + B * lengths[numbers] / (tokens / rows))
         scores[numbers] += idf(rows, len(numbers)) * (times * (K1 + 1)) / (times + shortness)
-    return scores
+    return scores.round(SCORE_DIGITS)
 
 
 def best(scores: Scores, limit: int) -> NDArray[np.int64]:

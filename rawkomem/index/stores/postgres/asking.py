@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ....model.filters import ALL_OF, ANY_OF, AT_LEAST, BEFORE, Filter, asked
 from ..bm25 import K1, MIN_IDF, B, phrases
 from ..documents import BODY, DEEP, REST, Hit
-from ..sqlite import MAX_RANKED_PASSAGES, SCALE, pack, rarest
+from ..sqlite import MAX_RANKED_PASSAGES, SCALE, SCORE_DIGITS, pack, rarest
 from .rows import RENAMED, Vector, number_of, storable
 
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ def matching(
               FROM (SELECT phrase, count(*) AS held FROM found GROUP BY phrase) f JOIN clones c ON c.n = %(clone)s
         ), ranked AS (
             SELECT f.owner, f.number, f.id,
-                   sum(CASE WHEN t.idf > 0 THEN t.idf ELSE {MIN_IDF}::float8 END * (f.times * {K1 + 1}::float8)
+                   round((sum(CASE WHEN t.idf > 0 THEN t.idf ELSE {MIN_IDF}::float8 END * (f.times * {K1 + 1}::float8)
                        / (f.times + {K1}::float8 * (1 - {B}::float8 + {B}::float8 * f.length / t.average))
-                       ORDER BY f.phrase) AS score
+                       ORDER BY f.phrase))::numeric, {SCORE_DIGITS})::float8 AS score
               FROM found f JOIN telling t USING (phrase) GROUP BY f.owner, f.number, f.id
         )
         SELECT r.id, r.owner AS version, r.number, r.score FROM ranked r JOIN versions v ON v.n = r.owner
