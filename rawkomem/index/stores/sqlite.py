@@ -45,7 +45,7 @@ COARSE_CANDIDATES = 200  # that get an exact distance: they hold 98 % of the tru
 SPARE_ROWS = 32  # rows asked for beyond the limit: enough to see the end of most ties
 SPARE_CANDIDATES = 400  # bits that differ are few whole numbers: many passages tie with the last candidate
 BULK_VECTORS = 64  # vectors; below it importing numpy costs more than it saves
-SCORE_DIGITS = 12  # decimal digits of a BM25 score: stores add its parts in different orders, and equals must stay equal
+SCORE_DIGITS = 12  # decimal digits of a BM25 score: stores add its parts in different orders, and equals stay equal
 # Marks are part of a token, because they are vowels in many scripts; so are emoji, which `searched` sets apart.
 CATEGORIES = "L* N* Co Mn Mc So"
 TOKENIZER = f"porter unicode61 categories '{CATEGORIES}'"
