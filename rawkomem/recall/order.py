@@ -2,40 +2,60 @@
 
 from __future__ import annotations
 
+from ..model.clock import DAY
 from ..model.kinds import IMPORTANCE
 from ..model.record import replace
+from ..text.condition import WORDS
 from .reasons import Reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..model.entry import Memory
     from .score import Scored
 
 CRITICAL = IMPORTANCE[-1]  # SPEC-0009: always included if relevant
 
+MAX_RELEVANCE_GAP = 0.1  # of the cosine between equals: two wordings of one rule differ by as much
 MAX_COMPARED = 12  # items that are compared with each other: more than twice what is injected
 
 
 def in_order(items: Iterable[Scored], margin: float) -> list[Scored]:
-    """Return the items, the best first; those whose score is lower by at most a share `margin` count as its equals.
+    """Return the items, the best first. Its equals by a share `margin` of the score follow it by importance and age.
 
     The best item and its equals are put in order, then the best of the rest and its equals, and so on.
     """
-    rest = sorted(items, key=lambda item: (-item.score, precedence(item.memory)))
+    rest = sorted(items, key=lambda item: (-item.score, precedence(item)))
     ordered: list[Scored] = []
     while rest:
-        least = rest[0].score * (1 - margin)
-        equals = [item for item in rest if item.score >= least]
-        ordered += sorted(equals, key=lambda item: precedence(item.memory))
-        rest = rest[len(equals) :]
+        best = rest[0]
+        equals = [item for item in rest if _is_equal(item, best, margin)]
+        ordered += sorted(equals, key=precedence)
+        rest = [item for item in rest if not _is_equal(item, best, margin)]
     return ordered
 
 
-def precedence(memory: Memory) -> tuple[int, int, str]:
-    """Return what sorts equals: the most important first, then the one whose words are the newest, then by id."""
-    return -IMPORTANCE.index(memory.importance), -memory.worded, memory.id
+def _is_equal(item: Scored, best: Scored, margin: float) -> bool:
+    """Return whether an item is about as good: in its score, or both conditions fired and both are as close in meaning.
+
+    The score is relative to the worst of those found: where all of a few fit, it differs more than they do.
+    """
+    if item.score >= best.score * (1 - margin):
+        return True
+    gap = best.signals.relevance - item.signals.relevance
+    return bool(margin) and _is_sure(item) and _is_sure(best) and gap <= MAX_RELEVANCE_GAP
+
+
+def _is_sure(item: Scored) -> bool:
+    """Return whether a condition fired as somebody wrote it, not by words of a sentence."""
+    fired = item.signals.fired
+    return fired is not None and fired.how != WORDS and not item.signals.is_faint
+
+
+def precedence(item: Scored) -> tuple[int, int, float, str]:
+    """Return what sorts equals: the most important first, then the newest day, then the best score, then the id."""
+    memory = item.memory
+    return -IMPORTANCE.index(memory.importance), -(memory.worded // DAY), -item.score, memory.id
 
 
 def is_critical(item: Scored) -> bool:
@@ -66,10 +86,10 @@ def _newer(items: Sequence[Scored]) -> dict[str, str]:
     """Return outdated memory → the newest one that contradicts it."""
     if len(items) < 2:
         return {}
-    from ..state.belief.prose import disagreement, prose_of  # many an answer is one memory, or none
+    from ..state.belief.prose import disagreement, prose_of, speaks  # many an answer is one memory, or none
 
     found: dict[str, str] = {}
-    ordered = sorted(items, key=lambda item: -item.memory.worded)
+    ordered = sorted((item for item in items if speaks(item.memory)), key=lambda item: -item.memory.worded)
     said = [prose_of(item.memory) for item in ordered]
     for place, item in enumerate(ordered):
         for other in range(place):

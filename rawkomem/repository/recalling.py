@@ -50,7 +50,8 @@ class Recalling:
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True, importance=least)
         if said := cut_note([task.asked]):
             self._core.warn(said)
-        injection = self._core.read(lambda: inject(self._sources(only, strict), task, profile, limits, form))
+        asked = profile or limits.profile
+        injection = self._core.read(lambda: inject(self._sources(only, strict), task, asked, limits, form))
         if injection.untried:
             said = f"{injection.untried} regexes of whenToUse were not tried: together they take too long"
             self._core.warn(f"{said}; 'rawkomem check' shows files with many conditions")

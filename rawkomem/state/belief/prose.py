@@ -7,7 +7,7 @@ raise a false alarm: without the same title or the same condition, all other wor
 
 from __future__ import annotations
 
-from ...model.kinds import KEPT_BOTH
+from ...model.kinds import ACTIVE, GROUPS, KEPT_BOTH, RECORDED
 from ...model.record import record
 from ...text.chunk import fence_after
 from ...text.language import language, language_cache
@@ -83,7 +83,7 @@ class Contradiction:
 
 def contradictions(memories: Iterable[Memory]) -> list[Contradiction]:
     """Return the memories that contradict each other, by the id of the newer one."""
-    by_id = {memory.id: memory for memory in memories}
+    by_id = {memory.id: memory for memory in memories if speaks(memory)}
     prose = {id: prose_of(memory) for id, memory in by_id.items()}
     found = []
     for pair in _candidates(prose.values()):
@@ -92,6 +92,11 @@ def contradictions(memories: Iterable[Memory]) -> list[Contradiction]:
         if said:
             found.append(Contradiction(newer, older, said))
     return sorted(found, key=lambda one: (one.newer.id, one.older.id))
+
+
+def speaks(memory: Memory) -> bool:
+    """Return whether a memory says something in prose that others may contradict: claims have rules of their own."""
+    return memory.status == ACTIVE and memory.kind not in (*GROUPS, *RECORDED) and "claim" not in memory.extra
 
 
 def _candidates(said: Iterable[Prose]) -> set[tuple[str, str]]:
@@ -282,6 +287,7 @@ class _Reader:
         self.opposites: set[str] = set()
         self.negative = self.limited = self.additive = False
         self.denied = self.placed = self.left = self.chose = self.skip = False
+        self.fresh = False  # a negation was the last that was read: "not on Fridays"
         self.before = ""  # the last content word
 
     def read(self, word: str, following: str) -> None:
@@ -318,13 +324,13 @@ class _Reader:
 
     def _end_clause(self) -> None:
         self.mode, self.clause = SCOPE, []
-        self.denied = self.placed = self.left = False
+        self.denied = self.placed = self.left = self.fresh = False
 
     def _deny(self, following: str) -> None:
         self.negative = self.denied = True
         if following in ("longer", "anymore") or not following:
             self._reject_clause()
-        self.mode = REJECTED
+        self.mode, self.fresh = REJECTED, True
 
     def _reject(self, ended: bool) -> None:
         """Take the words before a participle, or the words after a verb, as rejected; a denied rejection is none."""
@@ -357,7 +363,7 @@ class _Reader:
         if self.placed:
             self.mode = REJECTED if self.denied else CHOSEN
             self.placed = False
-        elif self.mode != SCOPE:
+        elif not self.fresh:
             self.mode = SCOPE
 
     def _bound(self, word: str) -> None:
@@ -383,6 +389,7 @@ class _Reader:
     def _keep(self, mode: str, word: str) -> None:
         self.words[mode].append(word)
         self.clause.append(word)
+        self.fresh = False
 
     def statement(self, text: str) -> Statement | None:
         """Return what was read; None where nothing in it can contradict anything."""
