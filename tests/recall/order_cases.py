@@ -13,7 +13,7 @@ SUBJECTS = {
     "navigation": (
         "find the file that parses plans", "exploring|navigate|find.*file", "How to find a file",
         "Plan files are below .rawko/plans.", "A file is listed in the plan before it is written.",
-        "Find the file of a symbol first.",
+        "A plan file is found by its name.",
         "Use grep for finding a file.", "Use ripgrep instead of grep for finding a file.",
     ),
     "planner": (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...model.record import record
-from ...text.language import language_code, word_set
+from ...text.language import language, language_code, word_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class Known:
     cues: Cues
     roles: Mapping[str, str]  # word → the field of Cues that it stands in; of several the first of ROLES
     opposed: frozenset[str]  # words that have an opposite
+    placing: frozenset[str]  # stems of the verbs of placing
 
 
 ENGLISH = Cues(
@@ -86,7 +87,7 @@ ENGLISH = Cues(
         """
         build built builds deploy deployed deploying deploys go goes host hosted hosts kept keep keeps live lives log
         logged logs publish published run running runs save saved send sends sent ship shipped ships store stored stores
-        write written handled done managed based lint linted formatted
+        write written handled done managed based lint linted formatted hashed encrypted encoded signed served
         """
     ),
     copulas=word_set("is are be equals was were defaults default"),
@@ -102,9 +103,9 @@ ENGLISH = Cues(
         """
     ),
     prepositions=word_set(
-        "across against around at between by for from in inside into of on onto per through to under via with within"
+        "across against around as at between by for from in inside into of on onto per through to under via with within"
     ),
-    bounds=word_set("all and but each every or so then also as any anymore instead rather than is are was were be"),
+    bounds=word_set("all and but each every or so then also any anymore instead rather than is are was were be"),
     reasons=word_set("because since otherwise"),
     conditions=word_set("if when unless except while until once only where whenever during outside besides"),
     adding=word_set("also too additionally either both besides optionally can may might could sometimes often"),
@@ -143,7 +144,7 @@ def known_cues() -> Known:
     if code not in _known:
         cues = CUES.get(code, Cues())
         roles = {word: role for role in reversed(ROLES) for word in getattr(cues, role)}
-        _known[code] = Known(
-            cues, roles | {":": "copulas"}, frozenset(word for pair in cues.opposites for word in pair)
-        )
+        opposed = frozenset(word for pair in cues.opposites for word in pair)
+        placing = frozenset(language().roots(list(cues.placing)))
+        _known[code] = Known(cues, roles | {":": "copulas"}, opposed, placing)
     return _known[code]

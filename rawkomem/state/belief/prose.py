@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 MAX_BODY_CHARS = 2_000  # of a body that are looked at: a rule stands in its beginning
 MAX_STATEMENTS = 24  # of a memory
 MAX_SENTENCE_WORDS = 30  # of a sentence: a longer one says several things
-MAX_GROUP = 40  # memories with something in common that are compared with each other
-MAX_PAIRS = 5_000  # pairs of memories that are compared, a quarter of a second
+MAX_GROUP = 20  # memories with something in common that are compared with each other
+MAX_PAIRS = 3_000  # pairs of memories that are compared, a quarter of a second
 MAX_ROOTS = 20_000  # stems remembered
 MAX_CHOICE_WORDS = 3  # of a value: more is a description
 MIN_SHARED = 0.75  # share of the other words that two sentences under one title must have in common
@@ -33,6 +33,7 @@ BREAK = ","  # stands between clauses
 BULLETS = "-*+>•0123456789.) \t"
 SPLITS = ("; ", ". ", "! ", "? ", " — ", " – ", " -- ", "。")
 CODE_SIGNS = (" = ", "==", "->", "()", '"""', "</")  # a sentence with one of these is code
+OPPOSITE = "opposite"
 TITLE, CONDITION = "title", "condition"  # what two memories have in common
 SCOPE, CHOSEN, REJECTED = "scope", "chosen", "rejected"  # where a word of a sentence belongs
 
@@ -126,7 +127,7 @@ def _keys(one: Prose) -> Iterator[tuple[object, object]]:
         if len(said.subject) > 1:
             yield said.subject, (said.is_negative, said.numbers)
         if said.opposites:
-            yield said.subject - {*map(_root, said.opposites)}, said.opposites
+            yield (OPPOSITE, said.subject - {*map(_root, said.opposites)}), said.opposites
         if said.chosen and len(said.scope) > 1:
             yield (SCOPE, said.scope), said.chosen
         for about in said.scope:
@@ -181,10 +182,9 @@ def _rejects(one: Statement, other: Statement, tie: str) -> bool:
         return False
     if not (one.rejected <= other.chosen or other.chosen <= one.rejected):
         return False
-    shared = one.scope & other.scope
-    if tie:
-        return bool(shared) or not (one.scope and other.scope) or one.chosen <= {*other.scope}
-    return bool(shared)
+    verbs = known_cues().placing
+    ours, theirs = one.scope - verbs, other.scope - verbs
+    return not ours.isdisjoint(theirs) or (bool(tie) and not (ours and theirs))
 
 
 def _denies(negative: Statement, other: Statement, tie: str) -> bool:
@@ -225,7 +225,8 @@ def _is_same(one: frozenset[str], other: frozenset[str], tie: str, least: int) -
 
 def _sentences(body: str) -> Iterator[str]:
     """Yield the sentences of a body outside code, headings and tables; a list item is a sentence."""
-    fence, lines = "", []
+    fence = ""
+    lines: list[str] = []
     for line in [*body.split("\n"), ""]:
         before, fence = fence, fence_after(fence, line)
         text = line.strip()
@@ -315,6 +316,8 @@ class _Reader:
             self._equate()
         elif role == "prepositions":
             self._turn()
+            if word in self.opposed and (not following or self.roles.get(following) == "prepositions"):  # "is on in"
+                self.opposites.add(word)
         elif role == "bounds":
             self._bound(word)
         elif word == BREAK:
@@ -361,6 +364,9 @@ class _Reader:
 
     def _turn(self) -> None:
         if self.placed:
+            if self.denied:  # "never send names to X": the names are what it is about
+                self.words[SCOPE] += [word for word in self.words[REJECTED] if word in self.clause]
+                self.words[REJECTED] = [word for word in self.words[REJECTED] if word not in self.clause]
             self.mode = REJECTED if self.denied else CHOSEN
             self.placed = False
         elif not self.fresh:
