@@ -190,7 +190,7 @@ def _contradicted(memories: Sequence[Memory]) -> list[Problem]:
     """Return a Problem for each memory that a newer one contradicts."""
     return [
         warning(
-            "contradiction",
+            "contradicted",
             f"{pair.older.id!r} says {pair.said.other[:MAX_QUOTED_CHARS]!r}, "
             f"{pair.newer.id!r} says {pair.said.one[:MAX_QUOTED_CHARS]!r}",
             f"if the older no longer holds, run 'rawkomem supersede {pair.older.id} {pair.newer.id}'; else amend one",

@@ -190,3 +190,64 @@ def test_a_condition_on_a_common_word_is_stored_with_a_warning(tmp_path):
     repository = Repository.open(str(tmp_path), warn=said.append)
     repository.add("Charts are drawn with plotly.", when=("make|chart",))
     assert len(repository.list()) == 1 and any("nearly every task" in line for line in said)
+
+
+def test_check_and_conflicts_name_both_sides_and_what_to_do(tmp_path):
+
+    rows = [
+        ("old", "Chart library", "chart", "We use matplotlib.", "medium", 50),
+        ("new", "Chart library", "chart", "matplotlib is banned, we use plotly.", "medium", 1),
+        ("other", "Chart colors", "chart", "Use the corporate palette.", "medium", 1),
+    ]
+    made(tmp_path, rows).sync()
+    problems = [problem for item in Repository.open(str(tmp_path)).check() for problem in item.problems]
+    (found,) = [problem for problem in problems if problem.code == "contradicted"]
+    assert "'old'" in found.message and "'new'" in found.message and "rawkomem supersede old new" in found.hint
+    (pair,) = Repository.open(str(tmp_path)).beliefs.contradictions()
+    assert (pair.older.id, pair.newer.id) == ("old", "new")
+
+
+@pytest.mark.parametrize(
+    "pattern, task",
+    [
+        ("auth|sso", "look at src/auth/form.ts"), ("auth|sso", "the authHeader is empty"), ("auth|sso", "drop user_auth"),
+        ("cache|ttl", "caching is slow"), ("policy|rule", "both policies differ"), ("deploy|ship", "the deployment failed"),
+        ("pull request|merge", "two pull requests wait"), ("ui|ux", "the ProfileUI flickers"), ("python|pip", "on python3"),
+        ("auth|sso", "authentication is broken"), ("登录|注册", "修复登录页面"), ("로그인|가입", "로그인을 고쳐"),
+        ("логин|вход", "форма логина пуста"), ("optimiz*|perf", "an optimization"),
+    ],
+)  # fmt: skip
+def test_alternatives_fire_on_whole_words_and_their_forms(tmp_path, pattern, task):
+    from rawkomem.index.conditions import fired_by
+    from rawkomem.text.when import match, situation_of
+
+    assert match(pattern, task)
+    assert "one" in fired_by(conditions(pattern), situation_of(task))
+
+
+@pytest.mark.parametrize(
+    "pattern, task",
+    [
+        ("sed|awk", "I used it"), ("cat|tail", "concatenate the detail"), ("auth|sso", "the author wrote"),
+        ("log|trace", "a blog post"), ("import|export", "it is important"), ("api|sdk", "a rapid fix"),
+        ("general|admin", "generate code"), ("sed|find.*file", "we passed it"), ("test", "the latest one"),
+    ],
+)  # fmt: skip
+def test_alternatives_do_not_fire_inside_words(pattern, task):
+    from rawkomem.text.when import match
+
+    assert not match(pattern, task)
+
+
+def conditions(pattern):
+    """Return the tables of the index with one condition, of a memory `one`."""
+    import apsw
+
+    from rawkomem.index.catalogue import SCHEMA
+    from rawkomem.index.conditions import put_conditions
+
+    db = apsw.Connection(":memory:")
+    db.execute(SCHEMA)
+    db.execute("INSERT INTO memories (id, vouched, path) VALUES ('one', 1, 'x.md')")
+    put_conditions(db, "one", [pattern])
+    return db
