@@ -15,6 +15,7 @@ from ..model.kinds import GROUPS, RECORDED
 from ..model.problem import Problem, error, style, warning
 from ..model.record import record, replace
 from ..redaction.find import redact
+from ..state.belief.prose import contradictions
 from ..state.derive import DERIVED
 from ..state.fold import fold
 from ..state.references import HERITAGE, SUPERSEDES, Names, references
@@ -30,6 +31,7 @@ NOT_IDEAL = "not-ideal-length"  # the code of the remark that is true of most go
 KEBAB = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:_[a-z0-9-]+)?\.md|\d{4}-\d\d-\d\dT[0-9A-Za-z_-]+\.md")
 UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')  # what Windows refuses
 HISTORY = (SUPERSEDES, HERITAGE, DERIVED)  # links that may well lead to what is deleted
+MAX_QUOTED_CHARS = 80  # characters of a sentence in a message
 MAX_NAME_BYTES = 200  # some tools add a suffix, and 255 is the limit of most file systems
 
 
@@ -54,7 +56,9 @@ def check_repository(layout: Layout) -> list[Checked]:
     seen = sweep(layout)
     readings = {path: _with_rules(read_file(layout.path(path), path)) for path in stamps(seen.listing)}
     entries = [entry for reading in readings.values() for entry in reading.entries]
-    across = [*seen.problems, *_clashes(readings), *_ids_twice(entries), *_dangling(entries), *_broken_links(entries)]
+    memories = _folded(entries)
+    across = [*seen.problems, *_clashes(readings), *_ids_twice(entries), *_dangling(entries)]
+    across += [*_broken_links(memories), *_contradicted(memories)]
     extra: dict[str, list[Problem]] = {}
     for problem in across:
         extra.setdefault(problem.path, []).append(problem)
@@ -83,7 +87,7 @@ def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
     entries = reading.entries
     twice = [_id_twice(entry, "in another file, too") for entry in entries if entry.id in known]
     return _checked(
-        reading, [*twice, *_ids_twice(entries), *_dangling(entries, known), *_broken_links(entries, elsewhere)]
+        reading, [*twice, *_ids_twice(entries), *_dangling(entries, known), *_broken_links(_folded(entries), elsewhere)]
     )
 
 
@@ -175,12 +179,30 @@ def _dangling(entries: Sequence[Entry], elsewhere: Iterable[str] = ()) -> list[P
     ]
 
 
-def _broken_links(entries: Sequence[Entry], elsewhere: Sequence[Memory] = ()) -> list[Problem]:
-    """Return a Problem for each link to nothing, to several memories, or to a deleted memory."""
+def _folded(entries: Sequence[Entry]) -> list[Memory]:
     about: dict[str, list[Entry]] = {}
     for entry in entries:
         about.setdefault(entry.target, []).append(entry)
-    own = [memory for memory in map(fold, about.values()) if memory]
+    return [memory for memory in map(fold, about.values()) if memory]
+
+
+def _contradicted(memories: Sequence[Memory]) -> list[Problem]:
+    """Return a Problem for each memory that a newer one contradicts."""
+    return [
+        warning(
+            "contradicted",
+            f"{pair.older.id!r} says {pair.said.other[:MAX_QUOTED_CHARS]!r}, "
+            f"{pair.newer.id!r} says {pair.said.one[:MAX_QUOTED_CHARS]!r}",
+            f"if the older no longer holds, run 'rawkomem supersede {pair.older.id} {pair.newer.id}'; else amend one",
+            pair.older.line,
+            pair.older.path,
+        )
+        for pair in contradictions(memories)
+    ]
+
+
+def _broken_links(own: Sequence[Memory], elsewhere: Sequence[Memory] = ()) -> list[Problem]:
+    """Return a Problem for each link to nothing, to several memories, or to a deleted memory."""
     deleted = {memory.id for memory in (*elsewhere, *own) if memory.status == "deleted"}
     names = Names([*elsewhere, *own])
     found: dict[Problem, None] = {}

@@ -14,14 +14,13 @@ from ..format.citation import cited_in, read_citation
 from ..model.clock import now
 from ..model.entry import Entry, Memory
 from ..model.errors import NotFound, Refused
-from ..model.kinds import ACTIVE
+from ..model.kinds import ACTIVE, KEPT_BOTH
 from ..model.problem import ERROR, Problem, error
 from ..model.record import replace
 from ..redaction.find import find_secrets
 from ..state.belief.claims import KEEP_BOTH, UNREGISTERED, Predicate, claim_of, read_claim, rivals_of
 from ..state.derive import DERIVED, derived_from, weak_sources
 from ..state.fold import fold
-from ..state.references import KEPT_BOTH
 from .authorship import digests_in
 from .citations import GONE, STALE, Citations
 from .run import GitFailed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..text.condition import PATHS, PIECES, REFUSED, WORDS, Condition, pack, read_condition, unpack
+from ..text.condition import PATHS, PIECES, REFUSED, WORDS, Condition, pack, read_condition, trigger, unpack
 from ..text.when import fires
 from .stores.database import rows
 
@@ -89,7 +89,7 @@ def _starts(task: str) -> set[str]:
 
 def _keys(condition: Condition) -> set[str]:
     if condition.how == PIECES:
-        return {max(pieces, key=len) for pieces in condition.parts}
+        return {trigger(pieces) for pieces in condition.parts}
     return {condition.phrase} if condition.how == WORDS else {""} if condition.how == PATHS else set()
 
 

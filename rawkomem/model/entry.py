@@ -117,6 +117,7 @@ class Memory:
     first_observed: int = 0
     last_observed: int = 0
     amended_in: tuple[str, ...] = ()  # ids of the entries that changed its words
+    amended: int = 0  # when its words were last changed; 0: never
     reviewed_in: tuple[str, ...] = ()  # ids of the reviews that let these words pass
     confirmed_by: tuple[str, ...] = ()  # who corroborated it
     extra: Mapping[str, Value] = NOTHING
@@ -130,6 +131,11 @@ class Memory:
     def waiting(self) -> int:
         """Return how many proposed changes wait for a review."""
         return len(self.proposed)
+
+    @property
+    def worded(self) -> int:
+        """Return when its words were last given: when it was created, or amended since."""
+        return max(self.created, self.amended)
 
     @property
     def times_observed(self) -> int:

@@ -61,6 +61,7 @@ TYPES = (  # Memory Lane, the weightiest first; a memory may say another `type`,
 IMPORTANCE = ("low", "medium", "high", "critical")
 DEFAULT_IMPORTANCE = "medium"
 
+KEPT_BOTH = "keptBoth"  # type of a link: two memories contradict each other, and that is settled: both hold
 ACTIVE = "active"
 DRAFT = "draft"  # no title or no frontmatter: searchable, never injected
 STATUSES = (ACTIVE, DRAFT, "conflicted", "superseded", "disputed", "quarantined", "archived", "deleted")

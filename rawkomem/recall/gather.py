@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from ..embed.wordpiece import knows
-from ..model.kinds import GROUPS
+from ..model.kinds import GROUPS, IMPORTANCE
 from ..model.record import record, replace
 from ..state.derive import derived_from
 from ..state.facets import claimed_about, claimed_for
 from ..text.condition import PHRASE, WORDS, read_condition
 from ..text.overlap import subject
 from ..text.when import fires_on_subject, situation_of
+from .order import in_order, is_critical
+from .score import score
 from .signals import Signals, find
 
 TYPE_CHECKING = False
@@ -17,11 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from ..git.citations import Cited
+    from ..index.catalogue import Row
     from ..index.stores.protocol import SearchStore
     from ..index.views.view import View
     from ..model.entry import Memory
     from ..model.filters import Filter
     from ..state.belief.trust import Standing
+    from ..state.derive import Weak
     from ..text.when import Fired, Situation
     from .profiles import Profile
     from .question import Question
@@ -29,7 +33,8 @@ if TYPE_CHECKING:
 
     Candidate = tuple[Memory, Signals]
 
-MAX_FIRED = 50  # memories considered because a condition fired: where more do, those that fit best
+MAX_FIRED = 50  # memories considered because a condition fired: where more do, those that the profile scores best
+MAX_WEIGHED = 1_000  # memories read to find those, 50 ms: where more fire, the most important and the last changed
 MAX_CONSIDERED = 30  # candidates whose factors are computed: no profile lifts a memory from below that
 
 
@@ -64,25 +69,52 @@ def gather(sources: Sources, question: Question, profile: Profile) -> list[Candi
     candidates: list[Candidate] = []
     answers = find(sources.store, sources.spaces, [question], *filters.values())
     for vouched, found in zip(filters, answers, strict=True):
-        candidates += _usable(sources, _with_fired(found, fired), vouched)
+        usable = _with_facts(sources, profile, _usable(sources, _with_fired(sources, found, fired), vouched))
+        candidates += _with_sources(sources, _cut(usable, profile, question))
     candidates = _in_session(candidates, question.session)
+    doubted = sources.unverified(memory for memory, _ in candidates)
+    return _with_doubts(candidates, doubted, situation) if doubted else candidates
+
+
+def _with_fired(sources: Sources, found: list[Signals], fired: Mapping[str, Fired]) -> list[Signals]:
+    """Merge search hits with memories whose condition fired, the surest first."""
+    least = min((signals.relevance for signals in found), default=0.0)
+    known = {signals.id for signals in found}
+    marked = [_fired(signals, fired[signals.id]) if signals.id in fired else signals for signals in found]
+    others = sorted((part.how == WORDS, id) for id, part in fired.items() if id not in known)
+    if len(others) > MAX_WEIGHED:
+        others.sort(key=lambda other: _weight(sources.view.catalogue.row(other[1])))
+    return marked + [_fired(Signals(id, relevance=least), fired[id]) for _, id in others]
+
+
+def _weight(row: Row | None) -> tuple[int, int]:
+    """Return what sorts memories that cannot all be read: the most important first, then the last changed."""
+    return (-IMPORTANCE.index(row.importance), -row.updated) if row else (1, 0)
+
+
+def _usable(sources: Sources, found: Iterable[Signals], vouched: bool | None) -> list[Candidate]:
+    """Return the best memories that may be injected, and those of which a condition fired; None: vouched for or not."""
+    kept: list[Candidate] = []
+    for signals in found:
+        if len(kept) >= (MAX_WEIGHED if signals.fired else MAX_CONSIDERED):
+            continue
+        memory = sources.view.memory(signals.id)
+        if memory is None or vouched not in (None, memory.vouched):  # a condition fires for any
+            continue
+        if not memory.path.startswith("archive/") and memory.kind not in GROUPS:
+            kept.append((memory, signals))
+    return kept
+
+
+def _with_facts(sources: Sources, profile: Profile, candidates: list[Candidate]) -> list[Candidate]:
+    """Add the uses and the trust of each memory, where the profile asks for them."""
     if profile.uses("decay"):
         accessed = sources.accessed()
         candidates = [(memory, replace(signals, accessed=accessed.get(memory.id, 0))) for memory, signals in candidates]
     if profile.uses("trust"):
         trust = sources.view.believed.trust
         candidates = [(memory, replace(signals, trust=trust(memory))) for memory, signals in candidates]
-    doubted = sources.unverified(memory for memory, _ in candidates)
-    return _with_doubts(candidates, doubted, situation) if doubted else candidates
-
-
-def _with_fired(found: list[Signals], fired: Mapping[str, Fired]) -> list[Signals]:
-    """Merge search hits with memories whose condition fired."""
-    least = min((signals.relevance for signals in found), default=0.0)
-    known = {signals.id for signals in found}
-    marked = [_fired(signals, fired[signals.id]) if signals.id in fired else signals for signals in found]
-    others = sorted((part.how == WORDS, id) for id, part in fired.items() if id not in known)
-    return marked + [_fired(Signals(id, relevance=least), fired[id]) for _, id in others]
+    return candidates
 
 
 def _fired(signals: Signals, part: Fired) -> Signals:
@@ -91,21 +123,29 @@ def _fired(signals: Signals, part: Fired) -> Signals:
     return replace(signals, fired=part, shares_phrase=signals.shares_phrase or literal)
 
 
-def _usable(sources: Sources, found: Iterable[Signals], vouched: bool | None) -> list[Candidate]:
-    """Return the best memories that may be injected, and those of which a condition fired; None: vouched for or not."""
-    kept: list[Candidate] = []
-    fired = 0
-    for signals in found:
-        if len(kept) >= MAX_CONSIDERED and not (signals.fired and fired < MAX_FIRED):
-            continue
-        memory = sources.view.memory(signals.id)
-        if memory is None or vouched not in (None, memory.vouched):  # a condition fires for any
-            continue
-        fired += bool(signals.fired)
-        if not memory.path.startswith("archive/") and memory.kind not in GROUPS:
-            weak = sources.view.believed.weak_sources(memory) if derived_from(memory) else ()
-            kept.append((memory, replace(signals, cited=sources.cited(memory), weak=weak)))
-    return kept
+def _cut(candidates: list[Candidate], profile: Profile, question: Question) -> list[Candidate]:
+    """Return the candidates without those of many fired ones that the profile likes least; critical ones stay longest.
+
+    What the code that they cite is worth is not looked at here: that reads files.
+    """
+    fired = [candidate for candidate in candidates if candidate[1].fired]
+    if len(fired) <= MAX_FIRED:
+        return candidates
+    best = sorted(in_order(score(fired, profile, question), profile.margin), key=lambda item: not is_critical(item))
+    kept = {item.memory.id for item in best[:MAX_FIRED]}
+    return [(memory, signals) for memory, signals in candidates if not signals.fired or memory.id in kept]
+
+
+def _with_sources(sources: Sources, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Add the state of the code that each memory cites, and of the memories that it was made from."""
+    return [
+        (memory, replace(signals, cited=sources.cited(memory), weak=_weak(sources, memory)))
+        for memory, signals in candidates
+    ]
+
+
+def _weak(sources: Sources, memory: Memory) -> tuple[Weak, ...]:
+    return sources.view.believed.weak_sources(memory) if derived_from(memory) else ()
 
 
 def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:

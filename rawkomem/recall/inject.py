@@ -6,6 +6,7 @@ from ..model.record import record, replace
 from ..text.tokens import count_tokens
 from .gate import gate
 from .gather import gather
+from .order import in_order
 from .pack import add_linked, pack
 from .profiles import profile_of
 from .question import question_of_task
@@ -61,7 +62,7 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     def cost(item: Scored) -> int:
         return tokens_of(item, vouched)
 
-    packed = add_linked(pack(gated, limits, cost), sources, limits, cost)
+    packed = add_linked(pack(in_order(gated, chosen.margin), limits, cost), sources, limits, cost)
     text = render(packed.items, form, question.text, vouched)
     untried = question.situation.engine.skipped if question.situation else 0
     return Injection(text, packed.items, packed.left_out, count_tokens(text), chosen.name, vouched, untried)

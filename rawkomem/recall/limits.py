@@ -24,7 +24,7 @@ SPECIALTIES = {  # SPEC-0009: agents, and the tags that belong to their type
 
 @record
 class Limits:
-    """How much may be injected."""
+    """How much may be injected, and by which profile."""
 
     max_injected: int = MAX_INJECTED
     min_importance: str = IMPORTANCE[0]
@@ -32,3 +32,4 @@ class Limits:
     max_unverified: int = MAX_UNVERIFIED
     min_lesson_confidence: float = MIN_LESSON_CONFIDENCE
     lesson_days: int = LESSON_DAYS
+    profile: str = ""  # how to score, where nobody says; empty: the default

@@ -7,6 +7,7 @@ from ..model.record import record, replace
 from ..text.same import is_copy
 from ..text.when import LINK, Fired
 from .gate import held_back, rests_on_withdrawn, withdrawn
+from .order import is_critical, without_outdated
 from .reasons import Reason
 from .score import Scored
 from .signals import Signals
@@ -30,18 +31,38 @@ class Packed:
 
 
 def pack(ranked: Sequence[Scored], limits: Limits, cost: Callable[[Scored], int]) -> Packed:
-    """Take the items that passed the gate: no twins, important enough, at most so many, best value per token first.
+    """Take the items that passed the gate: important enough, neither outdated nor twins, at most so many, in order.
 
-    Items that no person vouches for come last: they take no other item's place.
+    Critical items are chosen first (SPEC-0009). Items that no person vouches for come last: they take no other item's
+    place.
     """
     left = [item for item in ranked if item.out]
+    wanted: list[Scored] = []
+    for item in (item for item in ranked if not item.out):
+        reason = _unimportant(item, limits)
+        (left if reason else wanted).append(replace(item, out=reason))
+    current, outdated = without_outdated(sorted(wanted, key=lambda item: bool(item.signals.unverified)))
+    left += outdated
     kept: list[Scored] = []
-    for item in sorted((item for item in ranked if not item.out), key=lambda item: bool(item.signals.unverified)):
+    for item in sorted(current, key=_turn):
         full = Reason("full", (limits.max_injected,)) if len(kept) >= limits.max_injected else None
         reason = full or _unwanted(item, kept, limits)
         (left if reason else kept).append(replace(item, out=reason))
+    places = {item.memory.id: place for place, item in enumerate(current)}
     chosen, over, tokens = _fit(kept, limits.budget, cost)
+    chosen.sort(key=lambda item: places[item.memory.id])
     return Packed(tuple(chosen), tuple(left + over), tokens)
+
+
+def _turn(item: Scored) -> tuple[bool, bool]:
+    return bool(item.signals.unverified), not is_critical(item)
+
+
+def _unimportant(item: Scored, limits: Limits) -> Reason | None:
+    least = IMPORTANCE.index(limits.min_importance)
+    if IMPORTANCE.index(item.memory.importance) >= least:
+        return None
+    return Reason("unimportant", (item.memory.importance, limits.min_importance))
 
 
 def _unvouched(item: Scored, before: Sequence[Scored], limits: Limits) -> Reason | None:
@@ -53,9 +74,6 @@ def _unvouched(item: Scored, before: Sequence[Scored], limits: Limits) -> Reason
 
 
 def _unwanted(item: Scored, before: list[Scored], limits: Limits) -> Reason | None:
-    least = IMPORTANCE.index(limits.min_importance)
-    if IMPORTANCE.index(item.memory.importance) < least:
-        return Reason("unimportant", (item.memory.importance, limits.min_importance))
     twin = next((other for other in before if _alike(item, other)), None)
     if twin:
         if item.signals.unverified and not twin.signals.unverified:
@@ -71,19 +89,18 @@ def _alike(a: Scored, b: Scored) -> bool:
 
 
 def _fit(items: list[Scored], budget: int, cost: Callable[[Scored], int]) -> tuple[list[Scored], list[Scored], int]:
-    """Choose greedily by value per token; the best item goes first whatever it costs, unless it is over the budget."""
-    costs = {item.memory.id: cost(item) for item in items}
-    by_density = sorted(
-        items[1:], key=lambda item: (bool(item.signals.unverified), -item.score / max(1, costs[item.memory.id]))
-    )
-    chosen, over, tokens = set(), [], 0
-    for item in items[:1] + by_density:
-        if tokens + costs[item.memory.id] <= budget:
-            chosen.add(item.memory.id)
-            tokens += costs[item.memory.id]
+    """Take the items in their turn while they fit into the budget: a later, shorter one may take the room left."""
+    chosen: list[Scored] = []
+    over: list[Scored] = []
+    tokens = 0
+    for item in items:
+        needed = cost(item)
+        if tokens + needed <= budget:
+            chosen.append(item)
+            tokens += needed
         else:
-            over.append(replace(item, out=Reason("over-budget", (costs[item.memory.id], budget - tokens))))
-    return [item for item in items if item.memory.id in chosen], over, tokens
+            over.append(replace(item, out=Reason("over-budget", (needed, budget - tokens))))
+    return chosen, over, tokens
 
 
 def add_linked(packed: Packed, sources: Sources, limits: Limits, cost: Callable[[Scored], int]) -> Packed:

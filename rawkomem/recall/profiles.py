@@ -25,6 +25,7 @@ class Profile:
     max_score: float = 0.0  # 0: no cap
     demotions: tuple[str, ...] = ()  # factors that multiply the sum where something is recorded
     max_results: int = 0  # when nobody says how many; 0: the caller's own default
+    margin: float = 0.0  # share of a score by which others may be lower and still count as its equals
 
     def uses(self, factor: str) -> bool:
         """Tell whether a factor has a weight."""
@@ -35,7 +36,7 @@ PROFILES = {profile.name: profile for profile in (
     Profile(
         "fit",
         "default: words and meaning of the passage, its surroundings and the conditions; measured best on all sets",
-        SUM, (("fit", 1.0), ("when_to_use", 0.05)), demotions=("citations", *DOUBTS),
+        SUM, (("fit", 1.0), ("when_to_use", 0.05)), demotions=("citations", *DOUBTS), margin=0.1,
     ),
     Profile(
         "rawko",

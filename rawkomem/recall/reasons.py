@@ -15,6 +15,8 @@ WHY_NOT = {  # code of a Reason → its sentence
     "unsure-lesson": "a lesson of confidence {}: {:g} is needed",
     "old-lesson": "a lesson of {} days ago: they are kept for {} days unless somebody confirms them",
     "weak-source": "it was made from {}, which is {}",
+    "crowded-out": "so many memories share something with the task that only the best of them are weighed",
+    "outdated": "superseded by a newer memory? {} says otherwise: 'rawkomem conflicts' shows both",
     "full": "only {} are injected",
     "unimportant": "importance {} is below {}",
     "twin": "says the same as {}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..index.stores.documents import WHEN
-from ..model.record import record
+from ..model.record import record, replace
 from .question import question_of
 from .signals import Signals, find
 
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from ..index.stores.protocol import SearchStore
     from ..index.views.view import View
     from .factors import Factor
+    from .question import Question
     from .signals import Spaces
 
+MAX_SCORED = 100  # results that a profile puts in its own order
 DEFAULT_RESULTS = 10  # when nobody says how many
 PARTS = {  # of a score → its sentence
     "words": "words that its best {0} shares with the question, against the best such match",
@@ -44,13 +46,28 @@ class Answer:
     found: tuple[Found, ...]
 
 
-def search(view: View, store: SearchStore, spaces: Spaces, questions: Sequence[str], limit: int) -> tuple[Answer, ...]:
+def search(
+    view: View, store: SearchStore, spaces: Spaces, questions: Sequence[str], limit: int, profile: str = ""
+) -> tuple[Answer, ...]:
     """Return for each question the memories that fit it, best first; all questions are embedded in one call."""
-    gathered = find(store, spaces, [*map(question_of, questions)], view.stored)
+    asked = [*map(question_of, questions)]
+    gathered = find(store, spaces, asked, view.stored)
+    if profile:
+        gathered = [_by_profile(view, *pair, profile) for pair in zip(asked, gathered, strict=True)]
     return tuple(
         Answer(question, tuple(_found(view, store, signals, limit)))
         for question, signals in zip(questions, gathered, strict=True)
     )
+
+
+def _by_profile(view: View, question: Question, found: list[Signals], profile: str) -> list[Signals]:
+    """Return the best results in the order of a profile, with its scores."""
+    from .profiles import profile_of
+    from .score import score
+
+    best = [(memory, signals) for signals in found[:MAX_SCORED] if (memory := view.memory(signals.id))]
+    scored = score(best, profile_of(profile), replace(question, task=question.text, at=view.at))
+    return [replace(item.signals, score=item.score, parts=()) for item in scored]
 
 
 def _found(view: View, store: SearchStore, candidates: Sequence[Signals], limit: int) -> list[Found]:

@@ -202,19 +202,27 @@ class Repository:
         return self.core.rows(_filter(only, words))
 
     def search(
-        self, text: str, limit: int = DEFAULT_RESULTS, only: Filter | None = None, **words: Words
+        self, text: str, limit: int = DEFAULT_RESULTS, only: Filter | None = None, profile: str = "", **words: Words
     ) -> Sequence[Found]:
-        """Return the memories that fit a question best, best first: `search("…", tag="x", since="7d")`."""
-        return [*self.search_many([text], limit, only, **words)[0].found]
+        """Return the memories that fit a question best, best first: `search("…", tag="x", since="7d")`.
+
+        They are ranked by words and meaning, or as a profile scores them.
+        """
+        return [*self.search_many([text], limit, only, profile, **words)[0].found]
 
     def search_many(
-        self, texts: Sequence[str], limit: int = DEFAULT_RESULTS, only: Filter | None = None, **words: Words
+        self,
+        texts: Sequence[str],
+        limit: int = DEFAULT_RESULTS,
+        only: Filter | None = None,
+        profile: str = "",
+        **words: Words,
     ) -> Sequence[Answer]:
         """Search for up to 100 texts, answered from one state of the index and embedded together."""
         only = _filter(only, words)
         if said := cut_note(texts):
             self.core.warn(said)
-        answers = self.core.look(texts, limit, only)
+        answers = self.core.look(texts, limit, only, profile=profile)
         self.core.note_answers([(answer.question, answer.found) for answer in answers], limit, only)
         return answers
 

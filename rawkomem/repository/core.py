@@ -205,13 +205,18 @@ class Core:
         return len(self._cache or ())
 
     def look(
-        self, texts: Sequence[str], limit: int = DEFAULT_RESULTS, only: Filter | None = None, cached: bool = True
+        self,
+        texts: Sequence[str],
+        limit: int = DEFAULT_RESULTS,
+        only: Filter | None = None,
+        cached: bool = True,
+        profile: str = "",
     ) -> Sequence[Answer]:
         """Search for several texts without a line in the ledger: for the program's own questions."""
         if len(texts) > MAX_QUESTIONS:
             raise BadInput(f"{len(texts)} questions at once", f"ask at most {MAX_QUESTIONS}")
-        key = ("search", tuple(texts), limit, only) if cached else None
-        return self.read(lambda: search(self.view(only), self.index.store, self.spaces(), texts, limit), key)
+        key = ("search", tuple(texts), limit, only, profile) if cached else None
+        return self.read(lambda: search(self.view(only), self.index.store, self.spaces(), texts, limit, profile), key)
 
     def rows(self, only: Filter | None = None) -> Sequence[Row]:
         """Return the rows of all memories inside a filter, the last changed first."""

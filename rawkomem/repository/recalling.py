@@ -46,10 +46,12 @@ class Recalling:
         """Inject with explicit limits; do not log the recall."""
         if limits.min_importance not in IMPORTANCE:
             raise BadInput(f"unknown importance {limits.min_importance!r}", "one of " + ", ".join(IMPORTANCE))
-        only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True)
+        least = max((only or DEFAULT).importance, IMPORTANCE.index(limits.min_importance))
+        only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True, importance=least)
         if said := cut_note([task.asked]):
             self._core.warn(said)
-        injection = self._core.read(lambda: inject(self._sources(only, strict), task, profile, limits, form))
+        asked = profile or limits.profile
+        injection = self._core.read(lambda: inject(self._sources(only, strict), task, asked, limits, form))
         if injection.untried:
             said = f"{injection.untried} regexes of whenToUse were not tried: together they take too long"
             self._core.warn(f"{said}; 'rawkomem check' shows files with many conditions")
@@ -62,19 +64,28 @@ class Recalling:
         from ..recall.signals import Signals
         from ..state.belief.explained import standing
 
-        injection = self._inject(task, profile, "rawko", self._core.settings.limits(task.agent), only)
+        limits = self._core.settings.limits(task.agent)
+        injection = self._inject(task, profile, "rawko", limits, only)
         at = (only or DEFAULT).as_of
         memory = self._core.reading.get(name, at)
-        for item in (*injection.items, *injection.left_out):
-            if item.memory.id == memory.id:
-                return item, not item.out
+        item = _about(memory.id, injection)
+        if item:
+            return item, not item.out
+        bare = Scored(memory, Signals(memory.id), 0.0, ())
         why_not = standing(memory, at or now())
         if why_not:
-            return Scored(memory, Signals(memory.id), 0.0, (), Reason("not-in-use", (why_not,))), False
-        raise NotFound(
-            f"{memory.id} shares neither words nor meaning nor a condition with this task",
-            f"to bring it up for such tasks, add a condition: rawkomem amend {memory.id} --when '…'",
-        )
+            return replace(bare, out=Reason("not-in-use", (why_not,))), False
+        anything = replace(limits, min_importance=IMPORTANCE[0])
+        alone = self._inject(task, profile, "rawko", anything, replace(only or DEFAULT, ids=(memory.id,)))
+        item = _about(memory.id, alone)
+        if item is None:
+            raise NotFound(
+                f"{memory.id} shares neither words nor meaning nor a condition with this task",
+                f"to bring it up for such tasks, add a condition: rawkomem amend {memory.id} --when '…'",
+            )
+        if IMPORTANCE.index(memory.importance) < IMPORTANCE.index(limits.min_importance):
+            return replace(item, out=Reason("unimportant", (memory.importance, limits.min_importance))), False
+        return replace(item, out=item.out or Reason("crowded-out")), False
 
     def note_use(self, injection: Injection, session: str) -> None:
         """Count an injection in the local usage file."""
@@ -92,3 +103,8 @@ class Recalling:
         authors = None if strict else view.authors
         doubting = strict or (authors is not None and authors.names_a_person())
         return Sources(view, core.index.store, spaces, fired, lambda: last_access(core.layout), core.citing(), doubting)
+
+
+def _about(id: str, injection: Injection) -> Scored | None:
+    """Return what an injection says about a memory, in it or left out; None where it says nothing."""
+    return next((item for item in (*injection.items, *injection.left_out) if item.memory.id == id), None)

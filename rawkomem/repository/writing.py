@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..model.entry import Plan
+from ..model.errors import BadInput
 from ..model.record import record
 from ..state.belief.claims import outcome_of, plan_claims
 from ..state.belief.evolve import MAX_CANDIDATES, plan_evolve, related_to
 from ..state.changes.amend import plan_amend
 from ..state.changes.delete import plan_delete
 from ..state.changes.feedback import plan_feedback
+from ..text.clean import one_line
+from ..text.when import MAX_SHOWN_CHARS, warnings_about, why_unusable
 from .fields import amendment, as_entry
 from .lazy import Wing
 
@@ -63,11 +66,13 @@ class Writing(Wing):
         """Store a memory; with `evolve`, in the place of the memory that it clearly is a newer version of."""
         made = as_entry(entry, fields)
         if evolve and "claim" not in made.extra:  # a claim says itself what it is about
+            self._check_conditions([made])
             return self._evolve(made, via)
         return self.add_many([made], on_conflict, via)[0]
 
     def add_many(self, entries: Sequence[Entry], on_conflict: str, via: str) -> Sequence[Stored]:
         """Store several memories; nothing is written where one of them is refused."""
+        self._check_conditions(entries)
         plans: list[Plan] = []
         beliefs = self._repo.beliefs
         registry = beliefs.predicates() if any("claim" in entry.extra for entry in entries) else {}
@@ -91,8 +96,22 @@ class Writing(Wing):
 
     def amend(self, name: str, entry: Entry | None, fields: Mapping[str, object], via: str) -> Written:
         """Append an entry that changes what a memory says."""
-        plan = plan_amend(self._repo.get(name), amendment(entry, fields))
+        made = amendment(entry, fields)
+        self._check_conditions([made])
+        plan = plan_amend(self._repo.get(name), made)
         return self._core.writer.write_decided(lambda: plan, via, _without_id([entry] if entry else []))[0]
+
+    def _check_conditions(self, entries: Sequence[Entry]) -> None:
+        """Refuse conditions that can never work, and warn of those that fire on nearly every task."""
+        for entry in entries:
+            for pattern in entry.when:
+                note = why_unusable(pattern)
+                if note:
+                    wrong = note.text.rpartition(": it ")[0] or note.text
+                    said = f"whenToUse {one_line(pattern, MAX_SHOWN_CHARS)!r} {wrong}: nothing was stored"
+                    raise BadInput(said, note.hint)
+            for said in warnings_about(entry.when):
+                self._core.warn(said)
 
     def delete(self, name: str, reason: str, by: str) -> Written:
         """Append a tombstone."""

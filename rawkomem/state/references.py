@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 RELATED, MENTIONS, SUPERSEDES, HERITAGE = "related", "mentions", "supersedes", "heritage"
 MEMBER = "member"  # from an episode to a memory
 CORROBORATED = "corroboratedBy"  # to a memory that confirms it
-KEPT_BOTH = "keptBoth"  # two claims that contradict each other, and that is settled: both hold
 SIMILAR = "similar"  # found by vectors, in no file
 
 

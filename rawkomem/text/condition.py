@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..model.record import record, replace
 from .clean import clean
-from .language import language_cache
+from .language import language, language_cache
 from .overlap import body, clauses, is_language
 from .paths import is_file_glob
 from .paths import spell_out as globs_of
@@ -31,6 +31,11 @@ WIDE_ESCAPES = ("\\x", "\\W", "\\D", "\\S")  # they hold characters beyond ASCII
 MAX_COUNT = 1_000  # RE2 refuses to repeat more often
 
 SYMBOLS = "\u2190"  # from here on a lone sign says something: arrows, dingbats, emoji
+MIN_INFLECTED_CHARS = 4  # letters of a word that may have an ending: `ios` and `bus` are no plurals
+MIN_BASE_CHARS = 3  # letters that are left without it
+ENDINGS = (("ing", MIN_BASE_CHARS), ("ed", MIN_BASE_CHARS), ("ment", 5))  # of a form, and the letters it leaves
+MIN_STEM_CHARS = 6  # of a stem that two words must share to be forms of one: `general` is not `generate`
+
 METACHARACTERS = ".*+?()[]{}^$\\"
 BRACKETS = str.maketrans("()[]", "    ")
 SEPARATORS = "\x1f\x1e\x1d"  # of packed fields, alternatives and pieces: clean() leaves none of them in a text
@@ -130,7 +135,7 @@ def _read_pieces(text: str, form: str, gapped: str, notes: tuple[Note, ...] = ()
     kept = []
     spelled = spell_out(gapped)
     for alternative in dict.fromkeys((gapped if spelled == gapped else f"{gapped}|{spelled}").lower().split("|")):
-        pieces = tuple(piece for piece in alternative.strip().split(GAP) if piece.strip())
+        pieces = _pieces(alternative.strip())
         if any(c.isalnum() or c > SYMBOLS for piece in pieces for c in piece) or len("".join(pieces)) > 1:
             kept.append(pieces)
         elif pieces or GAP in alternative:
@@ -138,6 +143,79 @@ def _read_pieces(text: str, form: str, gapped: str, notes: tuple[Note, ...] = ()
         elif EMPTY_PART not in notes:
             notes = (*notes, EMPTY_PART)
     return Condition(text, form, PIECES, tuple(kept), notes=notes)
+
+
+def _pieces(alternative: str) -> tuple[str, ...]:
+    """Return the pieces between gaps. An alternative with gaps has two or more, the last perhaps empty: see when.py."""
+    pieces = tuple(piece for piece in alternative.split(GAP) if piece.strip())
+    return (*pieces, "") if len(pieces) == 1 and GAP in alternative else pieces
+
+
+def parts_of(text: str) -> set[str]:
+    """Return the words of a text in lower case, and the parts of words like `authToken`, `HTTPServer` and `python3`."""
+    found = set(language().words(text))
+    for word in {*text.translate(_apart).split()}:
+        if not (word.islower() and word.isalpha()) and not word.isdecimal():
+            found.update(_humps(word))
+    return found
+
+
+class _Apart(dict[int, str]):
+    """A translation table that fills itself: letters and digits stay, everything else is a space."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        self[code] = character if character.isalnum() else " "
+        return self[code]
+
+
+_apart = _Apart()
+
+
+def _humps(word: str) -> list[str]:
+    """Return the parts of a word, cut where a capital follows a small letter, or letters and digits meet."""
+    parts, start = [], 0
+    for at in range(1, len(word)):
+        before, here, after = word[at - 1], word[at], word[at + 1 : at + 2]
+        hump = here.isupper() and (before.islower() or (before.isupper() and after.islower()))
+        if hump or before.isdigit() != here.isdigit():
+            parts.append(word[start:at].lower())
+            start = at
+    return [*parts, word[start:].lower()]
+
+
+def bases(word: str) -> tuple[str, ...]:
+    """Return an English word and what it may be a form of: `caches`, `cached` and `caching` are forms of `cache`."""
+    if len(word) < MIN_INFLECTED_CHARS or not word.isascii():
+        return (word,)
+    if word.endswith(("ies", "ied")):
+        return word, word[:-3] + "y"
+    if word.endswith("s") and not word.endswith("ss"):
+        return (word, word[:-1], word[:-2]) if word.endswith("es") else (word, word[:-1])
+    for ending, least in ENDINGS:
+        base = word.removesuffix(ending)
+        if base != word and len(base) >= least and any(c in "aeiouy" for c in base):
+            single = (base[:-1],) if base[-1] == base[-2] else ()
+            return word, base, base + "e", *single
+    return (word,)
+
+
+def trigger(pieces: tuple[str, ...]) -> str:
+    """Return a text that occurs wherever an alternative fires: the beginning that all forms of a word share."""
+    longest = max(pieces, key=len)
+    if len(pieces) > 1 or not (longest.isascii() and longest.isalnum()):
+        return longest
+    forms, stem = bases(longest), language().stem(longest)
+    short = next(
+        (short for short, full in language().short_forms.items() if full == stem and full.startswith(short)), ""
+    )
+    stem = short or stem
+    shortest = min(forms, key=len)
+    while not all(form.startswith(shortest) for form in forms):
+        shortest = shortest[:-1]
+    if (short or len(stem) >= MIN_STEM_CHARS) and len(stem) < len(shortest):
+        shortest = shortest[: len(stem)]
+    return shortest[:-1] if len(shortest) > MIN_BASE_CHARS and shortest[-1] in "eiy" else shortest
 
 
 def _has_signs(text: str) -> bool:

@@ -5,7 +5,25 @@ from __future__ import annotations
 from ..model.problem import Problem, error, warning
 from ..model.record import record, replace
 from .clean import clean
-from .condition import ALTERNATIVES, ENGINE, PATHS, PHRASE, REFUSED, REGEX, WORDS, Condition, Engine, read_condition
+from .condition import (
+    ALTERNATIVES,
+    ENGINE,
+    GLOB,
+    MIN_BASE_CHARS,
+    MIN_STEM_CHARS,
+    PATHS,
+    PHRASE,
+    PIECES,
+    REFUSED,
+    REGEX,
+    WORDS,
+    Condition,
+    Engine,
+    Note,
+    bases,
+    parts_of,
+    read_condition,
+)
 from .language import language
 from .overlap import enough, named, specific
 from .paths import fits, mentioned
@@ -17,7 +35,8 @@ if TYPE_CHECKING:
 
 MAX_PATTERNS = 32  # more conditions than that make a memory fire on anything
 MAX_TEXT_CHARS = 10_000  # the subject of a task stands in its beginning
-SHORT_WORD_CHARS = 2  # `go` and `ui` are looked for as words: as parts of words they are everywhere
+LAST_SPACED = 0x52F  # Latin, Greek and Cyrillic letters are below: these scripts put spaces between words
+MAX_ENDING_CHARS = 3  # letters that a form of a word may add, where no rule of English holds
 MAX_SHOWN_CHARS = 40  # of a pattern in a message
 ALTERNATIVE, PATH, LINK = "alternative", "path", "link"  # beside GLOB, PHRASE, REGEX and WORDS: how something fired
 SENTENCES = {REGEX: "regex", WORDS: "words: {}", LINK: "linked from {}"}  # the others: "{how} {text!r}"
@@ -28,6 +47,9 @@ EVERYDAY = (
     "the gardener painted her wooden fence orange before breakfast",
     "they watched sailing boats drift beyond the quiet harbour",
 )
+
+
+UNBALANCED_HINT = "close it, or write plain alternatives: login|sign in"
 
 
 @record
@@ -50,7 +72,7 @@ class Situation:
     text: str
     lower: str  # on one line; each compound name once more, as words, on a line of its own
     lines: tuple[str, ...]
-    words: frozenset[str]
+    words: frozenset[str]  # with the parts of camelCase words, and the base forms of both
     stems: frozenset[str]
     paths: tuple[str, ...]
     engine: Engine
@@ -64,7 +86,7 @@ def situation_of(text: str, engine: Engine | None = None) -> Situation:
     text = text[:MAX_TEXT_CHARS]
     lower = text.lower()
     lines = tuple(" ".join(line.split()) for line in lower.split("\n"))
-    found = frozenset(language().terms(text))
+    found = frozenset(base for word in parts_of(text) for base in bases(word))
     stems, paths = frozenset(specific(text)), tuple(mentioned(lower))
     names = "".join(f" \n {name}" for name in spelled_out(text)).lower()
     return Situation(text, " ".join(lower.split()) + names, lines, found, stems, paths, engine or Engine())
@@ -121,19 +143,86 @@ def problems_of(patterns: Iterable[str], line: int = 1) -> list[Problem]:
     return found
 
 
+def why_unusable(pattern: str) -> Note | None:
+    """Return why a pattern must not be stored: it would never fire, fire on everything, or mean something else."""
+    condition = read_condition(pattern)
+    if condition.form == REFUSED:
+        return condition.notes[-1]
+    return next((note for note in condition.notes if note.code in ("bad-regex", "backspace")), _unbalanced(condition))
+
+
+def _unbalanced(condition: Condition) -> Note | None:
+    """Return a note on a group or a class that is opened and not closed, or the other way round."""
+    if condition.form == REGEX or condition.how in (WORDS, PATHS):
+        return None
+    text = condition.text
+    odd = next((pair for pair in ("()", "[]") if text.count(pair[0]) != text.count(pair[1])), "")
+    return Note("bad-regex", f"has {odd[0]!r} and {odd[1]!r} in different numbers", UNBALANCED_HINT) if odd else None
+
+
+def warnings_about(patterns: Iterable[str]) -> list[str]:
+    """Return a sentence for each pattern that fires on words that nearly every task holds."""
+    found = []
+    for pattern in patterns:
+        common = _common(read_condition(pattern))
+        if common:
+            shown = clean(pattern)[:MAX_SHOWN_CHARS]
+            found.append(f"whenToUse {shown!r} fires on nearly every task ({common}): name a subject instead")
+    return found
+
+
+def _common(condition: Condition) -> str:
+    """Return a common word that is enough for a condition to fire; empty if there is none."""
+    if condition.form in (ALTERNATIVES, PHRASE, REGEX, GLOB) and condition.how == PIECES:
+        spoken = language()
+        for pieces in condition.parts:
+            words = spoken.words(" ".join(pieces))
+            if len(words) == 1 and (spoken.is_stop(words[0]) or spoken.stem(words[0]) in spoken.generic_stems):
+                return f"the word {words[0]!r}"
+    return "the letters of any word" if everyday_hits(condition) > 1 else ""
+
+
 def _pieces_fire(condition: Condition, situation: Situation) -> Fired | None:
     form = condition.form
     how = ALTERNATIVE if form == ALTERNATIVES else form
     for pieces in condition.parts:
-        if _word_fires(pieces[0], situation) if form in (ALTERNATIVES, PHRASE) else _gaps_fire(pieces, situation):
+        if _word_fires(pieces[0], situation) if len(pieces) == 1 else _gaps_fire(pieces, situation):
             return Fired(how, "*".join(pieces))
     return None
 
 
 def _word_fires(piece: str, situation: Situation) -> bool:
-    if len(piece) <= SHORT_WORD_CHARS and piece.isascii() and piece.isalnum():
-        return piece in situation.words
-    return piece in situation.lower
+    """Return whether a text holds a word or a phrase as whole words; the last one may have an ending."""
+    if piece.isascii() and piece.isalnum():
+        return not situation.words.isdisjoint(bases(piece)) or _is_stem(piece, situation)
+    if piece not in situation.lower:
+        return False
+    if any(ord(c) > LAST_SPACED and c.isalpha() for c in piece):
+        return True
+    at = situation.lower.find(piece)
+    while at >= 0:
+        if _stands_alone(situation.lower, at, at + len(piece), piece.isascii()):
+            return True
+        at = situation.lower.find(piece, at + 1)
+    return False
+
+
+def _is_stem(word: str, situation: Situation) -> bool:
+    root = language().roots([word])[0]
+    return len(root) >= MIN_STEM_CHARS and root in situation.stems and root[:MIN_BASE_CHARS] == word[:MIN_BASE_CHARS]
+
+
+def _stands_alone(text: str, start: int, end: int, ascii: bool) -> bool:
+    """Return whether no word goes on before or behind a part of a text; an ending may follow."""
+    if text[start].isalnum() and text[start - 1 : start].isalnum():
+        return False
+    if not text[end - 1].isalnum():
+        return True
+    last = end
+    while last < len(text) and text[last].isalnum():
+        last += 1
+    ending = text[end:last]
+    return ending in ("", "s", "es", "ed", "ing", "d") if ascii else len(ending) <= MAX_ENDING_CHARS
 
 
 def _gaps_fire(pieces: tuple[str, ...], situation: Situation) -> bool:

@@ -80,7 +80,7 @@ SLOWEST = 0.025  # seconds one pattern may take on one task
         ("data[0]", "read data[0] first", "phrase 'data[0]'"),
         # globs
         ("impl*auth", "implement auth", "glob 'impl*auth'"),
-        ("c++*", "c++ code", "glob 'c++'"),
+        ("c++*", "c++ code", "glob 'c++*'"),
         ("impl*auth|deploy", "deploy", "glob 'deploy'"),
         ("src/**/*.py", "edit src/a/b/c.py, please", "path 'src/a/b/c.py'"),
         ("src/**/*.py", "edit `src/c.py`", "path 'src/c.py'"),

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 DEEP = Option(("--deep",), "flag", "Also fill in the contextual vectors: minutes for a thousand memories.", False)
 
-SEARCH = (LIMIT.but(least=0), *FILTERS, EXPLAIN.but(help="Also tell how words, meaning and surroundings add up."), JSON)
+SEARCH = (
+    LIMIT.but(least=0),
+    *FILTERS,
+    PROFILE.but(help="Rank by this profile instead of words and meaning alone."),
+    EXPLAIN.but(help="Also tell how words, meaning and surroundings add up."),
+    JSON,
+)
 
 
 @record
@@ -40,7 +46,9 @@ INJECT = (
     LIMIT.but(help="How many at most (default: the agent's setting, else 5).", default=0, least=0),
     Option(("--min-importance", "-i"), "text", "Only at least this important: low, medium, high or critical.", ""),
     BUDGET.but(help="Tokens at most (default: the agent's setting, else 2,000).", default=0, least=0),
-    PROFILE.but(help="How to score: fit, rawko, mesh, composite, lane or llmos; also composite:trust=0.4,recency=0."),
+    PROFILE.but(
+        help="How to score: fit, rawko, mesh, composite, lane or llmos; also composite:trust=0.4. Default: the setting."
+    ),
     Option(("--format", "-f"), "text", "rawko, mesh, xml, json, plain or grouped.", "rawko"),
     STRICT,
     EXPLAIN,

@@ -61,7 +61,7 @@ REASON = Option(("--reason",), "text", "Why.", "")
 LIMIT = Option(("--limit", "-n"), "number", "How many at most.", 10, least=1, aliases=("--max",))
 BUDGET = Option(("--budget", "-b"), "number", "Tokens at most.", 2_000, least=1)
 AGENT = Option(("--agent", "-a"), "text", "Who works on it.", "")
-PROFILE = Option(("--profile", "-p"), "text", "How to score; default: fit.", "")
+PROFILE = Option(("--profile", "-p"), "text", "How to score. Default: the setting profile, else fit.", "")
 EXPLAIN = Option(("--explain",), "flag", "Also tell why, and what is left out, on stderr.", False)
 STRICT = Option(
     ("--strict",), "flag", "Only what a person vouches for: committed, typed or reviewed by a person.", False

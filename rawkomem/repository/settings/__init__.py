@@ -47,6 +47,7 @@ class Settings:
     keep_days: int = 0  # days after which a trace is archived that no learning was made of; 0: never
     store: StoreSettings = StoreSettings()
     contents: bool = False  # whether MEMORY.md follows every write
+    profile: str = ""  # how memories are scored for an injection; empty: the default
     others: tuple[tuple[str, Any], ...] = ()  # of rows that fill no field
 
     def limits(self, agent: str) -> Limits:
@@ -60,6 +61,7 @@ class Settings:
             max_unverified=self.max_unverified,
             min_lesson_confidence=self.min_lesson_confidence,
             lesson_days=self.lesson_days,
+            profile=found.profile or self.profile,
         )
 
     def value(self, key: str) -> Any:

@@ -6,9 +6,11 @@ from ...embed.chain import AUTO, BUNDLED, PROVIDERS
 from ...exchange.sinks.config import EVENTS
 from ...files.local.ledger import KEEP_DAYS
 from ...index.open_store import SQLITE, plugin_names
+from ...model.errors import BadInput
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
 from ...recall.limits import BUDGET_TOKENS, LESSON_DAYS, MAX_INJECTED, MAX_UNVERIFIED, MIN_LESSON_CONFIDENCE
+from ...recall.profiles import DEFAULT, PROFILES, profile_of
 from .values import TEXT, TEXTS, YES_NO, Type, choice, group, named, number, some_of, text_like, texts_or, whole
 
 TYPE_CHECKING = False
@@ -25,7 +27,9 @@ MAX_BUDGET = 1_000_000  # tokens
 
 KEY_FIELDS = {"embedder": "embedder.key_env", "llm": "llm.key_env", "webhook": "sinks.webhook.key_env"}
 DAY_FIELDS = {"lessons": "lesson_days", "traces": "keep_days", "ledger": "ledger_days"}
-AGENT_FIELDS = {"maxInjected": "max_injected", "minImportance": "min_importance", "budget": "budget"}
+AGENT_FIELDS = {
+    "maxInjected": "max_injected", "minImportance": "min_importance", "budget": "budget", "profile": "profile",
+}  # fmt: skip
 
 
 @record
@@ -106,10 +110,25 @@ def _store(value: Any) -> str:
     return name
 
 
+def _profile(value: Any) -> str:
+    name: str = TEXT.read(value)
+    try:
+        profile_of(name)
+    except BadInput as failure:
+        raise ValueError from failure
+    return name
+
+
+PROFILE = Type(f"one of {', '.join(PROFILES)}, perhaps with other weights: composite:trust=0.4", _profile)
 EMBEDDERS = (AUTO, BUNDLED, *PROVIDERS)
 DAYS = whole(0, MAX_DAYS)
-AGENT_TYPES = {"maxInjected": whole(0, 1_000), "minImportance": choice(*IMPORTANCE), "budget": whole(0, MAX_BUDGET)}
-AGENT_DEFAULTS = {"maxInjected": MAX_INJECTED, "minImportance": IMPORTANCE[0], "budget": BUDGET_TOKENS}
+AGENT_TYPES = {
+    "maxInjected": whole(0, 1_000), "minImportance": choice(*IMPORTANCE), "budget": whole(0, MAX_BUDGET),
+    "profile": PROFILE,
+}  # fmt: skip
+AGENT_DEFAULTS = {
+    "maxInjected": MAX_INJECTED, "minImportance": IMPORTANCE[0], "budget": BUDGET_TOKENS, "profile": "",
+}  # fmt: skip
 
 ROWS = (
     Row("embedder.provider", text_like("an http(s) address", EMBEDDERS, is_address), BOTH, AUTO,
@@ -183,8 +202,13 @@ ROWS = (
     Row("store.repository", TEXT, USER, "",
         "The repository's name in a shared database, instead of the id of its first commit.",
         "store.repository"),
+    Row("profile", PROFILE, BOTH, DEFAULT,
+        "How memories are scored for an injection where nobody names a profile: by commands, hooks, MCP and the library"
+        " ([profiles](recall.md#profiles)).",
+        "profile"),
     Row("agents", named(AGENT_TYPES, skip="memory"), BOTH, AGENT_DEFAULTS,
-        "For `inject --agent NAME`: how many memories at most, how important at least, how many tokens at most."
+        "For `inject --agent NAME`: how many memories at most, how important at least, how many tokens at most, and by"
+        " which profile; without one, the setting `profile` holds."
         " `planner`, `developer`, `tester` and `reviewer` are known; list any other name here.",
         _limit_fields),
     Row("predicates", named({}), BOTH, {},

@@ -11,11 +11,13 @@ from ...model.clock import now
 from ...model.entry import Plan
 from ...model.errors import NotFound
 from ...model.filters import Filter
+from ...model.kinds import ACTIVE
 from ...model.record import record
 from ...state.belief.claims import read_claim, read_registry, rivals_of
 from ...state.belief.committer import UNKNOWN
 from ...state.belief.conflicts import chain, open_conflicts
 from ...state.belief.explained import Explained, replacements, standing
+from ...state.belief.prose import contradictions
 from ...state.belief.trust import standing_of_entry, trust_of
 from ...state.changes.archive import plan_archive
 from ...state.changes.dispute import plan_dispute
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from ...state.belief.claims import Predicate
     from ...state.belief.conflicts import Conflict
     from ...state.belief.explained import Replaced
+    from ...state.belief.prose import Contradiction
     from ...state.belief.trust import Trust
     from ...state.derive import Weak
 
@@ -227,6 +230,11 @@ class Beliefs(Wing):
     def conflicts(self) -> Sequence[Conflict]:
         """Return the claims that contradict what is in use, and wait for a review."""
         return self._core.read(lambda: pending(self._core.index.catalogue))
+
+    def contradictions(self) -> Sequence[Contradiction]:
+        """Return the memories in use of which a newer one contradicts an older one in plain sentences."""
+        only = Filter(statuses=(ACTIVE,), current=True)
+        return contradictions(self._core.read(lambda: self._core.reading.inside(only)))
 
     def explain(self, name: str) -> Explained:
         """Return how far a memory is believed, and by what: trust, connections, conflicts, history."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...model.entry import Entry, Plan
 from ...model.errors import BadInput
-from ...model.kinds import ACTIVE
+from ...model.kinds import ACTIVE, KEPT_BOTH
 from ...model.record import record, replace
 from ..changes import ids, time_of
 from ..changes.corroborate import plan_corroborate
@@ -15,7 +15,6 @@ from ..changes.quarantine import NEEDS_REVIEW, TRUST_INSUFFICIENT, plan_held
 from ..changes.supersede import outweighs, superseding
 from ..decide import plan_add
 from ..fold import after, created
-from ..references import KEPT_BOTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...model.kinds import ACTIVE
+from ...model.kinds import ACTIVE, KEPT_BOTH
 from ...model.record import record
-from ..references import KEPT_BOTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

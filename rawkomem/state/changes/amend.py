@@ -45,7 +45,8 @@ def _reduce(fields: Fields, entry: Entry) -> Fields:
     body = {"body": entry.body} if entry.body else {}
     changed = {key: value for key, value in entry.extra.items() if key not in FIXED}
     amended = (*fields.get("amended_in", ()), entry.id)
-    return {**named, **body, "amended_in": amended, "reviewed_in": (), "extra": {**fields["extra"], **changed}}
+    at = {"amended": max(fields.get("amended", 0), entry.at)} if named or body else {}  # citing code changes no word
+    return {**named, **body, **at, "amended_in": amended, "reviewed_in": (), "extra": {**fields["extra"], **changed}}
 
 
 def _tell(entry: Entry) -> str:

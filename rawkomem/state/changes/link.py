@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput, NotFound, Refused
+from ...model.kinds import KEPT_BOTH
 from ..decide import about
 from ..derive import DERIVED
 from ..keys import Key, texts
-from ..references import CORROBORATED, HERITAGE, KEPT_BOTH, MEMBER, MENTIONS, RELATED, SIMILAR, SUPERSEDES, Names
+from ..references import CORROBORATED, HERITAGE, MEMBER, MENTIONS, RELATED, SIMILAR, SUPERSEDES, Names
 from . import Change, Fields, ids, listed
 
 MAX_TYPE_CHARS = 32  # characters

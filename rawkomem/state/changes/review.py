@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput, Refused
-from ...model.kinds import ACTIVE
+from ...model.kinds import ACTIVE, KEPT_BOTH
 from ..decide import plan_change
 from ..fold import after
 from ..keys import CONFLICTS, REASON, Key, texts
-from ..references import KEPT_BOTH
 from ..vouch import ACCEPTS, DECLINES, SEPARATOR, named
 from . import Change, Fields, Trust, ids, listed, with_status
 from .link import linking

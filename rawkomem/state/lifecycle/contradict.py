@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.entry import Plan
+from ...model.kinds import KEPT_BOTH
 from ..belief.claims import KEEP_BOTH, SUPERSEDE, UNREGISTERED, claim_of, rivals_of
 from ..belief.conflicts import kept_both
 from ..changes.link import linking
 from ..changes.quarantine import NEEDS_REVIEW, TRUST_INSUFFICIENT, holding
 from ..changes.supersede import outweighs, superseding
-from ..references import KEPT_BOTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

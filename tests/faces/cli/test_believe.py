@@ -86,7 +86,7 @@ def test_a_value_may_hold_commas(rawkomem, add):
 
 
 def test_conflicts_and_review(rawkomem, add):
-    assert "no claim contradicts" in rawkomem("conflicts").stderr
+    assert "no memory contradicts" in rawkomem("conflicts").stderr
     old, new = add("UTC", "user_explicit")["id"], add("PST", "inference")["id"]
     (found,) = said(rawkomem("conflicts", "--json"))
     assert (found["memory"]["id"], found["other"]["id"], found["other"]["trust"]) == (new, old, 1.0)

@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rawkomem.model.entry import Entry, Plan
+from rawkomem.model.kinds import KEPT_BOTH
 from rawkomem.state.graph.episode import DIGEST_WORDS, digest_of
 from rawkomem.state.lifecycle.compress import Compression, plan_compress
 from rawkomem.state.lifecycle.consolidate import plan_consolidate, steps
 from rawkomem.state.lifecycle.contradict import plan_contradictions
 from rawkomem.state.lifecycle.dedupe import MAX_CORROBORATIONS, plan_corroborate, plan_dedupe
-from rawkomem.state.references import CORROBORATED, KEPT_BOTH
+from rawkomem.state.references import CORROBORATED
 from tests.state.lifecycle.lives import AT_NOW, NOW, RULES, census_of, said, similar, turned
 
 

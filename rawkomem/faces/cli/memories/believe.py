@@ -18,6 +18,7 @@ from ....model.record import replace
 from ....recall.filters import filter_of
 from ....repository import Repository
 from ....state.belief.conflicts import Conflict
+from ....state.belief.prose import Contradiction
 from ....text.clean import one_line
 from ..commands import pass_repository
 from ..options import BY, JSON, REASON, together
@@ -26,6 +27,7 @@ from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows
 SUPERSEDE = click.option("--supersede", is_flag=True, help="Put it into the place of what it contradicts.")
 KEEP_BOTH = click.option("--keep-both", is_flag=True, help="Both hold: that settles the conflict.")
 LIST = "list"
+MAX_SAID_CHARS = 80  # characters of a sentence in a list
 
 
 def decision(name: str, done: str = "") -> Callable[[Any], Any]:
@@ -165,18 +167,29 @@ def evolve_command(repository: Repository, text: tuple[str, ...], title: str, by
 @JSON
 @pass_repository
 def conflicts_command(repository: Repository, as_json: bool) -> None:
-    """Show claims that contradict each other and wait for a review."""
+    """Show claims that contradict each other and wait for a review, and memories that a newer one contradicts."""
     found = repository.beliefs.conflicts()
+    pairs = repository.beliefs.contradictions()
     if as_json:
-        say_json([_conflict_json(repository, conflict) for conflict in found])
+        say_json([*(_conflict_json(repository, conflict) for conflict in found), *map(_pair_json, pairs)])
         return
     for conflict in found:
         for sign, side in (("", conflict.memory), ("  against ", conflict.other)):
             say(f"{sign}{name_of(side)}  {_claim(side)}  trust {repository.beliefs.trust(side).value:.2f}")
     if found:
         note("settle one with 'rawkomem review ID', --activate, --reject, --supersede or --keep-both")
-    else:
-        note("no claim contradicts another")
+    for pair in pairs:
+        for sign, side, said in (("", pair.older, pair.said.other), ("  newer: ", pair.newer, pair.said.one)):
+            say(f"{sign}{name_of(side)}  {one_line(said, MAX_SAID_CHARS)}")
+    if pairs:
+        note("if the older no longer holds, run 'rawkomem supersede OLD NEW'; else amend one of them")
+    if not found and not pairs:
+        note("no memory contradicts another")
+
+
+def _pair_json(pair: Contradiction) -> dict[str, Any]:
+    sides = {"older": pair.older.id, "newer": pair.newer.id}
+    return {**sides, "older_says": pair.said.other, "newer_says": pair.said.one}
 
 
 def who(by: str) -> str:

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def run(folder: str, arguments: list[str], limit: int, explain: bool, as_json: bool, **which: Any) -> None:
+def run(
+    folder: str, arguments: list[str], limit: int, profile: str, explain: bool, as_json: bool, **which: Any
+) -> None:
     """Search and print."""
     repository = Repository.open(folder)
-    found = repository.search(" ".join(arguments), limit, filter_of(**which))
+    found = repository.search(" ".join(arguments), limit, filter_of(**which), profile)
     repository.core.deepen_in_background()
     if as_json:
         say_json([{**result_json(item), **(explained(item) if explain else {})} for item in found])

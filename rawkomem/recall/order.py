@@ -1,0 +1,101 @@
+"""Orders what passed the gate: of near equals the more important, then the newer; outdated memories stay out."""
+
+from __future__ import annotations
+
+from ..model.clock import DAY
+from ..model.kinds import IMPORTANCE
+from ..model.record import replace
+from ..text.condition import WORDS
+from .reasons import Reason
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .score import Scored
+
+CRITICAL = IMPORTANCE[-1]  # SPEC-0009: always included if relevant
+
+MAX_RELEVANCE_GAP = 0.1  # of the cosine between equals: two wordings of one rule differ by as much
+MAX_COMPARED = 12  # items that are compared with each other: more than twice what is injected
+
+
+def in_order(items: Iterable[Scored], margin: float) -> list[Scored]:
+    """Return the items, the best first. Its equals by a share `margin` of the score follow it by importance and age.
+
+    The best item and its equals are put in order, then the best of the rest and its equals, and so on.
+    """
+    rest = sorted(items, key=lambda item: (-item.score, precedence(item)))
+    ordered: list[Scored] = []
+    while rest:
+        best = rest[0]
+        equals = [item for item in rest if _is_equal(item, best, margin)]
+        ordered += sorted(equals, key=precedence)
+        rest = [item for item in rest if not _is_equal(item, best, margin)]
+    return ordered
+
+
+def _is_equal(item: Scored, best: Scored, margin: float) -> bool:
+    """Return whether an item is about as good: in its score, or both conditions fired and both are as close in meaning.
+
+    The score is relative to the worst of those found: where all of a few fit, it differs more than they do.
+    """
+    if item.score >= best.score * (1 - margin):
+        return True
+    gap = best.signals.relevance - item.signals.relevance
+    return bool(margin) and _is_sure(item) and _is_sure(best) and gap <= MAX_RELEVANCE_GAP
+
+
+def _is_sure(item: Scored) -> bool:
+    """Return whether a condition fired as somebody wrote it, not by words of a sentence."""
+    fired = item.signals.fired
+    return fired is not None and fired.how != WORDS and not item.signals.is_faint
+
+
+def precedence(item: Scored) -> tuple[int, int, float, str]:
+    """Return what sorts equals: the most important first, then the newest day, then the best score, then the id."""
+    memory = item.memory
+    return -IMPORTANCE.index(memory.importance), -(memory.worded // DAY), -item.score, memory.id
+
+
+def is_critical(item: Scored) -> bool:
+    """Return whether an item is chosen before all others."""
+    return item.memory.importance == CRITICAL
+
+
+def without_outdated(items: Sequence[Scored]) -> tuple[list[Scored], list[Scored]]:
+    """Return the items that still hold, and those that a newer one contradicts, with the reason.
+
+    The newer one takes the older one's place, if that is the better one. What no person vouches for makes nothing
+    outdated that a person vouches for.
+    """
+    newer = _newer(items[:MAX_COMPARED])
+    if not newer:
+        return [*items], []
+    by_id = {item.memory.id: item for item in items}
+    current: dict[str, Scored] = {}
+    for id in by_id:
+        while id in newer:
+            id = newer[id]
+        current.setdefault(id, by_id[id])
+    outdated = [replace(by_id[id], out=Reason("outdated", (other,))) for id, other in newer.items()]
+    return [*current.values()], outdated
+
+
+def _newer(items: Sequence[Scored]) -> dict[str, str]:
+    """Return outdated memory → the newest one that contradicts it."""
+    if len(items) < 2:
+        return {}
+    from ..state.belief.prose import disagreement, prose_of, speaks  # many an answer is one memory, or none
+
+    found: dict[str, str] = {}
+    ordered = sorted((item for item in items if speaks(item.memory)), key=lambda item: -item.memory.worded)
+    said = [prose_of(item.memory) for item in ordered]
+    for place, item in enumerate(ordered):
+        for other in range(place):
+            older, newer = item.memory, ordered[other].memory
+            may = newer.worded > older.worded and (item.signals.unverified or not ordered[other].signals.unverified)
+            if may and disagreement(said[other], said[place]):
+                found[older.id] = newer.id
+                break
+    return found

@@ -1,0 +1,253 @@
+"""Importance, recency and contradictions decide what goes first and what stays out, in small repositories."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+import pytest
+
+from rawkomem import Repository
+from rawkomem.model.clock import now
+
+from .order_cases import SUBJECTS
+
+DAY = 24 * 3_600_000
+IDS = "abcdefgh"
+
+
+@pytest.fixture(autouse=True)
+def static(monkeypatch):
+    monkeypatch.setenv("RAWKOMEM_EMBEDDER", "static")
+
+
+def made(folder, memories):
+    """Return a repository with memories (id, title, condition, body, importance, days ago)."""
+    repository = Repository.init(str(folder))
+    place = folder / ".rawko" / "memories"
+    place.mkdir(exist_ok=True)
+    for id, title, when, body, importance, days in memories:
+        at = (now() - days * DAY) // 1000
+        said = f"title: {title}\nid: {id}\nwhenToUse: '{when}'\nimportance: {importance}\ndiscoveredAt: {iso(at)}"
+        (place / f"{id}.md").write_text(f"---\n{said}\n---\n\n{body}\n")
+    return repository
+
+
+def iso(seconds):
+    from datetime import datetime
+
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def more_important(task, when, title, one, two, three, older, newer):
+    rows = [
+        ("a", title, when, one, "low", 3),
+        ("b", title, when, two, "high", 3),
+        ("c", title, when, three, "medium", 3),
+    ]
+    return rows, {}, ["b", "c", "a"], set()
+
+
+def more_recent(task, when, title, one, two, three, older, newer):
+    rows = [
+        ("a", title, when, one, "medium", 300),
+        ("b", title, when, two, "medium", 90),
+        ("c", title, when, three, "medium", 2),
+    ]
+    return rows, {}, ["c", "b", "a"], set()
+
+
+def critical_in(task, when, title, one, two, three, older, newer):
+    low = [(f"low{n}", f"{title} {n}", when, f"{one} {word} {two}", "low", 700) for n, word in enumerate(IDS)]
+    rows = [*low, ("z", "Note", when, three, "critical", 1)]
+    return rows, {"limit": 3}, None, {"z"}
+
+
+def newer_holds(task, when, title, one, two, three, older, newer):
+    rows = [
+        ("a", title, when, older, "high", 400),
+        ("b", title, when, newer, "low", 1),
+        ("c", f"{title} 3", when, three, "low", 9),
+    ]
+    return rows, {}, None, {"b", "c"}
+
+
+def only_critical(task, when, title, one, two, three, older, newer):
+    low = [(f"low{n}", f"{title} {n}", when, f"{one} {n} {two}", "low", 1) for n in range(6)]
+    rows = [*low, ("y", "Note", when, three, "critical", 90), ("z", "Hint", when, one, "critical", 900)]
+    return rows, {"min_importance": "critical"}, None, {"y", "z"}
+
+
+RULES = (more_important, more_recent, critical_in, newer_holds, only_critical)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_the_rules_hold_for_every_subject(tmp_path, name, rule):
+    task, *texts = SUBJECTS[name]
+    rows, limits, order, members = rule(task, *texts)
+    injection = made(tmp_path, rows).inject(task, **limits)
+    found = [item.memory.id for item in injection.items]
+    assert order is None or found == order
+    assert members <= set(found), [(item.memory.id, item.why_not) for item in injection.left_out]
+    if rule is newer_holds:
+        assert {item.memory.id: item.out.code for item in injection.left_out} == {"a": "outdated"}
+
+
+def test_there_are_sixty_repositories():
+    assert len(SUBJECTS) * len(RULES) >= 60
+
+
+def test_the_stale_of_two_rules_for_one_thing_is_left_out_with_a_question(tmp_path):
+    rows = [
+        ("old", "Chart library", "chart|plot", "We use matplotlib.", "critical", 500),
+        ("new", "Chart library", "chart|plot", "We use plotly, matplotlib is banned.", "low", 1),
+    ]
+    injection = made(tmp_path, rows).inject("draw a chart of sales")
+    assert [item.memory.id for item in injection.items] == ["new"]
+    assert "superseded by a newer memory?" in injection.left_out[0].why_not
+
+
+def test_what_nobody_vouches_for_makes_nothing_outdated():
+    from rawkomem.model.record import replace
+    from rawkomem.recall.order import without_outdated
+    from rawkomem.state.belief.trust import Standing
+
+    from .helpers import item, memory
+
+    old = item(memory("old", title="Queue", body="We use RabbitMQ.", created=1))
+    new = item(memory("new", title="Queue", body="RabbitMQ is retired.", created=2))
+    doubted = replace(new, signals=replace(new.signals, unverified=Standing()))
+    assert [one.memory.id for one in without_outdated([old, new])[0]] == ["new"]
+    assert not without_outdated([old, doubted])[1]
+    both = [replace(one, signals=replace(one.signals, unverified=Standing())) for one in (old, new)]
+    assert [one.memory.id for one in without_outdated(both)[1]] == ["old"]
+
+
+def test_an_amendment_makes_a_memory_new_and_a_vote_does_not(tmp_path):
+    rows = [
+        ("one", "Chart library", "chart|plot", "We use matplotlib.", "medium", 500),
+        ("two", "Chart library", "chart|plot", "We use plotly.", "medium", 100),
+    ]
+    repository = made(tmp_path, rows)
+    repository.feedback("one", "helpful")
+    assert [item.memory.id for item in repository.inject("draw a chart").items] == ["two"]
+    repository.amend("one", body="We use matplotlib again.")
+    assert [item.memory.id for item in repository.inject("draw a chart").items] == ["one"]
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """Return a repository in which one word fires the conditions of 60 low and two critical memories."""
+    rows = [(f"low{n:02}", f"Invoice note {n}", "invoice", f"Invoice detail {n}.", "low", 1) for n in range(60)]
+    rows += [(id, f"Taxes {id}", "invoice", f"Mind the {id} tax.", "critical", 400) for id in ("city", "state")]
+    return made(tmp_path_factory.mktemp("crowd"), rows)
+
+
+@pytest.mark.parametrize("profile", ["fit", "rawko", "composite"])
+def test_filters_and_least_importance_hold_before_the_cut(crowd, profile):
+    task = "print the invoice"
+    ids = [item.memory.id for item in crowd.inject(task, min_importance="critical", profile=profile).items]
+    assert sorted(ids) == ["city", "state"]
+    assert {"city", "state"} <= {item.memory.id for item in crowd.inject(task, profile=profile).items}
+
+
+def test_why_not_tells_the_truth_about_what_was_cut(crowd):
+    task = "print the invoice"
+    asked = crowd.inject(task)
+    known = {item.memory.id for item in (*asked.items, *asked.left_out)}
+    cut = next(id for id in (f"low{n:02}" for n in range(60)) if id not in known)
+    item, inside = crowd.explain(cut, task)
+    assert not inside and item.out.code == "crowded-out" and item.signals.fired
+
+
+def test_the_setting_chooses_the_profile_also_for_an_agent(tmp_path):
+    repository = made(tmp_path, [("one", "Charts", "chart", "Draw charts with plotly.", "medium", 1)])
+    config = tmp_path / ".rawko" / "config.yaml"
+    config.write_text("profile: composite\nagents:\n  planner:\n    profile: rawko\n")
+    repository = Repository.open(str(tmp_path))
+    assert repository.inject("draw a chart").profile == "composite"
+    assert repository.inject("draw a chart", agent="planner").profile == "rawko"
+    assert repository.inject("draw a chart", agent="planner", profile="fit").profile == "fit"
+    assert repository.search("chart", profile="rawko")[0].score == pytest.approx(25.0, abs=5)
+
+
+@pytest.mark.parametrize("pattern", [".*", "(foo|", "[abc", "", "(?=x)y", "x" * 300])
+def test_a_condition_that_cannot_work_is_refused_at_once(tmp_path, pattern):
+    from rawkomem import RawkoError
+
+    repository = Repository.init(str(tmp_path))
+    with pytest.raises(RawkoError, match="nothing was stored") as failure:
+        repository.add("Charts are drawn with plotly.", when=(pattern,))
+    assert failure.value.hint and not repository.list()
+    stored = repository.add("Charts are drawn with plotly.", when=("chart",))
+    with pytest.raises(RawkoError, match="nothing was stored"):
+        repository.amend(stored.id, when=(pattern,))
+
+
+def test_a_condition_on_a_common_word_is_stored_with_a_warning(tmp_path):
+    said = []
+    Repository.init(str(tmp_path))
+    repository = Repository.open(str(tmp_path), warn=said.append)
+    repository.add("Charts are drawn with plotly.", when=("make|chart",))
+    assert len(repository.list()) == 1 and any("nearly every task" in line for line in said)
+
+
+def test_check_and_conflicts_name_both_sides_and_what_to_do(tmp_path):
+
+    rows = [
+        ("old", "Chart library", "chart", "We use matplotlib.", "medium", 50),
+        ("new", "Chart library", "chart", "matplotlib is banned, we use plotly.", "medium", 1),
+        ("other", "Chart colors", "chart", "Use the corporate palette.", "medium", 1),
+    ]
+    made(tmp_path, rows).sync()
+    problems = [problem for item in Repository.open(str(tmp_path)).check() for problem in item.problems]
+    (found,) = [problem for problem in problems if problem.code == "contradicted"]
+    assert "'old'" in found.message and "'new'" in found.message and "rawkomem supersede old new" in found.hint
+    (pair,) = Repository.open(str(tmp_path)).beliefs.contradictions()
+    assert (pair.older.id, pair.newer.id) == ("old", "new")
+
+
+@pytest.mark.parametrize(
+    "pattern, task",
+    [
+        ("auth|sso", "look at src/auth/form.ts"), ("auth|sso", "the authHeader is empty"), ("auth|sso", "drop user_auth"),
+        ("cache|ttl", "caching is slow"), ("policy|rule", "both policies differ"), ("deploy|ship", "the deployment failed"),
+        ("pull request|merge", "two pull requests wait"), ("ui|ux", "the ProfileUI flickers"), ("python|pip", "on python3"),
+        ("auth|sso", "authentication is broken"), ("登录|注册", "修复登录页面"), ("로그인|가입", "로그인을 고쳐"),
+        ("логин|вход", "форма логина пуста"), ("optimiz*|perf", "an optimization"),
+    ],
+)  # fmt: skip
+def test_alternatives_fire_on_whole_words_and_their_forms(tmp_path, pattern, task):
+    from rawkomem.index.conditions import fired_by
+    from rawkomem.text.when import match, situation_of
+
+    assert match(pattern, task)
+    assert "one" in fired_by(conditions(pattern), situation_of(task))
+
+
+@pytest.mark.parametrize(
+    "pattern, task",
+    [
+        ("sed|awk", "I used it"), ("cat|tail", "concatenate the detail"), ("auth|sso", "the author wrote"),
+        ("log|trace", "a blog post"), ("import|export", "it is important"), ("api|sdk", "a rapid fix"),
+        ("general|admin", "generate code"), ("sed|find.*file", "we passed it"), ("test", "the latest one"),
+    ],
+)  # fmt: skip
+def test_alternatives_do_not_fire_inside_words(pattern, task):
+    from rawkomem.text.when import match
+
+    assert not match(pattern, task)
+
+
+def conditions(pattern):
+    """Return the tables of the index with one condition, of a memory `one`."""
+    import apsw
+
+    from rawkomem.index.catalogue import SCHEMA
+    from rawkomem.index.conditions import put_conditions
+
+    db = apsw.Connection(":memory:")
+    db.execute(SCHEMA)
+    db.execute("INSERT INTO memories (id, vouched, path) VALUES ('one', 1, 'x.md')")
+    put_conditions(db, "one", [pattern])
+    return db

@@ -1,0 +1,96 @@
+"""Contradictions in plain sentences: which pairs of memories are found, and which are left in peace."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from rawkomem.model.entry import Memory
+from rawkomem.state.belief.prose import contradictions, disagreement, prose_of
+
+DATA = Path(__file__).parents[2] / "data"
+SETS = Path(__file__).parents[4] / "shared" / "data" / "eval"
+MAX_SECONDS = 1.0  # CPU seconds for 2,000 memories
+
+
+def pairs():
+    part = ""
+    for line in (DATA / "contrary.txt").read_text().splitlines():
+        if line.startswith("["):
+            part = line.strip("[]")
+        elif line and not line.startswith("#"):
+            title, *texts = line.split(" | ")
+            yield part == "contrary", title, texts
+
+
+def memories(title, texts):
+    when = ("some|words",) if title.startswith("~") else ()
+    titles = ("Alpha", "Beta") if title[0] in "~-" else (title, title)
+    return [Memory(id, title=titles[n], body=texts[n], when=when, created=n + 1) for n, id in enumerate("ab")]
+
+
+def test_precision_and_recall():
+    found = {True: [0, 0], False: [0, 0]}
+    wrong = []
+    for contrary, title, texts in pairs():
+        one, other = (prose_of(memory) for memory in memories(title, texts))
+        says = bool(disagreement(one, other))
+        assert says == bool(disagreement(other, one))
+        found[contrary][says] += 1
+        wrong += [] if says == contrary else [(title, *texts)]
+    assert sum(found[True]) >= 60 and sum(found[False]) >= 100
+    precision = found[True][True] / (found[True][True] + found[False][True])
+    recall = found[True][True] / sum(found[True])
+    assert precision >= 0.98 and recall >= 0.98, wrong
+
+
+def test_a_repository_is_searched_as_the_pairs_are():
+    for contrary, title, texts in pairs():
+        found = contradictions(memories(title, texts))
+        assert [(pair.newer.id, pair.older.id) for pair in found] == ([("b", "a")] if contrary else []), (title, texts)
+
+
+@pytest.mark.parametrize("name", ["real-specstory", "metatool", "clinc", "locomo"])
+def test_real_memories_raise_no_alarm(name):
+    if not (SETS / f"{name}.json").exists():
+        pytest.skip("needs the evaluation sets")
+    data = json.loads((SETS / f"{name}.json").read_text())
+    for part in data.get("sets", [data])[:3]:
+        found = contradictions(
+            Memory(item["id"], title=item.get("title") or "", body=item.get("text") or str(item["when"]))
+            for item in part["memories"]
+        )
+        assert not found
+
+
+@pytest.mark.skipif(bool(os.environ.get("RAWKOMEM_NO_TIMING")), reason="a busy machine")
+def test_two_thousand_memories_take_a_second():
+    words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"]
+    made = [
+        Memory(
+            f"m{n}",
+            title=f"Rule {n} of {words[n % 12]}",
+            body=" ".join(
+                f"The {words[n % 7]} service uses {words[k]} for {words[(n + k) % 12]} number{n}." for k in range(6)
+            ),
+            when=(f"word{n % 300}|other",),
+        )
+        for n in range(2_000)
+    ]
+    before = time.process_time()
+    contradictions(made)
+    assert time.process_time() - before < 3 * MAX_SECONDS  # room for a busy machine
+
+
+def test_what_somebody_settled_and_claims_are_left_in_peace():
+    one, other = memories("Queue", ["We use SQS.", "We use Kafka."])
+    assert contradictions([one, other])
+    from rawkomem.model.record import replace
+
+    assert not contradictions([one, replace(other, links=(("keptBoth", "a"),))])
+    assert not contradictions([one, replace(other, extra={"claim": {"subject": "x"}})])
+    assert not contradictions([one, replace(other, status="superseded")])
