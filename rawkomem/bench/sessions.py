@@ -11,6 +11,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..files.local.told import note_fresh
 from ..hosts.hooks.prompt import recalled
 from ..hosts.host import PROMPT, Call
 from ..hosts.records import HOSTS
@@ -143,11 +144,12 @@ def _replayed(repository: Repository, session: Session, name: str, folder: str) 
         prompt = session.prompt(number)
         if prompt.startswith(COMPACTED) or CLEARED in prompt:
             told.clear()
+            note_fresh(repository.layout, name)
         transcript = write_transcript(os.path.join(folder, f"{name}.jsonl"), session.before(number))
         injection = ask(repository, prompt, name, transcript)
         ids = {item.memory.id for item in injection.items}
         row = {"prompts": 1, "injections": bool(ids), "items": len(ids), "repeats": len(ids & told)}
-        row |= {"tokens": injection.tokens, "tokens_saved": 0}
+        row |= {"tokens": injection.tokens, "tokens_saved": injection.saved}
         counts = {key: counts[key] + value for key, value in row.items()}
         told |= ids
     return counts

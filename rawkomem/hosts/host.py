@@ -34,6 +34,7 @@ class Call:
     transcript: str = ""  # a file
     reply: str = ""  # the agent's last words
     why: str = ""  # a session starts, or ends
+    prompt_id: str = ""  # another one for each prompt, also for the same words
 
 
 def claude_handler(event: str, command: str, seconds: int) -> dict[str, object]:

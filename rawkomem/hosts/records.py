@@ -57,6 +57,7 @@ HOSTS = {
         hooks_beside="hooks.json",
         max_seconds=((END, 3),),
         skills=AGENTS_SKILLS,
+        fields=(("turn_id", "prompt_id"),),
         max_context_bytes=8_000,  # it puts more than 2,500 tokens into a file
         transcript="codex",
     ),
@@ -84,7 +85,12 @@ HOSTS = {
         grouped=False,
         mentions=(".cursor/mcp.json", "~/.cursor/mcp.json"),
         more_events=(("afterAgentResponse", TURN),),
-        fields=(("conversation_id", "session"), ("workspace_roots", "folder"), ("text", "reply")),
+        fields=(
+            ("conversation_id", "session"),
+            ("workspace_roots", "folder"),
+            ("text", "reply"),
+            ("generation_id", "prompt_id"),
+        ),
         mark="cursor_version",
         project_variable="CURSOR_PROJECT_DIR",
         transcript_variable="CURSOR_TRANSCRIPT_PATH",

@@ -7,6 +7,7 @@ from ...model.task import Task
 from ...recall.inject import Injection
 from ...recall.render import render
 from ...text.tokens import count_tokens
+from .session import hear
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ HEAD_CHARS, TAIL_CHARS = 4_000, 2_000  # of a long prompt that are looked at: pe
 
 def recalled(repository: Repository, call: Call, room: int) -> Injection:
     """Return what is injected for a prompt, without the last memories if they do not fit."""
+    hear(repository.layout, call)
     injection = repository.inject(_task(repository, call), form=FORM)
     while len(injection.text.encode()) > room:
         items = injection.items[:-1]

@@ -67,12 +67,13 @@ def _answer(layout: Layout, call: Call) -> None:
 
 def _is_first(layout: Layout, call: Call) -> bool:
     """Tell whether no other call was about the same moment of a session."""
-    from .once import is_first
+    from .once import COPIES_S, WINDOW_S, is_first
 
     if call.event in (PROMPT, START):
         said = call.prompt if call.event == PROMPT else call.why
         apart = call.host if HOSTS[call.host].is_apart(call) else ""
-        return is_first(layout, call.event, call.session, said, apart)
+        within_s = WINDOW_S if call.event == START or call.prompt_id else COPIES_S
+        return is_first(layout, call.event, call.session, said, apart, call.prompt_id, within_s=within_s)
     return is_first(layout, call.event, call.session, call.prompt, call.reply, _state(call.transcript), _last(call))
 
 
@@ -86,9 +87,11 @@ def _inject(repository: Repository, call: Call) -> None:
 
 
 def _open_session(repository: Repository, call: Call) -> None:
+    from .session import begin
     from .start import opening
 
-    _say(answer(call, opening(repository)))
+    if begin(repository.layout, call):
+        _say(answer(call, opening(repository)))
     repository.core.wake_sinks()
 
 

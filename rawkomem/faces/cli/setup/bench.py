@@ -104,9 +104,9 @@ def _print_injected(injected: dict[str, Any]) -> None:
     """Print the figures of the prompt hook as a table, a row for each category."""
     rows = {"all": injected, **injected["categories"]}
     names = [name for name in injected if name != "categories"]
-    say(f"  {'injected by the hook':20}" + "".join(f"  {name}" for name in names))
+    say(f"  {'injected by the hook':20}" + "".join(f"{name:>{len(name) + 4}}" for name in names))
     for category, row in rows.items():
-        cells = (f"{'–' if row[name] is None else row[name]:>{len(name) + 2}}" for name in names)
+        cells = (f"{'–' if row[name] is None else row[name]:>{len(name) + 4}}" for name in names)
         say(f"  {category or '(none)':20}" + "".join(cells))
 
 
