@@ -12,7 +12,7 @@ from ...files.layout import Layout, find_layout
 from ...learn.llm.config import GUARD
 from ...model.errors import NotFound, RawkoError
 from ...text.quick_json import write_json
-from ..host import END, LEARN, PROMPT, START, TURN, Call
+from ..host import COMPACT, END, LEARN, PROMPT, START, TURN, Call
 from ..records import HOSTS
 from .call import folders, read_call, read_stdin
 
@@ -59,6 +59,10 @@ def _answer(layout: Layout, call: Call) -> None:
     if call.event in (PROMPT, START):
         if HOSTS[call.host].is_heard(call) and (call.event == START or call.prompt.strip()) and _is_first(layout, call):
             (_inject if call.event == PROMPT else _open_session)(_open(layout, call), call)
+    elif call.event == COMPACT:
+        from ...files.local.told import note_fresh
+
+        note_fresh(layout, call.session)
     elif call.event in (TURN, END) and _is_first(layout, call):
         from .behind import leave_learner
 

@@ -6,6 +6,7 @@ import os
 
 from ...files.local.told import checksum, note_asked, note_fresh, note_lost, note_told, told_to
 from ...model.clock import now
+from ..records import HOSTS
 from .lately import tail
 
 TYPE_CHECKING = False
@@ -34,6 +35,9 @@ def begin(layout: Layout, call: Call) -> bool:
 
 def hear(layout: Layout, call: Call) -> None:
     """Note a prompt; take back what the one before was told if it was cancelled."""
+    if not HOSTS[call.host].keeps_context:
+        note_fresh(layout, call.session)
+        return
     told = told_to(layout, call.session)
     head = checksum(call.prompt.strip()[:HEAD_CHARS])
     if told.prompt == head and _is_unanswered(told, call.transcript):

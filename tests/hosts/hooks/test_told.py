@@ -10,7 +10,7 @@ from rawkomem.hosts.hooks import once, session
 from rawkomem.model import clock
 from rawkomem.model.task import Task
 from tests.hosts.hooks.conftest import MEMORY
-from tests.hosts.hooks.payloads import ASK, claude, codex
+from tests.hosts.hooks.payloads import ASK, claude, codex, copilot, cursor, gemini
 
 OTHER = "Which npm script builds the page?"
 
@@ -45,6 +45,20 @@ def test_a_context_that_was_rebuilt_is_told_again(hook, remembered, why):
     hook("claude", "session-start", claude("SessionStart", source=why))
     assert "Use pnpm" in hook("claude", "prompt", prompt(OTHER))
     assert hook("claude", "prompt", prompt("Remove the npm cache.")) == ""
+
+
+@pytest.mark.parametrize("host", ["cursor", "copilot"])
+def test_hosts_that_tell_of_a_compaction_itself_are_told_again(hook, remembered, host):
+    said = {"cursor": cursor, "copilot": lambda _, **more: copilot(transformedPrompt="x", **more)}[host]
+    assert "Use pnpm" in hook(host, "prompt", said("beforeSubmitPrompt", prompt=ASK))
+    assert hook(host, "prompt", said("beforeSubmitPrompt", prompt=OTHER)) == ""
+    assert hook(host, "preCompact", said("preCompact", trigger="auto")) == ""
+    assert "Use pnpm" in hook(host, "prompt", said("beforeSubmitPrompt", prompt="Clean npm's cache."))
+
+
+def test_a_host_that_drops_its_context_after_a_turn_is_told_each_time(hook, remembered):
+    for text in (ASK, OTHER):
+        assert "Use pnpm" in hook("gemini", "prompt", gemini("BeforeAgent", prompt=text))
 
 
 def test_a_start_that_comes_after_the_first_prompt_resets_nothing(hook, remembered):
