@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     Keys = frozenset[str]  # of memories as the session saw them
 
-TOLD = "told"  # the code of the reason
 SESSION_BUDGETS = 5  # budgets of a prompt that a session may spend until its context is compacted
 
 
@@ -39,7 +38,7 @@ def leave_out(gated: list[Scored], told: Keys) -> list[Scored]:
     if not told:
         return gated
     marked = [_marked(item, told) for item in gated]
-    before = [item.memory for item in marked if item.out and item.out.code == TOLD]
+    before = [item.memory for item in marked if item.out and item.out.code == "told"]
     return [_without_copy(item, before) for item in marked] if before else marked
 
 
@@ -69,4 +68,4 @@ def saved(gated: Sequence[Scored], told: Keys, limits: Limits, cost: Callable[[S
 
 
 def _marked(item: Scored, told: Keys) -> Scored:
-    return item if item.out or key_of(item) not in told else replace(item, out=Reason(TOLD))
+    return item if item.out or key_of(item) not in told else replace(item, out=Reason("told"))
