@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from math import log2
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,3 +59,31 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
         at = end
     count = len(positive)
     return (total - count * (count + 1) / 2) / (count * len(negative)) if positive and negative else 0.0
+
+
+def injected_of(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return how good injections into prompts are. A row holds sets of ids, the injected ones and their tokens.
+
+    precision is the share of injected memories that are relevant (or acceptable); hit the share of prompts with a
+    relevant memory that get one; false_injection the share of prompts without a relevant memory that get one which is
+    not even acceptable.
+    """
+    items = sum(len(row["injected"]) for row in rows)
+    relevant = sum(len(row["relevant"] & {*row["injected"]}) for row in rows)
+    fitting = sum(len((row["relevant"] | row["acceptable"]) & {*row["injected"]}) for row in rows)
+    wanting = [row for row in rows if row["relevant"]]
+    others = [row for row in rows if not row["relevant"]]
+    return {
+        "prompts": len(rows),
+        "items": items,
+        "precision": _share(relevant, items),
+        "precision_acceptable": _share(fitting, items),
+        "hit": _share(sum(not row["relevant"].isdisjoint(row["injected"]) for row in wanting), len(wanting)),
+        "false_injection": _share(sum(bool({*row["injected"]} - row["acceptable"]) for row in others), len(others)),
+        "tokens_per_prompt": round(sum(row["tokens"] for row in rows) / max(1, len(rows)), 1),
+    }
+
+
+def _share(part: int, whole: int) -> float | None:
+    """Return a share; None of nothing."""
+    return round(part / whole, 4) if whole else None

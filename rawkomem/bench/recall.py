@@ -1,16 +1,19 @@
 """`bench recall`: how well the real search and the real injection find what a question needs.
 
 A file holds memories (text, speaker, date, `when` conditions) and questions with the ids that answer them, perhaps
-none. They are written as a real repository, indexed, and asked through the same calls as the command line.
+none. They are written as a real repository, indexed, and asked through the same calls as the command line. Questions
+that name `acceptable` memories are real prompts: these are asked through the prompt hook, too.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 from typing import TYPE_CHECKING, Any
 
+from ..files.layout import FOLDER, find_layout
 from ..files.start import plan_start, write_start
 from ..format.emit import emit_entry
 from ..format.split import SEPARATOR
@@ -19,31 +22,59 @@ from ..model.errors import BadInput
 from ..model.ids import slug
 from ..model.task import Task
 from ..repository import Repository
-from .metrics import auroc, metrics_of, summary
+from .metrics import auroc, injected_of, metrics_of, summary
+from .sessions import Session, ask, read_sessions, records_before, replay, write_transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 BUDGET_TOKENS = 2_000  # for the figures "within a budget"
 
 
 def measure_recall(
-    file: str, profile: str, say: Callable[[str], None], deep: bool = False, budget: int = BUDGET_TOKENS
-) -> dict[str, Any]:
-    """Return all figures of one file; with `deep`, contextual vectors are filled in before anything is asked."""
+    file: str, profile: str, say: Callable[[str], None], deep: bool = False, budget: int = BUDGET_TOKENS,
+    sessions: Sequence[str] = (),
+) -> dict[str, Any]:  # fmt: skip
+    """Return all figures of one file; with `deep`, contextual vectors are filled in before anything is asked.
+
+    With files of sessions, prompts are asked with what came before them there, and whole sessions are replayed.
+    """
     rows: list[dict[str, Any]] = []
+    recorded = read_sessions(sessions)
     for part in _sets(file):
         with tempfile.TemporaryDirectory(prefix="rawkomem-recall-") as project:
             names = write_repository(project, part["memories"])
-            repository = Repository.open(project, warn=lambda text: None)
-            repository.sync()
-            if deep:
-                repository.store.deepen(lambda done, total: say(f"contextual vectors: {done} of {total}"))
+            repository = _indexed(project, say, deep)
             say(f"{os.path.basename(file)}: {len(names)} memories, {len(part['queries'])} questions")
             rows += [_ask(repository, question, names, profile, budget) for question in part["queries"]]
+            if any("acceptable" in question for question in part["queries"]):
+                own = rows[-len(part["queries"]) :]
+                for number, (question, row) in enumerate(zip(part["queries"], own, strict=True)):
+                    row["prompt"] = _ask_hook(repository, question, names, f"query-{number}", recorded)
+            replayed = replay(repository, recorded, project) if recorded else {}
             embedder = repository.store.status().tier
             repository.close()
-    return {"file": os.path.basename(file), "profile": profile or "fit", "embedder": embedder, **_report(rows)}
+    head = {"file": os.path.basename(file), "profile": profile or "fit", "embedder": embedder}
+    return {**head, **_report(rows), **({"sessions": replayed} if replayed else {})}
+
+
+def replay_here(folder: str, sessions: Sequence[str], say: Callable[[str], None], deep: bool = False) -> dict[str, Any]:
+    """Return the figures of sessions replayed against a copy of a repository, so that nothing in it changes."""
+    root = find_layout(folder).root
+    with tempfile.TemporaryDirectory(prefix="rawkomem-recall-") as project:
+        shutil.copytree(root, os.path.join(project, FOLDER), ignore=shutil.ignore_patterns("local"))
+        repository = _indexed(project, say, deep)
+        replayed = replay(repository, read_sessions(sessions), project)
+        repository.close()
+    return {"file": root, "sessions": replayed}
+
+
+def _indexed(project: str, say: Callable[[str], None], deep: bool) -> Repository:
+    repository = Repository.open(project, warn=lambda text: None)
+    repository.sync()
+    if deep:
+        repository.store.deepen(lambda done, total: say(f"contextual vectors: {done} of {total}"))
+    return repository
 
 
 def _sets(file: str) -> Iterable[dict[str, Any]]:
@@ -110,6 +141,32 @@ def _ask(
     return row
 
 
+def _ask_hook(
+    repository: Repository, question: dict[str, Any], names: dict[str, str], name: str, recorded: Sequence[Session]
+) -> dict[str, Any]:
+    """Return what the prompt hook answers to a question in a session of its own."""
+    text = str(question["q"])
+    before = _before(question) or records_before(recorded, str(question.get("source", "")), text)
+    file = os.path.join(repository.layout.project, f"{name}.jsonl")
+    injection = ask(repository, text, name, write_transcript(file, before) if before else "")
+    return {
+        "category": str(question.get("category", "")),
+        "relevant": {str(id) for id in question.get("relevant") or ()},
+        "acceptable": {str(id) for id in question.get("acceptable") or ()},
+        "injected": [names[item.memory.id] for item in injection.items],
+        "tokens": injection.tokens,
+    }
+
+
+def _before(question: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the records before a question: its `transcript`, or one that holds its `lately` and `touched`."""
+    if question.get("transcript"):
+        return list(question["transcript"])
+    calls = [{"type": "tool_use", "input": {"file_path": path}} for path in reversed(question.get("touched") or ())]
+    said = [{"type": "text", "text": str(question["lately"])}] if question.get("lately") else []
+    return [{"role": "assistant", "content": [*calls, *said]}] if calls or said else []
+
+
 def _report(rows: list[dict[str, Any]]) -> dict[str, Any]:
     answerable = [row for row in rows if row["relevant"]]
     unanswerable = [row for row in rows if not row["relevant"]]
@@ -127,6 +184,13 @@ def _report(rows: list[dict[str, Any]]) -> dict[str, Any]:
             "questions": len(unanswerable),
             "false_injection": round(sum(bool(row["injected"]) for row in unanswerable) / len(unanswerable), 4),
             "auroc": round(auroc([row["top"] for row in answerable], [row["top"] for row in unanswerable]), 4),
+        }
+    prompts = [row["prompt"] for row in rows if "prompt" in row]
+    if prompts:
+        report["injected"] = injected_of(prompts)
+        found = sorted({row["category"] for row in prompts})
+        report["injected"]["categories"] = {
+            name: injected_of([row for row in prompts if row["category"] == name]) for name in found
         }
     return report
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     Fields = Mapping[str, object]
     Names = tuple[tuple[str, str], ...]
 
-START, PROMPT, TURN, END = "session-start", "prompt", "turn-end", "session-end"
+START, PROMPT, COMPACT, TURN, END = "session-start", "prompt", "compact", "turn-end", "session-end"
 LEARN = "learn"  # what the background learner is called with; no host calls it
-EVENTS = (START, PROMPT, TURN, END)
+EVENTS = (START, PROMPT, COMPACT, TURN, END)
 CLAUDE_EVENTS = (("SessionStart", START), ("UserPromptSubmit", PROMPT), ("Stop", TURN), ("SessionEnd", END))
 STATUS_MESSAGES = {START: "Loading project memories", PROMPT: "Recalling project memories"}
 
@@ -34,6 +34,7 @@ class Call:
     transcript: str = ""  # a file
     reply: str = ""  # the agent's last words
     why: str = ""  # a session starts, or ends
+    prompt_id: str = ""  # another one for each prompt, also for the same words
 
 
 def claude_handler(event: str, command: str, seconds: int) -> dict[str, object]:
@@ -78,5 +79,6 @@ class Host:
     answer: Callable[[Call, str], object] = claude_answer  # call, context → JSON; a text is printed as it is
     is_heard: Callable[[Call], bool] = lambda _: True  # whether it uses the answer to a call
     is_apart: Callable[[Call], bool] = lambda _: False  # whether a call is answered although another host told the same
+    keeps_context: bool = True  # whether the answer to a prompt stays in the context of later ones
     # Transcripts
     transcript: str = ""  # the reader in learn/session/hosts.py; empty: its calls pass what was said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .host import END, PROMPT, START, TURN, Call, Host, claude_answer
+from .host import COMPACT, END, PROMPT, START, TURN, Call, Host, claude_answer
 
 AGENTS_SKILLS = ".agents/skills"  # the folder that several hosts share
 REWRITTEN = "transformedPrompt"  # a prompt as Copilot sends it to the model: the one that a hook may change
@@ -45,7 +45,7 @@ HOSTS = {
         skills=".claude/skills",
         marketplace="claude/.claude-plugin/marketplace.json",
         mentions=(".claude/settings.local.json", ".mcp.json", "CLAUDE.md", "~/.claude.json"),
-        more_events=(("SubagentStop", TURN),),
+        more_events=(("SubagentStop", TURN), ("PreCompact", COMPACT)),
         project_variable="CLAUDE_PROJECT_DIR",
         transcript="claude-code",
     ),
@@ -57,6 +57,7 @@ HOSTS = {
         hooks_beside="hooks.json",
         max_seconds=((END, 3),),
         skills=AGENTS_SKILLS,
+        fields=(("turn_id", "prompt_id"),),
         max_context_bytes=8_000,  # it puts more than 2,500 tokens into a file
         transcript="codex",
     ),
@@ -79,12 +80,23 @@ HOSTS = {
         user="hooks.json",
         home=("", "~/.cursor"),
         version=1,
-        events=(("sessionStart", START), ("beforeSubmitPrompt", PROMPT), ("stop", TURN), ("sessionEnd", END)),
+        events=(
+            ("sessionStart", START),
+            ("beforeSubmitPrompt", PROMPT),
+            ("preCompact", COMPACT),
+            ("stop", TURN),
+            ("sessionEnd", END),
+        ),
         handler=lambda _, command, seconds: {"command": command, "timeout": seconds},
         grouped=False,
         mentions=(".cursor/mcp.json", "~/.cursor/mcp.json"),
         more_events=(("afterAgentResponse", TURN),),
-        fields=(("conversation_id", "session"), ("workspace_roots", "folder"), ("text", "reply")),
+        fields=(
+            ("conversation_id", "session"),
+            ("workspace_roots", "folder"),
+            ("text", "reply"),
+            ("generation_id", "prompt_id"),
+        ),
         mark="cursor_version",
         project_variable="CURSOR_PROJECT_DIR",
         transcript_variable="CURSOR_TRANSCRIPT_PATH",
@@ -97,7 +109,13 @@ HOSTS = {
         user="hooks/rawkomem.json",
         home=("COPILOT_HOME", "~/.copilot"),
         version=1,
-        events=(("sessionStart", START), ("userPromptTransformed", PROMPT), ("agentStop", TURN), ("sessionEnd", END)),
+        events=(
+            ("sessionStart", START),
+            ("userPromptTransformed", PROMPT),
+            ("preCompact", COMPACT),
+            ("agentStop", TURN),
+            ("sessionEnd", END),
+        ),
         handler=lambda _, line, seconds: {"type": "command", "bash": line, "powershell": line, "timeoutSec": seconds},
         grouped=False,
         mentions=(".github/hooks", "~/.copilot/mcp-config.json"),
@@ -119,6 +137,7 @@ HOSTS = {
         fields=(("prompt_response", "reply"),),
         project_variable="GEMINI_PROJECT_DIR",
         answer=lambda call, context: claude_answer(call, context, "BeforeAgent"),
+        keeps_context=False,  # what BeforeAgent adds is for that turn only
         transcript="gemini",
     ),
     "vscode": Host(mentions=(".vscode/mcp.json",), transcript="claude-code"),  # runs the hooks of claude

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .checked import checked_text
+from .checked import checked_text, checked_texts
 from .record import record
 
 
@@ -10,12 +10,17 @@ from .record import record
 class Task:
     """What is about to be done, and by whom."""
 
-    __check__ = dict.fromkeys(("text", "agent", "plan", "session"), checked_text)
+    __check__ = {
+        **dict.fromkeys(("text", "agent", "plan", "session", "lately"), checked_text),
+        "touched": checked_texts,
+    }
 
     text: str
     agent: str = ""
     plan: str = ""
     session: str = ""
+    lately: str = ""  # the exchange before the task: what the person asked, then the end of what the agent said
+    touched: tuple[str, ...] = ()  # files that were read or changed before the task, the latest first
 
     @property
     def matched(self) -> str:

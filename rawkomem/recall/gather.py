@@ -49,6 +49,7 @@ class Sources:
     accessed: Callable[[], Mapping[str, int]]
     cited: Callable[[Memory], tuple[Cited, ...]]
     doubting: bool  # whether it counts who vouches for a memory
+    told: frozenset[str] = frozenset()  # keys of what the session was given before (told.py)
 
     def filters(self) -> dict[bool | None, Filter]:
         """Return what the store is asked for, by whether a person vouches for it: so that nothing crowds that out."""

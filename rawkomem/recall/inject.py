@@ -12,6 +12,7 @@ from .profiles import profile_of
 from .question import question_of_task
 from .render import render, tokens_of
 from .score import score
+from .told import leave_out, leave_out_linked, saved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Injection:
     profile: str
     vouched: bool = False  # whether people vouch for memories here: then the text says of each item if anybody does
     untried: int = 0  # conditions that were not tried, because the budget for regexes was spent
+    saved: int = 0  # tokens of what is not repeated, because the session was given it before
 
 
 @record
@@ -62,7 +64,10 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     def cost(item: Scored) -> int:
         return tokens_of(item, vouched)
 
-    packed = add_linked(pack(in_order(gated, chosen.margin), limits, cost), sources, limits, cost)
+    ordered = in_order(gated, chosen.margin)
+    packed = add_linked(pack(leave_out(ordered, sources.told), limits, cost), sources, limits, cost)
+    packed = leave_out_linked(packed, sources.told)
     text = render(packed.items, form, question.text, vouched)
     untried = question.situation.engine.skipped if question.situation else 0
-    return Injection(text, packed.items, packed.left_out, count_tokens(text), chosen.name, vouched, untried)
+    tokens, spared = count_tokens(text), saved(gated, sources.told, limits, cost)
+    return Injection(text, packed.items, packed.left_out, tokens, chosen.name, vouched, untried, spared)

@@ -22,6 +22,7 @@ WHY_NOT = {  # code of a Reason → its sentence
     "twin": "says the same as {}",
     "vouched-twin": "says the same as {}, for which a person vouches",
     "unverified": "unverified ({}): commit it or run 'rawkomem review {} --activate'",
+    "told": "the session was given it before, and its context was not compacted since",
     "over-budget": "needs {} tokens, {} are left",
     "not-in-use": "{}",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..files.local.told import note_told, told_to
 from ..files.local.usage import last_access, note_use
 from ..index.conditions import fired_by
 from ..model.clock import now
@@ -12,6 +13,7 @@ from ..model.record import replace
 from ..recall.gather import Sources
 from ..recall.inject import inject
 from ..recall.question import cut_note
+from ..recall.told import key_of, left_of_session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,8 +52,10 @@ class Recalling:
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True, importance=least)
         if said := cut_note([task.asked]):
             self._core.warn(said)
-        asked = profile or limits.profile
-        injection = self._core.read(lambda: inject(self._sources(only, strict), task, asked, limits, form))
+        told, asked = told_to(self._core.layout, task.session), profile or limits.profile
+        limits = replace(limits, budget=left_of_session(limits.budget, told.tokens))
+        sources = self._sources
+        injection = self._core.read(lambda: inject(sources(only, strict, told.keys), task, asked, limits, form))
         if injection.untried:
             said = f"{injection.untried} regexes of whenToUse were not tried: together they take too long"
             self._core.warn(f"{said}; 'rawkomem check' shows files with many conditions")
@@ -88,12 +92,14 @@ class Recalling:
         return replace(item, out=item.out or Reason("crowded-out")), False
 
     def note_use(self, injection: Injection, session: str) -> None:
-        """Count an injection in the local usage file."""
-        if injection.items:
-            ids = [item.memory.id for item in injection.items]
-            note_use(self._core.layout, now(), session, injection.tokens, ids)
+        """Count an injection in the local usage file, and remember that the session was told."""
+        layout, items = self._core.layout, injection.items
+        if items or injection.saved:
+            note_use(layout, now(), session, injection.tokens, [item.memory.id for item in items], injection.saved)
+        if items:
+            note_told(layout, session, injection.tokens, map(key_of, items))
 
-    def _sources(self, only: Filter, strict: bool) -> Sources:
+    def _sources(self, only: Filter, strict: bool, told: frozenset[str]) -> Sources:
         core, view, spaces = self._core, self._core.view(only, strict), self._core.spaces()
 
         def fired(situation: Situation) -> dict[str, Fired]:
@@ -102,7 +108,8 @@ class Recalling:
 
         authors = None if strict else view.authors
         doubting = strict or (authors is not None and authors.names_a_person())
-        return Sources(view, core.index.store, spaces, fired, lambda: last_access(core.layout), core.citing(), doubting)
+        store, citing = core.index.store, core.citing()
+        return Sources(view, store, spaces, fired, lambda: last_access(core.layout), citing, doubting, told)
 
 
 def _about(id: str, injection: Injection) -> Scored | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from ...model.record import record
-from .options import AGENT, BUDGET, EXPLAIN, FILTERS, JSON, LIMIT, PROFILE, STRICT, WHICH, Option
+from .options import AGENT, BUDGET, EXPLAIN, FILTERS, JSON, LIMIT, PROFILE, SESSION, STRICT, WHICH, Option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Hot:
 INJECT = (
     AGENT.but(help="Who works on it: planner, developer, tester, reviewer, or one of config.yaml."),
     Option(("--plan",), "text", "The plan so far, as further context.", ""),
-    Option(("--session",), "text", "Name of the session, for 'rawkomem tokens'.", ""),
+    SESSION,
     LIMIT.but(help="How many at most (default: the agent's setting, else 5).", default=0, least=0),
     Option(("--min-importance", "-i"), "text", "Only at least this important: low, medium, high or critical.", ""),
     BUDGET.but(help="Tokens at most (default: the agent's setting, else 2,000).", default=0, least=0),

@@ -61,6 +61,7 @@ REASON = Option(("--reason",), "text", "Why.", "")
 LIMIT = Option(("--limit", "-n"), "number", "How many at most.", 10, least=1, aliases=("--max",))
 BUDGET = Option(("--budget", "-b"), "number", "Tokens at most.", 2_000, least=1)
 AGENT = Option(("--agent", "-a"), "text", "Who works on it.", "")
+SESSION = Option(("--session",), "text", "The session: what it was given is not repeated ('rawkomem docs recall').", "")
 PROFILE = Option(("--profile", "-p"), "text", "How to score. Default: the setting profile, else fit.", "")
 EXPLAIN = Option(("--explain",), "flag", "Also tell why, and what is left out, on stderr.", False)
 STRICT = Option(

@@ -84,7 +84,8 @@ def listen(port: int) -> socket.socket:
 
 
 def serve_http(server: MemoryServer, listening: socket.socket, token: str) -> None:
-    """Answer clients on a socket until the process is stopped."""
+    """Answer clients on a socket until the process is stopped. They share no session: each is told for itself."""
+    server.session = ""
     port = listening.getsockname()[1]
     app = server.protocol.streamable_http_app(streamable_http_path=PATH, transport_security=_security(port))
     guarded = Guard(app, port, token)

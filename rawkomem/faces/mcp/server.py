@@ -56,7 +56,7 @@ class MemoryServer:
 
     def __init__(self, repository: Repository, version: str = ""):
         self.repository = repository
-        self.session = f"mcp-{os.urandom(4).hex()}"  # uses are counted by session
+        self.session = f"mcp-{os.urandom(4).hex()}"  # of the one client; empty where several share the server
         self._turn = anyio.CapacityLimiter(1)  # one call at a time: a Repository is not made for several threads
         self.protocol: Server[Any] = Server(
             "rawkomem",

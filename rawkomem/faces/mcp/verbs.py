@@ -16,9 +16,11 @@ from ...model.kinds import IMPORTANCE
 from ...model.record import record
 from ...model.task import Task
 from ...recall.filters import filter_of
+from ...recall.inject import Injection
 from ...recall.labels import labels_by_id
 from ...repository import Repository
 from ...state.changes.feedback import SIGNALS
+from ...text.safe import safe_id
 from .answers import found_list, what_was_amended, what_was_learned, what_was_stored, whole_memory
 
 DEFAULT_AUTHOR = "agent"  # who found it out, where the client does not say its name
@@ -60,7 +62,14 @@ def recall(repository: Repository, caller: Caller, task: str) -> str:
     injection = repository.inject(Task(task, session=caller.session), form="xml")
     repository.note_use(injection, caller.session)
     repository.core.deepen_in_background()
-    return injection.text or "Nothing relevant is remembered. 'search' looks further."
+    return _with_told(injection) or "Nothing relevant is remembered. 'search' looks further."
+
+
+def _with_told(injection: Injection) -> str:
+    """Return the text, and the ids of what fits but was given before: the host may have dropped it meanwhile."""
+    told = [item.memory.id for item in injection.left_out if item.out and item.out.code == "told"]
+    given = f"Given before in this session: {', '.join(map(safe_id, told))}. 'get' shows one again.\n" if told else ""
+    return f"{injection.text}{given}"
 
 
 def search(repository: Repository, caller: Caller, query: str, limit: int = 5, **which: str) -> str:

@@ -30,12 +30,13 @@ MAX_LINE_BYTES = 64 * 1024  # of a line that is looked for in the middle of the 
 
 @record
 class Use:
-    """One injection: when, in which session, how many tokens, which memories."""
+    """One injection: when, in which session, how many tokens, which memories; none if all were told before."""
 
     at: int
     session: str
     tokens: int
     ids: tuple[str, ...]
+    saved: int = 0  # tokens of what was not repeated
 
 
 @record
@@ -46,10 +47,10 @@ class Access:
     last: int = 0
 
 
-def note_use(layout: Layout, at: int, session: str, tokens: int, ids: Sequence[str]) -> None:
+def note_use(layout: Layout, at: int, session: str, tokens: int, ids: Sequence[str], saved: int = 0) -> None:
     """Append one injection. A failure is ignored: a full disk must not keep a prompt from its memories."""
     name = "".join(c if c.isprintable() and c != "\t" else " " for c in session)[:MAX_SESSION_CHARS]
-    line = f"{at}\t{name}\t{tokens}\t{' '.join(ids)}"
+    line = f"{at}\t{name}\t{tokens}\t{' '.join(ids)}" + (f"\t{saved}" if saved else "")
     try:
         size = LineFile(local_path(layout, FILE_NAME)).append(line)
         if size // MAX_UNCOUNTED_BYTES > (size - len(line) - 1) // MAX_UNCOUNTED_BYTES:
@@ -66,7 +67,7 @@ def uses(layout: Layout, since: int = 0) -> list[Use]:
             lines = stream.read().split(b"\n")
     except (OSError, RawkoError):
         return []
-    return [Use(at, session, tokens, ids) for at, session, tokens, ids in _parsed(lines) if at >= since]
+    return [use for use in _parsed(lines) if use.at >= since]
 
 
 def accesses(layout: Layout) -> dict[str, Access]:
@@ -85,12 +86,18 @@ def last_access(layout: Layout) -> dict[str, int]:
         return {}
 
 
-def _parsed(lines: Sequence[bytes]) -> Iterator[tuple[int, str, int, tuple[str, ...]]]:
+def _parsed(lines: Sequence[bytes]) -> Iterator[Use]:
     for line in lines:
         parts = line.split(b"\t")
-        if len(parts) == 4 and parts[0].isdigit() and parts[2].isdigit():
-            at, session, tokens, ids = parts
-            yield int(at), session.decode("utf-8", "replace"), int(tokens), (*ids.decode("utf-8", "replace").split(),)
+        if _is_use(parts):
+            session, ids = parts[1].decode("utf-8", "replace"), parts[3].decode("utf-8", "replace")
+            yield Use(int(parts[0]), session, int(parts[2]), (*ids.split(),), int(parts[4]) if parts[4:] else 0)
+
+
+def _is_use(parts: list[bytes]) -> bool:
+    return (
+        len(parts) in (4, 5) and parts[0].isdigit() and parts[2].isdigit() and (len(parts) == 4 or parts[4].isdigit())
+    )
 
 
 def _offset(stream: FileIO, since: int) -> int:
@@ -130,7 +137,7 @@ def _count(data: bytes, counts: Counts) -> None:
     found: dict[bytes, list[int]] = {}
     for line in data.split(b"\n"):
         parts = line.split(b"\t")
-        if len(parts) == 4 and parts[0].isdigit() and parts[2].isdigit():
+        if _is_use(parts):
             at = int(parts[0])
             for id in parts[3].split():
                 if id in found:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from ..host import END, PROMPT, START, TURN
+from ..host import COMPACT, END, PROMPT, START, TURN
 from ..records import HOSTS
 
-TIME_LIMITS_S = {START: 10, PROMPT: 5, TURN: 10, END: 5}  # the last two leave a process behind
+TIME_LIMITS_S = {START: 10, PROMPT: 5, COMPACT: 5, TURN: 10, END: 5}  # the last two leave a process behind
 SKILL = "rawkomem/SKILL.md"  # below a folder of skills
 
 

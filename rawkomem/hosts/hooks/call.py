@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 FIELDS = (
     ("session_id", "session"), ("prompt", "prompt"), ("cwd", "folder"), ("transcript_path", "transcript"),
     ("last_assistant_message", "reply"), ("source", "why"), ("reason", "why"),
+    ("prompt_id", "prompt_id"),
 )  # fmt: skip  # Claude Code's names of fields → those of Call
 MAX_INPUT_BYTES = 16 * 2**20  # that are looked at: a prompt with a pasted log, or the messages of a long turn
 MAX_STDIN_BYTES = 512 * 2**20  # that are read at all, so that the host need not meet a closed pipe

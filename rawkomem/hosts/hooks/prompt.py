@@ -6,6 +6,8 @@ from ...model.record import replace
 from ...model.task import Task
 from ...recall.inject import Injection
 from ...recall.render import render
+from ...text.tokens import count_tokens
+from .session import hear
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,11 +20,24 @@ HEAD_CHARS, TAIL_CHARS = 4_000, 2_000  # of a long prompt that are looked at: pe
 
 def recalled(repository: Repository, call: Call, room: int) -> Injection:
     """Return what is injected for a prompt, without the last memories if they do not fit."""
-    injection = repository.inject(Task(_asked(call.prompt), session=call.session), form=FORM)
+    hear(repository.layout, call)
+    injection = repository.inject(_task(repository, call), form=FORM)
     while len(injection.text.encode()) > room:
         items = injection.items[:-1]
-        injection = replace(injection, items=items, text=render(items, FORM, vouched=injection.vouched))
+        text = render(items, FORM, vouched=injection.vouched)
+        injection = replace(injection, items=items, text=text, tokens=count_tokens(text))
     return injection
+
+
+def _task(repository: Repository, call: Call) -> Task:
+    """Return the task of a prompt, with what happened before it as far as the transcript tells."""
+    asked = _asked(call.prompt)
+    if not call.transcript:
+        return Task(asked, session=call.session)
+    from .lately import lately
+
+    before = lately(call.transcript, repository.layout.project, call.prompt)
+    return Task(asked, session=call.session, lately=before.exchange, touched=before.touched)
 
 
 def _asked(prompt: str) -> str:

@@ -12,7 +12,7 @@ from ...files.layout import Layout, find_layout
 from ...learn.llm.config import GUARD
 from ...model.errors import NotFound, RawkoError
 from ...text.quick_json import write_json
-from ..host import END, LEARN, PROMPT, START, TURN, Call
+from ..host import COMPACT, END, LEARN, PROMPT, START, TURN, Call
 from ..records import HOSTS
 from .call import folders, read_call, read_stdin
 
@@ -59,6 +59,10 @@ def _answer(layout: Layout, call: Call) -> None:
     if call.event in (PROMPT, START):
         if HOSTS[call.host].is_heard(call) and (call.event == START or call.prompt.strip()) and _is_first(layout, call):
             (_inject if call.event == PROMPT else _open_session)(_open(layout, call), call)
+    elif call.event == COMPACT:
+        from ...files.local.told import note_fresh
+
+        note_fresh(layout, call.session)
     elif call.event in (TURN, END) and _is_first(layout, call):
         from .behind import leave_learner
 
@@ -67,12 +71,13 @@ def _answer(layout: Layout, call: Call) -> None:
 
 def _is_first(layout: Layout, call: Call) -> bool:
     """Tell whether no other call was about the same moment of a session."""
-    from .once import is_first
+    from .once import COPIES_S, WINDOW_S, is_first
 
     if call.event in (PROMPT, START):
         said = call.prompt if call.event == PROMPT else call.why
         apart = call.host if HOSTS[call.host].is_apart(call) else ""
-        return is_first(layout, call.event, call.session, said, apart)
+        within_s = WINDOW_S if call.event == START or call.prompt_id else COPIES_S
+        return is_first(layout, call.event, call.session, said, apart, call.prompt_id, within_s=within_s)
     return is_first(layout, call.event, call.session, call.prompt, call.reply, _state(call.transcript), _last(call))
 
 
@@ -86,9 +91,11 @@ def _inject(repository: Repository, call: Call) -> None:
 
 
 def _open_session(repository: Repository, call: Call) -> None:
+    from .session import begin
     from .start import opening
 
-    _say(answer(call, opening(repository)))
+    if begin(repository.layout, call):
+        _say(answer(call, opening(repository)))
     repository.core.wake_sinks()
 
 

@@ -61,6 +61,9 @@ export const Rawkomem = async ({ client, directory, worktree }) => {
     },
     event: async ({ event }) => {
       if (event.type === "session.idle") await learn("turn-end", event.properties.sessionID)
+      if (event.type === "session.compacted") {
+        await hook("session-start", { session_id: event.properties.sessionID, source: "compact" }, folder) // tell it again
+      }
       if (event.type === "session.deleted") {
         openings.delete(event.properties.info.id)
         await learn("session-end", event.properties.info.id)

@@ -228,4 +228,4 @@ def test_seconds_and_milliseconds():
         for host in HOSTS
     }
     assert times["gemini"] == [10_000, 5_000, 10_000, 5_000] and times["codex"] == [10, 5, 10, 3]
-    assert times["claude"] == times["cursor"] == times["copilot"] == [10, 5, 10, 5]
+    assert times["claude"] == [10, 5, 10, 5] and times["cursor"] == times["copilot"] == [10, 5, 5, 10, 5]

@@ -72,6 +72,7 @@ CALLS: dict[tuple[str, str], tuple[dict, object]] = {
         claude("UserPromptSubmit", prompt_id="p1", prompt=ASK),
         {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "CONTEXT"}},
     ),
+    ("claude", "compact"): (claude("PreCompact", trigger="auto"), ""),
     ("claude", "turn-end"): (claude("Stop", stop_hook_active=False, last_assistant_message="Done."), ""),
     ("claude", "session-end"): (claude("SessionEnd", reason="prompt_input_exit"), ""),
     ("codex", "session-start"): (
@@ -96,6 +97,7 @@ CALLS: dict[tuple[str, str], tuple[dict, object]] = {
         cursor("beforeSubmitPrompt", prompt=ASK, attachments=[]),
         {"continue": True, "additional_context": "CONTEXT"},
     ),
+    ("cursor", "compact"): (cursor("preCompact", trigger="auto", is_first_compaction=True), ""),
     ("cursor", "turn-end"): (cursor("stop", status="completed", loop_count=0), ""),
     ("cursor", "session-end"): (cursor("sessionEnd", reason="window_close", duration_ms=5), ""),
     ("copilot", "session-start"): (copilot(source="startup", initialPrompt=ASK), {"additionalContext": "CONTEXT"}),
@@ -103,6 +105,7 @@ CALLS: dict[tuple[str, str], tuple[dict, object]] = {
         copilot(prompt=ASK, transformedPrompt=f"<x>\n{ASK}"),
         {"modifiedTransformedPrompt": f"CONTEXT\n<x>\n{ASK}"},
     ),
+    ("copilot", "compact"): (copilot(trigger="auto", customInstructions=""), ""),
     ("copilot", "turn-end"): (copilot(transcriptPath=TRANSCRIPT, stopReason="end_turn"), ""),
     ("copilot", "session-end"): (copilot(reason="complete"), ""),
     ("gemini", "session-start"): (

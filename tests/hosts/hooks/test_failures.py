@@ -20,7 +20,7 @@ from tests.hosts.hooks.conftest import filled
 from tests.hosts.hooks.payloads import ASK, CALLS, claude
 
 HOSTS = ("claude", "codex", "opencode", "cursor", "copilot", "gemini", "vscode")
-EVENTS = ("session-start", "prompt", "turn-end", "session-end")
+EVENTS = ("session-start", "prompt", "compact", "turn-end", "session-end")
 WRONG = {
     "empty": b"",
     "blank": b" \n",

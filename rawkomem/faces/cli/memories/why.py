@@ -17,7 +17,7 @@ from ....recall.score import Scored
 from ....repository import Repository
 from ....text.clean import one_line
 from ..commands import pass_repository
-from ..options import AGENT, AS_OF, BUDGET, EXPLAIN, JSON, LIMIT, PROFILE, STRICT, WHICH, together
+from ..options import AGENT, AS_OF, BUDGET, EXPLAIN, JSON, LIMIT, PROFILE, SESSION, STRICT, WHICH, together
 from ..terminal import fields_of, note, paint, say, say_json
 from .inject import tell
 from .read import trust_json, trust_line
@@ -28,18 +28,20 @@ from .read import trust_json, trust_line
 @click.argument("task", nargs=-1, required=True)
 @PROFILE
 @AGENT
+@SESSION
 @AS_OF
 @JSON
 @pass_repository
 def why_command(
-    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, as_of: str, as_json: bool
-) -> int:
+    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str,
+    as_json: bool,
+) -> int:  # fmt: skip
     """Tell how a memory scores for a task.
 
     Every factor with its value, its weight and the reason. Exit code 0 when it is injected, 1 when it is not.
     """
     only = filter_of(as_of=as_of)
-    item, inside = repository.explain(id, Task(" ".join(task), agent), profile, only)
+    item, inside = repository.explain(id, Task(" ".join(task), agent, session=session), profile, only)
     trust = repository.beliefs.trust(item.memory)
     if as_json:
         factors = [fields_of(factor, "name", "value", "weight", "why") for factor in item.factors]
@@ -62,21 +64,28 @@ def why_command(
 @click.argument("task", nargs=-1, required=True)
 @PROFILE
 @AGENT
+@SESSION
 @AS_OF
 @pass_repository
 def why_not_command(
-    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, as_of: str
+    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str
 ) -> None:
     """Tell why a memory is not injected for a task."""
     only = filter_of(as_of=as_of)
-    item, inside = repository.explain(id, Task(" ".join(task), agent), profile, only)
+    item, inside = repository.explain(id, Task(" ".join(task), agent, session=session), profile, only)
     say("it is injected" if inside else item.why_not)
     _tell_next_step(item, inside)
 
 
 def _tell_next_step(item: Scored, inside: bool) -> None:
     """Print how to bring a memory up if nobody voted against it and none of its conditions fired."""
-    if inside or item.signals.fired or not item.factors or votes_against(item.memory) > 0:
+    if (
+        inside
+        or (item.out and item.out.code == "told")
+        or item.signals.fired
+        or not item.factors
+        or votes_against(item.memory) > 0
+    ):
         return
     kept = "".join(f" --when {shlex.quote(condition)}" for condition in item.memory.when)  # 'amend' replaces them all
     note(f"to bring it up for such tasks, add a condition: rawkomem amend {item.memory.id}{kept} --when '…'")
@@ -107,15 +116,18 @@ def context_command(
 @JSON
 @pass_repository
 def tokens_command(repository: Repository, as_json: bool) -> None:
-    """Tell what injection has cost, by session."""
+    """Tell what injection has cost, by session, and what was saved by not telling a session twice."""
     totals: dict[str, list[int]] = {}
     for use in uses(repository.layout):
-        total = totals.setdefault(use.session or "(no session)", [0, 0, 0])
-        totals[use.session or "(no session)"] = [total[0] + 1, total[1] + len(use.ids), total[2] + use.tokens]
+        added = (bool(use.ids), len(use.ids), use.tokens, use.saved)
+        total = totals.setdefault(use.session or "(no session)", [0] * len(added))
+        totals[use.session or "(no session)"] = [old + new for old, new in zip(total, added, strict=True)]
     if as_json:
-        say_json([{"session": s, "injections": n, "memories": m, "tokens": t} for s, (n, m, t) in totals.items()])
+        names = ("injections", "memories", "tokens", "saved")
+        say_json([{"session": session, **dict(zip(names, total, strict=True))} for session, total in totals.items()])
         return
-    for session, (count, memories, tokens) in totals.items():
-        say(f"{tokens:8} tokens  {count:5} injections  {memories:5} memories  {session}")
+    for session, (count, memories, tokens, saved) in totals.items():
+        kept = f"  {saved:8} saved by not repeating" if saved else ""
+        say(f"{tokens:8} tokens  {count:5} injections  {memories:5} memories{kept}  {session}")
     if not totals:
         note("nothing was injected yet")

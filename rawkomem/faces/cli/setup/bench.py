@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -52,28 +52,62 @@ def _value(measure: Measure) -> str:
 
 
 @bench_command.command("recall")
-@click.argument("files", nargs=-1, required=True, type=click.Path())
+@click.argument("files", nargs=-1, type=click.Path())
 @PROFILE
 @click.option("--deep", is_flag=True, help="Fill in the contextual vectors first: a dozen memories a second.")
+@click.option(
+    "--sessions", multiple=True, type=click.Path(),
+    help="Replay these recorded sessions (JSON, or .xz) too, against FILES or a copy of this repository.",
+)  # fmt: skip
 @JSON
-def recall_command(files: tuple[str, ...], profile: str, deep: bool, as_json: bool) -> None:
+@click.pass_obj
+def recall_command(
+    folder: str, files: tuple[str, ...], profile: str, deep: bool, sessions: tuple[str, ...], as_json: bool
+) -> None:
     """How well search and injection find what questions need.
 
     Each of FILES is JSON with memories and queries; see 'rawkomem docs recall'. Figures are means with 95 % intervals.
+    Real prompts and recorded sessions are asked through the prompt hook; see 'rawkomem docs bench'.
     """
-    from ....bench.recall import measure_recall
+    from ....bench.recall import measure_recall, replay_here
 
-    reports = [measure_recall(file, profile, note, deep) for file in files]
+    if not files and not sessions:
+        raise click.UsageError("Missing argument 'FILES...', or option '--sessions'.")
+    reports = [measure_recall(file, profile, note, deep, sessions=sessions) for file in files]
+    if not files:
+        reports = [replay_here(folder, sessions, note, deep)]
     if as_json:
         say_json(reports)
         return
     for report in reports:
+        _print_recall(report)
+
+
+def _print_recall(report: dict[str, Any]) -> None:
+    if "questions" in report:
         say(f"{report['file']}, {report['questions']} questions, profile {report['profile']}, {report['embedder']}")
         for name, value in report["all"].items():
             say(f"  {name:10} {value['mean']:.3f}  [{value['low']:.3f}, {value['high']:.3f}]")
         say(f"  injected within 2,000 tokens: {report['within_budget']}")
-        if "unanswerable" in report:
-            say(f"  unanswerable: {report['unanswerable']}")
+    else:
+        say(report["file"])
+    if "unanswerable" in report:
+        say(f"  unanswerable: {report['unanswerable']}")
+    if "injected" in report:
+        _print_injected(report["injected"])
+    if "sessions" in report:
+        for name, value in report["sessions"].items():
+            say(f"  {name.replace('_', ' '):18} {value:>9,}")
+
+
+def _print_injected(injected: dict[str, Any]) -> None:
+    """Print the figures of the prompt hook as a table, a row for each category."""
+    rows = {"all": injected, **injected["categories"]}
+    names = [name for name in injected if name != "categories"]
+    say(f"  {'injected by the hook':20}" + "".join(f"{name:>{len(name) + 4}}" for name in names))
+    for category, row in rows.items():
+        cells = (f"{'–' if row[name] is None else row[name]:>{len(name) + 4}}" for name in names)
+        say(f"  {category or '(none)':20}" + "".join(cells))
 
 
 @bench_command.command("secrets")

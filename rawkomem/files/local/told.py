@@ -1,0 +1,108 @@
+"""Remember what each session was told: lines in `.rawko/local/told.tsv`, the latest last.
+
+    time, session, asked, prompt, bytes of the transcript      a prompt came in
+    time, session, told, tokens, keys                          it was given these memories
+    time, session, lost                                        what was told since the last prompt reached no model
+    time, session, fresh                                       the host begins with an empty context
+
+Sessions and prompts are kept as checksums. A failure is ignored: telling twice is better than failing.
+"""
+
+from __future__ import annotations
+
+from binascii import crc32  # hashlib takes longer to load than all of this
+
+from ...model.clock import DAY, now
+from ...model.errors import RawkoError
+from ...model.record import record
+from .private import LineFile, local_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..layout import Layout
+
+FILE_NAME = "told.tsv"
+MAX_FILE_BYTES = 128 * 1024  # some 600 prompts; the older half is dropped
+MAX_AGE_DAYS = 7  # after which a session is told again
+ASKED, TOLD, LOST, FRESH = "asked", "told", "lost", "fresh"
+
+
+@record
+class Told:
+    """What a session was told since its context was last empty, and its last prompt."""
+
+    keys: frozenset[str] = frozenset()
+    tokens: int = 0
+    prompt: str = ""  # checksum of the last prompt, or of its beginning
+    at: int = 0  # … when it came in
+    heard: int = -1  # … how long the transcript was then; -1: there was none
+
+
+def checksum(*texts: str) -> str:
+    """Return two checksums and the length of texts; a collision costs a repetition, or one block of context."""
+    data = "\0".join(texts).encode("utf-8", "replace")
+    return f"{crc32(data):08x}{crc32(data[::-1]):08x}-{len(data):x}"
+
+
+def told_to(layout: Layout, session: str) -> Told:
+    """Return what a session was told; nothing for a session without a name."""
+    if not session:
+        return Told()
+    try:
+        lines = LineFile(local_path(layout, FILE_NAME)).lines()
+    except RawkoError:
+        return Told()
+    mark, oldest = f"\t{checksum(session)}\t", now() - MAX_AGE_DAYS * DAY
+    return _folded([line.split("\t") for line in lines if mark in line], oldest)
+
+
+def _folded(lines: Iterable[list[str]], oldest: int) -> Told:
+    """Return what is left of the lines of a session: what was lost, or came before a fresh start, does not count."""
+    before: list[tuple[int, list[str]]] = []  # tokens and keys of earlier prompts, and of the last one
+    last: list[tuple[int, list[str]]] = []
+    prompt, asked_at, heard = "", 0, -1
+    for at, _, what, *rest in (line for line in lines if len(line) > 2 and line[0].isdecimal()):
+        if what == FRESH:
+            before, last, prompt = [], [], ""
+        elif what == LOST:
+            last = []
+        elif what == ASKED and len(rest) == 2:
+            before, last = before + last, []
+            prompt, asked_at, heard = rest[0], int(at), int(rest[1]) if rest[1].isdecimal() else -1
+        elif what == TOLD and len(rest) == 2 and rest[0].isdecimal() and int(at) >= oldest:
+            last.append((int(rest[0]), rest[1].split()))
+    told = before + last
+    keys = frozenset(key for _, own in told for key in own)
+    return Told(keys, sum(tokens for tokens, _ in told), prompt, asked_at, heard)
+
+
+def note_asked(layout: Layout, session: str, prompt: str, heard: int) -> None:
+    """Remember the checksum of a prompt that came in when the transcript had so many bytes."""
+    _note(layout, session, ASKED, prompt, str(heard))
+
+
+def note_told(layout: Layout, session: str, tokens: int, keys: Iterable[str]) -> None:
+    """Remember what a session is given."""
+    _note(layout, session, TOLD, str(tokens), " ".join(keys))
+
+
+def note_lost(layout: Layout, session: str) -> None:
+    """Take back what was told since the last prompt: the prompt was cancelled."""
+    _note(layout, session, LOST)
+
+
+def note_fresh(layout: Layout, session: str) -> None:
+    """Forget what a session was told: the host compacted, cleared or rebuilt its context."""
+    _note(layout, session, FRESH)
+
+
+def _note(layout: Layout, session: str, *fields: str) -> None:
+    if not session:
+        return
+    try:
+        line = "\t".join((str(now()), checksum(session), *fields))
+        LineFile(local_path(layout, FILE_NAME), MAX_FILE_BYTES).append(line)
+    except RawkoError:
+        pass

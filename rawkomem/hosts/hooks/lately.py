@@ -1,0 +1,146 @@
+"""Read the end of a session's transcript: the last exchange, and the files that were touched lately.
+
+The hosts' formats differ and change, so a record is read by its parts: who speaks, words, and calls of tools. What is
+not understood is skipped. A prompt waits for this module: it reads a bounded tail and imports little.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ...model.record import record
+from ...text.quick_json import read_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+MAX_TAIL_BYTES = 256 * 1024
+MAX_SAID_CHARS = 1_200  # of the agent's last words, from their end: people answer the end
+MAX_ASKED_CHARS = 600  # of the prompt before, from its beginning
+MAX_TOUCHED = 12
+MAX_PATH_CHARS = 300
+USER, ASSISTANT, DID = "user", "assistant", "tool"
+WORDS = ("text", "input_text", "output_text")  # types of content parts that hold words
+CALLS = ("tool_use", "function_call", "custom_tool_call")  # types of parts and payloads that call a tool
+PATHS = ("file_path", "notebook_path", "filePath", "path")  # inputs of tools that name a file; the last also a folder
+PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")  # of apply_patch
+ROLES = {"human": USER, "ai": ASSISTANT, "model": ASSISTANT, "gemini": ASSISTANT}
+HOSTS_OWN = ("<", "[Request interrupted", "Caveat: ", "This session is being continued from")  # not a person's words
+
+
+@record
+class Lately:
+    """What happened last in a session; empty where the transcript does not tell."""
+
+    said: str = ""  # by the agent
+    asked: str = ""  # by the person, before that
+    touched: tuple[str, ...] = ()  # files, relative to the project, the latest first
+
+    @property
+    def exchange(self) -> str:
+        """Return the person's words, then the agent's."""
+        return "\n\n".join(part for part in (self.asked, self.said) if part)
+
+
+def lately(transcript: str, project: str, prompt: str = "") -> Lately:
+    """Return what happened last in a transcript; `prompt` is the present one, which may be in it already."""
+    said = asked = ""
+    touched: dict[str, None] = {}
+    for who, what in _parts_backwards(transcript):
+        if who == DID:
+            touched.update(dict.fromkeys(filter(None, (_relative(path, project) for path in _paths(what)))))
+        elif who == ASSISTANT:
+            said = said or str(what).strip()
+        elif not asked and str(what).strip() != prompt.strip() and not str(what).lstrip().startswith(HOSTS_OWN):
+            asked = str(what).strip()
+        if said and asked and len(touched) >= MAX_TOUCHED:
+            break
+    return Lately(said[-MAX_SAID_CHARS:], asked[:MAX_ASKED_CHARS], tuple(touched)[:MAX_TOUCHED])
+
+
+def tail(transcript: str, start: int = 0) -> bytes:
+    """Return the end of a transcript, from an offset on; nothing if it is no file that can be read."""
+    try:
+        if not os.path.isfile(transcript):
+            return b""
+        with open(transcript, "rb", buffering=0) as stream:
+            stream.seek(max(start, stream.seek(0, os.SEEK_END) - MAX_TAIL_BYTES))
+            return stream.read(MAX_TAIL_BYTES)
+    except OSError:
+        return b""
+
+
+def _parts_backwards(transcript: str) -> Iterator[tuple[str, object]]:
+    for line in reversed(tail(transcript).split(b"\n")):
+        if line.startswith(b"{"):
+            try:
+                read = read_json(line.decode("utf-8", "replace"))
+            except (ValueError, RecursionError):
+                continue  # torn, by the host's writing or by our cut
+            yield from reversed([*_parts(read)])
+
+
+def _parts(line: dict[str, object]) -> Iterator[tuple[str, object]]:
+    """Yield who said what, and what tools were given, in a record. Sub-agents and the host's own notes are left out."""
+    if line.get("isSidechain") or line.get("isMeta") or line.get("isCompactSummary"):
+        return
+    body = next((line[key] for key in ("message", "payload", "data") if isinstance(line.get(key), dict)), line)
+    if not isinstance(body, dict):
+        return
+    kind = str(body.get("type"))
+    if kind in CALLS:
+        yield DID, body.get("arguments", body.get("input"))
+    elif kind in ("user_message", "agent_message"):
+        yield (USER if kind == "user_message" else ASSISTANT), body.get("message")
+    else:
+        role = str(body.get("role") or line.get("role") or line.get("type")).partition(".")[0]
+        yield from _said(ROLES.get(role, role), body.get("content"))
+
+
+def _said(role: str, content: object) -> Iterator[tuple[str, object]]:
+    if role not in (USER, ASSISTANT):
+        return
+    for part in content if isinstance(content, list) else [{"type": "text", "text": content}]:
+        if not isinstance(part, dict):
+            continue
+        if part.get("type") in CALLS:
+            yield DID, part.get("input")
+        elif part.get("type") in WORDS and str(part.get("text") or "").strip():
+            yield role, part["text"]
+
+
+def _paths(given: object) -> list[str]:
+    """Return the files that the input of a tool names; Codex passes it as a text."""
+    if isinstance(given, str):
+        if "*** Begin Patch" in given:
+            return _patched(given.replace("\\n", "\n"))
+        try:
+            given = read_json(given)
+        except (ValueError, RecursionError):
+            return []
+    if not isinstance(given, dict):
+        return []
+    named = [str(given[key]) for key in PATHS if isinstance(given.get(key), str) and _is_file(key, given[key])]
+    return named[:1] or [path for value in given.values() if isinstance(value, str) for path in _patched(value)]
+
+
+def _is_file(key: str, path: str) -> bool:
+    """Tell whether an input names a file: searches take a `path`, too, which is mostly a folder."""
+    return key != PATHS[-1] or "." in path.replace("\\", "/").rpartition("/")[2]
+
+
+def _patched(patch: str) -> list[str]:
+    return [line.removeprefix(mark).strip() for line in patch.split("\n") for mark in PATCHED if line.startswith(mark)]
+
+
+def _relative(path: str, project: str) -> str:
+    """Return a path below the project with forward slashes; empty for a folder and for what lies elsewhere."""
+    path, project = path.replace("\\", "/"), project.replace("\\", "/").rstrip("/")
+    if project and path.startswith(f"{project}/"):
+        path = path[len(project) + 1 :]
+    path = path.removeprefix("./")
+    outside = path.startswith(("/", "~", "../")) or path[1:3] == ":/"
+    name = path.rpartition("/")[2]
+    return "" if outside or not name.strip(".") or len(path) > MAX_PATH_CHARS or not path.isprintable() else path

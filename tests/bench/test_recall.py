@@ -1,0 +1,93 @@
+"""`bench recall` measures what the prompt hook injects."""
+
+from __future__ import annotations
+
+import json
+import lzma
+
+import pytest
+
+from rawkomem.bench.metrics import injected_of
+from rawkomem.bench.recall import measure_recall, replay_here
+from rawkomem.bench.sessions import read_sessions, records_before
+from rawkomem.faces.cli import run
+from tests.commands import run_here
+
+MEMORIES = [
+    {"id": "pnpm", "title": "Use pnpm", "text": "The lock file is pnpm's; npm breaks CI.", "when": ["npm|pnpm"]},
+    {"id": "tabs", "title": "Tabs in Makefiles", "text": "Indent recipes with a tab.", "when": ["**/*.mk", "makefile"]},
+]
+QUERIES = [
+    {"q": "install left-pad with npm", "relevant": ["pnpm"], "acceptable": [], "category": "task", "source": "01.1"},
+    {"q": "edit the makefile", "relevant": [], "acceptable": ["tabs"], "category": "task"},
+    {"q": "is npm fine in a makefile?", "relevant": [], "acceptable": ["tabs"], "category": "question"},
+    {"q": "thanks!", "relevant": [], "acceptable": [], "category": "question", "touched": ["a.py"], "lately": "Done."},
+]
+
+
+def line(role: str, text: str) -> dict:
+    return {"type": role, "message": {"role": role, "content": text}}
+
+
+SESSION = {
+    "id": "shop/01",
+    "records": [
+        line("user", "thanks for the help with npm"), line("assistant", "What next?"),
+        line("user", "install left-pad with npm"), line("assistant", "It is installed."),
+        line("user", "This session is being continued from a previous conversation. The summary: npm."),
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sets")
+    (folder / "set.json").write_text(json.dumps({"memories": MEMORIES, "queries": QUERIES}))
+    (folder / "sessions.json.xz").write_bytes(lzma.compress(json.dumps({"sessions": [SESSION]}).encode()))
+    return str(folder / "set.json"), str(folder / "sessions.json.xz")
+
+
+def test_the_definitions():
+    row = {"relevant": {"a", "b"}, "acceptable": {"c"}, "injected": ["a", "c", "d"], "tokens": 30}
+    empty = {"relevant": set(), "acceptable": {"c"}, "tokens": 0}
+    rows = [row, {**row, "injected": []}, {**empty, "injected": ["c"]}, {**empty, "injected": ["c", "x"]}]
+    assert injected_of(rows) == {
+        "prompts": 4, "items": 6, "precision": 0.1667, "precision_acceptable": 0.6667, "hit": 0.5,
+        "false_injection": 0.5, "tokens_per_prompt": 15.0,
+    }  # fmt: skip
+    nothing = injected_of([])
+    assert nothing["precision"] is nothing["hit"] is nothing["false_injection"] is None
+
+
+def test_prompts_and_sessions_are_asked_through_the_hook(files):
+    report = measure_recall(files[0], "", lambda text: None, sessions=[files[1]])
+    injected = report["injected"]
+    assert injected["prompts"] == 4 and injected["hit"] == 1.0 and injected["tokens_per_prompt"] > 0
+    assert injected["false_injection"] == 0.3333 and injected["categories"]["question"]["false_injection"] == 0.5
+    assert injected["categories"]["task"]["precision_acceptable"] == 1.0
+    assert report["sessions"]["prompts"] == 3 and report["sessions"]["injections"] >= 2
+
+
+def test_what_came_before_a_prompt_is_found_by_number_and_by_text(files):
+    sessions = read_sessions([files[1]])
+    before = records_before(sessions, "01.1", "install left-pad with npm")
+    assert [line["message"]["content"] for line in before] == ["thanks for the help with npm", "What next?"]
+    assert records_before(sessions, "01.7", "install left-pad with npm ") == before
+    assert records_before(sessions, "02.1", "install left-pad with npm") == ()
+    assert records_before(sessions, "01.1", "other words") == ()
+
+
+def test_a_repository_is_replayed_in_a_copy(files, repository, memories):
+    (memories / "pnpm.md").write_text("---\nid: pnpm\ntitle: Use pnpm\nwhenToUse: [npm]\n---\nnpm breaks CI.\n")
+    report = replay_here(repository.layout.project, [files[1]], lambda text: None)
+    assert report["sessions"]["prompts"] == 3 and report["sessions"]["items"] >= 2
+    assert not (memories.parent / "local" / "usage.tsv").exists()
+
+
+def test_the_command_prints_a_table_and_asks_for_a_file(files, tmp_path):
+    done = run_here(run, ("bench", "recall", files[0], "--sessions", files[1]), input="", cwd=tmp_path, env={})
+    assert "false_injection" in done.stdout and "question" in done.stdout and "repeats" in done.stdout
+    done = run_here(run, ("bench", "recall"), input="", cwd=tmp_path, env={})
+    assert done.returncode == 2 and "--sessions" in done.stderr
+    done = run_here(run, ("bench", "recall", files[0], "--sessions", files[0]), input="", cwd=tmp_path, env={})
+    assert done.returncode == 2 and "cannot read sessions" in done.stderr

@@ -1,0 +1,125 @@
+"""The end of a transcript tells what was said last and which files were touched."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rawkomem.hosts.hooks.lately import MAX_SAID_CHARS, MAX_TAIL_BYTES, MAX_TOUCHED, lately
+from rawkomem.hosts.hooks.prompt import recalled
+from rawkomem.hosts.host import PROMPT, Call
+from tests.cpu import cpu_seconds, start_seconds
+
+PROJECT = "/home/ann/shop"
+
+
+def said(role: str, *content: object, **more: object) -> dict:
+    parts = [{"type": "text", "text": part} if isinstance(part, str) else part for part in content]
+    return {"type": role, "sessionId": "s", "isSidechain": False, "message": {"role": role, "content": parts}, **more}
+
+
+def used(**given: object) -> dict:
+    return {"type": "tool_use", "name": "Tool", "input": given}
+
+
+CLAUDE = [
+    said("user", "Sort the basket by price."),
+    said("assistant", "I look at it.", used(file_path=f"{PROJECT}/src/basket.py")),
+    {**said("user"), "message": {"role": "user", "content": [{"type": "tool_result", "content": "def basket(): …"}]}},
+    said("assistant", used(path="src"), used(notebook_path="notes/prices.ipynb"), used(file_path="/etc/hosts")),
+    said("assistant", "Ascending (A) or descending (B)?"),
+    said("assistant", "a sub-agent's word", isSidechain=True),
+    said("user", "<local-command-stdout>ok</local-command-stdout>"),
+    said("user", "a caveat of the host", isMeta=True),
+    {"type": "system", "subtype": "turn_duration"},
+]
+PATCH = (
+    "*** Begin Patch\n*** Update File: src/basket.py\n@@\n-a\n+b\n*** Add File: notes/prices.ipynb\n+x\n*** End Patch"
+)
+CODEX = [
+    {"type": "session_meta", "payload": {"id": "s", "cwd": PROJECT}},
+    {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [
+        {"type": "input_text", "text": "<environment_context>…</environment_context>"}]}},
+    {"type": "event_msg", "payload": {"type": "user_message", "message": "Sort the basket by price."}},
+    {"type": "response_item", "payload": {"type": "function_call", "name": "shell", "arguments": json.dumps(
+        {"command": ["apply_patch", "*** Begin Patch\n*** Delete File: src/old.py\n*** End Patch"]})}},
+    {"type": "response_item", "payload": {"type": "custom_tool_call", "name": "apply_patch", "input": PATCH}},
+    {"type": "response_item", "payload": {"type": "message", "role": "assistant", "content": [
+        {"type": "output_text", "text": "Ascending (A) or descending (B)?"}]}},
+    {"type": "event_msg", "payload": {"type": "token_count"}},
+]  # fmt: skip
+GENERIC = [
+    {"role": "user", "content": "Sort the basket by price."},
+    {"role": "assistant", "content": [used(file_path="src/basket.py"), used(file_path="./notes/prices.ipynb")]},
+    {"role": "assistant", "content": "Ascending (A) or descending (B)?"},
+    {"role": "tool", "content": "a tool's word"},
+]
+
+
+@pytest.fixture
+def transcript(tmp_path):
+    def write(*records: object) -> str:
+        file = tmp_path / "t.jsonl"
+        file.write_text("".join(f"{json.dumps(line)}\n" for line in records))
+        return str(file)
+
+    return write
+
+
+@pytest.mark.parametrize("records", [CLAUDE, CODEX, GENERIC], ids=["claude", "codex", "generic"])
+def test_the_last_exchange_and_the_files_of_each_format(transcript, records):
+    found = lately(transcript(*records), PROJECT)
+    assert found.said == "Ascending (A) or descending (B)?"
+    assert found.asked == "Sort the basket by price."
+    assert {*found.touched} - {"src/old.py"} == {"src/basket.py", "notes/prices.ipynb"}
+    assert ("src/old.py" in found.touched) == (records is CODEX)
+    assert found.exchange.startswith(found.asked) and found.exchange.endswith(found.said)
+
+
+def test_the_present_prompt_is_not_what_was_asked_before(transcript):
+    file = transcript(*CLAUDE, said("user", "B, please."))
+    assert lately(file, PROJECT, "B, please.").asked == "Sort the basket by price."
+    assert lately(file, PROJECT).asked == "B, please."
+
+
+def test_long_words_are_cut_to_their_end_and_the_latest_files_are_kept(transcript):
+    calls = [said("assistant", used(file_path=f"src/f{number}.py")) for number in range(30)]
+    found = lately(transcript(said("user", "Go."), *calls, said("assistant", "x " * 5_000 + "Shall I?")), PROJECT)
+    assert len(found.said) == MAX_SAID_CHARS and found.said.endswith("Shall I?")
+    assert found.touched == tuple(f"src/f{number}.py" for number in range(29, 29 - MAX_TOUCHED, -1))
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\xff\xfe{", b'{"torn": ', b"[1, 2]\n{}\n", b'{"message": 5, "content": [3]}\n']
+)
+def test_what_is_not_understood_is_empty(tmp_path, data):
+    file = tmp_path / "t.jsonl"
+    file.write_bytes(data)
+    found = lately(str(file), PROJECT)
+    assert (found.said, found.asked, found.touched) == ("", "", ())
+    assert lately(str(tmp_path), PROJECT) == lately(str(tmp_path / "none"), PROJECT) == found
+
+
+def test_only_the_tail_of_a_long_transcript_is_read(transcript):
+    filler = said("user", {"type": "tool_result", "content": "word " * 2_000})
+    calls = [said("assistant", "On it.", used(file_path=f"src/f{number % 5}.py")) for number in range(40)]
+    records = [said("user", "the very first"), *[filler] * 100, *calls, said("assistant", "Done?")]
+    file = transcript(*records)
+    assert lately(file, PROJECT).asked == "" and lately(file, PROJECT).said == "Done?"
+    assert MAX_TAIL_BYTES <= 256 * 1024
+    assert cpu_seconds(lambda: [lately(file, PROJECT) for _ in range(10)]) < 10 * start_seconds()
+
+
+def test_the_prompt_hook_passes_them_on(repository, remembered, transcript, monkeypatch):
+    asked = []
+    inject = repository.inject
+    monkeypatch.setattr(repository, "inject", lambda task, **more: asked.append(task) or inject(task, **more))
+    records = [line for line in CLAUDE if "path" not in str(line)]
+    touch = said("assistant", used(file_path=str(repository.layout.project) + "/src/basket.py"))
+    file = transcript(records[0], touch, *records[1:])
+    recalled(repository, Call("claude", PROMPT, {}, "s", "B with npm", transcript=file), 9_500)
+    recalled(repository, Call("claude", PROMPT, {}, "s", "B with npm"), 9_500)
+    assert asked[0].lately == "Sort the basket by price.\n\nAscending (A) or descending (B)?"
+    assert asked[0].touched == ("src/basket.py",) and asked[0].text == "B with npm"
+    assert (asked[1].lately, asked[1].touched) == ("", ())
