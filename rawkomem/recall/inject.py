@@ -9,7 +9,7 @@ from .gather import gather
 from .pack import add_linked, pack
 from .profiles import profile_of
 from .question import question_of_task
-from .render import render, tokens_of
+from .render import Page
 from .score import score
 
 TYPE_CHECKING = False
@@ -56,12 +56,10 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     question = question_of_task(task, sources.view.at)
     scored = score(gather(sources, question, chosen), chosen, question)
     gated = gate(scored, chosen, limits, question)
-    vouched = sources.doubting
-
-    def cost(item: Scored) -> int:
-        return tokens_of(item, vouched)
-
-    packed = add_linked(pack(gated, limits, cost), sources, limits, cost)
-    text = render(packed.items, form, question.text, vouched)
+    page = Page(form, question, sources.doubting)
+    limits = replace(limits, budget=limits.budget - page.frame)
+    packed = add_linked(pack(gated, limits, page.cost, page.shorter), sources, limits, page.cost)
+    items = tuple(map(page.shown, packed.items))
+    text = page.write(items)
     untried = question.situation.engine.skipped if question.situation else 0
-    return Injection(text, packed.items, packed.left_out, count_tokens(text), chosen.name, vouched, untried)
+    return Injection(text, items, packed.left_out, count_tokens(text), chosen.name, page.vouched, untried)

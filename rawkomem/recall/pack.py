@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .gather import Sources
     from .limits import Limits
 
+    Shorter = Callable[[Scored, int], Scored | None]  # an item with fewer sentences, which costs no more than that
+
 
 @record
 class Packed:
@@ -29,7 +31,12 @@ class Packed:
     tokens: int
 
 
-def pack(ranked: Sequence[Scored], limits: Limits, cost: Callable[[Scored], int]) -> Packed:
+def pack(
+    ranked: Sequence[Scored],
+    limits: Limits,
+    cost: Callable[[Scored], int],
+    shorter: Shorter = lambda item, budget: None,
+) -> Packed:
     """Take the items that passed the gate: no twins, important enough, at most so many, best value per token first.
 
     Items that no person vouches for come last: they take no other item's place.
@@ -40,7 +47,7 @@ def pack(ranked: Sequence[Scored], limits: Limits, cost: Callable[[Scored], int]
         full = Reason("full", (limits.max_injected,)) if len(kept) >= limits.max_injected else None
         reason = full or _unwanted(item, kept, limits)
         (left if reason else kept).append(replace(item, out=reason))
-    chosen, over, tokens = _fit(kept, limits.budget, cost)
+    chosen, over, tokens = _fit(kept, limits.budget, cost, shorter)
     return Packed(tuple(chosen), tuple(left + over), tokens)
 
 
@@ -70,20 +77,25 @@ def _alike(a: Scored, b: Scored) -> bool:
     return is_copy(a.memory.body, b.memory.body)
 
 
-def _fit(items: list[Scored], budget: int, cost: Callable[[Scored], int]) -> tuple[list[Scored], list[Scored], int]:
-    """Choose greedily by value per token; the best item goes first whatever it costs, unless it is over the budget."""
+def _fit(
+    items: list[Scored], budget: int, cost: Callable[[Scored], int], shorter: Shorter
+) -> tuple[list[Scored], list[Scored], int]:
+    """Choose greedily by value per token, the best item first; one that is too long is shown with fewer sentences."""
     costs = {item.memory.id: cost(item) for item in items}
     by_density = sorted(
         items[1:], key=lambda item: (bool(item.signals.unverified), -item.score / max(1, costs[item.memory.id]))
     )
-    chosen, over, tokens = set(), [], 0
+    chosen: dict[str, Scored] = {}
+    over, tokens = [], 0
     for item in items[:1] + by_density:
-        if tokens + costs[item.memory.id] <= budget:
-            chosen.add(item.memory.id)
-            tokens += costs[item.memory.id]
+        id, left = item.memory.id, budget - tokens
+        fitting = item if costs[id] <= left else shorter(item, left)
+        if fitting:
+            chosen[id] = fitting
+            tokens += costs[id] if fitting is item else cost(fitting)
         else:
-            over.append(replace(item, out=Reason("over-budget", (costs[item.memory.id], budget - tokens))))
-    return [item for item in items if item.memory.id in chosen], over, tokens
+            over.append(replace(item, out=Reason("over-budget", (costs[id], max(0, left)))))
+    return [chosen[item.memory.id] for item in items if item.memory.id in chosen], over, tokens
 
 
 def add_linked(packed: Packed, sources: Sources, limits: Limits, cost: Callable[[Scored], int]) -> Packed:
