@@ -117,9 +117,8 @@ def _size(units: Sequence[Unit], at: int) -> int:
 def _weights(units: Sequence[Unit], words: Sequence[str]) -> list[tuple[int, float]]:
     """Return of each unit how many of the words it holds, and their weight: a word that few units hold weighs more."""
     texts = [f"{unit.text} {' '.join(unit.path)}".lower() for unit in units]
-    stems = {word[: max(MIN_STEM_CHARS, len(word) - ENDING_CHARS)] for word in words}
     counts, sums = [0] * len(units), [0.0] * len(units)
-    for stem in stems:
+    for stem in stems_of(words):
         holders = [at for at, text in enumerate(texts) if stem in text]
         for at in holders:
             counts[at] += 1
@@ -127,10 +126,16 @@ def _weights(units: Sequence[Unit], words: Sequence[str]) -> list[tuple[int, flo
     return [*zip(counts, sums, strict=True)]
 
 
+def stems_of(words: Sequence[str]) -> set[str]:
+    """Return words without what may be an ending: enough to find their forms in a text."""
+    return {word[: max(MIN_STEM_CHARS, len(word) - ENDING_CHARS)] for word in words}
+
+
 def _join(units: Sequence[Unit], chosen: Sequence[int]) -> str:
     """Return units as text: each change of headings is named, each cut is marked, each code block is closed."""
     out: list[str] = []
-    last, path, fence = -1, (), ""
+    last, fence = -1, ""
+    path: Path = ()
     for at in chosen:
         unit = units[at]
         gap = at != last + 1

@@ -28,6 +28,7 @@ class Injection:
     items: tuple[Scored, ...]
     left_out: tuple[Scored, ...]
     tokens: int
+    budget: int  # tokens at most
     profile: str
     vouched: bool = False  # whether people vouch for memories here: then the text says of each item if anybody does
     untried: int = 0  # conditions that were not tried, because the budget for regexes was spent
@@ -57,9 +58,10 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     scored = score(gather(sources, question, chosen), chosen, question)
     gated = gate(scored, chosen, limits, question)
     page = Page(form, question, sources.doubting)
-    limits = replace(limits, budget=limits.budget - page.frame)
+    budget = limits.budget
+    limits = replace(limits, budget=budget - page.frame)
     packed = add_linked(pack(gated, limits, page.cost, page.shorter), sources, limits, page.cost)
     items = tuple(map(page.shown, packed.items))
     text = page.write(items)
     untried = question.situation.engine.skipped if question.situation else 0
-    return Injection(text, items, packed.left_out, count_tokens(text), chosen.name, page.vouched, untried)
+    return Injection(text, items, packed.left_out, count_tokens(text), budget, chosen.name, page.vouched, untried)

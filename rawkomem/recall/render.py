@@ -267,11 +267,12 @@ def _grouped_line(part: Part) -> str:
 def _json(parts: Sequence[Part], asked: str, nonce: str) -> str:
     import json
 
-    items = ",\n".join(json.dumps(_part_json(part), ensure_ascii=False) for part in parts)
+    items = ",\n".join(json.dumps(part_json(part), ensure_ascii=False) for part in parts)
     return f"[{items}]\n"
 
 
-def _part_json(part: Part) -> dict[str, object]:
+def part_json(part: Part) -> dict[str, object]:
+    """Return an item for programs, redacted."""
     item, memory = part.item, part.item.memory
     fired = item.signals.fired.sentence if item.signals.fired else ""
     verified = {"verified": VERIFIED in part.labels, "labels": [*part.labels]} if part.labels else {}

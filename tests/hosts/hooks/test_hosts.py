@@ -109,6 +109,9 @@ def test_never_more_than_the_host_takes(room, items, repository, memories):
         (memories / f"n{number}.md").write_text(text)
     injection = recalled(repository, Call("claude", PROMPT, {}, prompt=ASK), room)
     text = injection.text
-    assert len(text.encode()) <= room and len(injection.items) == len(re.findall("^<[0-9a-f]{6} ", text, re.MULTILINE)) == items
+    assert (
+        len(text.encode()) <= room
+        and len(injection.items) == len(re.findall("^<[0-9a-f]{6} ", text, re.MULTILINE)) == items
+    )
     assert text.count("</memories-") == bool(items)
     assert max(host.max_context_bytes for host in HOSTS.values()) < 10_000
