@@ -43,7 +43,7 @@ def result_json(item: Found) -> dict[str, object]:
     return {**known, **scores, "fits": item.fits, **fields_of(item.row, "path", "line"), "text": item.text}
 
 
-def show(number: int, item: Found, words: tuple[str, ...]) -> None:
+def show(number: int, item: Found, words: tuple[str, ...] = ()) -> None:
     """Print a result: rank, score, title and facts on one line, then what matched."""
     row = item.row
     title = one_line(row.title) or paint(f"(draft) {row.path}", "yellow")
