@@ -49,8 +49,8 @@ from rawkomem.learn.session.turns import USER, Turn
 from rawkomem.learn.skills.text import read_skill
 from rawkomem.model.errors import RawkoError
 from rawkomem.model.task import Task
+from rawkomem.recall.excerpt import excerpt
 from rawkomem.recall.question import question_of, question_of_task
-from rawkomem.recall.render import preview
 from rawkomem.redaction.scrub.segment import passages
 from rawkomem.text.chunk import chunk
 from rawkomem.text.clean import clean, hidden, one_line, visible
@@ -245,7 +245,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "situation_of": situation_of,
     "question_of": question_of,
     "question_of_task": lambda text: question_of_task(Task(text, plan=text), 0),
-    "preview": preview,
+    "excerpt": lambda text: excerpt("a", text, ("deploy", "b"), 1),
     "passages": passages,
     "condition_text": condition_text,
     "searchable_title": searchable_title,

@@ -59,9 +59,9 @@ def fenced(note: str, items: Sequence[tuple[Mapping[str, str], str]]) -> str:
     return finish("\n".join([*lines, f"</{FENCE}{nonce}>"]) + "\n")
 
 
-def new_nonce() -> str:
-    """Return what no memory can know, for the tags of a fence."""
-    return os.urandom(4).hex()
+def new_nonce(size: int = 4) -> str:
+    """Return what no memory can know, for the tags of a fence: so many bytes in hexadecimal digits."""
+    return os.urandom(size).hex()
 
 
 def fence_lines(name: str, nonce: str, note: str, lines: Sequence[str]) -> str:

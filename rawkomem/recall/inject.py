@@ -10,7 +10,7 @@ from .order import in_order
 from .pack import add_linked, pack
 from .profiles import profile_of
 from .question import question_of_task
-from .render import render, tokens_of
+from .render import Page
 from .score import score
 from .told import leave_out, leave_out_linked, saved
 
@@ -30,6 +30,7 @@ class Injection:
     items: tuple[Scored, ...]
     left_out: tuple[Scored, ...]
     tokens: int
+    budget: int  # tokens at most
     profile: str
     vouched: bool = False  # whether people vouch for memories here: then the text says of each item if anybody does
     untried: int = 0  # conditions that were not tried, because the budget for regexes was spent
@@ -59,15 +60,14 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     question = question_of_task(task, sources.view.at)
     scored = score(gather(sources, question, chosen), chosen, question)
     gated = gate(scored, chosen, limits, question)
-    vouched = sources.doubting
-
-    def cost(item: Scored) -> int:
-        return tokens_of(item, vouched)
-
-    ordered = in_order(gated, chosen.margin)
-    packed = add_linked(pack(leave_out(ordered, sources.told), limits, cost), sources, limits, cost)
+    page = Page(form, question, sources.doubting)
+    budget = limits.budget
+    limits = replace(limits, budget=budget - page.frame)
+    wanted = leave_out(in_order(gated, chosen.margin), sources.told)
+    packed = add_linked(pack(wanted, limits, page.cost, page.shorter), sources, limits, page.cost)
     packed = leave_out_linked(packed, sources.told)
-    text = render(packed.items, form, question.text, vouched)
+    items = tuple(map(page.shown, packed.items))
+    text = page.write(items)
     untried = question.situation.engine.skipped if question.situation else 0
-    tokens, spared = count_tokens(text), saved(gated, sources.told, limits, cost)
-    return Injection(text, packed.items, packed.left_out, tokens, chosen.name, vouched, untried, spared)
+    tokens, spared = count_tokens(text), saved(gated, sources.told, limits, page.cost)
+    return Injection(text, items, packed.left_out, tokens, budget, chosen.name, page.vouched, untried, spared)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .gather import Sources
     from .limits import Limits
 
+    Shorter = Callable[[Scored, int], Scored | None]  # an item with fewer sentences, which costs no more than that
+
 
 @record
 class Packed:
@@ -30,7 +32,12 @@ class Packed:
     tokens: int
 
 
-def pack(ranked: Sequence[Scored], limits: Limits, cost: Callable[[Scored], int]) -> Packed:
+def pack(
+    ranked: Sequence[Scored],
+    limits: Limits,
+    cost: Callable[[Scored], int],
+    shorter: Shorter = lambda item, budget: None,
+) -> Packed:
     """Take the items that passed the gate: important enough, neither outdated nor twins, at most so many, in order.
 
     Critical items are chosen first (SPEC-0009). Items that no person vouches for come last: they take no other item's
@@ -49,7 +56,7 @@ def pack(ranked: Sequence[Scored], limits: Limits, cost: Callable[[Scored], int]
         reason = full or _unwanted(item, kept, limits)
         (left if reason else kept).append(replace(item, out=reason))
     places = {item.memory.id: place for place, item in enumerate(current)}
-    chosen, over, tokens = _fit(kept, limits.budget, cost)
+    chosen, over, tokens = _fit(kept, limits.budget, cost, shorter)
     chosen.sort(key=lambda item: places[item.memory.id])
     return Packed(tuple(chosen), tuple(left + over), tokens)
 
@@ -88,18 +95,21 @@ def _alike(a: Scored, b: Scored) -> bool:
     return is_copy(a.memory.body, b.memory.body)
 
 
-def _fit(items: list[Scored], budget: int, cost: Callable[[Scored], int]) -> tuple[list[Scored], list[Scored], int]:
-    """Take the items in their turn while they fit into the budget: a later, shorter one may take the room left."""
+def _fit(
+    items: list[Scored], budget: int, cost: Callable[[Scored], int], shorter: Shorter
+) -> tuple[list[Scored], list[Scored], int]:
+    """Take the items in their turn while they fit into the budget; one that is too long is shown with less text."""
     chosen: list[Scored] = []
     over: list[Scored] = []
     tokens = 0
     for item in items:
-        needed = cost(item)
-        if tokens + needed <= budget:
-            chosen.append(item)
-            tokens += needed
+        needed, left = cost(item), budget - tokens
+        fitting = item if needed <= left else shorter(item, left)
+        if fitting:
+            chosen.append(fitting)
+            tokens += needed if fitting is item else cost(fitting)
         else:
-            over.append(replace(item, out=Reason("over-budget", (needed, budget - tokens))))
+            over.append(replace(item, out=Reason("over-budget", (needed, max(0, left)))))
     return chosen, over, tokens
 
 

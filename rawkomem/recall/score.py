@@ -29,6 +29,7 @@ class Scored:
     factors: tuple[Factor, ...]
     out: Reason | None = None
     is_named: bool = False  # the task holds the words of its title
+    text: str | None = None  # what is shown of its body; None: not chosen yet
 
     @property
     def why_not(self) -> str:

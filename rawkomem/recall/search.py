@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ..index.stores.documents import WHEN
 from ..model.record import record, replace
+from ..text.clean import one_line
+from .excerpt import excerpt, stems_of
 from .question import question_of
 from .signals import Signals, find
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from .signals import Spaces
 
 MAX_SCORED = 100  # results that a profile puts in its own order
+MIN_FITTING_RELEVANCE = 0.18  # of a memory that fits a question: 97 % of the right answers have more
+MIN_UNKNOWN_RELEVANCE = 0.4  # … to a question of which no memory holds a word: made-up words come close to anything
+MIN_FITTING_SHARE = 0.5  # of a question's words that a memory holds which fits, however close it is
 DEFAULT_RESULTS = 10  # when nobody says how many
 PARTS = {  # of a score → its sentence
     "words": "words that its best {0} shares with the question, against the best such match",
@@ -36,6 +41,7 @@ class Found:
     relevance: float
     text: str
     signals: Signals
+    fits: bool = True  # False: it is only the nearest
 
 
 @record
@@ -55,8 +61,8 @@ def search(
     if profile:
         gathered = [_by_profile(view, *pair, profile) for pair in zip(asked, gathered, strict=True)]
     return tuple(
-        Answer(question, tuple(_found(view, store, signals, limit)))
-        for question, signals in zip(questions, gathered, strict=True)
+        Answer(text, tuple(_found(view, store, question, signals, limit)))
+        for text, question, signals in zip(questions, asked, gathered, strict=True)
     )
 
 
@@ -70,16 +76,35 @@ def _by_profile(view: View, question: Question, found: list[Signals], profile: s
     return [replace(item.signals, score=item.score, parts=()) for item in scored]
 
 
-def _found(view: View, store: SearchStore, candidates: Sequence[Signals], limit: int) -> list[Found]:
+def _found(
+    view: View, store: SearchStore, question: Question, candidates: Sequence[Signals], limit: int
+) -> list[Found]:
     found: list[Found] = []
+    is_known = any(signals.words for signals in candidates)
+    floor = MIN_FITTING_RELEVANCE if is_known else MIN_UNKNOWN_RELEVANCE
     for signals in candidates:
         if len(found) >= limit:
             break
         row = view.row(signals.id)
         if row:
             text = _text(view, signals.id, store.passage(signals.id, signals.passage))
-            found.append(Found(row, signals.score, signals.relevance, text, signals))
+            fits = signals.relevance >= floor or _holds(f"{row.title}\n{text}", question)
+            found.append(Found(row, signals.score, signals.relevance, text, signals, fits))
     return found
+
+
+def _holds(text: str, question: Question) -> bool:
+    """Tell whether a text holds the question as it is, or a good part of its words."""
+    said = " ".join(text.lower().split())
+    stems = stems_of(question.query_words)
+    held = sum(stem in said for stem in stems)
+    return " ".join(question.text.lower().split()) in said or held >= max(1, MIN_FITTING_SHARE * len(stems))
+
+
+def snippet(found: Found, words: Sequence[str], most: int) -> str:
+    """Return the sentences of a result that hold the words, on one line of at most so many characters."""
+    line = one_line(excerpt(found.row.title, found.text, words, most=most - 2) or found.text, 2 * most)
+    return line if len(line) <= most else f"{line[: most - 1].rpartition(' ')[0] or line[: most - 1]}…"
 
 
 def _text(view: View, id: str, passage: str) -> str:

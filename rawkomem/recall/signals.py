@@ -40,7 +40,7 @@ class Signals:
     """What is known about one memory for one question."""
 
     id: str
-    passage: int = 0  # the passage to show: the best one, or the beginning of the body where a condition is the best
+    passage: int = 0  # the passage to show: the best one of the body
     score: float = 0.0  # ranks candidates of one question
     relevance: float = 0.0  # compares across questions: the cosine of the closest passage
     cosine: float = 0.0  # of the best passage
@@ -127,18 +127,22 @@ def fuse(own: Sequence[Hit], beside: Sequence[Hit], near: Sequence[Hit]) -> list
     for hit in near:
         closest[hit.id] = max(closest.get(hit.id, -1.0), hit.score)
     best: dict[str, Signals] = {}
+    shown: dict[str, tuple[float, int]] = {}
     for key, hit in hits.items():
         share = WHEN_WORDS_WEIGHT if hit.field == WHEN else BODY_WORDS_WEIGHT
         by, meaning = by_words.get(key, 0.0), (cosine[key] - low) / spread if key in cosine else 0.0
         around = 0.0 if hit.alone else by_window.get(key, 0.0)
         weights = (share, 1 - share, 0.0) if hit.alone else (share / 2, (1 - share) / 2, weight / 2)
         score = weights[0] * by + weights[1] * meaning + weights[2] * around
+        if hit.field != WHEN:
+            shown[hit.id] = max(shown.get(hit.id, (-1.0, 0)), (score, -hit.passage))
         if hit.id not in best or (score, -hit.passage) > (best[hit.id].score, -best[hit.id].passage):
-            shown = 0 if hit.field == WHEN else hit.passage
             relevance, ranked = closest.get(hit.id, low), ranks.get(hit.id, 0.0)
             near_by, parts = cosine.get(key, low), tuple(zip(PARTS, (by, meaning, around), weights, strict=True))
-            best[hit.id] = Signals(hit.id, shown, score, relevance, near_by, by, ranked, parts=parts, field=hit.field)
-    return sorted(best.values(), key=lambda found: (-found.score, found.id))
+            best[hit.id] = Signals(hit.id, 0, score, relevance, near_by, by, ranked, parts=parts, field=hit.field)
+    passages = {id: -number for id, (_, number) in shown.items() if number}
+    found = [replace(one, passage=passages[one.id]) if one.id in passages else one for one in best.values()]
+    return sorted(found, key=lambda one: (-one.score, one.id))
 
 
 def _against_best(hits: Sequence[Hit]) -> dict[Key, float]:

@@ -243,20 +243,20 @@ class Repository:
         session: str = "",
         profile: str = "",
         form: str = "rawko",
-        limit: int = 0,
+        limit: int | None = None,
         min_importance: str = "",
         budget: int = 0,
         strict: bool = False,
         only: Filter | None = None,
         **words: Words,
     ) -> Injection:
-        """Return the few memories that belong in the prompt of a task; zero and empty mean: the agent's setting.
+        """Return the few memories that belong in the prompt of a task; what is not given: the agent's setting.
 
         A filter narrows them down further; only what is active and valid is ever injected, and with `strict` only what
         a person vouches for.
         """
         asked, only = _task(task, agent, session), _filter(only, words)
-        limits: dict[str, str | int] = {"max_injected": limit, "min_importance": min_importance, "budget": budget}
+        limits = {"max_injected": limit, "min_importance": min_importance or None, "budget": budget or None}
         return self._recalling.inject(asked, profile, form, only, strict, **limits)
 
     def prompt_for(

@@ -33,10 +33,10 @@ class Recalling:
         self._core = repository.core
 
     def inject(
-        self, task: Task, profile: str, form: str, only: Filter | None, strict: bool, **limits: str | int
+        self, task: Task, profile: str, form: str, only: Filter | None, strict: bool, **limits: str | int | None
     ) -> Injection:
-        """Inject for a task, within the limits of its agent where a limit is zero or empty; log the recall."""
-        changed = {name: value for name, value in limits.items() if value}
+        """Inject for a task, within the limits of its agent where a limit is None; log the recall."""
+        changed = {name: value for name, value in limits.items() if value is not None}
         within = replace(self._core.settings.limits(task.agent), **changed, **({"max_unverified": 0} if strict else {}))
         injection = self._inject(task, profile, form, within, only, strict)
         self._core.note_answers([(task.asked, injection.items)], within.max_injected, only, task.agent)

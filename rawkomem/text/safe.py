@@ -72,7 +72,8 @@ def safe_body(text: str) -> str:
         if not before and fence.startswith("`") and "`" in line.strip().lstrip("`"):
             fence = ""  # a code span in a line of prose
         line = _break(line)
-        lines.append(line if fence and not before else _defuse(line, code=before != ""))
+        code = before != "" or line.startswith(("    ", "\t"))
+        lines.append(line if fence and not before else _defuse(line, code))
     if fence:
         lines.append(fence)
     return "\n".join(lines)
@@ -103,8 +104,9 @@ def _defuse(line: str, code: bool = False) -> str:
     if not seen:
         return line
     rule = set(seen.rstrip()) in ({"="}, {"-"})
-    sign = seen.startswith("##") if code else seen.startswith("#") or rule
-    if sign or _is_role(seen) or _is_metadata(seen) or _is_item(seen):
+    signs = len(seen) - len(seen.lstrip("#"))
+    heads = signs > code and seen[signs : signs + 1].strip() == ""
+    if heads or (rule and not code) or _is_role(seen) or _is_metadata(seen) or _is_item(seen):
         return line[: len(line) - len(bare)] + "\\" + bare
     return line
 

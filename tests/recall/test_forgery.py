@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import xml.sax.saxutils
 
 import pytest
 
@@ -65,7 +64,7 @@ def problems(items: list[Scored]) -> dict[str, list[str]]:
     found = {
         "rawko": forged(texts["rawko"], headings=n + 1, rawko_facts=3 * n),
         "mesh": forged(texts["mesh"], mesh_items=n, mesh_facts=n, word_memory_context=1, word_attention_directive=1),
-        "xml": forged(texts["xml"], tags=2 * n + 2),
+        "xml": forged(texts["xml"], tags=2),
         "plain": forged(texts["plain"], plain_items=n),
         "grouped": forged(
             texts["grouped"], headings=1 + len(re.findall("^### ", texts["grouped"], re.MULTILINE)), labels=n
@@ -77,8 +76,11 @@ def problems(items: list[Scored]) -> dict[str, list[str]]:
     found["rawko"] += [] if heads == titles else [f"titles {heads}"]
     heads = re.findall(r"^--- MEMORY \d+: (.*) \[IMPORTANCE: [\d.]+\] ---$", texts["mesh"], re.MULTILINE)
     found["mesh"] += [] if heads == ids else [f"ids {heads}"]
-    heads = re.findall(r'^<memory-[0-9a-f]{8} id="([^"]*)"', texts["xml"], re.MULTILINE)
-    found["xml"] += [] if [*map(plain_attribute, heads)] == ids else [f"ids {heads} {ids}"]
+    heads = re.findall(r"^<[0-9a-f]{6} (.*?) \| (?:\w+, )?(?:not )?verified> ", texts["xml"], re.MULTILINE)
+    found["xml"] += [] if heads == ids else [f"ids {heads} {ids}"]
+    nonce = texts["xml"].partition(" ")[0].removeprefix("<memories-")
+    opened = texts["xml"].count(f"\n<{nonce} ")
+    found["xml"] += [] if opened == n and texts["xml"].count(nonce) == n + 2 else [f"items {opened}"]
     heads = re.findall(r"^- \[(?:not )?verified\] ", texts["grouped"], re.MULTILINE)
     found["grouped"] += [] if len(heads) == n == texts["grouped"].count("\n- ") else [f"items {heads}"]
     programs = json.loads(render(items, "json", vouched=True))
@@ -101,16 +103,12 @@ def labels_in(form: str, text: str) -> list[str]:
     places = {
         "rawko": r"^\*Importance: [A-Z]+, ((?:not )?verified)\*$",
         "mesh": r"^Type: [^|]* \| Source: [^|]* \| [^|]* \| \w+, ((?:not )?verified)(?: \||$)",
-        "xml": r'^<memory-[0-9a-f]{8} [^>]* importance="\w+, ((?:not )?verified)"',
+        "xml": r"^<[0-9a-f]{6} [^>]* \| (?:\w+, )?((?:not )?verified)>",
         "plain": r"(?<!\\)\((?:low|medium|high|critical), ((?:not )?verified), ",
         "grouped": r"^- \[((?:not )?verified)\] ",
     }
     found = re.findall(places[form], text, re.MULTILINE)
     return sorted(found, key=LABELS.index) if form == "grouped" and len(found) == 2 else found
-
-
-def plain_attribute(text: str) -> str:
-    return xml.sax.saxutils.unescape(text, {"&quot;": '"'})
 
 
 def faces(items: list[Scored]) -> dict[str, list[str]]:
@@ -160,7 +158,7 @@ def envelopes(context: str, n: int) -> dict[str, list[str]]:
             read = unescaped(host, answer(call, context))
             same = [] if read.rstrip("\n") == context.rstrip("\n") else ["changed"]
             found[f"{host} {event}"] = same
-    return {**found, "gemini's escapes": forged(context.replace("<", "&lt;").replace(">", "&gt;"), tags=2 * n + 2)}
+    return {**found, "gemini's escapes": forged(context.replace("<", "&lt;").replace(">", "&gt;"), tags=2)}
 
 
 def check(seed: int, cases: int) -> None:

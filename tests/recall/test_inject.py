@@ -154,6 +154,28 @@ def test_the_command(rawkomem, memories):
     assert "one of" in rawkomem("inject", "x", "--agent", "butler", check=2).stderr
 
 
+def test_json_for_programs(rawkomem, memories):
+    (memories / "auth.md").write_text(AUTH)
+    (memories / "cake.md").write_text(CAKE)
+    told = json.loads(rawkomem("inject", "fix the login page", "--json", "--budget", "300", "-n", "1").stdout)
+    (one,) = told["items"]
+    assert {"id", "title", "text", "score", "relevance", "fired", "tokens", "why"} <= set(one)
+    assert (
+        told["tokens"] <= told["budget"] == 300 and one["text"] in told["text"] and 0 < one["tokens"] < told["tokens"]
+    )
+    assert [(left["id"], bool(left["code"]), bool(left["why_not"])) for left in told["left_out"]] == [
+        ("cake", True, True)
+    ]
+
+
+def test_none_is_none_and_a_small_budget_says_so(rawkomem, memories):
+    (memories / "auth.md").write_text(AUTH)
+    none = rawkomem("inject", "fix the login page", "-n", "0", "--explain")
+    assert none.stdout == "" and "only 0 are injected" in none.stderr
+    tight = rawkomem("inject", "fix the login page", "--budget", "10")
+    assert tight.stdout == "" and tight.stderr.count("\n") == 1 and "10 tokens" in tight.stderr
+
+
 def test_an_empty_repository_says_how_to_start(rawkomem):
     assert "rawkomem add" in rawkomem("search", "anything").stderr
     assert rawkomem("inject", "anything").stdout == ""

@@ -43,7 +43,7 @@ INJECT = (
     AGENT.but(help="Who works on it: planner, developer, tester, reviewer, or one of config.yaml."),
     Option(("--plan",), "text", "The plan so far, as further context.", ""),
     SESSION,
-    LIMIT.but(help="How many at most (default: the agent's setting, else 5).", default=0, least=0),
+    LIMIT.but(help="How many at most (default: the agent's setting, else 5).", default=None, least=0),
     Option(("--min-importance", "-i"), "text", "Only at least this important: low, medium, high or critical.", ""),
     BUDGET.but(help="Tokens at most (default: the agent's setting, else 2,000).", default=0, least=0),
     PROFILE.but(
@@ -52,6 +52,7 @@ INJECT = (
     Option(("--format", "-f"), "text", "rawko, mesh, xml, json, plain or grouped.", "rawko"),
     STRICT,
     EXPLAIN,
+    JSON.but(help="Print the items, what is left out and why, and the costs as JSON."),
     *WHICH,
 )
 

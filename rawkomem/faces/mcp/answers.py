@@ -13,7 +13,7 @@ from ...model.entry import Memory
 from ...model.errors import RawkoError
 from ...recall.frame import fenced
 from ...recall.labels import Labels
-from ...recall.search import Found
+from ...recall.search import Found, snippet
 from ...redaction.find import redact
 from ...repository.wings.learning import Learned
 from ...repository.writing import Stored
@@ -46,7 +46,7 @@ def _row(item: Found, labels: Labels) -> tuple[dict[str, str], str]:
         "importance": ", ".join((row.importance, *labels)),
         "found": iso(row.created)[:10],
     }
-    return facts, safe_line(item.text, SNIPPET_CHARS)
+    return facts, safe_line(snippet(item, (), SNIPPET_CHARS), SNIPPET_CHARS)
 
 
 def whole_memory(memory: Memory, trust: Trust, labels: Labels) -> str:

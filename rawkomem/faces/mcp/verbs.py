@@ -76,7 +76,10 @@ def search(repository: Repository, caller: Caller, query: str, limit: int = 5, *
     """Run `rawkomem search`."""
     found = repository.search(query, min(max(limit, 1), MAX_RESULTS), filter_of(**which))
     memories = repository.get_many([item.row.id for item in found])
-    return found_list(found, labels_by_id(repository.beliefs.all(), memories)) if found else "Nothing found."
+    if not found:
+        return "Nothing found."
+    said = "" if any(item.fits for item in found) else "Nothing fits; the nearest are:\n"
+    return said + found_list(found, labels_by_id(repository.beliefs.all(), memories))
 
 
 def get(repository: Repository, caller: Caller, id: str) -> str:

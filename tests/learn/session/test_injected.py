@@ -36,7 +36,7 @@ MEMORIES = [
         )
     ),
 ]
-EVERY = (*FORMS, GROUPED)
+EVERY = tuple(FORMS)
 
 
 def learned(text: str) -> list[str]:

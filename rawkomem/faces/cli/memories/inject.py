@@ -9,16 +9,18 @@ from ....recall.filters import filter_of
 from ....recall.inject import Injection
 from ....repository import Repository
 from ....text.clean import one_line
-from ..terminal import tell_nothing
+from ..terminal import note, tell_nothing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+MAX_TOLD = 20  # memories left out that are listed for people
+
 
 def run(
-    folder: str, arguments: list[str], agent: str, plan: str, session: str, limit: int, min_importance: str,
-    budget: int, profile: str, format: str, strict: bool, explain: bool, **which: Any,
+    folder: str, arguments: list[str], agent: str, plan: str, session: str, limit: int | None, min_importance: str,
+    budget: int, profile: str, format: str, strict: bool, explain: bool, as_json: bool, **which: Any,
 ) -> None:  # fmt: skip
     """Inject and print."""
     text = " ".join(arguments)
@@ -33,13 +35,27 @@ def run(
     injection = repository.inject(
         task, profile=profile, form=format, limit=limit, min_importance=least, budget=budget, strict=strict, only=only
     )
-    sys.stdout.write(injection.text)
+    if as_json:
+        from ....recall.data import injection_json
+        from ..terminal import say_json
+
+        say_json(injection_json(injection))
+    else:
+        sys.stdout.write(injection.text)
     repository.note_use(injection, session)
     repository.core.deepen_in_background()
+    tell_tight(injection)
     if explain:
         tell(injection)
         if not injection.items and not injection.left_out:
             tell_nothing(repository, "no memory shares words, meaning or a condition with this task")
+
+
+def tell_tight(injection: Injection) -> None:
+    """Print on stderr that nothing is injected because the budget is too small for any memory that fits."""
+    over = any(item.out and item.out.code == "over-budget" for item in injection.left_out)
+    if over and not injection.items:
+        note(f"nothing is injected: no memory fits into {injection.budget} tokens; give a larger --budget")
 
 
 def tell(injection: Injection) -> None:
@@ -50,5 +66,7 @@ def tell(injection: Injection) -> None:
     for item in injection.items:
         sys.stderr.write(f"\nin   {item.score:.3f}  {one_line(item.memory.title)}  {item.memory.id}\n")
         sys.stderr.writelines(f"       {line}\n" for line in explain(item))
-    for item in injection.left_out[:20]:
+    for item in injection.left_out[:MAX_TOLD]:
         sys.stderr.write(f"out  {item.score:.3f}  {one_line(item.memory.title, 60)}: {item.why_not}\n")
+    if len(injection.left_out) > MAX_TOLD:
+        sys.stderr.write(f"out  {len(injection.left_out) - MAX_TOLD} more: --json lists them all\n")

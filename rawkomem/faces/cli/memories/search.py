@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from ....recall.filters import filter_of
-from ....recall.search import Found, contributions
+from ....recall.question import question_of
+from ....recall.search import Found, contributions, snippet
 from ....repository import Repository
 from ....text.clean import one_line
-from ..terminal import day, fields_of, paint, say, say_json, tell_nothing, wide
+from ..terminal import day, fields_of, note, paint, say, say_json, tell_nothing, wide
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+MAX_NEAREST = 3  # results that are shown where nothing fits
 
 
 def run(
@@ -23,8 +26,12 @@ def run(
     if as_json:
         say_json([{**result_json(item), **(explained(item) if explain else {})} for item in found])
         return
+    if found and not any(item.fits for item in found):
+        note("nothing fits; the nearest are:")
+        found = found[:MAX_NEAREST]
+    words = question_of(" ".join(arguments)).query_words
     for number, item in enumerate(found, 1):
-        show(number, item)
+        show(number, item, words)
         if explain:
             tell(item)
     if not found:
@@ -35,17 +42,17 @@ def result_json(item: Found) -> dict[str, object]:
     """Return a result for JSON."""
     known = fields_of(item.row, "id", "title", "kind", "status", "importance", "vouched", "waiting")
     scores = {"score": round(item.score, 4), "relevance": round(item.relevance, 4)}
-    return {**known, **scores, **fields_of(item.row, "path", "line"), "text": item.text}
+    return {**known, **scores, "fits": item.fits, **fields_of(item.row, "path", "line"), "text": item.text}
 
 
-def show(number: int, item: Found) -> None:
-    """Print a result: rank, title and facts on one line, then the passage that matched."""
+def show(number: int, item: Found, words: tuple[str, ...] = ()) -> None:
+    """Print a result: rank, score, title and facts on one line, then what matched."""
     row = item.row
     title = one_line(row.title) or paint(f"(draft) {row.path}", "yellow")
     said = (row.importance, day(row.created) if row.created else "", row.id, "" if row.vouched else "not verified")
     facts = " · ".join(part for part in (*said, "change proposed" if row.waiting else "") if part)
-    say(f"{number:2} {paint(title, 'bold')}  {paint(facts, 'dim')}")
-    say(f"   {one_line(item.text, wide() - 4)}")
+    say(f"{number:2} {item.score:5.2f}  {paint(title, 'bold')}  {paint(facts, 'dim')}")
+    say(f"   {snippet(item, words, wide() - 4)}")
 
 
 def explained(item: Found) -> dict[str, object]:

@@ -95,7 +95,7 @@ def _tell_next_step(item: Scored, inside: bool) -> None:
 @click.argument("query", nargs=-1, required=True)
 @BUDGET
 @LIMIT.but(default=20, least=1, help="Memories at most.")
-@click.option("--format", "-f", "form", default="plain", show_default=True, type=click.Choice((*FORMS, GROUPED)),
+@click.option("--format", "-f", "form", default="plain", show_default=True, type=click.Choice((*FORMS,)),
               help="How to write it; grouped: by category.")  # fmt: skip
 @EXPLAIN
 @together(STRICT, *WHICH)

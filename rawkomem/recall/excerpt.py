@@ -1,0 +1,400 @@
+"""Chooses what a prompt shows of a memory: its best passages in whole sentences, each under its headings."""
+
+from __future__ import annotations
+
+from ..model.record import record
+from ..text.chunk import chunk, fence_after
+from ..text.clean import clean, one_line
+from ..text.language import language, word_set
+from ..text.same import identity
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    Path = tuple[str, ...]
+
+MAX_SHOWN_CHARS = 1_200  # of a body: as much as one passage of the index holds
+MAX_UNIT_CHARS = 500  # of a sentence or a code block that is shown or left out as a whole
+MIN_EXTRA_WORDS = 2  # of the question that a sentence far from the best passage must hold
+MIN_EXTRA_SHARE = 0.5  # … and of the best sentence's weight
+MIN_STEM_CHARS, ENDING_CHARS = 4, 3  # of a word: what is compared, and what an ending may take
+MAX_HEADING_CHARS = 100  # of a line above `===` or `---`: a longer one is a paragraph
+MAX_TAG_CHARS = 2_000  # of an HTML tag
+CUT, STEP = "…", " › "
+ENDS, WIDE_ENDS = ".!?…", "。！？"
+CLOSERS = "\"')]”’*_`"
+AROUND_TITLE = " \t*_#`\"'.:!?"
+RULES = "=-*_+> \t"  # a line of these says nothing: a rule, an empty item or quote
+BULLETS = ("- ", "* ", "+ ", "|", ">")
+PLAIN_TAGS = word_set(
+    "p div span center br hr b i em strong u s small sub sup kbd picture source figure figcaption font details summary "
+    "h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table thead tbody tr td th blockquote section article nav img video"
+)  # of HTML that say how a text looks
+
+
+@record
+class Unit:
+    """A sentence, a list item, a table row or a piece of code. `at`: where it stands in the body."""
+
+    text: str
+    before: str  # the white space between it and the one before
+    path: Path
+    at: int
+    fence: str = ""  # the line that opens its code block, for a line of a long one
+
+
+def excerpt(
+    title: str, body: str, words: Sequence[str] = (), passage: int | None = None, most: int = MAX_SHOWN_CHARS
+) -> str:
+    """Return a short body whole, else its passage of that number and what else holds the words; empty: none fits."""
+    body = clean(body)
+    units = [*_without_title(_units(body), title)]
+    every = _join(units, range(len(units)))
+    if len(every) <= most:
+        return every
+    weights = _weights(units, words)
+    core = _core(body, units, weights, passage)
+    return _join(units, sorted(_chosen(units, core, weights, most)))
+
+
+def _core(body: str, units: Sequence[Unit], weights: Sequence[tuple[int, float]], passage: int | None) -> range:
+    """Return the units of the passage; of the one that holds most of the words if that one is unknown or holds none."""
+    groups = _groups(body, units)
+    by_words = max(filter(len, groups), key=lambda group: sum(weights[at][1] for at in group))
+    known = groups[passage] if passage is not None and passage < len(groups) else range(0)
+    is_off = not any(weights[at][0] for at in known)
+    return by_words if is_off and max(weights[at][0] for at in by_words) >= MIN_EXTRA_WORDS else known or by_words
+
+
+def _groups(body: str, units: Sequence[Unit]) -> list[range]:
+    """Return for each passage of the index the units in it."""
+    ends, at = [], 0
+    for part in chunk(body):
+        at = body.find(part.text, at) + len(part.text)
+        ends.append(at)
+    groups, begun = [], 0
+    for end in ends:
+        stop = begun
+        while stop < len(units) and units[stop].at < end:
+            stop += 1
+        groups.append(range(begun, stop))
+        begun = stop
+    return groups
+
+
+def _chosen(units: Sequence[Unit], core: range, weights: Sequence[tuple[int, float]], most: int) -> set[int]:
+    """Return the units to show: from the best one of the core outwards, then others that hold the words, if it fits."""
+    best = max(core, key=lambda at: weights[at][1])
+    start = core[0] if sum(_size(units, at) for at in core) <= most else best
+    room = most - _size(units, start)
+    if room < 0:
+        return set()
+    chosen, low, high = {start}, start, start
+    grows = True
+    while grows:
+        grows = False
+        for at in (high + 1, low - 1):
+            if at in core and at not in chosen and _size(units, at) <= room:
+                room, grows = room - _size(units, at), True
+                chosen.add(at)
+                low, high = min(low, at), max(high, at)
+    floor = MIN_EXTRA_SHARE * max(weight for _, weight in weights)
+    others = [at for at, (count, weight) in enumerate(weights) if count >= MIN_EXTRA_WORDS and weight >= floor]
+    for at in sorted(others, key=lambda at: -weights[at][1]):
+        if at not in chosen and _size(units, at) + len(CUT) <= room:
+            room -= _size(units, at) + len(CUT)
+            chosen.add(at)
+    return chosen
+
+
+def _size(units: Sequence[Unit], at: int) -> int:
+    unit = units[at]
+    new = not at or units[at - 1].path != unit.path
+    return len(unit.text) + len(unit.before) + (len(STEP.join(unit.path)) + 2 if new else 0)
+
+
+def _weights(units: Sequence[Unit], words: Sequence[str]) -> list[tuple[int, float]]:
+    """Return of each unit how many of the words it holds, and their weight: a word that few units hold weighs more."""
+    texts = [f"{unit.text} {' '.join(unit.path)}".lower() for unit in units]
+    counts, sums = [0] * len(units), [0.0] * len(units)
+    for stem in stems_of(words):
+        holders = [at for at, text in enumerate(texts) if stem in text]
+        for at in holders:
+            counts[at] += 1
+            sums[at] += 1 / len(holders)
+    return [*zip(counts, sums, strict=True)]
+
+
+def stems_of(words: Sequence[str]) -> set[str]:
+    """Return words without what may be an ending: enough to find their forms in a text."""
+    return {word[: max(MIN_STEM_CHARS, len(word) - ENDING_CHARS)] for word in words}
+
+
+def _join(units: Sequence[Unit], chosen: Sequence[int]) -> str:
+    """Return units as text: each change of headings is named, each cut is marked, each code block is closed."""
+    out: list[str] = []
+    last, fence = -1, ""
+    path: Path = ()
+    for at in chosen:
+        unit = units[at]
+        gap = at != last + 1
+        if fence and (gap or unit.fence != fence):
+            out.append(f"\n{_closing(fence)}")
+            fence = ""
+        if gap and out:
+            out.append(f"\n{CUT}")
+        lead = f"{CUT} " if gap and not out and units[at - 1].path == unit.path else ""
+        heading = _heading(unit.path, () if gap else path)
+        before = unit.before if out and not gap else "\n" if out else ""
+        if unit.path != path or (gap and heading):
+            out += [("\n\n" if out else ""), heading]
+            before = "\n" if unit.text and heading else ""
+        if unit.fence and not fence:
+            out += ["\n" if out else "", unit.fence]
+            fence, before = unit.fence, "\n"
+        out += [before, lead, unit.text]
+        last, path = at, unit.path
+    if fence:
+        out.append(f"\n{_closing(fence)}")
+    if chosen and last < len(units) - 1:
+        out.append(f"\n{CUT}" if fence or "\n" in units[last + 1].before else f" {CUT}")
+    return "".join(out)
+
+
+def _heading(path: Path, before: Path) -> str:
+    """Return the headings that are new as a line."""
+    same = 0
+    while same < min(len(path), len(before)) and path[same] == before[same]:
+        same += 1
+    new = path[same:] or path[-1:]
+    return f"{STEP.join(new).rstrip(':')}:" if new else ""
+
+
+def _closing(opening: str) -> str:
+    mark = opening.strip()
+    return mark[: len(mark) - len(mark.lstrip(mark[0]))]
+
+
+def _without_title(units: Iterable[Unit], title: str) -> Iterator[Unit]:
+    """Yield units without the title: as a heading, or as the first sentence."""
+    said = _bare(title)
+    first = True
+    for unit in units:
+        path = unit.path[1:] if unit.path and _bare(unit.path[0]) == said else unit.path
+        if unit.text and not (first and _bare(unit.text) == said):
+            yield Unit(unit.text, unit.before, path, unit.at, unit.fence)
+        elif not unit.text and path:
+            yield Unit("", unit.before, path, unit.at)
+        first = False
+
+
+def _bare(text: str) -> str:
+    return identity(text).strip(AROUND_TITLE)
+
+
+def _units(body: str) -> Iterator[Unit]:
+    """Yield what a body says, in order. Headings become paths; images, comments, rules and plain HTML are left out."""
+    reader = _Reader()
+    fence, code, opened = "", list[str](), 0
+    at, comment, last_comment = 0, False, body.rfind("-->")
+    for line in body.split("\n"):
+        begun, at = at, at + len(line) + 1
+        before, fence = fence, "" if comment else fence_after(fence, line)
+        if not before and fence.startswith("`") and "`" in line.strip().lstrip("`"):
+            fence = ""  # a code span in a line of prose
+        if before or fence:
+            if not before:
+                yield from reader.paragraph()
+                code, opened = [], begun
+            code.append(line)
+            if not fence:
+                yield from reader.code(code, opened)
+            continue
+        if not comment and line.lstrip().startswith("<!--") and begun < last_comment:
+            comment = True
+        if comment:
+            comment = "-->" not in line
+            line = line.partition("-->")[2] if not comment else ""
+        yield from reader.line(plain(line), begun)
+    if fence:
+        yield from reader.code(code, opened)
+    yield from reader.paragraph()
+    yield from reader.headless()
+
+
+class _Reader:
+    """The paragraph and the headings that a line belongs to."""
+
+    def __init__(self) -> None:
+        self.trail: list[tuple[int, str]] = []
+        self.lines: list[str] = []
+        self.at = 0
+        self.blank = False
+        self.bare = False  # a heading under which nothing stands yet
+
+    def line(self, line: str, at: int) -> Iterator[Unit]:
+        text = line.strip()
+        lead = line.lstrip(" >")
+        level = _level(lead) if len(line) - len(line.lstrip()) < 4 else 0
+        if level:
+            yield from self.paragraph()
+            yield from self._open(level, one_line(lead[level:].strip(" #\t"), MAX_HEADING_CHARS), at)
+        elif set(text) in ({"="}, {"-"}) and len(self.lines) == 1 and len(self.lines[0]) <= MAX_HEADING_CHARS:
+            heading, self.lines = self.lines[0].strip(), []
+            yield from self._open(1 if text[0] == "=" else 2, heading, at)
+        elif not text.strip(RULES):
+            yield from self.paragraph()
+            self.blank = True
+        else:
+            if _begins(line, text):
+                yield from self.paragraph()
+            if not self.lines:
+                self.at = at
+            self.lines.append(line.rstrip())
+
+    def _open(self, level: int, heading: str, at: int) -> Iterator[Unit]:
+        if self.trail and level <= self.trail[-1][0]:
+            yield from self.headless()
+        self.trail = [*((above, said) for above, said in self.trail if above < level), (level, heading)]
+        self.bare, self.blank, self.at = bool(heading), True, at
+
+    def headless(self) -> Iterator[Unit]:
+        """Yield a heading under which nothing stands as a unit of its own."""
+        if self.bare:
+            yield self._unit("", self.at)
+
+    def paragraph(self) -> Iterator[Unit]:
+        """Yield the sentences of the paragraph at hand, and forget it."""
+        text, self.lines = "\n".join(self.lines), []
+        for start, end, before in _sentences(text):
+            yield self._unit(text[start:end], self.at + start, before)
+
+    def code(self, lines: list[str], at: int) -> Iterator[Unit]:
+        if sum(map(len, lines)) <= MAX_UNIT_CHARS:
+            yield self._unit("\n".join(lines), at)
+            return
+        closed = len(lines) > 1 and not fence_after(fence_after("", lines[0]), lines[-1])
+        for line in lines[1 : len(lines) - closed]:
+            at += len(line) + 1
+            for start in range(0, len(line) or 1, MAX_UNIT_CHARS):
+                yield self._unit(line[start : start + MAX_UNIT_CHARS], at, "" if start else None, lines[0])
+
+    def _unit(self, text: str, at: int, before: str | None = None, fence: str = "") -> Unit:
+        gap = ("\n\n" if self.blank else "\n") if before is None else before
+        self.blank = self.bare = False
+        return Unit(text, gap, tuple(heading for _, heading in self.trail if heading), at, fence)
+
+
+def _level(line: str) -> int:
+    level = len(line) - len(line.lstrip("#"))
+    return level if 0 < level <= 6 and line[level : level + 1] in (" ", "\t", "") else 0
+
+
+def _begins(line: str, text: str) -> bool:
+    """Tell whether a line begins a list item, a table row, a quote or indented code."""
+    number = text.lstrip("0123456789")
+    return (
+        text.startswith(BULLETS) or line.startswith(("    ", "\t")) or (number != text and number[:2] in (". ", ") "))
+    )
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int, str | None]]:
+    """Yield begin and end of each sentence, and the white space before it; None: it begins the paragraph."""
+    begun, before = 0, None
+    while begun < len(text):
+        end = _end_of_sentence(text, begun)
+        while end - begun > MAX_UNIT_CHARS:
+            cut = _word_end(text, begun, begun + MAX_UNIT_CHARS)
+            yield begun, cut, before
+            begun = cut + text[cut : cut + 1].isspace()
+            before = text[cut:begun]
+        if begun < end:
+            yield begun, end, before
+        after = end
+        while after < len(text) and text[after].isspace():
+            after += 1
+        before, begun = "\n" if "\n" in text[end:after] else text[end:after][:1], after
+
+
+def _word_end(text: str, begun: int, most: int) -> int:
+    cut = max(text.rfind(" ", begun + 1, most), text.rfind("\n", begun + 1, most))
+    return cut if cut > begun else most
+
+
+def _end_of_sentence(text: str, begun: int) -> int:
+    """Return where the sentence ends that begins there: after a mark that white space and no small letter follow."""
+    for at in range(begun, len(text)):
+        sign = text[at]
+        if sign in WIDE_ENDS:
+            return at + 1
+        if sign in ENDS:
+            end = at + 1
+            while end < len(text) and text[end] in CLOSERS:
+                end += 1
+            if end == len(text) or (text[end].isspace() and _starts_sentence(text, end) and not _abbreviates(text, at)):
+                return end
+    return len(text)
+
+
+def _starts_sentence(text: str, at: int) -> bool:
+    following = text[at : at + 8].lstrip()
+    return bool(following) and not following[0].islower() and following[0] not in ".,;:!?"
+
+
+def _abbreviates(text: str, at: int) -> bool:
+    if text[at] != ".":
+        return False
+    word = text[max(0, at - 12) : at + 1].split()[-1].lower().lstrip("([\"'")
+    return word in language().abbreviations or word[:-1].isdigit() or (len(word) == 2 and word[0].isalpha())
+
+
+def plain(line: str) -> str:
+    """Return a line without badges, images and HTML tags that say how it looks."""
+    if "![" in line and "`" not in line:
+        line = _without_images(line)
+    if "<" in line and "`" not in line:
+        line = _without_tags(line)
+    if line.startswith("[") and "]: " in line and (".svg" in line or "badge" in line or "shields.io" in line):
+        return ""
+    return line
+
+
+def _without_images(line: str) -> str:
+    """Return a line without `![…](…)` and `[![…](…)](…)`, and the same with references."""
+    kept, at = [], 0
+    while (found := line.find("![", at)) >= 0:
+        end = _target_end(line, line.find("]", found))
+        if end < 0:
+            break
+        linked = found > at and line[found - 1] == "[" and line[end : end + 1] == "]"
+        kept.append(line[at : found - linked])
+        at = max(end, _target_end(line, end)) if linked else end
+    return "".join([*kept, line[at:]]) if at else line
+
+
+def _target_end(line: str, bracket: int) -> int:
+    """Return where the target ends that follows a closing bracket; -1 if there is none."""
+    close = {"(": ")", "[": "]"}.get(line[bracket + 1 : bracket + 2], "") if bracket >= 0 else ""
+    return line.find(close, bracket + 2) + 1 or -1 if close else -1
+
+
+def _without_tags(line: str) -> str:
+    kept, at, anchors = [], 0, False
+    start = line.find("<")
+    while start >= 0:
+        end = line.find(">", start, start + MAX_TAG_CHARS)
+        if end < 0:
+            break
+        name = line[start + 1 : min(end, start + 20)].strip("/ ").split(" ", 1)[0].rstrip("/").lower()
+        if name in PLAIN_TAGS:
+            kept.append(line[at:start])
+            at = end + 1
+        anchors = anchors or name == "a"
+        start = line.find("<", max(start + 1, at))
+    line = "".join([*kept, line[at:]]) if at else line
+    return "" if anchors and not _outside_tags(line).strip() else line
+
+
+def _outside_tags(line: str) -> str:
+    return "".join(part.partition(">")[2] if number else part for number, part in enumerate(line.split("<")))
