@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from ...exchange.folder import write_text
 from ...files.given_text import read_text_file
 from ...files.layout import Layout, user_repository_config
-from ...format.frontmatter import Unreadable, read_frontmatter
+from ...format.field import Unreadable
+from ...format.frontmatter import read_frontmatter
 from ...index.contextual.fill import deepen
 from ...index.open_store import (
     MEMORY,
