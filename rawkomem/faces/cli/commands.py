@@ -32,7 +32,7 @@ COMMANDS = {
     "tokens": ("memories.why", "Tell what injection has cost, by session."),
     "list": ("memories.read", "List memories, the last changed first."),
     "show": ("memories.read", "Show one memory."),
-    "stats": ("memories.read", "Count memories, and tell which are used."),
+    "stats": ("", "Count memories, and tell which are used."),
     "browse": ("setup.browse", "Look at memories in a browser, review and rate them."),
     "history": ("memories.explain", "Tell what happened to a memory, entry by entry."),
     "explain": ("memories.explain", "Tell how far a memory is believed, and why."),
@@ -113,6 +113,10 @@ HELP = {
 
     TASK '-' reads it from standard input. A memory is eligible when one of its conditions fires or when it is relevant
     enough; nothing relevant is a good answer: empty output, exit code 0.""",
+    "stats": """Count memories, and tell which are used.
+
+    Counts what 'rawkomem list' shows with the same filters; 'statuses' counts every memory. Uses are injections on this
+    machine.""",
     "feedback": "Vote on a memory: it helped, or it did harm.",
     "sync": """Bring the index up to date with the files.
 

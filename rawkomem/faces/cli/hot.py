@@ -61,6 +61,7 @@ MARKER_SIZE = Option(("--marker-size",), "number", "Characters of a conflict mar
 HOT = {
     "search": Hot(SEARCH, "rawkomem.faces.cli.memories.search", "query"),
     "inject": Hot(INJECT, "rawkomem.faces.cli.memories.inject", "task"),
+    "stats": Hot((*FILTERS, JSON), "rawkomem.faces.cli.memories.stats"),
     "feedback": Hot(FEEDBACK, "rawkomem.faces.cli.memories.feedback", "id", single=True),
     "sync": Hot((DEEP, JSON), "rawkomem.faces.cli.keeping.sync"),
     "merge-driver": Hot((MARKER_SIZE,), "rawkomem.faces.cli.keeping.merge_driver", "files"),  # run by git
