@@ -14,7 +14,8 @@ from ..files.read import VERDICTS, Reading, read_data
 from ..format.split import MAX_ENTRIES
 from ..model.record import as_dict, record, replace
 
-START = b"---"  # a file that begins otherwise (blank lines, a byte order mark, an older log) is read as a whole
+START = b"---"  # of a block; a file that begins otherwise (a byte order mark, an older log) is read as a whole
+BLANKS = b" \t\n"
 
 
 @record
@@ -70,7 +71,7 @@ def _seen(data: bytes, path: str) -> Seen:
 def _tail_of(data: bytes, reading: Reading) -> Tail | None:
     """Return the last block of a file; None where the file has to be read as a whole when it grows."""
     count = len(reading.entries)
-    if not data.startswith(START) or b"\r" in data or not 0 < count < MAX_ENTRIES:
+    if not data.lstrip(BLANKS).startswith(START) or b"\r" in data or not 0 < count < MAX_ENTRIES:
         return None
     line = reading.entries[-1].line
     start = _start_of(data, line)
