@@ -26,7 +26,8 @@ from rawkomem.files.read import read_data
 from rawkomem.format.citation import read_citation
 from rawkomem.format.compose import heading
 from rawkomem.format.emit import emit_fields
-from rawkomem.format.frontmatter import Unreadable, read_frontmatter
+from rawkomem.format.field import Unreadable
+from rawkomem.format.frontmatter import read_frontmatter
 from rawkomem.format.logbook import read_log
 from rawkomem.format.mentions import mentions
 from rawkomem.format.pieces import cut as cut_pieces

@@ -21,7 +21,7 @@ LOG_AREA = "log/"  # the area whose files may be in a form older than ours
 FIRST_LEAD, LAST_LEAD = 0xC2, 0xF4  # bytes that begin a character of several
 LFS_START = b"version https://git-lfs"
 
-ACCEPT, ACCEPT_WARN, QUARANTINE = "accept", "accept_warn", "quarantine"
+VERDICTS = ACCEPT, ACCEPT_WARN, QUARANTINE = ("accept", "accept_warn", "quarantine")  # the worst last
 
 
 @record
@@ -53,15 +53,18 @@ def read_file(file: str, path: str) -> Reading:
     return reading
 
 
-def read_data(data: bytes, path: str, advice: bool = True) -> Reading:
-    """Return entries and Problems of a file's bytes; without `advice`, only Problems that matter to an index."""
+def read_data(data: bytes, path: str, advice: bool = True, above: int = 0) -> Reading:
+    """Return entries and Problems of a file's bytes; without `advice`, only Problems that matter to an index.
+
+    `above` is the number of entries before these in the file, where the bytes are only the end of one.
+    """
     text, refused, odd = decode(data)
     if refused:
         return Reading(path, (), (replace(refused, path=path),))
     entries, problems = read_entries(text, advice, log=path.startswith(LOG_AREA))
     if not entries:
         problems = [error("empty-file", "the file is empty", "add a memory or remove the file")]
-    return Reading(path, _placed(entries, path), tuple(replace(p, path=path) for p in [*odd, *problems]))
+    return Reading(path, _placed(entries, path, above), tuple(replace(p, path=path) for p in [*odd, *problems]))
 
 
 def decode(data: bytes) -> tuple[str, Problem | None, list[Problem]]:
@@ -110,12 +113,12 @@ def _not_utf8(data: bytes, failure: UnicodeDecodeError) -> Problem:
     return error("not-utf-8", f"not UTF-8 at byte {failure.start}", "save the file as UTF-8", line)
 
 
-def _placed(entries: list[Entry], path: str) -> tuple[Entry, ...]:
+def _placed(entries: list[Entry], path: str, above: int) -> tuple[Entry, ...]:
     """Return the entries with their path, and an id and time for those without: `stem`, then `stem#2`."""
     stem = implicit_id(path)
     placed: list[Entry] = []
     latest = 0
-    for number, entry in enumerate(entries, 1):
+    for number, entry in enumerate(entries, above + 1):
         at = entry.at or (latest if entry.changes else 0)
         latest = at or latest
         name = entry.id or (stem if number == 1 else f"{stem}#{number}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import frontmatter
 
-from ..format.frontmatter import Unreadable
+from ..format.field import Unreadable
 from ..format.handler import RawkoHandler
 from ..model.errors import BadInput
 from .given_text import read_text_file

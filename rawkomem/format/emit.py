@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import iso
 from ..model.kinds import DEFAULT_IMPORTANCE
-from .frontmatter import NULLS
+from .field import NULLS
 from .llmos_keys import NUMBERS, TOLD, foreign_keys
 
 if TYPE_CHECKING:

@@ -1,64 +1,23 @@
-"""Reads frontmatter at YAML event level: nothing is constructed, resolved or expanded, and every scalar stays text.
-
-Aliases, directives, foreign tags, duplicate or complex keys and second documents are refused.
-"""
+"""Reads frontmatter: plain lines by themselves, everything else with a YAML parser. Every scalar stays text."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NoReturn
-
-import yaml
-from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
 from ..model.problem import Problem, error, warning
-from ..model.record import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..model.entry import Value
-
-try:
-    from yaml import CSafeLoader as Loader
-except ImportError:  # a PyYAML built without libyaml: slower, same events
-    from yaml import SafeLoader as Loader  # type: ignore[assignment]
+from .field import Field, Unreadable
+from .plain import read_plain
 
 MAX_BYTES = 64 * 1024  # a frontmatter is a label, not a document; checked before parsing
-MAX_DEPTH = 8  # deeper than any honest value
-MAX_NODES = 4_000  # bounds the work on flat but endless mappings
-MAX_REPAIRS = 16  # empty items of a flow list that we drop before giving up
-STANDARD_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "timestamp", "binary")}
 UNICODE_BREAKS = re.compile("[\u0085\u2028\u2029]")  # line breaks for YAML, not for an editor
 # Without the ======= in the middle, which underlines headings too: the lines around it never go missing alone.
 CONFLICT = re.compile(r"^(?:<{7}|\|{7}|>{7})(?: |$)", re.MULTILINE)
-NULLS = {"", "~", "null", "Null", "NULL"}
-
-
-@record
-class Field:
-    """A top-level value with the line it stands on; `plain` tells `~` from `"~"`."""
-
-    value: Value
-    line: int
-    plain: bool = False
-
-    @property
-    def missing(self) -> bool:
-        """Tell whether the value is YAML's null."""
-        return self.plain and self.value in NULLS
-
-
-class Unreadable(Exception):
-    """Raised where frontmatter cannot be used; `problem` says why and where."""
-
-    def __init__(self, problem: Problem):
-        super().__init__(problem.message)
-        self.problem = problem
 
 
 def read_frontmatter(text: str, line: int = 1) -> tuple[dict[str, Field], list[Problem]]:
     """Return the top-level keys of a frontmatter whose first line is `line`, and what was odd. Raises Unreadable."""
+    if (plain := read_plain(text, line)) is not None:
+        return plain, []
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         message = "frontmatter is larger than 64 KiB"
         raise Unreadable(error("large-frontmatter", message, "move the text into the body", line))
@@ -72,150 +31,10 @@ def read_frontmatter(text: str, line: int = 1) -> tuple[dict[str, Field], list[P
         text = UNICODE_BREAKS.sub(" ", text)
         message = "Unicode line separator in the frontmatter: read as a space"
         problems.append(warning("line-separator", message, "remove it", line))
-    return _read_mapping(text, line, problems), problems
+    return _mapping(text, line, problems), problems
 
 
-def _read_mapping(text: str, line: int, problems: list[Problem]) -> dict[str, Field]:
-    for _ in range(MAX_REPAIRS):
-        try:
-            return _Builder(line, problems).build(yaml.parse(text, Loader=Loader))
-        except yaml.MarkedYAMLError as failure:
-            repaired = _without_empty_item(text, failure)
-            if repaired is None:
-                raise Unreadable(_explain(failure, line)) from None
-            at = line + _line_of(failure)
-            problems.append(warning("empty-item", "empty item in a list dropped", "remove the extra comma", at))
-            text = repaired
-        except (yaml.YAMLError, UnicodeEncodeError) as failure:
-            raise Unreadable(_explain_characters(failure, text, line)) from None
-    raise Unreadable(error("empty-items", "too many empty items in a list", "remove the extra commas", line))
+def _mapping(text: str, line: int, problems: list[Problem]) -> dict[str, Field]:
+    from .yaml_mapping import read_yaml  # a start: most entries are plain lines
 
-
-def _line_of(failure: yaml.MarkedYAMLError) -> int:
-    return failure.problem_mark.line if failure.problem_mark else 0
-
-
-def _without_empty_item(text: str, failure: yaml.MarkedYAMLError) -> str | None:
-    """Return the text without the comma that an empty list item left behind, where that is what failed."""
-    mark = failure.problem_mark
-    if mark is None or "node content" not in (failure.problem or "") or text[mark.index : mark.index + 1] != ",":
-        return None
-    return text[: mark.index] + " " + text[mark.index + 1 :]
-
-
-HINTS = (
-    ("unknown escape", "use single quotes around patterns with a backslash"),
-    ("cannot start any token", "put the value in quotes; indent with spaces, not tabs"),
-    ("mapping values are not allowed", "put a value that holds ': ' in quotes"),
-    ("document start", "one mapping between two --- lines, no '...' inside"),
-    ("simple key", "a key is at most 1,024 characters and stands on one line"),
-    ("end of stream", "close the quote or the bracket"),
-)
-
-
-def _explain(failure: yaml.MarkedYAMLError, line: int) -> Problem:
-    message = failure.problem or failure.context or "not valid YAML"
-    column = failure.problem_mark.column + 1 if failure.problem_mark else 1
-    hint = next((hint for sign, hint in HINTS if sign in message), "check the YAML near this place")
-    return error("bad-yaml", f"not valid YAML: {message} (column {column})", hint, line + _line_of(failure))
-
-
-def _explain_characters(failure: Exception, text: str, line: int) -> Problem:
-    position = getattr(failure, "position", None) or getattr(failure, "start", 0) or 0
-    message = "a character that YAML does not allow in the frontmatter"
-    return error("bad-character", message, "remove control characters", line + text.count("\n", 0, position))
-
-
-class _Builder:
-    """A builder of texts, lists and dictionaries from YAML events that refuses everything else."""
-
-    def __init__(self, line: int, problems: list[Problem]):
-        self.first = line
-        self.problems = problems
-        self.nodes = 0
-
-    def build(self, events: Iterator[yaml.Event]) -> dict[str, Field]:
-        self.events = events
-        next(events)  # stream start
-        start = next(events)
-        if isinstance(start, yaml.StreamEndEvent):
-            return {}
-        if getattr(start, "version", None) or getattr(start, "tags", None):
-            self._refuse(start, "yaml-directive", "YAML directives are not allowed", "remove the % line")
-        root = next(events)
-        if isinstance(root, ScalarEvent) and root.value == "" and not root.style:
-            return {}
-        if not isinstance(root, MappingStartEvent):
-            message = "frontmatter must be a mapping of keys to values"
-            self._refuse(root, "no-mapping", message, "write 'title: …' lines")
-        self._check_node(root)
-        fields: dict[str, Field] = {}
-        for key, event in self._keys(root, fields):
-            plain = isinstance(event, ScalarEvent) and not event.style
-            fields[key] = Field(self._value(event, 1), self._line(event), plain)
-        next(events)  # document end
-        after = next(events)
-        if not isinstance(after, yaml.StreamEndEvent):
-            self._refuse(after, "second-document", "a second YAML document in the frontmatter", "keep one mapping")
-        return fields
-
-    def _refuse(self, event: yaml.Event, code: str, message: str, hint: str = "") -> NoReturn:
-        raise Unreadable(error(code, message, hint, self._line(event)))
-
-    def _line(self, event: yaml.Event) -> int:
-        return self.first + (event.start_mark.line if event.start_mark else 0)
-
-    def _keys(self, parent: yaml.Event, seen: dict[str, Field] | dict[str, Value]) -> Iterator[tuple[str, yaml.Event]]:
-        for event in self.events:
-            if isinstance(event, MappingEndEvent):
-                return
-            if isinstance(event, AliasEvent):
-                self._refuse(event, "yaml-alias", "YAML aliases are not allowed", "write the value out")
-            if not isinstance(event, ScalarEvent):
-                hint = "put a value that starts with { or [ in quotes"
-                self._refuse(event, "bad-key", "a key must be plain text", hint)
-            self._check_node(event)
-            if event.value in seen:
-                self._refuse(event, "duplicate-key", f"duplicate key {event.value[:40]!r}", "keep one of them")
-            yield event.value, next(self.events)
-        self._refuse(parent, "bad-yaml", "mapping never ends")
-
-    def _value(self, event: yaml.Event, depth: int) -> Value:
-        if isinstance(event, AliasEvent):
-            self._refuse(event, "yaml-alias", "YAML aliases are not allowed", "write the value out")
-        if depth > MAX_DEPTH:
-            self._refuse(event, "deep-nesting", f"nested deeper than {MAX_DEPTH} levels", "flatten the value")
-        self._check_node(event)
-        if isinstance(event, ScalarEvent):
-            return str(event.value)
-        if isinstance(event, SequenceStartEvent):
-            return self._sequence(depth)
-        mapping: dict[str, Value] = {}
-        for key, inner in self._keys(event, mapping):
-            mapping[key] = self._value(inner, depth + 1)
-        return mapping
-
-    def _sequence(self, depth: int) -> list[Value]:
-        items: list[Value] = []
-        for event in self.events:
-            if isinstance(event, SequenceEndEvent):
-                break
-            null = isinstance(event, ScalarEvent) and not event.style and event.value in NULLS
-            value = self._value(event, depth + 1)
-            items.append("" if null else value)
-        return items
-
-    def _check_node(self, event: yaml.Event) -> None:
-        self.nodes += 1
-        if self.nodes > MAX_NODES:
-            message = f"more than {MAX_NODES} values in the frontmatter"
-            self._refuse(event, "too-many-values", message, "move data into the body")
-        line = self._line(event)
-        tag = getattr(event, "tag", None)
-        if tag and not (tag in STANDARD_TAGS and isinstance(event, ScalarEvent)):
-            self._refuse(event, "yaml-tag", f"YAML tag {tag[:60]!r} is not allowed", "remove the tag")
-        if tag:
-            message = "a YAML tag is ignored: the value is kept as text"
-            self.problems.append(warning("yaml-tag", message, "remove the tag", line))
-        if getattr(event, "anchor", None):
-            self.problems.append(warning("yaml-anchor", "an unused YAML anchor is ignored", "remove the & name", line))
+    return read_yaml(text, line, problems)

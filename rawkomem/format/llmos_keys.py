@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ..model.entry import Entry
 from ..model.record import replace
-from .frontmatter import Field
+from .field import Field
 
 # kind → our key → the key of LLMos, in the order in which its files hold them
 KEYS = {

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ..model.problem import Problem, warning
-from .frontmatter import Field, Unreadable, read_frontmatter
+from .field import Field, Unreadable
+from .frontmatter import read_frontmatter
 from .llmos_keys import KEYS
 from .split import Block
 

@@ -12,12 +12,12 @@ from ..model.kinds import CHANGES, CREATES, DEFAULT_IMPORTANCE, IMPORTANCE, NEED
 from ..model.problem import ERROR, Problem, error, style, warning
 from ..model.record import replace, unchecked
 from ..redaction.entry import UNTOUCHED_KEYS
-from ..redaction.fields import find_in_fields, leaves_of, map_value
-from ..redaction.rules import RULES
+from ..redaction.leaves import are_bare, leaves_of, map_value
 from ..text.clean import clean, hidden
 from ..text.lookalikes import confusable_with, mixed_script
 from ..text.when import problems_of
-from .frontmatter import CONFLICT, Field
+from .field import Field
+from .frontmatter import CONFLICT
 from .llmos_keys import native, told
 from .split import Block, digest_of, split
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ..model.entry import Value
-    from ..redaction.fields import Leaf
+    from ..redaction.leaves import Leaf
 
 KEYS = {
     "id", "kind", "about", "title", "whenToUse", "tags", "importance", "discoveredAt", "at", "discoveredBy", "by",
@@ -97,6 +97,10 @@ def _secrets(block: Block) -> list[Problem]:
     """Return Problems for the secrets and personal data in frontmatter and body, found in one go."""
     fields = block.fields or {}
     leaves = [(key, leaf) for key, field in fields.items() for leaf in _leaves(key, field.value)]
+    if not block.body and are_bare(leaf for _, leaf in leaves):
+        return []
+    from ..redaction.fields import find_in_fields  # the rules
+
     problems = []
     line, counted = block.body_line, 0
     for found in find_in_fields([*(leaf for _, leaf in leaves), ("", block.body)]):
@@ -115,6 +119,8 @@ def _leaves(key: str, value: Value) -> list[Leaf]:
 
 def _secret(rule: str, key: str, line: int) -> Problem:
     """Return the Problem for a secret or personal data under a key of the frontmatter, or in the body."""
+    from ..redaction.rules import RULES
+
     where = "frontmatter" if key else "body"
     kept = KEPT_HINT if key in UNTOUCHED_KEYS else ""
     if RULES[rule].pii:

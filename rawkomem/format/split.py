@@ -12,7 +12,8 @@ from hashlib import sha256
 
 from ..model.problem import Problem, error, warning
 from ..model.record import record
-from .frontmatter import MAX_BYTES, Field, Unreadable, read_frontmatter
+from .field import Field, Unreadable
+from .frontmatter import MAX_BYTES, read_frontmatter
 from .llmos_keys import MARKS
 
 # The only lines that can change the state: delimiters, code fences, HTML comment starts.

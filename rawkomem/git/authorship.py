@@ -1,7 +1,10 @@
 """Find out who committed an entry: a person, an agent, or nobody yet.
 
 Entries are identified by their content, because files are renamed and appended to. An entry is committed if HEAD holds
-it word for word; its author is that of the first commit with it. History is read once for each HEAD.
+it word for word. Its author is that of the commit that brought it into its file, or into the file that it was moved
+from. Whoever brings back what a later commit had removed is the author from then on: an agent cannot revive a text that
+a person withdrew. Of authors who brought the same text in parallel, a person counts. History is read once for each
+HEAD.
 """
 
 from __future__ import annotations
@@ -14,11 +17,17 @@ from ..files.read import decode, read_data
 from ..files.scan import is_text, stamps, sweep
 from ..format.split import digest_at, digest_of, split
 from ..model.record import record
-from ..state.belief.committer import AGENTS, HIDDEN, state_of
+from ..state.belief.committer import AGENTS, AUTHORS, HIDDEN, state_of
 from .head import cut_off_at, find_git, git_stamp
 from .run import Git, GitFailed
 
 BLOBS_PER_CALL = 500  # blobs asked of one git process: bounds the memory its answer takes
+FILE_MODE = "100"  # how the mode of a file begins; others are links and modules
+LOG = ("log", "--reverse", "--topo-order", "--full-history", "--raw", "-c", "--no-abbrev", "--no-renames",
+       "--no-mailmap", "--relative")  # fmt: skip
+
+Digests = tuple[str, ...]
+Place = tuple[str, str]  # path of a file, digest of an entry in it
 
 
 @record
@@ -26,10 +35,27 @@ class History:
     """What git knows of memory files, as of one HEAD."""
 
     head: str = ""  # the commit; empty while there is none
-    authors: Mapping[str, str] = {}  # digest of an entry → who first committed it, `Name <e-mail>`, in all of history
+    authors: Mapping[str, str] = {}  # digest of an entry in HEAD → who brought it, `Name <e-mail>`
     blobs: Mapping[str, tuple[str, ...]] = {}  # blob and path of a file in HEAD → digests of its entries
     ignored: tuple[str, ...] = ()  # areas that git ignores: they will never be committed
     why: str = ""  # why git has no answer; empty when it has
+
+
+@record
+class Change:
+    """What a commit did to a file: its version in each parent and after the commit (`blob path`; empty: gone)."""
+
+    path: str
+    before: Digests
+    after: str
+
+    @property
+    def versions(self) -> Digests:
+        """Return all versions."""
+        return (*self.before, self.after) if self.after else self.before
+
+
+Commit = tuple[str, str, list[Change]]  # hash, author, changes
 
 
 def provenance_of(layout: Layout, agents: Sequence[str] = AGENTS) -> tuple[dict[str, str], str]:
@@ -66,9 +92,8 @@ def read_history(layout: Layout, known: History | None = None) -> History:
         if not head:
             return History(ignored=ignored)
         base = known if known and _is_ancestor(git, known, head) else History()
-        read = dict(base.blobs)
-        authors = {**base.authors, **_new_authors(git, base, head, read)}
-        return History(head, authors, _blobs_in_head(git, head, read), ignored)
+        blobs, authors = _read(git, base, head) or _read(git, History(), head) or ({}, {})
+        return History(head, authors, blobs, ignored)
     except GitFailed as failure:
         return History(why=str(failure))
 
@@ -83,24 +108,91 @@ def _is_ancestor(git: Git, known: History, head: str) -> bool:
         return False
 
 
-def _new_authors(git: Git, base: History, head: str, read: dict[str, tuple[str, ...]]) -> dict[str, str]:
-    """Return digest → author of entries in commits after the base, parents first; add each file's digests to `read`."""
-    span = f"{base.head}..{head}" if base.head else head
-    changes = list(_changes(git, span))
-    found: dict[str, str] = {}
-    for start in range(0, len(changes), BLOBS_PER_CALL):
-        part = changes[start : start + BLOBS_PER_CALL]
-        contents = dict(read_blobs(git, dict.fromkeys(blob for blob, _, _ in part)))
-        if len(contents) < len({blob for blob, _, _ in part}):  # a partial clone: who was first cannot be told
-            return {digest: HIDDEN for digests in _blobs_in_head(git, head, read).values() for digest in digests}
-        for blob, path, author in part:
-            key = _key(blob, path)
-            if key not in read:
-                read[key] = digests_in(contents[blob], path)
-            for digest in read[key]:
-                if digest not in base.authors:
-                    found.setdefault(digest, author)
+def _read(git: Git, base: History, head: str) -> tuple[dict[str, Digests], dict[str, str]] | None:
+    """Return the digests of each file in HEAD, and digest → author; None where the base does not tell enough."""
+    read: dict[str, Digests] = dict(base.blobs)
+    brought = Brought(base)
+    commits = _commits(git, f"{base.head}..{head}" if base.head else head)
+    whole = _read_all(git, [v for _, _, changes in commits for change in changes for v in change.versions], read)
+    for commit, author, changes in commits if whole else ():
+        brought.follow(commit, author, changes, read)
+    blobs = _blobs_in_head(git, head, read)
+    places = [(key.partition(" ")[2], digest) for key, digests in blobs.items() for digest in digests]
+    if not whole:  # a partial clone: who was first cannot be told
+        return blobs, {digest: HIDDEN for _, digest in places}
+    if base.head and any(brought.removed.get(place) for place in places):
+        return None
+    parents = _parents(git, head) if any(brought.removed.get(place) for place in places) else {}
+    found: dict[str, set[str]] = {}
+    for place in places:
+        found.setdefault(place[1], set()).update(brought.authors(place, parents))
+    return blobs, {digest: AUTHORS.join(sorted(authors)) or HIDDEN for digest, authors in found.items()}
+
+
+class Brought:
+    """Which commits brought an entry into a file, and which removed it from there."""
+
+    def __init__(self, base: History):
+        self.brought: dict[Place, dict[str, str]] = {}  # → commit → author
+        self.removed: dict[Place, set[str]] = {}
+        for key, digests in base.blobs.items():
+            for digest in digests:
+                author = base.authors.get(digest, HIDDEN)
+                self.brought[key.partition(" ")[2], digest] = {base.head: author}
+
+    def follow(self, commit: str, author: str, changes: Sequence[Change], read: Mapping[str, Digests]) -> None:
+        """Note what a commit brings and removes. What it removes in one file and brings in another is moved."""
+        gone: dict[str, Place] = {}
+        come: list[Place] = []
+        for change in changes:
+            before = {digest for version in change.before for digest in read[version]}
+            after = set(read[change.after]) if change.after else set()
+            gone |= {digest: (change.path, digest) for digest in before - after}
+            come += [(change.path, digest) for digest in after - before]
+        for place in come:
+            source = gone.get(place[1])
+            if source in self.brought:
+                self.brought.setdefault(place, {}).update(self.brought[source])
+                self.removed.setdefault(place, set()).update(self.removed.get(source, ()))
+            else:
+                self.brought.setdefault(place, {})[commit] = author
+        for place in gone.values():
+            self.removed.setdefault(place, set()).add(commit)
+
+    def authors(self, place: Place, parents: Mapping[str, Sequence[str]]) -> set[str]:
+        """Return who brought an entry to where it is, without commits before one that removed it."""
+        brought = self.brought.get(place, {})
+        ended = _with_ancestors(self.removed.get(place, ()), parents)
+        return {author for commit, author in brought.items() if commit not in ended}
+
+
+def _with_ancestors(commits: Iterable[str], parents: Mapping[str, Sequence[str]]) -> set[str]:
+    """Return commits and all that they descend from."""
+    found: set[str] = set()
+    rest = list(commits)
+    while rest:
+        commit = rest.pop()
+        if commit not in found:
+            found.add(commit)
+            rest += parents.get(commit, ())
     return found
+
+
+def _parents(git: Git, head: str) -> dict[str, list[str]]:
+    lines = git.run("rev-list", "--parents", head).decode().splitlines()
+    return {commit: parents for commit, *parents in map(str.split, lines)}
+
+
+def _read_all(git: Git, versions: Iterable[str], read: dict[str, Digests]) -> bool:
+    """Read the digests of versions of files that are not read yet; return whether git holds all of them."""
+    missing = [version for version in dict.fromkeys(versions) if version not in read]
+    for start in range(0, len(missing), BLOBS_PER_CALL):
+        part = [version.split(" ", 1) for version in missing[start : start + BLOBS_PER_CALL]]
+        contents = dict(read_blobs(git, dict.fromkeys(blob for blob, _ in part)))
+        if any(blob not in contents for blob, _ in part):
+            return False
+        read |= {_key(blob, path): digests_in(contents[blob], path) for blob, path in part}
+    return True
 
 
 def _key(blob: str, path: str) -> str:
@@ -108,40 +200,50 @@ def _key(blob: str, path: str) -> str:
     return f"{blob} {path}"
 
 
-def _changes(git: Git, span: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (blob, path, author) for every version of a file, oldest first; a merge counts for what no parent has.
+def _commits(git: Git, span: str) -> list[Commit]:
+    """Return the commits that change files of memories, parents first; a merge counts for what no parent has.
 
     The author holds the committer, too, where that is somebody else: an agent may amend a person's commit.
     """
     own = find_git(git.folder)
     boundary = cut_off_at(own) if own else set()  # a shallow clone's first commits seem to bring all that was there
-    words = (
-        "log",
-        "--reverse",
-        "--topo-order",
-        "--raw",
-        "-c",
-        "--no-abbrev",
-        "--no-renames",
-        "--no-mailmap",
-        "--relative",
-    )
     form = "--format=commit %H %an <%ae>%x09%cn <%ce>"
-    log = git.run("-c", "core.quotePath=false", *words, form, span, "--", *AREAS).decode("utf-8", "surrogateescape")
-    author = ""
+    log = git.run("-c", "core.quotePath=false", *LOG, form, span, "--", *AREAS).decode("utf-8", "surrogateescape")
+    prefix = git.run("rev-parse", "--show-prefix").decode("utf-8", "surrogateescape").rstrip("\n")
+    commits: list[Commit] = []
     for line in log.split("\n"):
         if line.startswith("commit "):
             _, commit, names = line.split(" ", 2)
             name, _, committer = names.partition("\t")
-            author = HIDDEN if commit in boundary else name if committer == name else names
+            commits.append((commit, HIDDEN if commit in boundary else name if committer == name else names, []))
         elif line.startswith(":") and line.rstrip('"').endswith(".md"):
-            facts, _, path = line.partition("\t")
-            parts = facts.split(" ")
-            is_file = parts[facts.count(":")].startswith(
-                "100"
-            )  # the mode after the commit; others are links and modules
-            if is_file and parts[-2].strip("0"):
-                yield parts[-2], path.rpartition("\t")[2], author
+            commits[-1][2].append(_change(line, prefix))
+    return commits
+
+
+def _change(line: str, prefix: str) -> Change:
+    """Return what a line of `git log --raw` tells: a colon for each parent, modes, blobs, a path.
+
+    Of merges, git tells paths from the top of the work tree: `prefix` is our folder there.
+    """
+    facts, _, path = line.partition("\t")
+    parents = len(facts) - len(facts.lstrip(":"))
+    path = _unquoted(path.rpartition("\t")[2]).removeprefix(prefix if parents > 1 else "")
+    parts = facts.lstrip(":").split(" ")
+    modes, blobs = parts[: parents + 1], parts[parents + 1 : 2 * parents + 2]
+    *before, after = [
+        _key(blob, path) if mode.startswith(FILE_MODE) and blob.strip("0") else ""
+        for mode, blob in zip(modes, blobs, strict=True)
+    ]
+    return Change(path, tuple(filter(None, before)), after)
+
+
+def _unquoted(path: str) -> str:
+    """Return a path that git may have put in quotes, with escapes for control characters, quotes and backslashes."""
+    if not path.startswith('"'):
+        return path
+    plain = path[1:-1].encode("utf-8", "surrogateescape").decode("unicode_escape")
+    return plain.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
 def _blobs_in_head(git: Git, head: str, read: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:

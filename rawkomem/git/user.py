@@ -6,8 +6,6 @@ import getpass
 import os
 from typing import TYPE_CHECKING
 
-from .run import Git, GitFailed
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -37,6 +35,8 @@ def people_here(project: str, others: Sequence[str]) -> list[Person]:
 
 
 def _known_to_git(folder: str, *keys: str) -> list[str]:
+    from .run import Git, GitFailed  # here: a command that signs with the account's name runs no git
+
     try:
         git = Git(folder, TIMEOUT_S)
         told = [git.run("config", "--get", key, fine=(0, 1)) for key in keys]

@@ -9,19 +9,17 @@ import os
 import pickle
 import subprocess
 import sys
-from hashlib import sha256
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
-from ..files.contents import read_bytes
 from ..files.layout import Layout
-from ..files.read import Reading, read_data
 from ..text.condition import known, read_condition
+from .tail import Seen, read_for_index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    Read = dict[str, tuple[Reading, str]]  # path → reading, hash of the bytes it was made from
+    Read = dict[str, Seen]  # path → what was read
 
 MIN_FILES = 500  # files; below it the second process starts in vain
 
@@ -68,12 +66,6 @@ class ReadAhead:
             self.process = None
 
 
-def read_for_index(layout: Layout, path: str) -> tuple[Reading, str]:
-    """Return what a file says, and the hash of the bytes that were read. Raises OSError."""
-    data = read_bytes(layout.path(path))
-    return read_data(data, path, advice=False), sha256(data).hexdigest()
-
-
 def serve() -> None:
     """Run the second process: read batches of paths, write batches of readings and their parsed conditions."""
     layout = Layout(sys.argv[1])
@@ -88,7 +80,7 @@ def serve() -> None:
                 batch[path] = read_for_index(layout, path)
             except OSError:
                 continue  # the first process will find out, and say so
-        patterns = {pattern for reading, _ in batch.values() for entry in reading.entries for pattern in entry.when}
+        patterns = {pattern for seen in batch.values() for entry in seen.reading.entries for pattern in entry.when}
         answer = (batch, {pattern: read_condition(pattern) for pattern in patterns})
         pickle.dump(answer, sys.stdout.buffer, pickle.HIGHEST_PROTOCOL)
         sys.stdout.buffer.flush()

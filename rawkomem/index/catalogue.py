@@ -1,7 +1,8 @@
 """The catalogue: what the index knows of files, entries and memories, and whether it is still true.
 
 meta      fingerprint (schema, chunker, embedder), listing (the sweep it was made from), settings, the file's own inode
-files     one row for each Markdown file: its stamp, the hash of its bytes, what `check` would say
+files     one row for each Markdown file: its stamp, the hash of its bytes, what `check` would say, and its last block
+          (index/tail.py)
 entries   one row for each entry: which memory it is about, in which file, a digest of what it says, and the entry as
           redacted JSON. A changed file re-folds just those memories, from these rows
 memories  one row for each folded memory: columns for lists and filters, `doc` the whole Memory as JSON, `digest` over
@@ -38,10 +39,11 @@ MAX_NAME_CHARS = 4_096  # characters that anybody may mean a memory by: a path's
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE files (path TEXT PRIMARY KEY, stamp TEXT, hash TEXT, verdict TEXT, entries INTEGER) WITHOUT ROWID;
+CREATE TABLE files (path TEXT PRIMARY KEY, stamp TEXT, hash TEXT, verdict TEXT, entries INTEGER, tail TEXT)
+    WITHOUT ROWID;
 CREATE TABLE entries (path TEXT, number INTEGER, id TEXT, target TEXT, digest TEXT, doc TEXT,
                       PRIMARY KEY (path, number)) WITHOUT ROWID;
-CREATE INDEX entries_target ON entries (target);
+CREATE INDEX entries_target ON entries (target, id);
 CREATE TABLE memories (id TEXT PRIMARY KEY, kind TEXT, status TEXT, title TEXT, importance TEXT, created INTEGER,
                        updated INTEGER, by TEXT, path TEXT, line INTEGER, valid_from INTEGER, valid_until INTEGER,
                        vouched INTEGER, waiting INTEGER, doc TEXT, digest TEXT) WITHOUT ROWID;
@@ -87,6 +89,7 @@ class Row:
 COLUMNS = (
     "id, kind, status, title, importance, created, updated, by, path, line, valid_from, valid_until, vouched, waiting"
 )
+TARGETS_OF = "SELECT DISTINCT target FROM entries WHERE path = ? AND number >= ?"
 
 
 class Catalogue:
@@ -126,14 +129,37 @@ class Catalogue:
         return self._texts("SELECT path FROM files WHERE stamp = ? ORDER BY path", UNREAD)
 
     def put_file(
-        self, path: str, stamp: str, hash: str, verdict: str, entries: Sequence[Entry], docs: Sequence[str] = ()
+        self,
+        path: str,
+        stamp: str,
+        hash: str,
+        verdict: str,
+        entries: Sequence[Entry],
+        docs: Sequence[str] = (),
+        tail: str = "",
+        above: int = 0,
     ) -> None:
-        """Store a file and the entries it holds, each with its JSON."""
-        self.forget_file(path)
-        self.db.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", (path, stamp, hash, verdict, len(entries)))
-        pairs = enumerate(zip(entries, docs, strict=True))
+        """Store a file and its entries, each with its JSON; the first `above` entries stay as they are."""
+        self.db.execute("DELETE FROM entries WHERE path = ? AND number >= ?", (path, above))
+        row = (path, stamp, hash, verdict, above + len(entries), tail)
+        self.db.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", row)
+        pairs = enumerate(zip(entries, docs, strict=True), above)
         numbered = [(path, number, entry.id, entry.target, entry.digest, doc) for number, (entry, doc) in pairs]
         self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", numbered)
+
+    def tail_of(self, path: str) -> tuple[str, str]:
+        """Return what is kept of a file's last block, and the hash of the file; empty where it must be read again."""
+        sql = "SELECT tail, hash FROM files WHERE path = ? AND stamp != ?"
+        return first(self.db, sql, (path, UNREAD)) or ("", "")
+
+    def entry_doc(self, path: str, number: int) -> str:
+        """Return one entry of a file as JSON."""
+        found = first(self.db, "SELECT doc FROM entries WHERE path = ? AND number = ?", (path, number))
+        return found[0] if found else ""
+
+    def is_single(self, target: str, id: str) -> bool:
+        """Tell whether just one entry about a memory has an id."""
+        return len(rows(self.db, "SELECT 1 FROM entries WHERE target = ? AND id = ? LIMIT 2", (target, id))) == 1
 
     def set_stamp(self, path: str, stamp: str) -> None:
         """Set the stamp of a file that was touched and says the same."""
@@ -144,9 +170,9 @@ class Catalogue:
         self.db.execute("DELETE FROM entries WHERE path = ?", (path,))
         self.db.execute("DELETE FROM files WHERE path = ?", (path,))
 
-    def targets_of(self, path: str) -> set[str]:
-        """Return the memories that a file's entries are about."""
-        return set(self._texts("SELECT target FROM entries WHERE path = ?", path))
+    def targets_of(self, path: str, above: int = 0) -> set[str]:
+        """Return the memories that a file's entries are about, without its first `above` entries."""
+        return {target for (target,) in rows(self.db, TARGETS_OF, (path, above))}
 
     def paths_about(self, target: str) -> set[str]:
         """Return the files that hold entries about a memory."""

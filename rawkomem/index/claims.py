@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..state.belief.claims import read_claim
-from ..state.belief.conflicts import Conflict, open_conflicts
 from .lists import known_memory, memory_of
 from .stores.database import rows
 
@@ -13,15 +11,19 @@ if TYPE_CHECKING:
     import apsw
 
     from ..model.entry import Memory
+    from ..state.belief.conflicts import Conflict
     from .catalogue import Catalogue
 
 
 def put_claim(db: apsw.Connection, memory: Memory) -> None:
     """Replace what is known of the claim and the conflicts of a memory."""
     drop_claim(db, memory.id)
-    claim = read_claim(memory.extra)
-    if claim:
-        db.execute("INSERT INTO claims VALUES (?, ?, ?)", (memory.id, *claim.key))
+    if "claim" in memory.extra:
+        from ..state.belief.claims import read_claim  # few memories make one
+
+        claim = read_claim(memory.extra)
+        if claim:
+            db.execute("INSERT INTO claims VALUES (?, ?, ?)", (memory.id, *claim.key))
     others = [(memory.id, other) for other in dict.fromkeys(memory.conflicts_with)]
     db.executemany("INSERT INTO conflicts VALUES (?, ?)", others)
 
@@ -40,6 +42,8 @@ def claiming(catalogue: Catalogue, subject: str, predicate: str) -> list[Memory]
 
 def pending(catalogue: Catalogue) -> list[Conflict]:
     """Return every conflict that is still open."""
+    from ..state.belief.conflicts import open_conflicts
+
     ids = [id for (id,) in rows(catalogue.db, "SELECT DISTINCT memory FROM conflicts ORDER BY memory")]
     memories = [memory for id in ids if (memory := known_memory(catalogue, id))]
     return open_conflicts(memories, lambda id: known_memory(catalogue, id))

@@ -19,7 +19,7 @@ PLACE, OF_DOCUMENT = "d.id, p.number", "LEFT JOIN documents d ON d.n = p.documen
 # Row numbers and time stamps depend on history; what they lead to does not.
 PARTS = {
     "fingerprint": "SELECT value FROM meta WHERE key = 'fingerprint'",
-    "files": "SELECT path, hash, verdict, entries FROM files",
+    "files": "SELECT path, hash, verdict, entries, tail FROM files",
     "entries": "SELECT path, number, id, target, digest, doc FROM entries",
     "memories": "SELECT * FROM memories",
     "documents": f"SELECT {', '.join(COLUMNS)} FROM documents",

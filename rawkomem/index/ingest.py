@@ -7,20 +7,21 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ..files.contents import hash_of
-from ..files.read import QUARANTINE, Reading, read_file
-from ..model.entry import Memory
+from ..files.read import QUARANTINE, read_file
+from ..model.entry import Entry, Memory
+from ..model.ids import order_key
 from ..model.record import as_dict
 from ..state.facets import facets_of
-from ..state.fold import fold
-from .ahead import read_for_index
+from ..state.fold import after, fold
 from .catalogue import UNREAD
 from .claims import drop_claim, put_claim
 from .conditions import drop_conditions, put_conditions
 from .entry_docs import pack_entry, unpack_entries
-from .lists import memory_of
+from .lists import known_memory, memory_of
 from .passages import Piece, pieces_of, vectors_of, with_surroundings
 from .stores.documents import Document, Passage
-from .vouching import vouching
+from .tail import Seen, pack_tail, read_for_index, read_grown, unpack_tail
+from .vouching import Vouching, vouching
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,28 +47,40 @@ class Ingest:
         self.store = store
         self.embedder = embedder
         self.folded: dict[str, Memory] = {}
+        self.new: dict[str, list[str]] = {}  # memory → entries about it that were appended, as JSON
 
     def run(self, changed: dict[str, str], gone: Iterable[str]) -> int:
         """Update the index from these files (path → stamp); return how many it read or forgot."""
         targets: set[str] = set()
-        fresh: list[tuple[Reading, str, str]] = []
+        fresh: list[tuple[Seen, str, list[str]]] = []
         for path, stamp in changed.items():
-            reading, digest = self._read(path)
-            if not reading.readable:
+            seen = self._read(path)
+            if not seen.reading.readable:
                 self._keep_unread(path)
+                continue
+            docs = [pack_entry(entry) for entry in seen.reading.entries]
+            fresh.append((seen, stamp, docs))
+            if seen.grown and docs[0] == self.catalogue.entry_doc(path, seen.above):
+                self._note_new(seen.reading.entries[1:], docs[1:])
             else:
-                fresh.append((reading, stamp, digest))
-                targets |= self.catalogue.targets_of(path) | {entry.target for entry in reading.entries}
+                targets |= self.catalogue.targets_of(path, seen.above) | {e.target for e in seen.reading.entries}
         vanished = list(gone)
         for path in vanished:
             targets |= self.catalogue.targets_of(path)
-        for reading, stamp, digest in fresh:
-            docs = [pack_entry(entry) for entry in reading.entries]
-            self.catalogue.put_file(reading.path, stamp, digest, reading.verdict, reading.entries, docs)
+        for seen, stamp, docs in fresh:
+            facts = (seen.reading.path, stamp, seen.hash, seen.verdict)
+            self.catalogue.put_file(*facts, seen.reading.entries, docs, pack_tail(seen.tail), seen.above)
         for path in vanished:
             self.catalogue.forget_file(path)
-        self._refold(targets - {""})
+        for target in targets:
+            self.new.pop(target, None)
+        self._refold((targets | self.new.keys()) - {""})
         return len(fresh) + len(vanished)
+
+    def _note_new(self, entries: Sequence[Entry], docs: Sequence[str]) -> None:
+        """Note entries that a file grew by, while nothing else in it changed."""
+        for entry, doc in zip(entries, docs, strict=True):
+            self.new.setdefault(entry.target, []).append(doc)
 
     def _keep_unread(self, path: str) -> None:
         """Mark a file as unread; what it said before stays."""
@@ -76,14 +89,18 @@ class Ingest:
         else:
             self.catalogue.put_file(path, UNREAD, "", QUARANTINE, ())
 
-    def _read(self, path: str) -> tuple[Reading, str]:
-        """Return the file's reading and the hash of the bytes it was made from."""
+    def _read(self, path: str) -> Seen:
+        """Return what a file says, or what is new at its end."""
         try:
-            reading, digest = self.ahead.get(path) or read_for_index(self.layout, path)
+            return self.ahead.get(path) or self._read_here(path)
         except OSError:
             reading = read_file(self.layout.path(path), path)  # the failure may have passed
-            return reading, hash_of(self.layout.path(path)) if reading.readable else ""
-        return reading, digest
+            hash = hash_of(self.layout.path(path)) if reading.readable else ""
+            return Seen(reading, hash, reading.verdict)
+
+    def _read_here(self, path: str) -> Seen:
+        tail, hash = self.catalogue.tail_of(path)
+        return read_grown(self.layout, path, unpack_tail(tail), hash) if tail else read_for_index(self.layout, path)
 
     def fold_again(self, targets: set[str]) -> None:
         """Fold these memories again."""
@@ -95,7 +112,7 @@ class Ingest:
         vouches = vouching(self.layout, self.catalogue.db)
         dropped: list[str] = []
         for target in sorted(targets):
-            memory = fold(unpack_entries(self.catalogue.entry_docs(target)), vouches)
+            memory = self._continued(target, vouches) or self._fold(target, vouches)
             if memory is None:
                 self.catalogue.forget_memory(target)
                 drop_conditions(self.catalogue.db, target)
@@ -110,6 +127,24 @@ class Ingest:
                 dropped.append(target)
         self.store.drop(dropped)
         self.store.put(self._embedded([pair for path in sorted(paths) for pair in self._differing(path)]))
+
+    def _fold(self, target: str, vouches: Vouching | None) -> Memory | None:
+        return fold(unpack_entries(self.catalogue.entry_docs(target)), vouches)
+
+    def _continued(self, target: str, vouches: Vouching | None) -> Memory | None:
+        """Return a memory as it was, changed by new entries that come after all others; None where none such is known.
+
+        Where people vouch for entries, an entry may change what earlier ones count for.
+        """
+        new = unpack_entries(self.new.get(target, []))
+        known = known_memory(self.catalogue, target) if new and vouches is None else None
+        if known is None or known.proposed or not known.vouched:
+            return None
+        if not all(entry.changes and entry.at > known.updated for entry in new):
+            return None
+        if not all(self.catalogue.is_single(target, entry.id) for entry in new):
+            return None
+        return after(known, sorted(new, key=lambda entry: order_key(entry.at, entry.id)))
 
     def _differing(self, path: str) -> list[Fresh]:
         """Return the memories of a file whose pieces or columns are not what the store holds."""

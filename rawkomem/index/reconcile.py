@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from .ahead import ReadAhead
     from .index import Index
 
 RACY_NS = 20_000_000  # a file changed this shortly before the sweep may change again under the same stamp
@@ -72,12 +73,11 @@ class Reconcile:
     def _batches(
         self, changed: list[str], gone: list[str], found: dict[str, str], progress: Callable[[int, int], None] | None
     ) -> int:
-        from .ahead import ReadAhead
         from .ingest import Ingest  # parsing and folding load much: only when a file changed
 
         read = done = 0
         batches = batches_of(changed, found)
-        ahead = ReadAhead(self.index.layout, batches[1:])  # the first is read here, while the second process starts
+        ahead = self._ahead(batches[1:])  # the first is read here, while the second process starts
         try:
             if self.index.outside():
                 self.db.execute("DELETE FROM meta WHERE key = 'listing'")  # at once: see sync.py
@@ -85,7 +85,7 @@ class Reconcile:
                 with self.db:
                     self.db.execute("DELETE FROM meta WHERE key = 'listing'")
                     store = self.index.open_store(self.db)
-                    prepared = ahead.take() if done else {}
+                    prepared = ahead.take() if ahead and done else {}
                     ingest = Ingest(self.index.layout, self.catalogue, store, self.index.embedder, prepared)
                     read += ingest.run({path: found[path] for path in batch}, () if done else gone)
                     self.index.commit_outside()
@@ -96,8 +96,16 @@ class Reconcile:
                     self.left = len(changed) - done
                     break
         finally:
-            ahead.close()
+            if ahead:
+                ahead.close()
         return read
+
+    def _ahead(self, batches: list[list[str]]) -> ReadAhead | None:
+        if not batches:
+            return None
+        from .ahead import ReadAhead  # loads what starts a process
+
+        return ReadAhead(self.index.layout, batches)
 
     def _finish(self, seen: Sweep, found: dict[str, str], started: int) -> None:
         """Store the listing, unless files are left; files that changed just now get a stamp that no sweep returns."""

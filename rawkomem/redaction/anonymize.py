@@ -9,13 +9,10 @@ import re
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
-from ..model.entry import Entry
-from ..model.kinds import RECORDED
 from ..model.record import record
 
 ID_DIGITS = 6  # of an id: a project names few people
 MIN_NAME_LETTERS = 3  # letters of a name: a shorter one is part of other words
-DISTILLED = "distilled"  # how words arrive that a program made from others
 # Accounts of machines and of nobody: `root cause` names no person.
 ACCOUNTS = frozenset(
     """
@@ -62,11 +59,6 @@ def anonymize(text: str, people: Sequence[Person]) -> str:
     names = "|".join(re.escape(name) for name in longest_first)
     whole = re.compile(rf"(?<![\w@.+-])(?:{names})(?![\w@]|[.+-]\w)", re.IGNORECASE)
     return whole.sub(lambda found: ids.get(found[0].lower(), found[0]), text)
-
-
-def unseen(entry: Entry, via: str) -> bool:
-    """Return whether an entry was recorded or distilled, so that no person saw it before it is written."""
-    return entry.kind in RECORDED or via == DISTILLED
 
 
 def _telling(name: str) -> bool:

@@ -13,13 +13,7 @@ from .rules import RULES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ..model.entry import Value
-
-    Leaf = tuple[str, str]  # key, text; the key of an item of a list is that of the list
-
-MIN_SECRET_KEY_LENGTH = 12  # characters of a key that may itself be a secret or an address
-NAMING_KEYS = ("predicate", "name", "key", "variable")  # siblings of a `value` that tell what it is
-GENERIC_NAMES = ("is", "equals", "value", "set to", "has value")  # predicates that leave the telling to the subject
+    from .leaves import Leaf
 
 
 @record
@@ -30,37 +24,6 @@ class Found:
     start: int
     end: int
     rule: str
-
-
-def leaves_of(visit: Callable[[Callable[[str, str], str]], object]) -> list[Leaf]:
-    """Return each key and text that `visit` calls its argument with, in order."""
-    leaves: list[Leaf] = []
-
-    def note(key: str, text: str) -> str:
-        leaves.append((key, text))
-        return text
-
-    visit(note)
-    return leaves
-
-
-def map_value(key: str, value: Value, change: Callable[[str, str], str]) -> Value:
-    """Return the value with `change(path of keys, text)` for each of its texts."""
-    if isinstance(value, str):
-        return change(key, value)
-    if isinstance(value, dict):
-        return map_mapping(f"{key}.", value, change)
-    return [map_value(key, item, change) for item in value]
-
-
-def map_mapping(prefix: str, mapping: Mapping[str, Value], change: Callable[[str, str], str]) -> dict[str, Value]:
-    """Return the mapping with each text changed; a key only where it is long enough to be a secret itself."""
-    changed: dict[str, Value] = {}
-    for key, value in mapping.items():
-        kept = change("", key) if len(key) >= MIN_SECRET_KEY_LENGTH else key
-        kept = f"{kept}_{len(changed)}" if kept in changed else kept
-        changed[kept] = map_value(f"{prefix}{_telling(key, mapping)}", value, change)
-    return changed
 
 
 def find_in_fields(leaves: Sequence[Leaf], pii: bool = True) -> list[Found]:
@@ -103,16 +66,6 @@ def _redacted(text: str, found: Sequence[Found], stand_in: Callable[[str], str] 
         pieces += [text[at : item.start], said]
         at = item.end
     return "".join([*pieces, text[at:]])
-
-
-def _telling(key: str, mapping: Mapping[str, Value]) -> str:
-    """Return the name of a value: its key, or what its siblings call it, as in `name: DB_PASS, value: …`."""
-    if key != "value":
-        return key
-    names = [str(mapping[name]).strip() for name in NAMING_KEYS if isinstance(mapping.get(name), str)]
-    if names and names[0].lower() in GENERIC_NAMES:
-        names = [str(mapping.get("subject", key))]
-    return names[0] if names else key
 
 
 def _given_away(key: str, text: str) -> Iterator[tuple[int, int, str]]:

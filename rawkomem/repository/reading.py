@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..index.lists import memory_of
-from ..index.views.past import Past
-from ..index.views.stats import stats
-from ..index.vouching import vouching
 from ..model.errors import NotFound
-from ..state.history import history
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ..index.views.past import Past
     from ..index.views.stats import Stats
     from ..model.entry import Entry, Memory
     from ..model.filters import Filter
@@ -67,6 +63,7 @@ class Reading:
 
     def history(self, name: str) -> Sequence[Step]:
         """Return every entry about a memory, in order, and what each changed."""
+        from ..state.history import history
 
         def read() -> Sequence[Step]:
             past = self._past()
@@ -76,8 +73,13 @@ class Reading:
 
     def stats(self, only: Filter | None) -> Stats:
         """Return counts over the memories inside a filter."""
+        from ..index.views.stats import stats
+
         return self._core.read(lambda: stats(self._core.view(only)))
 
     def _past(self, at: int = 0) -> Past:
+        from ..index.views.past import Past
+        from ..index.vouching import vouching
+
         catalogue = self._core.index.catalogue
         return Past(self._core.layout, catalogue, at, vouching(self._core.layout, catalogue.db))

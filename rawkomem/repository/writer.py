@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..exchange.contents import contents
-from ..exchange.sinks.tell import tell_sinks
 from ..files.append import write_locked
 from ..files.local.arrivals import note_arrivals
-from ..files.local.ledger.written import note_written
+from ..files.local.ledger.operation import operation_of
 from ..files.lock import lock
-from ..files.page import PAGE, write_page
-from ..git.user import people_here
 from ..index.stores.database import DatabaseError
 from ..model.errors import BadInput, RawkoError
+from ..model.kinds import RECORDED
 from ..model.record import replace
-from ..redaction.anonymize import unseen
-from ..redaction.entry import anonymize_entry
 from ..state.belief.trust import ARRIVALS, BASES, claimed_source
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ..files.append import Written
     from ..model.entry import Entry, Plan, Value
     from .core import Core
+
+DISTILLED = "distilled"  # how words arrive that a program made from others
 
 
 class Writer:
@@ -66,10 +62,13 @@ class Writer:
     def _anonymized(self, plan: Plan, via: str) -> Plan:
         """Replace names by ids in what was recorded or distilled: no person looked at it."""
         way = via or self._core.via
-        if not any(unseen(entry, way) for entry in plan.entries):
+        if not any(_unseen(entry, way) for entry in plan.entries):
             return plan
+        from ..git.user import people_here
+        from ..redaction.entry import anonymize_entry
+
         people = people_here(self._core.layout.project, self._core.settings.names)
-        entries = (anonymize_entry(entry, people) if unseen(entry, way) else entry for entry in plan.entries)
+        entries = (anonymize_entry(entry, people) if _unseen(entry, way) else entry for entry in plan.entries)
         return replace(plan, entries=tuple(entries))
 
     def _note_arrivals(self, entries: Sequence[Entry], via: str) -> None:
@@ -85,10 +84,14 @@ class Writer:
 
         def tell() -> None:
             if core.settings.sinks.any:
+                from ..exchange.sinks.tell import tell_sinks
+
                 tell_sinks(core.layout, core.settings.sinks, plan.code, entries, core.warn)
 
         def note() -> None:
-            if core.settings.ledger != "off":
+            if core.settings.ledger != "off" and any(operation_of(entry) for entry in entries):
+                from ..files.local.ledger.written import note_written
+
                 note_written(core.layout, entries, core.settings.ledger_days)
 
         self._try(tell, "sinks not told")
@@ -103,10 +106,14 @@ class Writer:
 
     def contents(self, file: str) -> str:
         """Return the text of MEMORY.md, with links that work from a file."""
+        from ..exchange.contents import contents
+
         return contents(self._core.reading.all(), self._core.layout.from_file(file))
 
     def write_contents(self, file: str = "") -> tuple[str, bool]:
         """Write MEMORY.md; return its path, and whether it changed."""
+        from ..files.page import PAGE, write_page
+
         file = file or self._core.layout.path(PAGE)
         with lock(self._core.layout, "write"):
             return file, write_page(file, self.contents(file))
@@ -119,3 +126,8 @@ class Writer:
                 self.write_contents()
 
         self._try(write, "MEMORY.md is not up to date")
+
+
+def _unseen(entry: Entry, via: str) -> bool:
+    """Return whether an entry was recorded or distilled, so that no person saw it before it is written."""
+    return entry.kind in RECORDED or via == DISTILLED

@@ -7,14 +7,6 @@ from typing import TYPE_CHECKING
 from ..model.entry import Plan
 from ..model.errors import BadInput
 from ..model.record import record
-from ..state.belief.claims import outcome_of, plan_claims
-from ..state.belief.evolve import MAX_CANDIDATES, plan_evolve, related_to
-from ..state.changes.amend import plan_amend
-from ..state.changes.delete import plan_delete
-from ..state.changes.feedback import plan_feedback
-from ..text.clean import one_line
-from ..text.when import MAX_SHOWN_CHARS, warnings_about, why_unusable
-from .fields import amendment, as_entry
 from .lazy import Wing
 
 if TYPE_CHECKING:
@@ -64,6 +56,8 @@ class Writing(Wing):
 
     def add(self, entry: str | Entry, fields: Mapping[str, object], on_conflict: str, evolve: bool, via: str) -> Stored:
         """Store a memory; with `evolve`, in the place of the memory that it clearly is a newer version of."""
+        from .fields import as_entry
+
         made = as_entry(entry, fields)
         if evolve and "claim" not in made.extra:  # a claim says itself what it is about
             self._check_conditions([made])
@@ -72,6 +66,8 @@ class Writing(Wing):
 
     def add_many(self, entries: Sequence[Entry], on_conflict: str, via: str) -> Sequence[Stored]:
         """Store several memories; nothing is written where one of them is refused."""
+        from ..state.belief.claims import plan_claims
+
         self._check_conditions(entries)
         plans: list[Plan] = []
         beliefs = self._repo.beliefs
@@ -84,6 +80,8 @@ class Writing(Wing):
         return _stored(plans, self._core.writer.write_decided(decide, via, _without_id(entries)))
 
     def _evolve(self, entry: Entry, via: str) -> Stored:
+        from ..state.belief.evolve import MAX_CANDIDATES, plan_evolve, related_to
+
         plans: list[Plan] = []
 
         def decide() -> Plan:
@@ -96,6 +94,9 @@ class Writing(Wing):
 
     def amend(self, name: str, entry: Entry | None, fields: Mapping[str, object], via: str) -> Written:
         """Append an entry that changes what a memory says."""
+        from ..state.changes.amend import plan_amend
+        from .fields import amendment
+
         made = amendment(entry, fields)
         self._check_conditions([made])
         plan = plan_amend(self._repo.get(name), made)
@@ -103,6 +104,11 @@ class Writing(Wing):
 
     def _check_conditions(self, entries: Sequence[Entry]) -> None:
         """Refuse conditions that can never work, and warn of those that fire on nearly every task."""
+        if not any(entry.when for entry in entries):
+            return
+        from ..text.clean import one_line
+        from ..text.when import MAX_SHOWN_CHARS, warnings_about, why_unusable
+
         for entry in entries:
             for pattern in entry.when:
                 note = why_unusable(pattern)
@@ -115,10 +121,14 @@ class Writing(Wing):
 
     def delete(self, name: str, reason: str, by: str) -> Written:
         """Append a tombstone."""
+        from ..state.changes.delete import plan_delete
+
         return self._core.writer.write(plan_delete(self._repo.get(name), reason, by))[0]
 
     def feedback(self, name: str, signal: str, reason: str, by: str) -> Written:
         """Append a vote."""
+        from ..state.changes.feedback import plan_feedback
+
         return self._core.writer.write_decided(lambda: plan_feedback(self._repo.get(name), signal, reason, by))[0]
 
 
@@ -129,6 +139,8 @@ def _without_id(entries: Sequence[Entry]) -> Callable[[Entry], bool]:
 
 
 def _stored(plans: Sequence[Plan], written: Sequence[Written]) -> list[Stored]:
+    from ..state.belief.claims import outcome_of
+
     stored: list[Stored] = []
     rest = list(written)
     for plan in plans:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rawkomem.format.frontmatter import Unreadable, read_frontmatter
+from rawkomem.format.field import Unreadable
+from rawkomem.format.frontmatter import read_frontmatter
 from rawkomem.format.handler import RawkoHandler
 
 

@@ -57,7 +57,73 @@ def test_an_edited_entry_is_whose_edit_it_is(git, memories, project):
     (memories / "a.md").write_text(entry("one"))  # back to what the person wrote
     assert states(project) == {"one": UNCOMMITTED}
     git.commit("back", BOT)
+    assert states(project) == {"one": AGENT}
+
+
+def test_an_agent_cannot_revive_what_a_person_withdrew(git, memories, project):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    append(memories / "a.md", entry("two"))
+    git.commit()
+    (memories / "a.md").write_text(entry("one"))
+    git.commit("withdrawn")
+    append(memories / "a.md", entry("two"))
+    git.commit("revived", BOT)
+    assert states(project) == {"one": PERSON, "two": AGENT}
+    git("revert", "--no-edit", "HEAD", by=ADA)
+    git("revert", "--no-edit", "HEAD", by=ADA)
+    assert states(project) == {"one": PERSON, "two": PERSON}
+
+
+@pytest.mark.parametrize("merge", [("merge", "-q", "stale"), ("merge", "-q", "-s", "ours", "main")])
+def test_nor_by_a_branch_from_before(git, memories, project, merge):
+    (memories / "a.md").write_text(entry("one"))
+    first = git.commit()
+    if "ours" not in merge:
+        (memories / "b.md").write_text(entry("two"))
+        git.commit()
+    (memories / ("a.md" if "ours" in merge else "b.md")).unlink()
+    git.commit("withdrawn")
+    git("checkout", "-q", "-b", "stale", first)
+    if "ours" not in merge:
+        (memories / "b.md").write_text(entry("two"))
+        git.commit("the same text", BOT)
+        git("checkout", "-q", "main")
+    git(*merge, by=BOT)
+    found = states(project)
+    assert found == ({"one": UNKNOWN} if "ours" in merge else {"one": PERSON, "two": AGENT})
+
+
+def test_of_the_same_text_on_two_branches_a_person_counts(git, memories, project):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    git("checkout", "-q", "-b", "side")
+    (memories / "b.md").write_text(entry("two"))
+    git.commit("agent", BOT)
+    git("checkout", "-q", "main")
+    (memories / "b.md").write_text(entry("two"))
+    git.commit("person")
+    git("merge", "-q", "--no-edit", "side")
+    assert states(project) == {"one": PERSON, "two": PERSON}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such names there")
+def test_files_with_odd_names_have_authors(git, memories, project):
+    for number, name in enumerate(('a"b', "bäck\\slash", "ordinär")):
+        (memories / f"{name}.md").write_text(entry(f"e{number}"))
+    git.commit()
+    assert states(project) == {f"e{number}": PERSON for number in range(3)}
+
+
+def test_a_copy_is_whose_copy_it_is(git, memories, project):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    (memories / "b.md").write_text(entry("one"))
+    git.commit("copied", BOT)
     assert states(project) == {"one": PERSON}
+    (memories / "a.md").unlink()
+    git.commit("withdrawn")
+    assert states(project) == {"one": AGENT}
 
 
 def test_renamed_and_untouched_files_keep_their_authors(git, memories, project):
@@ -276,6 +342,11 @@ def test_reading_on_is_reading_anew(git, memories, project):
         lambda: git("commit", "-q", "--amend", "--no-edit", f"--author={ADA[0]} <{ADA[1]}>"),
         lambda: ((memories / "b.md").write_text(entry("three")), git.commit("agent", BOT)),
         lambda: git("reset", "-q", "--hard", "HEAD~1"),
+        lambda: ((memories / "b.md").write_text(entry("three")), git.commit("agent", BOT)),
+        lambda: ((memories / "b.md").unlink(), git.commit("withdrawn")),
+        lambda: ((memories / "b.md").write_text(entry("three")), git.commit("again")),
+        lambda: git("mv", ".rawko/memories/b.md", ".rawko/memories/c.md") or git.commit("moved", BOT),
+        lambda: ((memories / "c.md").unlink(), git.commit("gone")),
         lambda: ((memories / "a.md").unlink(), git.commit("gone")),
     ]
     for step in steps:

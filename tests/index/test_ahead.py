@@ -9,7 +9,8 @@ import pytest
 
 from rawkomem.files.layout import Layout
 from rawkomem.index import ahead, batches
-from rawkomem.index.ahead import ReadAhead, read_for_index
+from rawkomem.index.ahead import ReadAhead
+from rawkomem.index.tail import read_for_index
 from tests.torture.helpers import assert_equals_rebuild, change, index_of, memory, write
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from rawkomem.files.layout import Layout, user_cache
 from rawkomem.files.local.private import make_private_folder
-from rawkomem.index import ahead, batches, ingest, reconcile
+from rawkomem.index import batches, ingest, reconcile, tail
 from rawkomem.index import index as indexing
 from rawkomem.index.stores.database import index_path
 from rawkomem.model.entry import Entry
@@ -52,7 +52,7 @@ def test_a_touched_file_is_not_read_again(repository, memories, monkeypatch):
     repository.sync()
     settle(repository)
     os.utime(file)
-    monkeypatch.setattr(ingest, "read_for_index", lambda *_: pytest.fail("the bytes are the same"))
+    monkeypatch.setattr(ingest.Ingest, "_read", lambda *_: pytest.fail("the bytes are the same"))
     assert repository.sync().read == 0
     settle(repository)
     monkeypatch.setattr(indexing.Index, "sync", lambda *_: pytest.fail("the touch was noted"))
@@ -213,7 +213,7 @@ def test_a_file_that_changes_to_and_fro_during_a_sync_is_read_again(repository, 
     write(memories, "b.md", change("feedback", "mem_1", signal="helpful"))
     repository.sync()
     settle(repository)
-    real = ahead.read_bytes
+    real = tail.read_bytes
 
     def checkout_and_back(path):
         if path != str(file):
@@ -223,10 +223,10 @@ def test_a_file_that_changes_to_and_fro_during_a_sync_is_read_again(repository, 
         file.write_text(memory("A", "true", id="mem_1"), "utf-8")
         return data
 
-    monkeypatch.setattr(ahead, "read_bytes", checkout_and_back)
+    monkeypatch.setattr(tail, "read_bytes", checkout_and_back)
     write(memories, "b.md", change("feedback", "mem_1", signal="harmful"))
     repository.sync()
-    monkeypatch.setattr(ahead, "read_bytes", real)
+    monkeypatch.setattr(tail, "read_bytes", real)
     assert repository.get("mem_1").body == "true"
     assert_equals_rebuild(repository.core.index)
 

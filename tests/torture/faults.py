@@ -61,11 +61,12 @@ COMMANDS = {
     "import": (["import", "NOTES.md", "--from", "markdown", "--json"], ""),
     "retention": (["retention", "--json"], ""),
     "log": (["@log"], ""),
+    "log add": (["log", "add", "--goal", "Ship it", "--json"], ""),
     "trace": (["trace", "add", "--goal", "Ship it", "--plan", "p", "--json"], ""),
 }
 CLOCK = {"retention": LATER}
 TIDY = ("sync", "rebuild", "consolidate", "retention", "import", "purge")  # parts of which may be done when they fail
-EVENTS = ("feedback", "log", "trace")  # of which a killed run and its retry are two
+EVENTS = ("feedback", "log", "log add", "trace")  # of which a killed run and its retry are two
 
 
 class Driver:

@@ -20,6 +20,8 @@ from tests.torture.helpers import assert_equals_rebuild
 MAX_FIRST_SECONDS = 3 * indexing.MAX_ANSWER_SYNC_S  # of processor time: a sync, the process that reads ahead, a batch
 MAX_QUESTION_STARTS = 60  # of a question on a complete index
 MAX_READING_STARTS = 80  # of list, show and stats
+MAX_VOTE_STARTS = 14  # of a vote on a memory with one entry
+MAX_LONG_VOTE_STARTS = 20  # of a vote on a memory with 5,000 entries
 QUESTIONS = (("inject", "deploy the service"), ("search", "deploy the service"))
 SMALL = {
     "expensive_regexes": (60, "regex-1"),
@@ -145,11 +147,14 @@ def test_given_files_of_any_size_are_refused_and_not_read_whole(tmp_path, projec
 # A long history
 
 
-def test_a_vote_on_a_memory_with_thousands_of_votes_reads_no_other_file(memories, rawkomem):
+def test_a_vote_costs_little_whatever_the_history(memories, rawkomem, tmp_path_factory):
+    """Compiled modules are kept between the processes, as in an installation."""
+    compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path_factory.mktemp("compiled"))}
     hostile.many_votes(memories, 5_000, 12)
-    rawkomem("sync")
-    many = starts(rawkomem, "feedback", "voted", "--helpful")
     hostile.write(memories, "calm", hostile.entry("calm", when="calm"))
     rawkomem("sync")
-    one = starts(rawkomem, "feedback", "calm", "--helpful")
-    assert many - one < 20
+    for id, most in (("calm", MAX_VOTE_STARTS), ("voted", MAX_LONG_VOTE_STARTS)):
+        rawkomem.process("feedback", id, "--helpful", env=compiled)
+        took = min(starts(rawkomem, "feedback", id, "--helpful", env=compiled) for _ in range(3))
+        assert took <= most, f"{took:.1f} starts for a vote on {id}"
+    assert json.loads(rawkomem("show", "voted", "--json").stdout)["helpful"] == 4

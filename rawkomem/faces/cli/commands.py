@@ -11,11 +11,9 @@ from typing import Any, TypeVar
 import click
 
 from ...files.given_text import read_stdin
-from ...hosts import person
-from ...hosts.person import PERSON
 from ...model.errors import NotFound
-from ...repository import Repository
 from .hot import HOT, run_of
+from .opening import open_repository
 from .options import together
 from .terminal import note
 
@@ -34,13 +32,13 @@ COMMANDS = {
     "tokens": ("memories.why", "Tell what injection has cost, by session."),
     "list": ("memories.read", "List memories, the last changed first."),
     "show": ("memories.read", "Show one memory."),
-    "stats": ("memories.read", "Count memories, and tell which are used."),
+    "stats": ("", "Count memories, and tell which are used."),
     "browse": ("setup.browse", "Look at memories in a browser, review and rate them."),
     "history": ("memories.explain", "Tell what happened to a memory, entry by entry."),
     "explain": ("memories.explain", "Tell how far a memory is believed, and why."),
     "amend": ("memories.write", "Change what a memory says, by appending."),
     "evolve": ("memories.believe", "Store a text in the place of the memory that it is a newer version of."),
-    "feedback": ("memories.believe", "Vote on a memory: it helped, or it did harm."),
+    "feedback": ("", "Vote on a memory: it helped, or it did harm."),
     "reinforce": ("memories.believe", "Say that a memory turned out to be true."),
     "dispute": ("memories.believe", "Say that a memory is doubtful."),
     "conflicts": ("memories.believe", "Show claims that contradict each other and wait for a review."),
@@ -115,6 +113,11 @@ HELP = {
 
     TASK '-' reads it from standard input. A memory is eligible when one of its conditions fires or when it is relevant
     enough; nothing relevant is a good answer: empty output, exit code 0.""",
+    "stats": """Count memories, and tell which are used.
+
+    Counts what 'rawkomem list' shows with the same filters; 'statuses' counts every memory. Uses are injections on this
+    machine.""",
+    "feedback": "Vote on a memory: it helped, or it did harm.",
     "sync": """Bring the index up to date with the files.
 
     Every search does this by itself; run it to pay for a large change at a time you choose.""",
@@ -209,11 +212,6 @@ def run_click(argv: list[str]) -> int:
         return 1
 
 
-def open_repository(folder: str) -> Repository:
-    """Open the repository that a command works on."""
-    return Repository.open(folder, via=arrival())
-
-
 def pass_repository(function: Callable[..., T]) -> Callable[..., T]:
     """Return a click command that passes the repository of its folder as the first argument."""
 
@@ -224,25 +222,18 @@ def pass_repository(function: Callable[..., T]) -> Callable[..., T]:
     return update_wrapper(command, function)
 
 
-watched = False  # set by the demo in its own processes: they have no terminal, and a person looks on
-
-
-def arrival() -> str:
-    """Return who writes: a person only at a terminal with no agent above, because a pipe means a program."""
-    return PERSON if watched else person.arrival()
-
-
 def _click_of(name: str) -> click.Command:
     """Return a hot command as a click command."""
     hot = HOT[name]
 
     def command(folder: str, /, arguments: tuple[str, ...] = (), **values: Any) -> None:
-        if arguments == ("-",):
+        if arguments == ("-",) and not hot.single:
             arguments = (read_stdin(strict=False),)
         lists = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
         run_of(name)(folder, list(arguments), **lists)
 
     declared = together(*hot.options)(click.pass_obj(command))
     if hot.argument:
-        declared = click.argument("arguments", metavar=hot.argument.upper(), nargs=-1, required=not hot.raw)(declared)
+        shape = {"callback": lambda ctx, own, given: (given,)} if hot.single else {"nargs": -1, "required": not hot.raw}
+        declared = click.argument("arguments", metavar=hot.argument.upper(), **shape)(declared)
     return click.command(name, help=HELP[name])(declared)

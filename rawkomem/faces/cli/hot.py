@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from ...model.record import record
-from .options import AGENT, BUDGET, EXPLAIN, FILTERS, JSON, LIMIT, PROFILE, SESSION, STRICT, WHICH, Option
+from .options import AGENT, BUDGET, BY, EXPLAIN, FILTERS, JSON, LIMIT, PROFILE, REASON, SESSION, STRICT, WHICH, Option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Hot:
     options: tuple[Option, ...]
     module: str
     argument: str = ""
+    single: bool = False  # takes exactly one argument
     raw: bool = False  # takes its words as they are: of a hook, not even wrong usage may end in an exit code
 
 
@@ -56,11 +57,21 @@ INJECT = (
     *WHICH,
 )
 
+FEEDBACK = (
+    REASON,
+    BY,
+    JSON,
+    Option(("--helpful",), "flag", "It helped.", False),
+    Option(("--harmful",), "flag", "It did harm: it counts for half from now on.", False),
+)
+
 MARKER_SIZE = Option(("--marker-size",), "number", "Characters of a conflict marker.", 7)
 
 HOT = {
     "search": Hot(SEARCH, "rawkomem.faces.cli.memories.search", "query"),
     "inject": Hot(INJECT, "rawkomem.faces.cli.memories.inject", "task"),
+    "stats": Hot((*FILTERS, JSON), "rawkomem.faces.cli.memories.stats"),
+    "feedback": Hot(FEEDBACK, "rawkomem.faces.cli.memories.feedback", "id", single=True),
     "sync": Hot((DEEP, JSON), "rawkomem.faces.cli.keeping.sync"),
     "merge-driver": Hot((MARKER_SIZE,), "rawkomem.faces.cli.keeping.merge_driver", "files"),  # run by git
     "hook": Hot((), "rawkomem.hosts.hooks.run", "host event", raw=True),
@@ -82,7 +93,7 @@ def parse(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
     options = {name: option for option in hot.options for name in (*option.names, *option.aliases)}
     values = {option.key: [] if option.kind == "many" else option.default for option in options.values()}
     arguments = _fill(argv[1:], options, values)
-    if arguments is None or bool(arguments) != bool(hot.argument):
+    if arguments is None or bool(arguments) != bool(hot.argument) or (hot.single and len(arguments) > 1):
         return None
     return folder, argv[0], values, arguments
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ...format.frontmatter import Unreadable, read_frontmatter
+from ...format.field import Unreadable
+from ...format.frontmatter import read_frontmatter
 from ...format.mentions import WIKILINK
 from ...format.split import split
 from ...model.record import record

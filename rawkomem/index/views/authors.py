@@ -1,6 +1,6 @@
 """Who committed each entry, kept in the index: git is asked when HEAD moved.
 
-introduced  digest of an entry → author of the first commit that brought it, in all of history up to `head`
+introduced  digest of an entry in HEAD → author of the commit that brought it (git/authorship.py)
 committed   the digests of the entries of each file in HEAD, by blob: a blob that is known is not read again
 vouched     the digests of the entries in HEAD that a person committed
 authorship  stamp, head, ignored, why, at: what was asked when; names: of everybody who committed an entry that is in

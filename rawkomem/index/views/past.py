@@ -8,7 +8,7 @@ from ...redaction.entry import redact_entry
 from ...state.fold import fold
 from ...text.condition import read_condition
 from ...text.when import fires
-from ..ahead import read_for_index
+from ..tail import read_for_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,7 +52,7 @@ class Past:
     def _entries(self, path: str) -> tuple[Entry, ...]:
         if path not in self._read:
             try:
-                self._read[path] = read_for_index(self.layout, path)[0].entries
+                self._read[path] = read_for_index(self.layout, path).reading.entries
             except OSError:  # gone or unreadable since the last sync: it can tell nothing
                 self._read[path] = ()
         return self._read[path]

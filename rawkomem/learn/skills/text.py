@@ -9,7 +9,8 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from ...format.frontmatter import Unreadable, read_frontmatter
+from ...format.field import Unreadable
+from ...format.frontmatter import read_frontmatter
 from ...format.read_entries import read_entries
 from ...model.record import record
 from ...redaction.find import redact

@@ -6,7 +6,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from ...files.contents import read_bytes
-from ...format.frontmatter import MAX_BYTES, Unreadable, read_frontmatter
+from ...format.field import Unreadable
+from ...format.frontmatter import MAX_BYTES, read_frontmatter
 from .table import BOTH, REMOVED, ROWS, rows_by_key
 from .values import is_name
 

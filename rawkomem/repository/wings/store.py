@@ -13,7 +13,8 @@ from ...exchange.folder import write_text
 from ...files.given_text import read_text_file
 from ...files.layout import Layout, user_repository_config
 from ...files.local.background import is_background, steps_aside, yield_disk
-from ...format.frontmatter import Unreadable, read_frontmatter
+from ...format.field import Unreadable
+from ...format.frontmatter import read_frontmatter
 from ...index.contextual.fill import deepen
 from ...index.contextual.pace import Pace
 from ...index.open_store import (

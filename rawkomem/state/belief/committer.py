@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
 PERSON, AGENT, UNCOMMITTED, UNKNOWN = "person", "agent", "uncommitted", "unknown"
 
+AUTHORS = "\x1f"  # between several authors of one text
 HIDDEN = "?"  # an author that the history at hand does not tell: no git, a shallow or partial clone, an ignored folder
 
 # Names and e-mail addresses of authors that are no people, in any case; * stands for any characters.
@@ -24,7 +25,13 @@ AGENTS = (
 
 
 def state_of(author: str, agents: Sequence[str] = AGENTS) -> str:
-    """Return what an author makes of an entry: `Name <e-mail>`, and behind a tab the committer, if it is another."""
+    """Return what an author makes of an entry: `Name <e-mail>`, and behind a tab the committer, if it is another.
+
+    Of several authors who brought the same text in parallel, a person counts.
+    """
+    if AUTHORS in author:
+        states = {state_of(one, agents) for one in author.split(AUTHORS)}
+        return next(state for state in (PERSON, AGENT, UNKNOWN) if state in states)
     if author in ("", HIDDEN):
         return UNKNOWN if author else UNCOMMITTED
     return AGENT if any(_is_agent(name, agents) for name in author.split("\t")) else PERSON

@@ -11,8 +11,8 @@ from ....files.read import QUARANTINE
 from ....model.errors import BadInput
 from ....model.problem import STYLE
 from ....text.count import count
-from ..commands import open_repository
 from ..memories.cite import tell_stale
+from ..opening import open_repository
 from ..options import JSON
 from ..terminal import fields_of, note, paint, say, say_json
 from .check_staged import staged_options, tell_staged

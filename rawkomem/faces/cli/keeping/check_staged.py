@@ -15,7 +15,7 @@ from ....model.errors import BadInput, NotFound
 from ....model.problem import Problem
 from ....repository import Repository
 from ....text.count import count
-from ..commands import open_repository
+from ..opening import open_repository
 from ..terminal import fields_of, note, paint, say, say_json
 
 

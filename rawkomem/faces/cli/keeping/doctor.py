@@ -6,7 +6,7 @@ import click
 
 from ....model.errors import NotFound
 from ....model.record import as_dict
-from ..commands import open_repository
+from ..opening import open_repository
 from ..options import JSON
 from ..terminal import paint, say, say_json
 

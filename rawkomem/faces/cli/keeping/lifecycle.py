@@ -19,7 +19,8 @@ from ....state.derive import sources_in
 from ....state.lifecycle.compress import IDLE_DAYS, MAX_DIGESTS, MIN_MEMBERS, Compression
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository, pass_repository
+from ..commands import pass_repository
+from ..opening import open_repository
 from ..options import DRY_RUN, JSON, LIMIT
 from ..terminal import note, paint, say, say_json, wide
 from .check_staged import staged_repositories

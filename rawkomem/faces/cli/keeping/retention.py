@@ -12,7 +12,8 @@ from ....repository import Repository
 from ....repository.wings.retention import Retained
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository, pass_repository
+from ..commands import pass_repository
+from ..opening import open_repository
 from ..options import DRY_RUN, JSON
 from ..terminal import note, paint, say, say_json
 

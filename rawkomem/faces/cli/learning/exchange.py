@@ -19,7 +19,8 @@ from ....repository import Repository
 from ....repository.wings.exchange import Import
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import open_repository, pass_repository
+from ..commands import pass_repository
+from ..opening import open_repository
 from ..options import DRY_RUN, FILTERS, JSON, together
 from ..terminal import note, paint, say, say_json, wide
 

@@ -19,7 +19,8 @@ from ....repository import Repository
 from ....repository.wings import skills
 from ....text.clean import clean, one_line
 from ....text.count import count
-from ..commands import open_repository, pass_repository
+from ..commands import pass_repository
+from ..opening import open_repository
 from ..options import BY, DRY_RUN, EXPLAIN, JSON, LIMIT, REASON
 from ..terminal import bracketed, note, paint, say, say_either, say_json, say_rows
 

@@ -1,4 +1,4 @@
-"""Implement decisions about memories: `rawkomem feedback`, `dispute`, `quarantine`, `review`, `evolve`, and more."""
+"""Implement decisions about memories: `rawkomem reinforce`, `dispute`, `quarantine`, `review`, `evolve`, and more."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import click
 from ....files.append import Written
 from ....files.given_text import read_stdin
 from ....format.compose import entry_from_text
-from ....git.user import user_name
 from ....model.entry import Memory
 from ....model.errors import BadInput
 from ....model.record import replace
@@ -21,8 +20,9 @@ from ....state.belief.conflicts import Conflict
 from ....state.belief.prose import Contradiction
 from ....text.clean import one_line
 from ..commands import pass_repository
-from ..options import BY, JSON, REASON, together
-from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows
+from ..options import BY, JSON, REASON
+from ..terminal import name_of, note, say, say_json, say_rows
+from .decided import report, side, who
 
 SUPERSEDE = click.option("--supersede", is_flag=True, help="Put it into the place of what it contradicts.")
 KEEP_BOTH = click.option("--keep-both", is_flag=True, help="Both hold: that settles the conflict.")
@@ -43,19 +43,6 @@ def decision(name: str, done: str = "") -> Callable[[Any], Any]:
         return click.command(name)(function)
 
     return declare
-
-
-@click.command("feedback")
-@click.argument("id")
-@together(REASON, BY, JSON)
-@click.option("--helpful", "signal", flag_value="helpful", help="It helped.")
-@click.option("--harmful", "signal", flag_value="harmful", help="It did harm: it counts for half from now on.")
-@pass_repository
-def feedback_command(repository: Repository, id: str, signal: str | None, reason: str, by: str, as_json: bool) -> None:
-    """Vote on a memory: it helped, or it did harm."""
-    if not signal:
-        raise BadInput("which way?", "give --helpful or --harmful")
-    report(repository, id, [repository.feedback(id, signal, reason, who(by))], f"counted as {signal}", as_json)
 
 
 @decision("reinforce", "reinforced")
@@ -174,8 +161,8 @@ def conflicts_command(repository: Repository, as_json: bool) -> None:
         say_json([*(_conflict_json(repository, conflict) for conflict in found), *map(_pair_json, pairs)])
         return
     for conflict in found:
-        for sign, side in (("", conflict.memory), ("  against ", conflict.other)):
-            say(f"{sign}{name_of(side)}  {_claim(side)}  trust {repository.beliefs.trust(side).value:.2f}")
+        for sign, one in (("", conflict.memory), ("  against ", conflict.other)):
+            say(f"{sign}{name_of(one)}  {_claim(one)}  trust {repository.beliefs.trust(one).value:.2f}")
     if found:
         note("settle one with 'rawkomem review ID', --activate, --reject, --supersede or --keep-both")
     for pair in pairs:
@@ -192,11 +179,6 @@ def _pair_json(pair: Contradiction) -> dict[str, Any]:
     return {**sides, "older_says": pair.said.other, "newer_says": pair.said.one}
 
 
-def who(by: str) -> str:
-    """Return who decides: the name that was given, else the user's."""
-    return by or user_name()
-
-
 def settle(supersede: bool, keep_both: bool) -> str:
     """Return how a conflict is settled."""
     if supersede and keep_both:
@@ -204,37 +186,11 @@ def settle(supersede: bool, keep_both: bool) -> str:
     return "supersede" if supersede else "keep_both" if keep_both else ""
 
 
-def report(repository: Repository, name: str, written: Sequence[Written], done: str, as_json: bool) -> None:
-    """Print what was done, and the memory's status now."""
-    memory = repository.get(name)
-    done = "proposed" if any(item.entry.id in memory.proposed for item in written) else done
-    superseded = (item.entry.about for item in written if item.entry.kind == "supersede")
-    others = [id for id in superseded if id != memory.id]
-    if as_json:
-        say_json({**side(memory), "done": done, "superseded": others, "entries": [item.entry.id for item in written]})
-        return
-    say(f"{paint(done, 'green')}  {name_of(memory)}  {paint(memory.path, 'dim')}")
-    if done == "proposed":
-        note(f"a person vouches for {memory.id}: the change waits for 'rawkomem review {memory.id}'")
-    for id in others:
-        say(f"  in the place of {id}")
-    still_open = [conflict.other.id for conflict in repository.beliefs.conflicts() if conflict.memory.id == memory.id]
-    if still_open and memory.status == "active":
-        note(f"still in conflict with {', '.join(still_open)}: --supersede or --keep-both settles it")
-
-
 def _claim(memory: Memory) -> str:
     from ....state.belief.claims import claim_of
 
     claim = claim_of(memory)
     return one_line(f"{claim.subject} {claim.predicate} = {claim.value}", 80) if claim else ""
-
-
-def side(memory: Memory) -> dict[str, Any]:
-    """Return a memory as one side of a decision, for JSON."""
-    said = {"claim": memory.extra.get("claim"), "conflicts_with": list(memory.conflicts_with)}
-    votes = fields_of(memory, "disputes", "reinforcements", "helpful", "harmful", "path")
-    return {**fields_of(memory, "id", "title", "status", "reason"), **said, **votes}
 
 
 def _conflict_json(repository: Repository, conflict: Conflict) -> dict[str, Any]:

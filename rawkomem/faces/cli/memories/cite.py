@@ -12,7 +12,7 @@ from ....git.citations import GONE, STALE, UNKNOWN, Cited, place_from
 from ....git.user import user_name
 from ....model.entry import Memory
 from ....text.clean import one_line
-from ..commands import open_repository
+from ..opening import open_repository
 from ..options import BY, JSON
 from ..terminal import note, paint, say, say_json
 

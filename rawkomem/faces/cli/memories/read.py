@@ -1,4 +1,4 @@
-"""Implement `rawkomem list`, `show` and `stats`."""
+"""Implement `rawkomem list` and `show`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ....text.clean import one_line
 from ....text.count import count
 from ..commands import pass_repository
 from ..options import AS_OF, FILTERS, JSON, together
-from ..terminal import bracketed, day, draws, paint, say, say_json, sparkline, tell_nothing, wide
+from ..terminal import bracketed, day, paint, say, say_json, tell_nothing, wide
 from .cite import cited_json, cited_line
+from .stats import used_json
 
 if TYPE_CHECKING:
     from ....index.catalogue import Row
-    from ....index.views.stats import Stats, Used
     from ....model.entry import Memory
     from ....state.belief.trust import Trust
 
@@ -37,7 +37,7 @@ def list_command(repository: Repository, as_json: bool, **which: Any) -> None:
     rows = repository.list(filter_of(**which))
     if as_json:
         used = repository.lifecycle.accesses()
-        say_json([{**as_dict(row), **_times(row), **_used(used.get(row.id, Access()))} for row in rows])
+        say_json([{**as_dict(row), **_times(row), **used_json(used.get(row.id, Access()))} for row in rows])
         return
     for row in rows:
         say(_line(row))
@@ -55,10 +55,6 @@ def _line(row: Row) -> str:
 
 def _times(of: Row | Memory) -> dict[str, str]:
     return {key: iso(getattr(of, key)) for key in ("created", "updated", "valid_from", "valid_until")}
-
-
-def _used(access: Access) -> dict[str, Any]:
-    return {"accesses": access.count, "last_access": iso(access.last)}
 
 
 def _strength(repository: Repository, memory: Memory) -> dict[str, Any]:
@@ -84,7 +80,14 @@ def show_command(repository: Repository, id: str, as_of: str, as_json: bool) -> 
         citations = {"citations": [cited_json(item) for item in cited]} if cited else {}
         believed = {"trust": trust_json(trust)}
         columns = {**promoted(memory, access.count, access.last), "last_accessed": iso(access.last)}
-        facts = {**columns, **_times(memory), **_used(access), **_strength(repository, memory), **believed, **citations}
+        facts = {
+            **columns,
+            **_times(memory),
+            **used_json(access),
+            **_strength(repository, memory),
+            **believed,
+            **citations,
+        }
         say_json({**as_dict(memory), **facts})
         return
     say(paint(one_line(memory.title) or "(draft)", "bold"))
@@ -140,41 +143,3 @@ def _facts(memory: Memory, access: Access) -> list[tuple[str, str]]:
 def _claimed(memory: Memory) -> str:
     claim = claim_of(memory)
     return f"{claim.subject} {claim.predicate} = {claim.value}" if claim else ""
-
-
-@click.command("stats")
-@together(*FILTERS, JSON)
-@pass_repository
-def stats_command(repository: Repository, as_json: bool, **which: Any) -> None:
-    """Count memories, and tell which are used.
-
-    Counts what 'rawkomem list' shows with the same filters; 'statuses' counts every memory. Uses are injections on this
-    machine.
-    """
-    stats = repository.stats(filter_of(**which))
-    if as_json:
-        used = {name: [_used_json(item) for item in getattr(stats, name)] for name in ("most_used", "least_used")}
-        say_json({**as_dict(stats), **used})
-    elif stats.memories:
-        _print_stats(stats)
-    else:
-        tell_nothing(repository, "no memory passes these filters")
-
-
-def _used_json(item: Used) -> dict[str, Any]:
-    return {"id": item.id, "title": item.title, **_used(Access(item.count, item.last))}
-
-
-def _print_stats(stats: Stats) -> None:
-    used = f"{stats.unused} of them never used; {count(stats.uses, 'use')} in all"
-    lines = [("memories", f"{stats.memories}, {used}")]
-    for name in ("kinds", "importance", "tags", "statuses"):
-        counts = ", ".join(f"{count} {value}" for value, count in getattr(stats, name).items())
-        lines.append((name, counts or "none"))
-    least = [item for item in stats.least_used if item not in stats.most_used]
-    for name, items in (("most used", stats.most_used), ("least used", least)):
-        lines += [(name, f"{item.count:4}  {one_line(item.title or item.id, wide() - 20)}") for item in items]
-    if draws():
-        lines += [("by week", sparkline(stats.weeks, "week")), ("uses by day", sparkline(stats.days, "day"))]
-    for name, text in lines:
-        say(f"{paint(f'{name:11}', 'dim')} {text}")

@@ -16,7 +16,8 @@ from ....text.clean import one_line
 from ..commands import pass_repository
 from ..options import BY, JSON, REASON, YES, together
 from ..terminal import fields_of, name_of, note, paint, say, say_json, say_rows
-from .believe import KEEP_BOTH, SUPERSEDE, held, held_line, report, settle, side, who
+from .believe import KEEP_BOTH, SUPERSEDE, held, held_line, settle
+from .decided import report, side, who
 
 VOUCHING = ("accept", "activate")  # verdicts by which a person vouches for somebody else's words
 DECISIONS = {"accept": "accepted", "decline": "declined"}  # on proposed changes

@@ -9,7 +9,7 @@ import webbrowser
 import click
 
 from ...web.server import PageServer, open_for_page
-from ..commands import arrival
+from ..opening import arrival
 from ..terminal import note, say
 
 

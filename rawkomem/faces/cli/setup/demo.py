@@ -15,7 +15,7 @@ import click
 
 from ....files.local.made import adopt
 from ....model.record import record
-from .. import commands, main
+from .. import main, opening
 from ..terminal import note, paint, say
 
 PAUSE_S = 1.5  # seconds after each step on a terminal, for reading
@@ -138,7 +138,7 @@ def _run(command: str, project: str, around: Mapping[str, str]) -> str:
 
 def run_watched() -> None:
     """Run the command line of a step in this process. What it writes counts as written by the person who watches."""
-    commands.watched = True
+    opening.watched = True
     main()
 
 

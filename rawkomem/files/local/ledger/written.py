@@ -14,6 +14,7 @@ from ....state.fold import created
 from ....state.lifecycle.promoted import memory_type
 from ...layout import Layout
 from ..private import local_path
+from .operation import operation_of
 from .spool import SPOOL, append_lines, spool_line
 from .trim import seal_and_trim
 
@@ -30,20 +31,8 @@ def note_written(layout: Layout, entries: Iterable[Entry], keep_days: int = 0) -
 
 def _line(entry: Entry) -> str:
     """Return the entry as a line for the spool; empty for entries that change no content, such as votes."""
-    operation = _operation(entry)
+    operation = operation_of(entry)
     return spool_line(operation, entry.at, entry.by, VALUES[operation](entry)) if operation else ""
-
-
-def _operation(entry: Entry) -> str:
-    if entry.kind == "lesson" and "patternId" in entry.extra:
-        return "lesson"
-    if entry.kind == "skill" and sources_in(entry.extra):
-        return "synthesize"
-    if entry.kind == "reflection":
-        return "reflect"
-    if entry.kind == "delete":
-        return "delete"
-    return "retain" if entry.creates or entry.kind == "amend" else ""
 
 
 def _retained(entry: Entry) -> dict[str, str]:

@@ -1,0 +1,17 @@
+"""Implement `rawkomem feedback`: vote on a memory. Agents vote after every task, so it starts without click."""
+
+from __future__ import annotations
+
+from ....model.errors import BadInput
+from ..opening import open_repository
+from .decided import report, who
+
+
+def run(folder: str, arguments: list[str], helpful: bool, harmful: bool, reason: str, by: str, as_json: bool) -> None:
+    """Append a vote and print what became of it."""
+    if helpful == harmful:
+        raise BadInput("which way?", "give either --helpful or --harmful")
+    (id,) = arguments
+    repository = open_repository(folder)
+    signal = "helpful" if helpful else "harmful"
+    report(repository, id, [repository.feedback(id, signal, reason, who(by))], f"counted as {signal}", as_json)

@@ -1,0 +1,54 @@
+"""Fields that are told to be bare without any rule hold nothing that a rule finds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rawkomem.model.ids import new_id
+from rawkomem.model.kinds import CHANGES, CREATES
+from rawkomem.redaction.fields import find_in_fields
+from rawkomem.redaction.leaves import EMPTY_KEYS, ID_KEYS, ID_STARTS, TIME_KEYS, WORD_KEYS, are_bare
+
+SECRET_WORDS = ("password", "token", "secret", "apikey", "bearer", "root", "key", "passwort", "is", "login")
+words = st.one_of(st.from_regex(r"[a-z]{1,16}", fullmatch=True), st.sampled_from(SECRET_WORDS))
+numbered = st.from_regex(r"[0-9]{13}_[0-9a-f]{6}", fullmatch=True)
+ids = st.tuples(st.sampled_from(sorted(ID_STARTS)), st.one_of(words, numbered)).map("_".join)
+times = st.from_regex(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z", fullmatch=True)
+leaves = st.one_of(
+    st.tuples(st.sampled_from(EMPTY_KEYS), st.just("")),
+    st.tuples(st.sampled_from(WORD_KEYS), words),
+    st.tuples(st.sampled_from(ID_KEYS), ids),
+    st.tuples(st.sampled_from(TIME_KEYS), times),
+)
+
+
+@given(leaves)
+def test_no_rule_finds_anything_in_a_bare_field(leaf):
+    assert are_bare([leaf]) and find_in_fields([leaf]) == []
+
+
+@pytest.mark.parametrize("kind", [*CHANGES, *(kind for kind in CREATES if kind != "trace")])
+def test_a_new_entry_without_words_is_bare(kind):
+    assert are_bare([("id", new_id(kind)), ("kind", kind), ("about", new_id("memory")), ("by", "ada"), ("", "")])
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("reason", "x"),
+        ("by", "ada@example.com"),
+        ("by", "Ada"),
+        ("by", "a" * 17),
+        ("about", "deploy"),
+        ("id", "sk_live"),
+        ("id", "mem_1700000000000_a1b2c3d"),
+        ("at", "2026-01-01"),
+        ("password", ""),
+        ("", "text"),
+        ("title", "text"),
+    ],
+)
+def test_anything_else_is_left_to_the_rules(key, text):
+    assert not are_bare([(key, text)])
