@@ -18,8 +18,8 @@ MAX_PATTERNS = 32  # more conditions than that make a memory fire on anything
 MAX_TEXT_CHARS = 10_000  # the subject of a task stands in its beginning
 SHORT_WORD_CHARS = 2  # `go` and `ui` are looked for as words: as parts of words they are everywhere
 MAX_SHOWN_CHARS = 40  # of a pattern in a message
-ALTERNATIVE, PATH, LINK = "alternative", "path", "link"  # beside GLOB, PHRASE, REGEX and WORDS: how something fired
-SENTENCES = {REGEX: "regex", WORDS: "words: {}", LINK: "linked from {}"}  # the others: "{how} {text!r}"
+ALTERNATIVE, PATH, LINK, PASTED = "alternative", "path", "link", "pasted"  # beside GLOB, PHRASE, REGEX and WORDS: how something fired
+SENTENCES = {REGEX: "regex", WORDS: "words: {}", LINK: "linked from {}", PASTED: "in the pasted text: {}"}  # the others: "{how} {text!r}"
 # Sentences about nothing in common: a condition that fires on two of them fires on letters, not on a subject.
 EVERYDAY = (
     "several musicians travelled south for the winter festival",
