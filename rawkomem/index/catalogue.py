@@ -234,6 +234,12 @@ class Catalogue:
         """Return all memories, newest first."""
         return [Row(*row) for row in rows(self.db, f"SELECT {COLUMNS} FROM memories ORDER BY updated DESC, id")]
 
+    def sample(self, count: int, vouched: bool) -> list[str]:
+        """Return the ids of so many memories in use, spread evenly over all ids; `vouched`: of those vouched for."""
+        where = "status = 'active'" + (" AND vouched = 1" if vouched else "")
+        ids = self._texts(f"SELECT id FROM memories WHERE {where} ORDER BY id")
+        return [ids[at * len(ids) // count] for at in range(count)] if len(ids) > count else ids
+
     def has_unvouched(self) -> bool:
         """Tell whether people vouch for memories here, and nobody does for some of them."""
         return first(self.db, "SELECT 1 FROM memories WHERE vouched = 0 LIMIT 1") is not None

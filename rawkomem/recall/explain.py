@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .limits import MIN_RELEVANCE
+from .confidence import ABOUT, weighed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,5 +21,13 @@ def explain(item: Scored) -> list[str]:
     lines = [f"{f.name:16} {f.value:7.3f} × {f.weight:g}   {f.why}" for f in item.factors]
     if item.is_named:
         lines.append("the task holds the words of its title: no floor applies")
-    floor = f"the best one needs {MIN_RELEVANCE:g} where no condition fires"
-    return [*lines, f"{'relevance':16} {item.signals.relevance:7.3f}       {floor}"]
+    return [*lines, *_evidence(item)]
+
+
+def _evidence(item: Scored) -> list[str]:
+    """Return what speaks for and against its relevance, the weightiest first; what adds nothing is left out."""
+    values = dict(item.signals.evidence)
+    added = sorted(weighed(values, "first_meaning" in values), key=lambda part: -abs(part[2]))
+    lines = [f"{name:16} {value:7.3f} → {more:+.2f}   {ABOUT[name]}" for name, value, more in added if abs(more) >= 0.005]
+    total = sum(more for *_, more in added)
+    return [*lines, f"{'confidence':16} {item.signals.confidence:7.3f}       that it is relevant: odds of e^{total:.2f}"]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from ..model.clock import DAY
 from ..model.record import replace
-from ..text.condition import PHRASE, WORDS
 from ..text.language import language
-from .limits import MAX_INJECTED, MIN_RELEVANCE
+from ..text.when import PASTED
 from .profiles import FIRED
 from .reasons import Reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ..model.entry import Memory
     from .limits import Limits
     from .profiles import Profile
@@ -21,28 +18,19 @@ if TYPE_CHECKING:
     from .score import Scored
     from .signals import Signals
 
-MIN_SHARE_OF_BEST = 0.5  # of the best one's relevance that the others need
-MIN_WORDS_RELEVANCE = 0.41  # where words of a sentence fired: such conditions are right four times in ten
-MIN_PHRASE_RELEVANCE = 0.38  # … where a lone phrase occurs in a short task; alternatives, patterns and globs need none
 MIN_TITLE_WORDS = 3  # of a title from which a task that holds them all means that memory, however it scores
 MAX_VOTES_AGAINST = 2  # harmful votes more than helpful ones from which not even a condition brings a memory
 
 
 def gate(scored: list[Scored], profile: Profile, limits: Limits, question: Question) -> list[Scored]:
-    """Mark what must not be injected; what a person vouches for is compared with its like, so bait changes no bar."""
-    best = _best_relevance(scored)
-    best_vouched = _best_relevance([item for item in scored if not item.signals.unverified])
+    """Mark what must not be injected. Each memory is judged by its own evidence; others change nothing."""
     gated = []
     for item in scored:
         named = is_named(item.memory.title, question.title_stems)
-        out = _why_out(item, named, profile, best if item.signals.unverified else best_vouched, question)
+        out = _why_out(item, named, profile, limits)
         out = out or rests_on_withdrawn(item.signals) or held_back(item.memory, limits, question.at)
         gated.append(replace(item, is_named=named, out=out))
     return gated
-
-
-def _best_relevance(items: Iterable[Scored]) -> float:
-    return max((item.signals.relevance for item in [*items][:MAX_INJECTED]), default=0.0)
 
 
 def is_named(title: str, asked: frozenset[str]) -> bool:
@@ -61,36 +49,26 @@ def withdrawn(memory: Memory) -> bool:
     return votes_against(memory) >= MAX_VOTES_AGAINST
 
 
-def _is_enough(signals: Signals, question: Question) -> bool:
-    """Return whether the condition that fired suffices; a weak one must also be somewhat relevant."""
-    fired = signals.fired
-    if fired and (signals.is_faint or fired.how == WORDS):
-        return signals.relevance >= MIN_WORDS_RELEVANCE
-    if fired and fired.how == PHRASE:
-        return question.is_long or signals.relevance >= MIN_PHRASE_RELEVANCE
-    return bool(fired)
+def has_fired(signals: Signals) -> bool:
+    """Return whether a condition fired in what the person asks, on more than words that any task holds."""
+    return bool(signals.fired) and signals.fired.how != PASTED and not signals.is_faint
 
 
-def _why_out(item: Scored, named: bool, profile: Profile, best: float, question: Question) -> Reason | None:
+def _why_out(item: Scored, named: bool, profile: Profile, limits: Limits) -> Reason | None:
     signals, memory = item.signals, item.memory
     counts_votes = "feedback" in profile.demotions
     if counts_votes and withdrawn(memory):
         return Reason("withdrawn", (memory.harmful, memory.helpful))
     if profile.gate == FIRED:
-        is_fired = _is_enough(signals, question) if signals.is_faint else signals.fired
-        return None if is_fired else Reason("nothing-fired")
+        return None if has_fired(signals) else Reason("nothing-fired")
     if profile.min_similarity and signals.cosine < profile.min_similarity:
         return Reason("not-similar", (signals.cosine, profile.min_similarity))
-    if named or signals.shares_phrase or _is_enough(signals, question):
+    if named or signals.shares_phrase:
         return None
-    if counts_votes and votes_against(memory) > 0:
+    if counts_votes and votes_against(memory) > 0 and not has_fired(signals):
         return Reason("voted-harmful")
-    if best < MIN_RELEVANCE:
-        return Reason("nothing-relevant", (MIN_RELEVANCE, best))
-    if signals.unverified and signals.relevance < MIN_RELEVANCE:  # it may not ride on another memory's relevance
-        return Reason("unverified-irrelevant", (signals.relevance, MIN_RELEVANCE))
-    if signals.relevance < MIN_SHARE_OF_BEST * best:
-        return Reason("far-from-best", (signals.relevance, best))
+    if signals.confidence < limits.min_confidence:
+        return Reason("not-confident", (signals.confidence, limits.min_confidence))
     return None
 
 

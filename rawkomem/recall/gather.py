@@ -9,7 +9,8 @@ from ..state.derive import derived_from
 from ..state.facets import claimed_about, claimed_for
 from ..text.condition import PHRASE, WORDS, read_condition
 from ..text.overlap import subject
-from ..text.when import fires_on_subject, situation_of
+from ..text.when import PASTED, Fired, fires_on_subject, situation_of
+from .evidence import named_in_paste
 from .order import in_order, is_critical
 from .score import score
 from .signals import Signals, find
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ..model.filters import Filter
     from ..state.belief.trust import Standing
     from ..state.derive import Weak
-    from ..text.when import Fired, Situation
+    from ..text.when import Situation
     from .profiles import Profile
     from .question import Question
     from .signals import Spaces
@@ -57,6 +58,10 @@ class Sources:
             return {None: self.view.stored}
         return {vouched: self.view.stored_if(vouched) for vouched in (True, False)}
 
+    def sample(self, count: int) -> list[str]:
+        """Return some memories, spread evenly: of those that a person vouches for, if there are any."""
+        return self.view.catalogue.sample(count, self.doubting and self.view.catalogue.has_unvouched())
+
     def unverified(self, memories: Iterable[Memory]) -> Mapping[str, Standing]:
         """Return how those of the memories arrived that no person vouches for; nothing where that does not count."""
         return self.view.believed.unverified(memories) if self.doubting else {}
@@ -66,7 +71,8 @@ def gather(sources: Sources, question: Question, profile: Profile) -> list[Candi
     """Return every memory worth scoring, with what the question, the profile and people say about it."""
     filters = sources.filters()
     situation = question.situation or situation_of(question.text)
-    fired = sources.fired(situation)
+    fired = {**sources.fired(situation)}
+    fired |= {id: Fired(PASTED, term) for id, term in named_in_paste(sources, question, fired)}
     candidates: list[Candidate] = []
     answers = find(sources.store, sources.spaces, [question], *filters.values())
     for vouched, found in zip(filters, answers, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..model.record import record, replace
 from ..text.tokens import count_tokens
+from .evidence import judged
 from .gate import gate
 from .gather import gather
 from .order import in_order
@@ -58,7 +59,8 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     if chosen.max_results:
         limits = replace(limits, max_injected=min(limits.max_injected, chosen.max_results))
     question = question_of_task(task, sources.view.at)
-    scored = score(gather(sources, question, chosen), chosen, question)
+    candidates = judged(sources, question, gather(sources, question, chosen))
+    scored = score(candidates, chosen, question)
     gated = gate(scored, chosen, limits, question)
     page = Page(form, question, sources.doubting)
     budget = limits.budget

@@ -8,7 +8,7 @@ from ..model.record import record
 MAX_INJECTED = 5  # SPEC-0009
 MAX_UNVERIFIED = 1  # memories that no person vouches for, where people vouch for any
 MAX_SIMILAR = 3  # LLMos: earlier tasks a query gives
-MIN_RELEVANCE = 0.43  # of the best memory to inject anything: 15 % of requests that nothing fits pass it
+MIN_CONFIDENCE = 0.5  # that a memory is relevant, to inject it
 MIN_SIMILARITY = 0.3  # … and how similar they are at least
 MIN_LESSON_CONFIDENCE = 0.7  # RFC-0011: least confidence of a lesson that is injected
 LESSON_DAYS = 365  # … and how long it is kept
@@ -28,6 +28,7 @@ class Limits:
 
     max_injected: int = MAX_INJECTED
     min_importance: str = IMPORTANCE[0]
+    min_confidence: float = MIN_CONFIDENCE
     budget: int = BUDGET_TOKENS
     max_unverified: int = MAX_UNVERIFIED
     min_lesson_confidence: float = MIN_LESSON_CONFIDENCE

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..model.record import record
 from ..text.clean import clean
 from ..text.language import language
+from .prompt import read_prompt, sentences_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ class Question:
     situation: Situation | None = None  # what conditions are matched against
     agent: str = ""
     session: str = ""
+    content: tuple[str, ...] = ()  # distinct content words of the ask, numbers left out
+    sentences: tuple[str, ...] = ()  # the ask as a whole, then its sentences: what meaning is compared with
+    pasted: Situation | None = None  # what the person pasted: names in it may fire conditions
     at: int = 0  # the moment it is asked at, in milliseconds since 1970
 
 
@@ -48,15 +52,32 @@ def question_of(text: str) -> Question:
 
 
 def question_of_task(task: Task, at: int) -> Question:
-    """Return the question of a task: with its plan, its situation, and the agent and session that it belongs to."""
+    """Return the question of a task: what is asked, apart from what is pasted, and in which situation."""
     from ..text.when import situation_of  # a search needs no conditions
 
-    asked = question_of(task.asked)
-    said = clean(task.text[:MAX_QUESTION_CHARS]) if task.plan else asked.text
+    read = read_prompt(task.text)
+    said = clean(read.ask)
+    text = without_paths(said)
+    asked = question_of(" ".join(part for part in (text, task.plan) if part))
     is_long = len(said.split()) > LONG_TASK_WORDS
-    situation = situation_of(clean(task.matched[:MAX_QUESTION_CHARS]) if task.agent or task.plan else said)
+    matched = " ".join(part for part in (said, task.agent, clean(task.plan)) if part)
+    situation = situation_of(matched[:MAX_QUESTION_CHARS])
+    pasted = situation_of(clean(read.paste)) if read.paste else None
     stems = frozenset() if is_long else frozenset(language().stems(said))
-    return Question(asked.text, asked.query_words, said, stems, is_long, situation, task.agent, task.session, at)
+    content = tuple(word for word in language().content_words(asked.text) if not word.isdecimal())
+    parts = tuple(dict.fromkeys((asked.text, *sentences_of(asked.text)))) if asked.text.strip() else ()
+    return Question(
+        asked.text, asked.query_words, said, stems, is_long, situation, task.agent, task.session,
+        tuple(dict.fromkeys(content)), parts, pasted, at,
+    )  # fmt: skip
+
+
+def without_paths(text: str) -> str:
+    """Return a text without addresses and paths of two folders or more: their words are not what is asked about."""
+    if "/" not in text:
+        return text
+    lines = (line.split(" ") for line in text.split("\n"))
+    return "\n".join(" ".join(word for word in line if word.count("/") < 2) for line in lines)
 
 
 def _query_words(text: str) -> tuple[str, ...]:

@@ -51,9 +51,12 @@ def _score(memory: Memory, signals: Signals, profile: Profile, question: Questio
 
 
 def _doubted(signals: Signals, factors: Iterable[Factor], profile: Profile) -> Signals:
-    """Lower the relevance by votes and disputes, if the profile lets them demote."""
+    """Lower relevance and confidence by votes and disputes, if the profile lets them demote."""
     doubts = [min(1.0, item.value) for item in factors if item.name in DOUBTS and item.name in profile.demotions]
-    return replace(signals, relevance=signals.relevance * math.prod(doubts)) if doubts else signals
+    if not doubts:
+        return signals
+    share = math.prod(doubts)
+    return replace(signals, relevance=signals.relevance * share, confidence=signals.confidence * share)
 
 
 def combine(factors: Iterable[Factor], profile: Profile) -> float:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MAX_NEAREST = 100  # passages asked of the vectors: their spread normalizes the cosine
 MAX_COMPARED = 30  # passages whose phrases are compared with a question in another script than Latin
+MAX_EMBEDDED = 256  # vectors of questions that are kept
 MAX_MATCHING = 200  # passages asked of the words
 BODY_WORDS_WEIGHT = 0.4  # of words against meaning in a body: names and numbers count
 WHEN_WORDS_WEIGHT = 0.2  # … and in a condition: short sentences want meaning
@@ -56,6 +57,8 @@ class Signals:
     shares_phrase: bool = False  # with the question, in a script that the vectors do not know: needs no relevance
     parts: tuple[tuple[str, float, float], ...] = ()  # (part, value, weight): they sum up to the score
     field: str = BODY  # where the best passage comes from
+    evidence: tuple[tuple[str, float], ...] = ()  # what speaks for and against its relevance; see evidence.py
+    confidence: float = 0.0  # the probability that it is relevant
 
 
 @record
@@ -68,6 +71,9 @@ class Spaces:
 
 def find(store: SearchStore, spaces: Spaces, questions: Sequence[Question], *filters: Filter) -> list[list[Signals]]:
     """Return for each question, filter by filter, the memories that share words or meaning with it, best first."""
+    for question in questions:
+        for space in filter(None, (spaces.first, spaces.deep)) if question.sentences else ():
+            embedded(space, question.sentences)  # all of them in one call
     near = iter(_nearest(store, spaces, [question.text for question in questions if question.text.strip()], filters))
     found = []
     for question in questions:
@@ -98,13 +104,26 @@ def _nearest(store: SearchStore, spaces: Spaces, texts: list[str], filters: Sequ
     if not texts:
         return []
     if spaces.deep is None:
-        return _asked(store, spaces.first.embed(texts), filters, FIRST)
-    near = _asked(store, spaces.deep.embed(texts), filters, DEEP)
+        return _asked(store, embedded(spaces.first, texts), filters, FIRST)
+    near = _asked(store, embedded(spaces.deep, texts), filters, DEEP)
     held, count = store.depth()
     if held < count:
-        rest = _asked(store, spaces.first.embed(texts), filters, REST)
+        rest = _asked(store, embedded(spaces.first, texts), filters, REST)
         near = [_best([*hits, *others]) for hits, others in zip(near, rest, strict=True)]
     return near
+
+
+_embedded: dict[tuple[str, str], bytes] = {}  # (embedder, text) → vector, of the questions asked last
+
+
+def embedded(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+    """Return the vectors of texts; a text that was just asked about is not embedded twice."""
+    if len(_embedded) > MAX_EMBEDDED:
+        _embedded.clear()
+    missing = [text for text in dict.fromkeys(texts) if (embedder.name, text) not in _embedded]
+    for text, vector in zip(missing, embedder.embed(missing) if missing else (), strict=True):
+        _embedded[embedder.name, text] = vector
+    return [_embedded[embedder.name, text] for text in texts]
 
 
 def _asked(store: SearchStore, vectors: Sequence[bytes], filters: Sequence[Filter], tier: str) -> list[list[Hit]]:

@@ -1,0 +1,237 @@
+"""Evidence: what speaks for and against a memory being relevant to a task, each piece with a name and a value.
+
+A memory is judged by itself: nothing here looks at how well another memory fits. What is usual in the repository (how
+close its memories are to any prompt, how many of them hold a word) comes from memories that a person vouches for, so
+that nobody changes the verdict on these by adding others.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..embed.rarity import Rarity
+from ..index.stores.documents import DEEP, FIRST, WHEN
+from ..model.filters import Filter
+from ..model.record import record, replace
+from ..text.condition import ALTERNATIVES, WORDS, read_condition
+from ..text.language import language
+from ..text.overlap import is_language
+from ..text.when import PASTED, fires
+from .confidence import confidence
+from .signals import embedded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ..embed.protocol import Embedder
+    from ..index.stores.protocol import SearchStore
+    from ..model.entry import Memory
+    from .gather import Candidate, Sources
+    from .question import Question
+
+    Values = dict[str, float]
+
+MAX_WORDS = 24  # of an ask that are looked up, the rarest first
+MAX_HOLDING = 200  # passages with a word that are counted: more say that it is common here
+MAX_COMPARED = 2_000  # passages of the candidates and the sample that a sentence is compared with
+SAMPLE_MEMORIES = 48  # whose closeness to a prompt counts as usual
+USUAL_MEAN, USUAL_SPREAD, USUAL_WEIGHT = 0.12, 0.11, 12  # of cosines, as if seen so often: for small repositories
+RARE_MEMORIES = 3  # that hold a word, at most, for it to point at one of them
+SUMMED_WORDS = 4  # shared words that add up
+FREE_MEMORIES = 4  # that may share a condition's term before it counts less
+THIN_WORDS, SHORT_WORDS, LONG_WORDS = 3, 6, 25  # content words of an ask
+NAME_SIGNS = "_-./:~0123456789"  # in a term: it is a name, a path or a number
+NAME_CHARS = 6  # of a word that the vocabulary does not hold: shorter ones (git, npm, login) are in every project
+
+
+@record
+class Usual:
+    """What is usual for one sentence: the mean and the spread of its cosines with a sample of the memories."""
+
+    mean: float
+    spread: float
+
+
+def judged(sources: Sources, question: Question, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates, each with its evidence and the confidence that it is relevant."""
+    if not candidates:
+        return []
+    near = _closeness(sources, question, candidates)
+    said = _Words(sources, question)
+    fired = _Terms(question, candidates, said)
+    asked = _about(question)
+    judged = []
+    for memory, signals in candidates:
+        values = {**asked, **near.get(memory.id, {}), **said.shared(memory), **fired.of(memory)}
+        if signals.is_faint:
+            values |= dict.fromkeys(("fired", "fired_rarity"), 0.0)
+        deep = sources.spaces.deep is not None
+        judged.append((memory, replace(signals, evidence=tuple(values.items()), confidence=confidence(values, deep))))
+    return judged
+
+
+def _about(question: Question) -> Values:
+    """Return what the prompt itself says: a short one rarely needs a memory."""
+    count = len(question.content)
+    return {
+        "thin": float(count < THIN_WORDS),
+        "short": float(count < SHORT_WORDS),
+        "long": math.log1p(max(0, count - LONG_WORDS)),
+    }
+
+
+def _closeness(sources: Sources, question: Question, candidates: Sequence[Candidate]) -> dict[str, Values]:
+    """Return for each memory how close it is to the sentence it is closest to, and how unusual that is."""
+    if not question.sentences:
+        return {}
+    sample = sources.sample(SAMPLE_MEMORIES)
+    ids = tuple(sorted({memory.id for memory, _ in candidates} | set(sample)))
+    spoken = {memory.id: _sentences_at(memory) for memory, _ in candidates}
+    first = _compared(sources.store, sources.spaces.first, FIRST, question, ids, sample, spoken)
+    if sources.spaces.deep is None:
+        return first
+    deep = _compared(sources.store, sources.spaces.deep, DEEP, question, ids, sample, spoken)
+    return {
+        id: {**deep.get(id, values), "first_meaning": values["meaning"], "first_unusual": values["unusual"]}
+        for id, values in first.items()
+    }
+
+
+def _sentences_at(memory: Memory) -> frozenset[int]:
+    """Return which of a memory's conditions are sentences rather than patterns."""
+    return frozenset(at for at, condition in enumerate(memory.when) if is_language(condition))
+
+
+def _compared(
+    store: SearchStore, embedder: Embedder, tier: str, question: Question,
+    ids: tuple[str, ...], sample: Sequence[str], spoken: Mapping[str, frozenset[int]],
+) -> dict[str, Values]:  # fmt: skip
+    found: dict[str, Values] = {}
+    closest: dict[str, dict[int, float]] = {}  # memory → passage → cosine with the sentence closest to it
+    usual = frozenset(sample)
+    for vector in embedded(embedder, question.sentences):
+        hits = store.nearest(vector, MAX_COMPARED, Filter(ids=ids), tier)
+        if not hits:
+            continue
+        common = _usual([hit.score for hit in hits if hit.id in usual])
+        first_condition: dict[str, int] = {}
+        for hit in hits:
+            if hit.field == WHEN:
+                first_condition[hit.id] = min(hit.passage, first_condition.get(hit.id, hit.passage))
+        for hit in hits:
+            if hit.id not in spoken:
+                continue
+            values = found.setdefault(hit.id, {"meaning": -1.0, "unusual": -9.0, "condition_meaning": 0.0})
+            best = closest.setdefault(hit.id, {})
+            best[hit.passage] = max(best.get(hit.passage, -1.0), hit.score)
+            values["meaning"] = max(values["meaning"], hit.score)
+            values["unusual"] = max(values["unusual"], (hit.score - common.mean) / common.spread)
+            if hit.field == WHEN and hit.passage - first_condition[hit.id] in spoken[hit.id]:
+                values["condition_meaning"] = max(values["condition_meaning"], hit.score)
+    for id, cosines in closest.items():
+        best_two = sorted(cosines.values())[-2:]
+        found[id]["agreement"] = best_two[0]  # of the second closest passage, or condition
+    return found
+
+
+def _usual(cosines: Sequence[float]) -> Usual:
+    """Return mean and spread of the cosines with the sample; of few, what is usual anywhere counts as well."""
+    count = len(cosines) + USUAL_WEIGHT
+    mean = (sum(cosines) + USUAL_WEIGHT * USUAL_MEAN) / count
+    square = sum((cosine - mean) ** 2 for cosine in cosines) + USUAL_WEIGHT * USUAL_SPREAD**2
+    return Usual(mean, max(0.01, math.sqrt(square / count)))
+
+
+class _Words:
+    """The content words of an ask: how rare each is, in general and in the repository, and which memories hold it."""
+
+    def __init__(self, sources: Sources, question: Question):
+        self.rarity = Rarity()
+        filters = sources.filters()
+        self._count = max(1, sources.store.depth()[1])
+        asked = sorted(question.content, key=lambda word: (-self.rarity(word), word))[:MAX_WORDS]
+        self._holding: dict[bool, dict[str, frozenset[str]]] = {}  # by whether a person vouches: word → memories
+        for vouched, only in filters.items():
+            found = {word: sources.store.matching([word], MAX_HOLDING, only) for word in asked}
+            held = {word: frozenset(hit.id for hit in hits) for word, hits in found.items()}
+            self._holding |= dict.fromkeys((True, False) if vouched is None else (vouched,), held)
+        self._usual = self._holding.get(True) or self._holding.get(False, {})
+
+    def weight(self, word: str) -> float:
+        """Return how much a word says here: much if it is rare in general and few memories hold it."""
+        holding = len(self._usual.get(word, ())) or 1
+        return self.rarity(word) * math.log(1 + self._count / holding) / math.log(1 + max(2, self._count))
+
+    def shared(self, memory: Memory) -> Values:
+        """Return what the words that a memory shares with the ask say."""
+        held = self._holding.get(memory.vouched) or self._usual
+        words = [word for word, ids in held.items() if memory.id in ids]
+        weights = sorted(map(self.weight, words), reverse=True)
+        few = max(RARE_MEMORIES, self._count // 50)
+        rare = [self.rarity(word) for word in words if len(self._usual.get(word, ())) <= few]
+        return {"shared_words": sum(weights[:SUMMED_WORDS]), "rare_word": max(rare, default=0.0)}
+
+
+class _Terms:
+    """The terms of conditions that fired in the ask, or in what was pasted."""
+
+    def __init__(self, question: Question, candidates: Sequence[Candidate], words: _Words):
+        self._question = question
+        self._words = words
+        self._terms = {memory.id: self._explicit(memory) for memory, signals in candidates if signals.fired}
+        self._pasted = {
+            memory.id: signals.fired.text for memory, signals in candidates if signals.fired and signals.fired.how == PASTED
+        }
+        self._times: dict[str, int] = {}  # term → memories that a person vouches for, if any, on which it fires
+        vouched = [memory for memory, signals in candidates if not signals.unverified]
+        for memory in vouched:
+            for term in {term for _, term in self._terms.get(memory.id, ())}:
+                self._times[term] = self._times.get(term, 0) + 1
+
+    def _explicit(self, memory: Memory) -> list[tuple[str, str]]:
+        """Return (how, term) of the patterns and alternatives that fire in the ask; sentences do not count."""
+        situation, found = self._question.situation, []
+        for condition in map(read_condition, memory.when if situation else ()):
+            parts = [(part,) for part in condition.parts] if condition.form == ALTERNATIVES else [condition.parts]
+            for each in parts:
+                fired = fires(replace(condition, parts=each), situation)
+                if fired and fired.how != WORDS:
+                    found.append((fired.how, fired.text))
+        return found
+
+    def of(self, memory: Memory) -> Values:
+        """Return what fired conditions say for a memory."""
+        terms = self._terms.get(memory.id, [])
+        if not terms:
+            return {"pasted_name": float(self._is_name(self._pasted[memory.id]))} if memory.id in self._pasted else {}
+        rarity = max(self._rarity(term) / self._crowd(term) for _, term in terms)
+        is_short = len(self._question.content) <= LONG_WORDS
+        return {
+            "fired": float(is_short) * min(1.0, 2 * rarity),
+            "fired_rarity": rarity,
+        }
+
+    def _crowd(self, term: str) -> float:
+        """Return what divides a term's evidence: a term that fires for many memories says little about each."""
+        return math.sqrt(max(1.0, self._times.get(term, 1) / FREE_MEMORIES))
+
+    def _rarity(self, term: str) -> float:
+        words = language().words(term)
+        if self._is_name(term) or not words:
+            return 1.0
+        return max(map(self._words.weight, words))
+
+    def _is_name(self, term: str) -> bool:
+        """Return whether a term is a name, a path or a number rather than ordinary words."""
+        if any(sign in NAME_SIGNS for sign in term):
+            return True
+        return any(len(word) >= NAME_CHARS and self._words.rarity.is_name(word) for word in language().words(term))
+
+
+def named_in_paste(sources: Sources, question: Question, fired: Mapping[str, object]) -> Iterable[tuple[str, str]]:
+    """Return (memory, term) of patterns that fire in pasted text only: file names and error codes, not sentences."""
+    if question.pasted is None:
+        return ()
+    found = sources.fired(question.pasted)
+    return [(id, part.text) for id, part in found.items() if id not in fired and part.how != WORDS]

@@ -1,0 +1,172 @@
+"""Fit the weights of recall/confidence.py on labelled prompts, and say how they do on sessions that were left out.
+
+    python tools/fit_gate.py PROMPTS.json [--also REQUESTS.json]… [--deep] [--write FILE]
+
+A set is a file of `rawkomem bench recall`. PROMPTS are real prompts with `acceptable` memories and a `source`
+"session.prompt": figures come from weights that were fitted without that session. Further sets keep the weights right
+for short requests; each is halved at random, and every half is judged by weights fitted without it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import tempfile
+from typing import Any
+
+import numpy as np
+
+from rawkomem import Repository
+from rawkomem.bench.recall import _sets, write_repository
+from rawkomem.model.task import Task
+from rawkomem.recall.confidence import BIAS, FIRED_WEIGHT, crossed
+
+NAMES = (
+    "meaning", "condition_meaning", "agreement", "unusual", "shared_words", "rare_word", "fired_rarity", "pasted_name",
+    "pasted_short", "pasted_thin", "thin", "long",
+)  # fmt: skip
+DEEP_NAMES = (*NAMES, "first_meaning", "first_unusual")
+FIXED = {"fired": FIRED_WEIGHT}
+RIDGE = 10.0
+RELEVANT_WEIGHT, ACCEPTABLE = 4.0, 0.35  # of a relevant memory among rows; the label of an acceptable one
+HARD_WEIGHT, HARD_MARGIN = 4.0, 0.08  # of the closest memories for a prompt that needs none
+REQUEST_RELEVANT_WEIGHT, REQUEST_HARD_WEIGHT = 40.0, 40.0  # the same for requests
+MAX_REQUESTS = 700
+Row = dict[str, Any]
+
+
+def rows_of(file: str, deep: bool, most: int = 0) -> tuple[list[Row], list[Row]]:
+    """Return (pairs of prompt and memory with their evidence, prompts) of a set, as the product sees them."""
+    pairs: list[Row] = []
+    prompts: list[Row] = []
+    for part in _sets(file):
+        with tempfile.TemporaryDirectory() as project:
+            names = write_repository(project, part["memories"])
+            repository = Repository.open(project, warn=lambda text: None)
+            repository.sync()
+            if deep:
+                repository.store.deepen(lambda done, total: None)
+            for query in chosen(part["queries"], most):
+                injection = repository.inject(Task(query["q"]), limit=10, budget=10**9)
+                at = len(prompts)
+                relevant, fine = set(map(str, query["relevant"])), set(map(str, query.get("acceptable", ())))
+                prompts.append({
+                    "relevant": relevant, "fine": fine, "category": query.get("category", ""),
+                    "session": str(query.get("source", at)).partition(".")[0], "q": query["q"],
+                })  # fmt: skip
+                for item in (*injection.items, *injection.left_out):
+                    values = dict(item.signals.evidence)
+                    pairs.append({
+                        **values, **crossed(values), "prompt": at, "memory": names[item.memory.id],
+                        "fired_text": str(item.signals.fired),
+                    })  # fmt: skip
+            repository.close()
+    return pairs, prompts
+
+
+def chosen(queries: list[Row], most: int) -> list[Row]:
+    """Return all queries without an answer and some of the others."""
+    if not most or len(queries) <= most:
+        return queries
+    open_ones = [query for query in queries if not query["relevant"]]
+    rest = [query for query in queries if query["relevant"]]
+    return open_ones + random.Random(3).sample(rest, max(0, most - len(open_ones)))
+
+
+def labels(pairs: list[Row], prompts: list[Row], relevant: float, hard: float) -> tuple[np.ndarray, np.ndarray]:
+    top: dict[int, float] = {}
+    for pair in pairs:
+        top[pair["prompt"]] = max(top.get(pair["prompt"], -1.0), pair.get("meaning", 0.0))
+    y, w = [], []
+    for pair in pairs:
+        prompt = prompts[pair["prompt"]]
+        is_relevant = pair["memory"] in prompt["relevant"]
+        is_hard = not prompt["relevant"] and pair.get("meaning", 0.0) > top[pair["prompt"]] - HARD_MARGIN
+        y.append(1.0 if is_relevant else ACCEPTABLE if pair["memory"] in prompt["fine"] else 0.0)
+        w.append(relevant if is_relevant else hard if is_hard else 1.0)
+    return np.array(y), np.array(w)
+
+
+def fitted(x: np.ndarray, y: np.ndarray, w: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """Return the weights of a ridge logistic regression with a fixed part, by Newton's method; the last is the bias."""
+    x = np.c_[x, np.ones(len(x))]
+    b = np.zeros(x.shape[1])
+    ridge = np.eye(len(b)) * RIDGE
+    ridge[-1, -1] = 1e-6
+    for _ in range(60):
+        p = 1 / (1 + np.exp(-np.clip(x @ b + offset, -30, 30)))
+        s = w * np.maximum(p * (1 - p), 1e-4)
+        step = np.linalg.solve((x * s[:, None]).T @ x + ridge, x.T @ (w * (p - y)) + ridge @ b)
+        b -= step
+        if abs(step).max() < 1e-6:
+            break
+    return b
+
+
+def report(pairs: list[Row], prompts: list[Row], p: np.ndarray, least: float, most: int = 5) -> dict[str, float]:
+    given: dict[int, list[tuple[float, str]]] = {}
+    for pair, value in zip(pairs, p, strict=True):
+        if value >= least:
+            given.setdefault(pair["prompt"], []).append((value, pair["memory"]))
+    items = right = fine = hit = answerable = false = 0
+    for at, prompt in enumerate(prompts):
+        got = [memory for _, memory in sorted(given.get(at, ()), reverse=True)[:most]]
+        items += len(got)
+        right += sum(memory in prompt["relevant"] for memory in got)
+        fine += sum(memory in prompt["relevant"] | prompt["fine"] for memory in got)
+        answerable += bool(prompt["relevant"])
+        hit += any(memory in prompt["relevant"] for memory in got)
+        false += not prompt["relevant"] and any(memory not in prompt["fine"] for memory in got)
+    rest = max(1, len(prompts) - answerable)
+    shares = {"precision": right / max(1, items), "with_acceptable": fine / max(1, items)}
+    return {"items": items, **shares, "hit": hit / max(1, answerable), "false": false / rest}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("prompts")
+    parser.add_argument("--also", action="append", default=[])
+    parser.add_argument("--deep", action="store_true")
+    parser.add_argument("--share", type=float, default=1.0, help="weight of the further sets together")
+    parser.add_argument("--dump")
+    parser.add_argument("--load")
+    given = parser.parse_args()
+    if given.load:
+        with open(given.load) as stream:
+            sets = [(a, [{**q, "relevant": set(q["relevant"]), "fine": set(q["fine"])} for q in b]) for a, b in json.load(stream)]
+    else:
+        sets = [rows_of(given.prompts, given.deep), *(rows_of(file, given.deep, MAX_REQUESTS) for file in given.also)]
+    if given.dump:
+        with open(given.dump, "w") as stream:
+            json.dump([(a, [{**q, "relevant": [*q["relevant"]], "fine": [*q["fine"]]} for q in b]) for a, b in sets], stream)
+    names = DEEP_NAMES if given.deep else NAMES
+    matrices = [np.array([[pair.get(name, 0.0) for name in names] for pair in pairs]) for pairs, _ in sets]
+    mean, spread = matrices[0].mean(0), matrices[0].std(0) + 1e-6
+    xs = [(matrix - mean) / spread for matrix in matrices]
+    offsets = [np.array([sum(pair.get(k, 0.0) * v for k, v in FIXED.items()) for pair in pairs]) for pairs, _ in sets]
+    ys, ws = [], []
+    for number, (pairs, prompts) in enumerate(sets):
+        y, w = labels(pairs, prompts, *((RELEVANT_WEIGHT, HARD_WEIGHT) if not number else (REQUEST_RELEVANT_WEIGHT, REQUEST_HARD_WEIGHT)))
+        ys.append(y)
+        ws.append(w if not number else w * given.share / max(1, len(sets) - 1) * ws[0].sum() / w.sum())
+    folds = [[prompts[pair["prompt"]]["session"] if not number else str(pair["prompt"] % 2) for pair in pairs] for number, (pairs, prompts) in enumerate(sets)]
+    judged = [np.zeros(len(y)) for y in ys]
+    for number, own in enumerate(folds):
+        for fold in sorted(set(own)):
+            keep = [np.array([one != fold for one in folds[other]]) if other == number else np.ones(len(ys[other]), bool) for other in range(len(sets))]
+            b = fitted(*(np.concatenate([part[mask] for part, mask in zip(parts, keep, strict=True)]) for parts in (xs, ys, ws, offsets)))
+            out = ~keep[number]
+            judged[number][out] = 1 / (1 + np.exp(-(np.c_[xs[number][out], np.ones(out.sum())] @ b + offsets[number][out])))
+    for number, (pairs, prompts) in enumerate(sets):
+        print(("prompts", *given.also)[number])
+        for least in (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65):
+            print(f"  {least:.2f}", {k: round(v, 3) for k, v in report(pairs, prompts, judged[number], least).items()})
+    b = fitted(*map(np.concatenate, (xs, ys, ws, offsets)))
+    raw = b[:-1] / spread
+    weights = {**dict(zip(names, raw, strict=True)), **FIXED, BIAS: b[-1] - (raw * mean).sum()}
+    print("{" + ", ".join(f'"{name}": {value:.2f}' for name, value in weights.items()) + "}")
+
+
+if __name__ == "__main__":
+    main()
