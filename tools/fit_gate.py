@@ -19,15 +19,17 @@ import numpy as np
 
 from rawkomem import Repository
 from rawkomem.bench.recall import _sets, write_repository
+from rawkomem.bench.sessions import Session, read_sessions, records_before, write_transcript
+from rawkomem.hosts.hooks.lately import lately
 from rawkomem.model.task import Task
-from rawkomem.recall.confidence import BIAS, FIRED_WEIGHT, crossed
+from rawkomem.recall.confidence import BIAS, SET_WEIGHTS, crossed
 
 NAMES = (
-    "meaning", "condition_meaning", "agreement", "unusual", "shared_words", "rare_word", "fired_rarity", "pasted_name",
+    "meaning", "condition_meaning", "agreement", "unusual", "shared_words", "rare_word", "pasted_name",
     "pasted_short", "pasted_thin", "thin", "long",
 )  # fmt: skip
 DEEP_NAMES = (*NAMES, "first_meaning", "first_unusual")
-FIXED = {"fired": FIRED_WEIGHT}
+FIXED = SET_WEIGHTS
 RIDGE = 10.0
 RELEVANT_WEIGHT, ACCEPTABLE = 4.0, 0.35  # of a relevant memory among rows; the label of an acceptable one
 HARD_WEIGHT, HARD_MARGIN = 4.0, 0.08  # of the closest memories for a prompt that needs none
@@ -36,7 +38,7 @@ MAX_REQUESTS = 700
 Row = dict[str, Any]
 
 
-def rows_of(file: str, deep: bool, most: int = 0) -> tuple[list[Row], list[Row]]:
+def rows_of(file: str, deep: bool, sessions: list[Session], most: int = 0) -> tuple[list[Row], list[Row]]:
     """Return (pairs of prompt and memory with their evidence, prompts) of a set, as the product sees them."""
     pairs: list[Row] = []
     prompts: list[Row] = []
@@ -48,7 +50,7 @@ def rows_of(file: str, deep: bool, most: int = 0) -> tuple[list[Row], list[Row]]
             if deep:
                 repository.store.deepen(lambda done, total: None)
             for query in chosen(part["queries"], most):
-                injection = repository.inject(Task(query["q"]), limit=10, budget=10**9)
+                injection = repository.inject(Task(query["q"], **before(query, sessions)), limit=10, budget=10**9)
                 at = len(prompts)
                 relevant, fine = set(map(str, query["relevant"])), set(map(str, query.get("acceptable", ())))
                 prompts.append({
@@ -63,6 +65,16 @@ def rows_of(file: str, deep: bool, most: int = 0) -> tuple[list[Row], list[Row]]
                     })  # fmt: skip
             repository.close()
     return pairs, prompts
+
+
+def before(query: Row, sessions: list[Session]) -> Row:
+    """Return the fields of a task that tell what happened before a prompt."""
+    records = records_before(sessions, query.get("source", ""), query["q"]) if sessions else ()
+    if not records:
+        return {}
+    with tempfile.TemporaryDirectory() as folder:
+        found = lately(write_transcript(f"{folder}/t.jsonl", records), records[0].get("cwd", folder), query["q"])
+    return {"lately": found.exchange, "touched": found.touched}
 
 
 def chosen(queries: list[Row], most: int) -> list[Row]:
@@ -129,17 +141,28 @@ def main() -> None:
     parser.add_argument("--also", action="append", default=[])
     parser.add_argument("--deep", action="store_true")
     parser.add_argument("--share", type=float, default=1.0, help="weight of the further sets together")
+    parser.add_argument("--least", type=float, default=0.5, help="the probability that becomes 0.5: shifts the bias")
     parser.add_argument("--dump")
     parser.add_argument("--load")
+    parser.add_argument("--sessions", action="append", default=[], help="transcripts that prompts name as their source")
     given = parser.parse_args()
+    sessions = read_sessions(given.sessions)
     if given.load:
         with open(given.load) as stream:
-            sets = [(a, [{**q, "relevant": set(q["relevant"]), "fine": set(q["fine"])} for q in b]) for a, b in json.load(stream)]
+            sets = [
+                (a, [{**q, "relevant": set(q["relevant"]), "fine": set(q["fine"])} for q in b])
+                for a, b in json.load(stream)
+            ]
     else:
-        sets = [rows_of(given.prompts, given.deep), *(rows_of(file, given.deep, MAX_REQUESTS) for file in given.also)]
+        sets = [
+            rows_of(given.prompts, given.deep, sessions),
+            *(rows_of(file, given.deep, [], MAX_REQUESTS) for file in given.also),
+        ]
     if given.dump:
         with open(given.dump, "w") as stream:
-            json.dump([(a, [{**q, "relevant": [*q["relevant"]], "fine": [*q["fine"]]} for q in b]) for a, b in sets], stream)
+            json.dump(
+                [(a, [{**q, "relevant": [*q["relevant"]], "fine": [*q["fine"]]} for q in b]) for a, b in sets], stream
+            )
     names = DEEP_NAMES if given.deep else NAMES
     matrices = [np.array([[pair.get(name, 0.0) for name in names] for pair in pairs]) for pairs, _ in sets]
     mean, spread = matrices[0].mean(0), matrices[0].std(0) + 1e-6
@@ -147,24 +170,44 @@ def main() -> None:
     offsets = [np.array([sum(pair.get(k, 0.0) * v for k, v in FIXED.items()) for pair in pairs]) for pairs, _ in sets]
     ys, ws = [], []
     for number, (pairs, prompts) in enumerate(sets):
-        y, w = labels(pairs, prompts, *((RELEVANT_WEIGHT, HARD_WEIGHT) if not number else (REQUEST_RELEVANT_WEIGHT, REQUEST_HARD_WEIGHT)))
+        y, w = labels(
+            pairs,
+            prompts,
+            *((RELEVANT_WEIGHT, HARD_WEIGHT) if not number else (REQUEST_RELEVANT_WEIGHT, REQUEST_HARD_WEIGHT)),
+        )
         ys.append(y)
         ws.append(w if not number else w * given.share / max(1, len(sets) - 1) * ws[0].sum() / w.sum())
-    folds = [[prompts[pair["prompt"]]["session"] if not number else str(pair["prompt"] % 2) for pair in pairs] for number, (pairs, prompts) in enumerate(sets)]
+    folds = [
+        [prompts[pair["prompt"]]["session"] if not number else str(pair["prompt"] % 2) for pair in pairs]
+        for number, (pairs, prompts) in enumerate(sets)
+    ]
     judged = [np.zeros(len(y)) for y in ys]
     for number, own in enumerate(folds):
         for fold in sorted(set(own)):
-            keep = [np.array([one != fold for one in folds[other]]) if other == number else np.ones(len(ys[other]), bool) for other in range(len(sets))]
-            b = fitted(*(np.concatenate([part[mask] for part, mask in zip(parts, keep, strict=True)]) for parts in (xs, ys, ws, offsets)))
+            keep = [
+                np.array([one != fold for one in folds[other]]) if other == number else np.ones(len(ys[other]), bool)
+                for other in range(len(sets))
+            ]
+            b = fitted(
+                *(
+                    np.concatenate([part[mask] for part, mask in zip(parts, keep, strict=True)])
+                    for parts in (xs, ys, ws, offsets)
+                )
+            )
             out = ~keep[number]
-            judged[number][out] = 1 / (1 + np.exp(-(np.c_[xs[number][out], np.ones(out.sum())] @ b + offsets[number][out])))
+            judged[number][out] = 1 / (
+                1 + np.exp(-(np.c_[xs[number][out], np.ones(out.sum())] @ b + offsets[number][out]))
+            )
     for number, (pairs, prompts) in enumerate(sets):
         print(("prompts", *given.also)[number])
         for least in (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65):
             print(f"  {least:.2f}", {k: round(v, 3) for k, v in report(pairs, prompts, judged[number], least).items()})
     b = fitted(*map(np.concatenate, (xs, ys, ws, offsets)))
     raw = b[:-1] / spread
-    weights = {**dict(zip(names, raw, strict=True)), **FIXED, BIAS: b[-1] - (raw * mean).sum()}
+    weights = {
+        **dict(zip(names, raw, strict=True)),
+        BIAS: b[-1] - (raw * mean).sum() - np.log(given.least / (1 - given.least)),
+    }
     print("{" + ", ".join(f'"{name}": {value:.2f}' for name, value in weights.items()) + "}")
 
 

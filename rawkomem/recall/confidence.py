@@ -1,6 +1,6 @@
 """Confidence: the probability that a memory is relevant, from its evidence and weights that were fitted offline.
 
-A logistic regression over named values (tools/fit_gate.py). `fired` has a weight that was set, not fitted: whoever
+A logistic regression over named values (tools/fit_gate.py). What fired conditions weigh was set, not fitted: whoever
 writes a condition expects that it brings the memory.
 """
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 BIAS = "bias"
-FIRED_WEIGHT = 2.5
+SET_WEIGHTS = {"fired_few": 7.0, "fired": 3.5, "fired_far": -5.0, "fired_path": 2.5, "recent_name": 1.5}
 FIRST_WEIGHTS = {  # with the bundled static vectors, or whatever the first tier holds
-    "meaning": 2.98, "condition_meaning": 2.17, "agreement": 4.18, "unusual": 0.33, "shared_words": 0.56,
-    "rare_word": 1.41, "fired": FIRED_WEIGHT, "fired_rarity": 0.70, "pasted_name": 0.79, "pasted_short": 2.05,
-    "pasted_thin": 5.31, "thin": 0.47, "long": -0.13, BIAS: -6.46,
+    "meaning": 2.90, "condition_meaning": 2.45, "agreement": 4.07, "unusual": 0.34, "shared_words": 0.43,
+    "rare_word": 1.46, "pasted_name": -1.56, "pasted_short": 4.69, "pasted_thin": 5.14, "thin": 0.48,
+    "long": -0.07, BIAS: -6.85, **SET_WEIGHTS,
 }  # fmt: skip
-DEEP_WEIGHTS = {  # with the contextual vectors, beside the first tier's
-    "meaning": 4.74, "condition_meaning": 2.74, "agreement": 5.12, "shared_words": 0.38, "rare_word": 1.42,
-    "fired": FIRED_WEIGHT, "fired_rarity": 0.57, "pasted_name": 0.79, "pasted_short": 1.74, "pasted_thin": 6.11,
-    "thin": 0.40, "long": -0.10, "first_meaning": -1.80, "first_unusual": 0.35, BIAS: -7.28,
+DEEP_WEIGHTS = {  # with the contextual vectors, beside those of the first tier
+    "meaning": 5.10, "condition_meaning": 2.86, "agreement": 4.93, "unusual": 0.07, "shared_words": 0.17,
+    "rare_word": 1.63, "pasted_name": -0.13, "pasted_short": 3.06, "pasted_thin": 5.91, "thin": 0.43,
+    "first_meaning": -1.91, "first_unusual": 0.29, BIAS: -7.80, **SET_WEIGHTS,
 }  # fmt: skip
 ABOUT = {  # evidence → what it is, for `why`
     "meaning": "cosine of the passage or condition that is closest to a sentence of the task",
@@ -31,8 +31,11 @@ ABOUT = {  # evidence → what it is, for `why`
     "unusual": "how far that closeness is above what is usual here, in standard deviations",
     "shared_words": "words shared with the task, weighed by how rare they are",
     "rare_word": "a shared word that few memories hold",
-    "fired": "a pattern of whenToUse occurs in a task of few words",
-    "fired_rarity": "how rare the term is that fired",
+    "fired_few": "a pattern of whenToUse fires in a task of few words",
+    "fired": "a pattern of whenToUse fires; less in a task of many words",
+    "fired_path": "a pattern of whenToUse fires in a path only",
+    "fired_far": "… although the memory is far from it in meaning",
+    "recent_name": "a pattern of whenToUse names something in the exchange before a task of few words",
     "pasted_name": "a pattern of whenToUse names something in the pasted text",
     "pasted_short": "… and the task says little else",
     "pasted_thin": "… and the task says nearly nothing else",

@@ -16,13 +16,14 @@ from ..model.record import record, replace
 from ..text.condition import ALTERNATIVES, WORDS, read_condition
 from ..text.language import language
 from ..text.overlap import is_language
-from ..text.when import PASTED, fires
+from ..text.when import PASTED, PATH, RECENT, Fired, fires
 from .confidence import confidence
+from .question import THIN_WORDS
 from .signals import embedded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..embed.protocol import Embedder
     from ..index.stores.protocol import SearchStore
@@ -39,9 +40,12 @@ SAMPLE_MEMORIES = 48  # whose closeness to a prompt counts as usual
 USUAL_MEAN, USUAL_SPREAD, USUAL_WEIGHT = 0.12, 0.11, 12  # of cosines, as if seen so often: for small repositories
 RARE_MEMORIES = 3  # that hold a word, at most, for it to point at one of them
 SUMMED_WORDS = 4  # shared words that add up
+CLOSE = 0.35  # the cosine below which a condition that fires counts less
+TELLING = 0.5  # how much a term says, from which it fires in full
 FREE_MEMORIES = 4  # that may share a condition's term before it counts less
-THIN_WORDS, SHORT_WORDS, LONG_WORDS = 3, 6, 25  # content words of an ask
+SHORT_WORDS, FEW_WORDS, LONG_WORDS = 6, 10, 25  # content words of an ask
 NAME_SIGNS = "_-./:~0123456789"  # in a term: it is a name, a path or a number
+PROJECT_WORD = 0.35  # how much a short word says that the vocabulary does not hold
 NAME_CHARS = 6  # of a word that the vocabulary does not hold: shorter ones (git, npm, login) are in every project
 
 
@@ -65,7 +69,8 @@ def judged(sources: Sources, question: Question, candidates: Sequence[Candidate]
     for memory, signals in candidates:
         values = {**asked, **near.get(memory.id, {}), **said.shared(memory), **fired.of(memory)}
         if signals.is_faint:
-            values |= dict.fromkeys(("fired", "fired_rarity"), 0.0)
+            values |= dict.fromkeys(("fired", "fired_few", "fired_path"), 0.0)
+        values["fired_far"] = values.get("fired", 0.0) * max(0.0, CLOSE - values.get("meaning", 0.0))
         deep = sources.spaces.deep is not None
         judged.append((memory, replace(signals, evidence=tuple(values.items()), confidence=confidence(values, deep))))
     return judged
@@ -180,47 +185,54 @@ class _Terms:
         self._question = question
         self._words = words
         self._terms = {memory.id: self._explicit(memory) for memory, signals in candidates if signals.fired}
-        self._pasted = {
-            memory.id: signals.fired.text for memory, signals in candidates if signals.fired and signals.fired.how == PASTED
+        self._beside = {
+            memory.id: signals.fired
+            for memory, signals in candidates
+            if signals.fired and signals.fired.how in (PASTED, RECENT)
         }
         self._times: dict[str, int] = {}  # term → memories that a person vouches for, if any, on which it fires
         vouched = [memory for memory, signals in candidates if not signals.unverified]
         for memory in vouched:
-            for term in {term for _, term in self._terms.get(memory.id, ())}:
+            for term in {term for term, _ in self._terms.get(memory.id, ())}:
                 self._times[term] = self._times.get(term, 0) + 1
 
-    def _explicit(self, memory: Memory) -> list[tuple[str, str]]:
-        """Return (how, term) of the patterns and alternatives that fire in the ask; sentences do not count."""
-        situation, found = self._question.situation, []
-        for condition in map(read_condition, memory.when if situation else ()):
+    def _explicit(self, memory: Memory) -> list[tuple[str, bool]]:
+        """Return the terms of patterns that fire in the ask, and whether they do outside of paths; no sentences."""
+        situation, said, found = self._question.situation, self._question.said, []
+        for condition in map(read_condition, memory.when if situation and said else ()):
             parts = [(part,) for part in condition.parts] if condition.form == ALTERNATIVES else [condition.parts]
             for each in parts:
-                fired = fires(replace(condition, parts=each), situation)
+                one = replace(condition, parts=each)
+                fired = fires(one, situation)
                 if fired and fired.how != WORDS:
-                    found.append((fired.how, fired.text))
+                    found.append((fired.text, fired.how == PATH or bool(fires(one, said))))
         return found
 
     def of(self, memory: Memory) -> Values:
         """Return what fired conditions say for a memory."""
         terms = self._terms.get(memory.id, [])
         if not terms:
-            return {"pasted_name": float(self._is_name(self._pasted[memory.id]))} if memory.id in self._pasted else {}
-        rarity = max(self._rarity(term) / self._crowd(term) for _, term in terms)
-        is_short = len(self._question.content) <= LONG_WORDS
-        return {
-            "fired": float(is_short) * min(1.0, 2 * rarity),
-            "fired_rarity": rarity,
-        }
+            beside = self._beside.get(memory.id)
+            return {f"{beside.how}_name": float(self._is_name(beside.text))} if beside else {}
+        said = [term for term, is_said in terms if is_said]
+        if not said:
+            return {"fired_path": 1.0}
+        telling = min(1.0, max(self._telling(term) / self._crowd(term) for term in said) / TELLING)
+        count = len(self._question.content)
+        if count <= FEW_WORDS:
+            return {"fired_few": telling}
+        return {"fired": telling / max(1.0, count / LONG_WORDS) ** 2}  # among many words any term occurs
 
     def _crowd(self, term: str) -> float:
         """Return what divides a term's evidence: a term that fires for many memories says little about each."""
         return math.sqrt(max(1.0, self._times.get(term, 1) / FREE_MEMORIES))
 
-    def _rarity(self, term: str) -> float:
-        words = language().words(term)
+    def _telling(self, term: str) -> float:
+        """Return how much a term says by itself; words of every project (git, npm, login) say less than a name."""
+        words = [word for word in language().words(term) if not language().is_stop(word)]
         if self._is_name(term) or not words:
             return 1.0
-        return max(map(self._words.weight, words))
+        return max(PROJECT_WORD if self._words.rarity.is_name(word) else self._words.rarity(word) for word in words)
 
     def _is_name(self, term: str) -> bool:
         """Return whether a term is a name, a path or a number rather than ordinary words."""
@@ -229,9 +241,10 @@ class _Terms:
         return any(len(word) >= NAME_CHARS and self._words.rarity.is_name(word) for word in language().words(term))
 
 
-def named_in_paste(sources: Sources, question: Question, fired: Mapping[str, object]) -> Iterable[tuple[str, str]]:
-    """Return (memory, term) of patterns that fire in pasted text only: file names and error codes, not sentences."""
-    if question.pasted is None:
-        return ()
-    found = sources.fired(question.pasted)
-    return [(id, part.text) for id, part in found.items() if id not in fired and part.how != WORDS]
+def fired_beside(sources: Sources, question: Question, fired: Mapping[str, Fired]) -> dict[str, Fired]:
+    """Return the memories whose patterns fire in pasted text or, for a thin ask, in what happened just before."""
+    found: dict[str, Fired] = {}
+    for how, situation in ((RECENT, question.recent), (PASTED, question.pasted)):
+        parts = sources.fired(situation) if situation else {}
+        found |= {id: Fired(how, part.text) for id, part in parts.items() if id not in fired and part.how != WORDS}
+    return found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from .confidence import ABOUT, weighed
 
+MIN_TOLD = 0.005  # of what a piece of evidence adds: less is not shown
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .score import Scored
@@ -28,6 +30,6 @@ def _evidence(item: Scored) -> list[str]:
     """Return what speaks for and against its relevance, the weightiest first; what adds nothing is left out."""
     values = dict(item.signals.evidence)
     added = sorted(weighed(values, "first_meaning" in values), key=lambda part: -abs(part[2]))
-    lines = [f"{name:16} {value:7.3f} → {more:+.2f}   {ABOUT[name]}" for name, value, more in added if abs(more) >= 0.005]
-    total = sum(more for *_, more in added)
-    return [*lines, f"{'confidence':16} {item.signals.confidence:7.3f}       that it is relevant: odds of e^{total:.2f}"]
+    told = [part for part in added if abs(part[2]) >= MIN_TOLD]
+    lines = [f"{name:17} {value:7.3f} → {more:+.2f}   {ABOUT[name]}" for name, value, more in told]
+    return [*lines, f"{'confidence':17} {item.signals.confidence:7.3f}   the probability that it is relevant"]

@@ -9,8 +9,8 @@ from ..state.derive import derived_from
 from ..state.facets import claimed_about, claimed_for
 from ..text.condition import PHRASE, WORDS, read_condition
 from ..text.overlap import subject
-from ..text.when import PASTED, Fired, fires_on_subject, situation_of
-from .evidence import named_in_paste
+from ..text.when import fires_on_subject, situation_of
+from .evidence import fired_beside
 from .order import in_order, is_critical
 from .score import score
 from .signals import Signals, find
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..model.filters import Filter
     from ..state.belief.trust import Standing
     from ..state.derive import Weak
-    from ..text.when import Situation
+    from ..text.when import Fired, Situation
     from .profiles import Profile
     from .question import Question
     from .signals import Spaces
@@ -72,7 +72,7 @@ def gather(sources: Sources, question: Question, profile: Profile) -> list[Candi
     filters = sources.filters()
     situation = question.situation or situation_of(question.text)
     fired = {**sources.fired(situation)}
-    fired |= {id: Fired(PASTED, term) for id, term in named_in_paste(sources, question, fired)}
+    fired |= fired_beside(sources, question, fired)
     candidates: list[Candidate] = []
     answers = find(sources.store, sources.spaces, [question], *filters.values())
     for vouched, found in zip(filters, answers, strict=True):

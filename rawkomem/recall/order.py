@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..model.clock import DAY
 from ..model.kinds import IMPORTANCE
 from ..model.record import replace
-from ..text.condition import WORDS
+from .gate import CRITICAL, is_sure
 from .reasons import Reason
 
 TYPE_CHECKING = False
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .score import Scored
-
-CRITICAL = IMPORTANCE[-1]  # SPEC-0009: always included if relevant
 
 MAX_RELEVANCE_GAP = 0.1  # of the cosine between equals: two wordings of one rule differ by as much
 MAX_COMPARED = 12  # items that are compared with each other: more than twice what is injected
@@ -43,13 +41,7 @@ def _is_equal(item: Scored, best: Scored, margin: float) -> bool:
     if item.score >= best.score * (1 - margin):
         return True
     gap = best.signals.relevance - item.signals.relevance
-    return bool(margin) and _is_sure(item) and _is_sure(best) and gap <= MAX_RELEVANCE_GAP
-
-
-def _is_sure(item: Scored) -> bool:
-    """Return whether a condition fired as somebody wrote it, not by words of a sentence."""
-    fired = item.signals.fired
-    return fired is not None and fired.how != WORDS and not item.signals.is_faint
+    return bool(margin) and is_sure(item.signals) and is_sure(best.signals) and gap <= MAX_RELEVANCE_GAP
 
 
 def precedence(item: Scored) -> tuple[int, int, float, str]:

@@ -15,8 +15,9 @@ HOST_TAGS = (  # written by hosts around their own text; a person's words are in
     "user_instructions", "INSTRUCTIONS", "persisted-output", "rawkomem", "memories", "system_warning", "turn_aborted",
 )  # fmt: skip
 ARGUMENTS = "command-args"
+NOTIFICATION = "<task-notification>"  # opens a message of which nothing is a person's
 NOTICES = (  # beginnings of texts that a host sends in the person's place
-    "[request interrupted", "this session is being continued from a previous conversation", "caveat: the messages below",
+    "[request interrupted", "this session is being continued from a previous conversation", "caveat: the messages",
     "the user just ran /", "please continue the conversation from where", "the conversation history before this point",
     "another language model started to solve this problem", "base directory for this skill:", "api error:",
 )  # fmt: skip
@@ -28,7 +29,7 @@ TRACES = (
     "#include", "import ", "package ", "func ", "def ", "class ", "const ", "let ", "var ", "return ", "export ", "}",
     "SELECT ", "INSERT ", "modified: ", "new file: ", "deleted: ",
 )  # fmt: skip  # beginnings of lines that programs print or that are code
-PROMPTS = ("$ ", "% ", "❯ ", "➜ ", "PS ", "~/", ">>> ", "root@", "# ./")  # of shells, at the beginning of a line
+PROMPTS = ("$ ", "% ", "❯ ", "➜ ", "PS C:", ">>> ", "root@", "# ./")  # of shells, at the beginning of a line
 CODE_ENDS = ("{", "};", ");", "},", "],", "=>", ") {", "):", "\\")
 BOXES = range(0x2500, 0x2600)  # lines, blocks and shapes that programs draw with
 MIN_PROSE_WORDS, MIN_STOP_SHARE = 4, 0.3  # of a line that a person wrote among output
@@ -54,6 +55,8 @@ def read_prompt(text: str) -> Said:
     """Return what a person asks in a prompt, apart from what they pasted and what the host added."""
     if len(text) > MAX_READ_CHARS:
         text = f"{text[: MAX_READ_CHARS // 2]}\n{text[-MAX_READ_CHARS // 2 :]}"
+    if text.lstrip().startswith(NOTIFICATION):
+        return Said(is_host=True)
     text, arguments, had_tags = _without_markup(text)
     text = _without_placeholders(text).strip()
     if text.lower().startswith(NOTICES):
@@ -109,8 +112,8 @@ def _without_placeholders(text: str) -> str:
 
 def _command(text: str) -> tuple[str, str]:
     """Return the name of a slash command and what follows it; an absolute path is none."""
-    first, _, rest = text.partition(" ") if text.startswith("/") else ("", "", text)
-    name = first[1:].partition("\n")[0]
+    first = text.split(None, 1)[0] if text.startswith("/") else ""
+    name = first[1:]
     if not name or not all(c.isalnum() or c in ":_-" for c in name):
         return "", text
     return name, text[1 + len(name) :].strip()
@@ -169,9 +172,9 @@ def _is_output(line: str) -> bool:
     if any(ord(c) in BOXES for c in line[:200] if not c.isascii()) or (first == "|" and line.count("|") > 1):
         return True
     start = line.split(None, 1)[0]
-    if _is_place(start) or sum(map(str.isdigit, line[:12])) >= 5 and any(c in ":-/" for c in line[:12]):
+    if _is_place(start) or (sum(map(str.isdigit, line[:12])) >= 5 and any(c in ":-/" for c in line[:12])):
         return True
-    if "\t" in line or (first in "{[\"" and line[-1] in ",}]{["):
+    if "\t" in line or (first in '{["' and line[-1] in ",}]{["):
         return True
     signs = sum(not (c.isalnum() or c in " '.,?!-") for c in line)
     return len(line) >= 12 and signs > MAX_SIGN_SHARE * len(line)

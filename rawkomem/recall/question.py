@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MAX_QUESTION_CHARS = 10_000  # a task may be a page, not a book
 MAX_QUERY_WORDS = 64  # distinct words given to FTS5: the rest of a long task repeats them
+THIN_WORDS = 3  # content words below which an ask says too little by itself
 LONG_TASK_WORDS = 40  # a longer task holds so many words that it neither names a title nor proves a phrase
 
 
@@ -33,7 +34,9 @@ class Question:
     session: str = ""
     content: tuple[str, ...] = ()  # distinct content words of the ask, numbers left out
     sentences: tuple[str, ...] = ()  # the ask as a whole, then its sentences: what meaning is compared with
+    said: Situation | None = None  # the same without paths: words in a path are not what is asked about
     pasted: Situation | None = None  # what the person pasted: names in it may fire conditions
+    recent: Situation | None = None  # the last exchange and the files touched, where the ask alone says little
     at: int = 0  # the moment it is asked at, in milliseconds since 1970
 
 
@@ -62,14 +65,25 @@ def question_of_task(task: Task, at: int) -> Question:
     is_long = len(said.split()) > LONG_TASK_WORDS
     matched = " ".join(part for part in (said, task.agent, clean(task.plan)) if part)
     situation = situation_of(matched[:MAX_QUESTION_CHARS])
+    spoken = situation_of(without_paths(matched)[:MAX_QUESTION_CHARS], situation.engine)
     pasted = situation_of(clean(read.paste)) if read.paste else None
     stems = frozenset() if is_long else frozenset(language().stems(said))
-    content = tuple(word for word in language().content_words(asked.text) if not word.isdecimal())
+    content = tuple(word for word in dict.fromkeys(language().content_terms(asked.text)) if not word.isdecimal())
+    recent = _recent(task) if len(content) < THIN_WORDS and read.ask else None
     parts = tuple(dict.fromkeys((asked.text, *sentences_of(asked.text)))) if asked.text.strip() else ()
     return Question(
         asked.text, asked.query_words, said, stems, is_long, situation, task.agent, task.session,
-        tuple(dict.fromkeys(content)), parts, pasted, at,
+        content, parts, spoken, pasted, recent, at,
     )  # fmt: skip
+
+
+def _recent(task: Task) -> Situation | None:
+    """Return what happened just before: a task of one or two words ("yes, option A") answers it."""
+    from ..text.when import situation_of
+
+    said = clean(read_prompt(task.lately).ask) if task.lately else ""
+    happened = "\n".join((said, *task.touched)).strip()
+    return situation_of(happened[:MAX_QUESTION_CHARS]) if happened else None
 
 
 def without_paths(text: str) -> str:

@@ -38,8 +38,21 @@ MAX_TEXT_CHARS = 10_000  # the subject of a task stands in its beginning
 LAST_SPACED = 0x52F  # Latin, Greek and Cyrillic letters are below: these scripts put spaces between words
 MAX_ENDING_CHARS = 3  # letters that a form of a word may add, where no rule of English holds
 MAX_SHOWN_CHARS = 40  # of a pattern in a message
-ALTERNATIVE, PATH, LINK, PASTED = "alternative", "path", "link", "pasted"  # beside GLOB, PHRASE, REGEX and WORDS: how something fired
-SENTENCES = {REGEX: "regex", WORDS: "words: {}", LINK: "linked from {}", PASTED: "in the pasted text: {}"}  # the others: "{how} {text!r}"
+ALTERNATIVE, PATH, LINK, PASTED, RECENT = (
+    "alternative",
+    "path",
+    "link",
+    "pasted",
+    "recent",
+)  # beside GLOB, PHRASE, REGEX and WORDS: how something fired
+SENTENCES = {
+    REGEX: "regex",
+    WORDS: "words: {}",
+    LINK: "linked from {}",
+    PASTED: "in pasted text: {}",
+    RECENT: "just before: {}",
+}
+# The others read "{how} {text!r}".
 # Sentences about nothing in common: a condition that fires on two of them fires on letters, not on a subject.
 EVERYDAY = (
     "several musicians travelled south for the winter festival",

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ..host import Call
 
 FORM = "xml"  # the one that says where it ends: what a person says below it is theirs
-HEAD_CHARS, TAIL_CHARS = 4_000, 2_000  # of a long prompt that are looked at: people ask before or after what they paste
 
 
 def recalled(repository: Repository, call: Call, room: int) -> Injection:
@@ -31,14 +30,9 @@ def recalled(repository: Repository, call: Call, room: int) -> Injection:
 
 def _task(repository: Repository, call: Call) -> Task:
     """Return the task of a prompt, with what happened before it as far as the transcript tells."""
-    asked = _asked(call.prompt)
     if not call.transcript:
-        return Task(asked, session=call.session)
+        return Task(call.prompt, session=call.session)
     from .lately import lately
 
     before = lately(call.transcript, repository.layout.project, call.prompt)
-    return Task(asked, session=call.session, lately=before.exchange, touched=before.touched)
-
-
-def _asked(prompt: str) -> str:
-    return prompt if len(prompt) <= HEAD_CHARS + TAIL_CHARS else f"{prompt[:HEAD_CHARS]}\n{prompt[-TAIL_CHARS:]}"
+    return Task(call.prompt, session=call.session, lately=before.exchange, touched=before.touched)

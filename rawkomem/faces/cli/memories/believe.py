@@ -166,8 +166,8 @@ def conflicts_command(repository: Repository, as_json: bool) -> None:
     if found:
         note("settle one with 'rawkomem review ID', --activate, --reject, --supersede or --keep-both")
     for pair in pairs:
-        for sign, side, said in (("", pair.older, pair.said.other), ("  newer: ", pair.newer, pair.said.one)):
-            say(f"{sign}{name_of(side)}  {one_line(said, MAX_SAID_CHARS)}")
+        for sign, memory, said in (("", pair.older, pair.said.other), ("  newer: ", pair.newer, pair.said.one)):
+            say(f"{sign}{name_of(memory)}  {one_line(said, MAX_SAID_CHARS)}")
     if pairs:
         note("if the older no longer holds, run 'rawkomem supersede OLD NEW'; else amend one of them")
     if not found and not pairs:
