@@ -93,10 +93,10 @@ def _closeness(sources: Sources, question: Question, candidates: Sequence[Candid
     sample = sources.sample(SAMPLE_MEMORIES)
     ids = tuple(sorted({memory.id for memory, _ in candidates} | set(sample)))
     spoken = {memory.id: _sentences_at(memory) for memory, _ in candidates}
-    first = _compared(sources.store, sources.spaces.first, FIRST, question, ids, sample, spoken)
+    first = _compared(sources, sources.spaces.first, FIRST, question, ids, sample, spoken)
     if sources.spaces.deep is None:
         return first
-    deep = _compared(sources.store, sources.spaces.deep, DEEP, question, ids, sample, spoken)
+    deep = _compared(sources, sources.spaces.deep, DEEP, question, ids, sample, spoken)
     return {
         id: {**deep.get(id, values), "first_meaning": values["meaning"], "first_unusual": values["unusual"]}
         for id, values in first.items()
@@ -109,14 +109,14 @@ def _sentences_at(memory: Memory) -> frozenset[int]:
 
 
 def _compared(
-    store: SearchStore, embedder: Embedder, tier: str, question: Question,
+    sources: Sources, embedder: Embedder, tier: str, question: Question,
     ids: tuple[str, ...], sample: Sequence[str], spoken: Mapping[str, frozenset[int]],
 ) -> dict[str, Values]:  # fmt: skip
     found: dict[str, Values] = {}
     closest: dict[str, dict[int, float]] = {}  # memory → passage → cosine with the sentence closest to it
     usual = frozenset(sample)
-    for vector in embedded(embedder, question.sentences):
-        hits = store.nearest(vector, MAX_COMPARED, Filter(ids=ids), tier)
+    for vector in embedded(sources.spaces, embedder, question.sentences):
+        hits = sources.store.nearest(vector, MAX_COMPARED, Filter(ids=ids), tier)
         if not hits:
             continue
         common = _usual([hit.score for hit in hits if hit.id in usual])

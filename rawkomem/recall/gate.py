@@ -71,7 +71,7 @@ def _why_out(item: Scored, named: bool, profile: Profile, limits: Limits) -> Rea
         return None if has_fired(signals) else Reason("nothing-fired")
     if profile.min_similarity and signals.cosine < profile.min_similarity:
         return Reason("not-similar", (signals.cosine, profile.min_similarity))
-    if named or signals.shares_phrase or (memory.importance == CRITICAL and is_sure(signals)):
+    if named or (signals.shares_phrase and not signals.is_faint) or (memory.importance == CRITICAL and is_sure(signals)):
         return None
     if counts_votes and votes_against(memory) > 0 and not has_fired(signals):
         return Reason("voted-harmful")

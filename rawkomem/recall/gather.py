@@ -7,9 +7,9 @@ from ..model.kinds import GROUPS, IMPORTANCE
 from ..model.record import record, replace
 from ..state.derive import derived_from
 from ..state.facets import claimed_about, claimed_for
-from ..text.condition import PHRASE, WORDS, read_condition
+from ..text.condition import SYMBOLS, WORDS, read_condition
 from ..text.overlap import subject
-from ..text.when import fires_on_subject, situation_of
+from ..text.when import PASTED, RECENT, fires_on_subject, situation_of
 from .evidence import fired_beside
 from .order import in_order, is_critical
 from .score import score
@@ -125,9 +125,14 @@ def _with_facts(sources: Sources, profile: Profile, candidates: list[Candidate])
 
 
 def _fired(signals: Signals, part: Fired) -> Signals:
-    """Add the part that fired. A phrase in another script than Latin counts by itself: no vector knows it."""
-    literal = part.how == PHRASE and not (knows(part.text) and any(map(str.isalnum, part.text)))
+    """Add the part that fired. A term in another script than Latin counts by itself: no vector knows it."""
+    literal = part.how not in (WORDS, PASTED, RECENT) and _is_unknown(part.text)
     return replace(signals, fired=part, shares_phrase=signals.shares_phrase or literal)
+
+
+def _is_unknown(term: str) -> bool:
+    """Return whether no vector knows a term: it is of another script than Latin, or nothing but emoji."""
+    return bool(term) and (not knows(term) or (term > SYMBOLS and not any(map(str.isalnum, term))))
 
 
 def _cut(candidates: list[Candidate], profile: Profile, question: Question) -> list[Candidate]:

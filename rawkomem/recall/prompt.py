@@ -176,7 +176,7 @@ def _is_output(line: str) -> bool:
         return True
     if "\t" in line or (first in '{["' and line[-1] in ",}]{["):
         return True
-    signs = sum(not (c.isalnum() or c in " '.,?!-") for c in line)
+    signs = sum(c.isascii() and not (c.isalnum() or c in " '.,?!-") for c in line)
     return len(line) >= 12 and signs > MAX_SIGN_SHARE * len(line)
 
 

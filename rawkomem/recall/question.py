@@ -51,7 +51,7 @@ def cut_note(texts: Iterable[str]) -> str:
 def question_of(text: str) -> Question:
     """Return the question that a text asks of the store."""
     text = clean(text[:MAX_QUESTION_CHARS])
-    return Question(text, _query_words(text))
+    return Question(text, query_words(text))
 
 
 def question_of_task(task: Task, at: int) -> Question:
@@ -60,19 +60,19 @@ def question_of_task(task: Task, at: int) -> Question:
 
     read = read_prompt(task.text)
     said = clean(read.ask)
-    text = without_paths(said)
-    asked = question_of(" ".join(part for part in (text, task.plan) if part))
+    plan = clean(task.plan[:MAX_QUESTION_CHARS]) if task.plan else ""
+    text = " ".join(part for part in (without_paths(said), plan) if part)
     is_long = len(said.split()) > LONG_TASK_WORDS
-    matched = " ".join(part for part in (said, task.agent, clean(task.plan)) if part)
+    matched = " ".join(part for part in (said, task.agent, plan) if part)
     situation = situation_of(matched[:MAX_QUESTION_CHARS])
     spoken = situation_of(without_paths(matched)[:MAX_QUESTION_CHARS], situation.engine)
     pasted = situation_of(clean(read.paste)) if read.paste else None
     stems = frozenset() if is_long else frozenset(language().stems(said))
-    content = tuple(word for word in dict.fromkeys(language().content_terms(asked.text)) if not word.isdecimal())
+    content = tuple(word for word in dict.fromkeys(language().content_terms(text)) if not word.isdecimal())
     recent = _recent(task) if len(content) < THIN_WORDS and read.ask else None
-    parts = tuple(dict.fromkeys((asked.text, *sentences_of(asked.text)))) if asked.text.strip() else ()
+    parts = tuple(dict.fromkeys((text, *sentences_of(text)))) if text.strip() else ()
     return Question(
-        asked.text, asked.query_words, said, stems, is_long, situation, task.agent, task.session,
+        text, query_words(text), said, stems, is_long, situation, task.agent, task.session,
         content, parts, spoken, pasted, recent, at,
     )  # fmt: skip
 
@@ -94,6 +94,6 @@ def without_paths(text: str) -> str:
     return "\n".join(" ".join(word for word in line if word.count("/") < 2) for line in lines)
 
 
-def _query_words(text: str) -> tuple[str, ...]:
+def query_words(text: str) -> tuple[str, ...]:
     found = dict.fromkeys(language().content_terms(text)) or dict.fromkeys(language().terms(text))
     return tuple(found)[:MAX_QUERY_WORDS]

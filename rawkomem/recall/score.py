@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ..model.record import record, replace
+from ..text.condition import WORDS
 from .factors import factor
 from .profiles import DOUBTS, PRODUCT, Profile
 
@@ -56,7 +57,10 @@ def _doubted(signals: Signals, factors: Iterable[Factor], profile: Profile) -> S
     if not doubts:
         return signals
     share = math.prod(doubts)
-    return replace(signals, relevance=signals.relevance * share, confidence=signals.confidence * share)
+    sure = signals.fired is not None and signals.fired.how != WORDS  # what somebody asked for stays
+    return replace(
+        signals, relevance=signals.relevance * share, confidence=signals.confidence * (1.0 if sure else share)
+    )
 
 
 def combine(factors: Iterable[Factor], profile: Profile) -> float:

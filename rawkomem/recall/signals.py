@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 MAX_NEAREST = 100  # passages asked of the vectors: their spread normalizes the cosine
 MAX_COMPARED = 30  # passages whose phrases are compared with a question in another script than Latin
-MAX_EMBEDDED = 256  # vectors of questions that are kept
 MAX_MATCHING = 200  # passages asked of the words
 BODY_WORDS_WEIGHT = 0.4  # of words against meaning in a body: names and numbers count
 WHEN_WORDS_WEIGHT = 0.2  # … and in a condition: short sentences want meaning
@@ -66,14 +65,15 @@ class Spaces:
     """The vector spaces that meaning is asked in. `deep`: the second tier's, if nearly all memories are in it."""
 
     first: Embedder
-    deep: Embedder | None = None
+    deep: Embedder | None
+    kept: dict[tuple[str, str], bytes]  # (embedder, text) → vector, of one question
 
 
 def find(store: SearchStore, spaces: Spaces, questions: Sequence[Question], *filters: Filter) -> list[list[Signals]]:
     """Return for each question, filter by filter, the memories that share words or meaning with it, best first."""
     for question in questions:
         for space in filter(None, (spaces.first, spaces.deep)) if question.sentences else ():
-            embedded(space, question.sentences)  # all of them in one call
+            embedded(spaces, space, question.sentences)  # all of them in one call
     near = iter(_nearest(store, spaces, [question.text for question in questions if question.text.strip()], filters))
     found = []
     for question in questions:
@@ -104,26 +104,21 @@ def _nearest(store: SearchStore, spaces: Spaces, texts: list[str], filters: Sequ
     if not texts:
         return []
     if spaces.deep is None:
-        return _asked(store, embedded(spaces.first, texts), filters, FIRST)
-    near = _asked(store, embedded(spaces.deep, texts), filters, DEEP)
+        return _asked(store, embedded(spaces, spaces.first, texts), filters, FIRST)
+    near = _asked(store, embedded(spaces, spaces.deep, texts), filters, DEEP)
     held, count = store.depth()
     if held < count:
-        rest = _asked(store, embedded(spaces.first, texts), filters, REST)
+        rest = _asked(store, embedded(spaces, spaces.first, texts), filters, REST)
         near = [_best([*hits, *others]) for hits, others in zip(near, rest, strict=True)]
     return near
 
 
-_embedded: dict[tuple[str, str], bytes] = {}  # (embedder, text) → vector, of the questions asked last
-
-
-def embedded(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
-    """Return the vectors of texts; a text that was just asked about is not embedded twice."""
-    if len(_embedded) > MAX_EMBEDDED:
-        _embedded.clear()
-    missing = [text for text in dict.fromkeys(texts) if (embedder.name, text) not in _embedded]
+def embedded(spaces: Spaces, embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+    """Return the vectors of texts; a text that was embedded before is not embedded again."""
+    missing = [text for text in dict.fromkeys(texts) if (embedder.name, text) not in spaces.kept]
     for text, vector in zip(missing, embedder.embed(missing) if missing else (), strict=True):
-        _embedded[embedder.name, text] = vector
-    return [_embedded[embedder.name, text] for text in texts]
+        spaces.kept[embedder.name, text] = vector
+    return [spaces.kept[embedder.name, text] for text in texts]
 
 
 def _asked(store: SearchStore, vectors: Sequence[bytes], filters: Sequence[Filter], tier: str) -> list[list[Hit]]:

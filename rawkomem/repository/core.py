@@ -238,7 +238,7 @@ class Core:
 
     def spaces(self) -> Spaces:
         """Return the vector spaces that questions are embedded in."""
-        return Spaces(self.index.embedder, self.index.deep())
+        return Spaces(self.index.embedder, self.index.deep(), {})
 
     def authors(self) -> Authors | None:
         """Return who committed what; None without git, or where the user's settings turn it off."""

@@ -27,8 +27,9 @@ def ranked(*candidates, profile=FIT):
 def judged(how: str, **counts: int):
     fields = {"title": "repair engine"} if how == NAMED else {}
     fired = {"fired": Fired(ALTERNATIVE, "engine")} if how == FIRED else {}
-    near = 0.95 if how == NEAR else 0.2
-    (item,) = ranked((memory(**fields, **counts), Signals("m", score=0.8, relevance=near, **fired)))
+    near, sure = (0.95, 1.0) if how == NEAR else (0.2, 0.9 if how == FIRED else 0.2)
+    found = Signals("m", score=0.8, relevance=near, confidence=sure, **fired)
+    (item,) = ranked((memory(**fields, **counts), found))
     return item
 
 
@@ -78,11 +79,11 @@ def test_they_multiply_and_are_told(counts, value):
 def test_who_is_still_eligible(how, counts, inside):
     item = judged(how, **counts)
     assert (item.out is None) == inside
-    assert inside or item.out.code in ("withdrawn", "voted-harmful", "nothing-relevant")
+    assert inside or item.out.code in ("withdrawn", "voted-harmful", "not-confident")
 
 
 def test_other_profiles_keep_their_own_rules():
-    harmed = (memory(harmful=3), Signals("m", cosine=0.9, relevance=0.9, score=0.9))
+    harmed = (memory(harmful=3), Signals("m", cosine=0.9, relevance=0.9, score=0.9, confidence=0.9))
     for name in ("mesh", "composite", "llmos", "lane"):
         (item,) = ranked(harmed, profile=profile_of(name))
         assert not item.out, name

@@ -175,17 +175,17 @@ def test_a_linked_memory_is_not_repeated(repository, memories):
 
 def test_a_session_has_a_budget_of_its_own(repository, memories):
     for number in range(12):
-        text = f"---\nid: m{number}\ntitle: Rule {number}\nwhenToUse: [word{number}]\n---\n{f'fact{number} ' * 40}\n"
+        text = f"---\nid: m{number}\ntitle: Rule {number}\nwhenToUse: [word{number}]\n---\n{f'Fact {number} holds. ' * 40}\n"
         (memories / f"m{number}.md").write_text(text)
     spent = 0
     for number in range(12):
-        injection = repository.inject(f"word{number}", session="s", limit=1, budget=150)
+        injection = repository.inject(f"word{number}", session="s", limit=1, budget=300)
         repository.note_use(injection, "s")
         spent += injection.tokens
         if not injection.items:
             break
-    assert number > 3 and spent <= 5 * 150 and "over-budget" in {item.out.code for item in injection.left_out}
-    assert repository.inject(f"word{number}", session="another", limit=1, budget=150).items
+    assert number > 3 and spent <= 5 * 300 and "over-budget" in {item.out.code for item in injection.left_out}
+    assert repository.inject(f"word{number}", session="another", limit=1, budget=300).items
 
 
 def test_people_see_why_and_what_was_saved(rawkomem, remembered):
