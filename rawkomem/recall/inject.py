@@ -56,6 +56,10 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     question = question_of_task(task, sources.view.at)
     scored = score(gather(sources, question, chosen), chosen, question)
     gated = gate(scored, chosen, limits, question)
+    if any(item.memory.layer for item in gated):
+        from .union import own_first  # only where there are other layers
+
+        gated = own_first(gated)
     vouched = sources.doubting
 
     def cost(item: Scored) -> int:

@@ -34,6 +34,7 @@ class Found:
     relevance: float
     text: str
     signals: Signals
+    layer: str = ""  # where it comes from, if not from the project
 
 
 @record

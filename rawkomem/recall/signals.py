@@ -66,7 +66,7 @@ class Spaces:
 
 def find(store: SearchStore, spaces: Spaces, questions: Sequence[Question], *filters: Filter) -> list[list[Signals]]:
     """Return for each question, filter by filter, the memories that share words or meaning with it, best first."""
-    near = iter(_nearest(store, spaces, [question.text for question in questions if question.text.strip()], filters))
+    near = iter(nearest(store, spaces, [question.text for question in questions if question.text.strip()], filters))
     found = []
     for question in questions:
         for only in filters:
@@ -76,7 +76,7 @@ def find(store: SearchStore, spaces: Spaces, questions: Sequence[Question], *fil
     return found
 
 
-def _nearest(store: SearchStore, spaces: Spaces, texts: list[str], filters: Sequence[Filter]) -> list[list[Hit]]:
+def nearest(store: SearchStore, spaces: Spaces, texts: list[str], filters: Sequence[Filter]) -> list[list[Hit]]:
     """Return the closest passages. The few that the second tier lacks are asked in the first: both have one floor."""
     if not texts:
         return []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from ..embed.chain import AUTO, open_deep, open_embedder
+from ..files.layout import personal_root
 from ..files.local.intents import any_intents
 from ..git.head import find_git
 from ..index.index import Index
@@ -67,8 +69,10 @@ class Core:
         via: str = "",
         adjust: Callable[[Settings], Settings] | None = None,
         store: str = "",
+        layers: bool = False,
     ):
         self.layout = layout
+        self.with_layers = layers  # whether a recall also asks the user's other layers
         self.via = via  # how entries arrive where a call does not say; see files/local/arrivals.py
         self.agent = ""  # who asks, for the ledger, where a question does not say
         self.warn = warn
@@ -99,6 +103,11 @@ class Core:
             loaded = replace(loaded, store=loaded.store.named(self._store_name or loaded.store.name))
             self._settings = self._adjust(loaded) if self._adjust else loaded
         return self._settings
+
+    @property
+    def is_layered(self) -> bool:
+        """Tell whether a recall asks other layers, or shows the user's own memories: one look at the disk."""
+        return self.with_layers and (os.path.isdir(personal_root()) or bool(self.settings.sources))
 
     def _open_embedder(self) -> Embedder:
         return open_embedder(self.settings.embedder, self.warn)

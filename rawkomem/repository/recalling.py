@@ -28,6 +28,7 @@ class Recalling:
     """From a task to what an agent should know. A prompt waits for this module: it imports little."""
 
     def __init__(self, repository: Repository):
+        self._repo = repository
         self._core = repository.core
 
     def inject(
@@ -49,7 +50,14 @@ class Recalling:
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True)
         if said := cut_note([task.asked]):
             self._core.warn(said)
-        injection = self._core.read(lambda: inject(self._sources(only, strict), task, profile, limits, form))
+        layered = self._repo.layers if self._core.is_layered else None
+        layers = layered.fresh() if layered else ()
+
+        def ask() -> Injection:
+            sources = layered.sources(only, strict, layers) if layered else self.sources(only, strict)
+            return inject(sources, task, profile, limits, form)
+
+        injection = self._core.read(ask)
         if injection.untried:
             said = f"{injection.untried} regexes of whenToUse were not tried: together they take too long"
             self._core.warn(f"{said}; 'rawkomem check' shows files with many conditions")
@@ -64,9 +72,11 @@ class Recalling:
 
         injection = self._inject(task, profile, "rawko", self._core.settings.limits(task.agent), only)
         at = (only or DEFAULT).as_of
-        memory = self._core.reading.get(name, at)
+        owner, own = self._repo.layers.owner(name)
+        memory = owner.get(own, at)
+        shown = self._repo.layers.shown(owner, memory.id)
         for item in (*injection.items, *injection.left_out):
-            if item.memory.id == memory.id:
+            if item.memory.id == shown:
                 return item, not item.out
         why_not = standing(memory, at or now())
         if why_not:
@@ -79,15 +89,18 @@ class Recalling:
     def note_use(self, injection: Injection, session: str) -> None:
         """Count an injection in the local usage file."""
         if injection.items:
-            ids = [item.memory.id for item in injection.items]
-            note_use(self._core.layout, now(), session, injection.tokens, ids)
+            ids, at = [item.memory.id for item in injection.items], now()
+            note_use(self._core.layout, at, session, injection.tokens, ids)
+            if any(item.memory.layer for item in injection.items):
+                self._repo.layers.note_use(injection, at, session)
 
-    def _sources(self, only: Filter, strict: bool) -> Sources:
+    def sources(self, only: Filter | None, strict: bool) -> Sources:
+        """Return what a recall from this repository alone takes its facts from; inside `Core.read` only."""
         core, view, spaces = self._core, self._core.view(only, strict), self._core.spaces()
 
         def fired(situation: Situation) -> dict[str, Fired]:
             found = fired_by(view.catalogue.db, situation)
-            return view.past.fired(found, situation) if only.as_of else found
+            return view.past.fired(found, situation) if view.only.as_of else found
 
         authors = None if strict else view.authors
         doubting = strict or (authors is not None and authors.names_a_person())

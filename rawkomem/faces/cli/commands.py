@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from ...files.given_text import read_stdin
+from ...files.layout import personal_root
 from ...hosts import person
 from ...hosts.person import PERSON
 from ...model.errors import NotFound
@@ -209,17 +210,40 @@ def run_click(argv: list[str]) -> int:
         return 1
 
 
-def open_repository(folder: str) -> Repository:
-    """Open the repository that a command works on."""
-    return Repository.open(folder, via=arrival())
+def open_repository(folder: str, layers: bool = False) -> Repository:
+    """Open the repository that a command works on; with `layers`, the user's own where there is no project."""
+    return Repository.open(folder, via=arrival(), layers=layers)
+
+
+def open_personal() -> Repository:
+    """Open the user's own repository."""
+    if not os.path.isdir(personal_root()):
+        raise NotFound("you have no personal repository yet", "run 'rawkomem init --personal'")
+    return open_repository(personal_root())
 
 
 def pass_repository(function: Callable[..., T]) -> Callable[..., T]:
-    """Return a click command that passes the repository of its folder as the first argument."""
+    """Return a click command that passes the repository of its folder as the first argument.
+
+    Where the command is about the id of a memory, that is the repository which holds it.
+    """
 
     @click.pass_obj
     def command(folder: str, /, *arguments: Any, **named: Any) -> T:
-        return function(open_repository(folder), *arguments, **named)
+        if not named.get("id"):
+            return function(open_repository(folder), *arguments, **named)
+        owner, named["id"] = open_repository(folder, layers=True).layers.owner(named["id"])
+        return function(owner, *arguments, **named)
+
+    return update_wrapper(command, function)
+
+
+def pass_layers(function: Callable[..., T]) -> Callable[..., T]:
+    """Return a click command that passes the repository of its folder with all layers as the first argument."""
+
+    @click.pass_obj
+    def command(folder: str, /, *arguments: Any, **named: Any) -> T:
+        return function(open_repository(folder, layers=True), *arguments, **named)
 
     return update_wrapper(command, function)
 

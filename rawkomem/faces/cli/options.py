@@ -63,6 +63,7 @@ BUDGET = Option(("--budget", "-b"), "number", "Tokens at most.", 2_000, least=1)
 AGENT = Option(("--agent", "-a"), "text", "Who works on it.", "")
 PROFILE = Option(("--profile", "-p"), "text", "How to score; default: fit.", "")
 EXPLAIN = Option(("--explain",), "flag", "Also tell why, and what is left out, on stderr.", False)
+PERSONAL = Option(("--personal",), "flag", "In your own repository, which is recalled in every project.", False)
 STRICT = Option(
     ("--strict",), "flag", "Only what a person vouches for: committed, typed or reviewed by a person.", False
 )

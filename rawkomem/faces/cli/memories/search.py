@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....recall.filters import filter_of
+from ....recall.labels import from_layer
 from ....recall.search import Found, contributions
 from ....repository import Repository
 from ....text.clean import one_line
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def run(folder: str, arguments: list[str], limit: int, explain: bool, as_json: bool, **which: Any) -> None:
     """Search and print."""
-    repository = Repository.open(folder)
+    repository = Repository.open(folder, layers=True)
     found = repository.search(" ".join(arguments), limit, filter_of(**which))
     repository.core.deepen_in_background()
     if as_json:
@@ -32,15 +33,17 @@ def run(folder: str, arguments: list[str], limit: int, explain: bool, as_json: b
 def result_json(item: Found) -> dict[str, object]:
     """Return a result for JSON."""
     known = fields_of(item.row, "id", "title", "kind", "status", "importance", "vouched", "waiting")
+    layer = {"layer": item.layer} if item.layer else {}
     scores = {"score": round(item.score, 4), "relevance": round(item.relevance, 4)}
-    return {**known, **scores, **fields_of(item.row, "path", "line"), "text": item.text}
+    return {**known, **layer, **scores, **fields_of(item.row, "path", "line"), "text": item.text}
 
 
 def show(number: int, item: Found) -> None:
     """Print a result: rank, title and facts on one line, then the passage that matched."""
     row = item.row
     title = one_line(row.title) or paint(f"(draft) {row.path}", "yellow")
-    said = (row.importance, day(row.created) if row.created else "", row.id, "" if row.vouched else "not verified")
+    found = (*from_layer(item.layer), row.importance, day(row.created) if row.created else "", row.id)
+    said = (*found, "" if row.vouched else "not verified")
     facts = " · ".join(part for part in (*said, "change proposed" if row.waiting else "") if part)
     say(f"{number:2} {paint(title, 'bold')}  {paint(facts, 'dim')}")
     say(f"   {one_line(item.text, wide() - 4)}")

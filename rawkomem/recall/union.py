@@ -1,0 +1,318 @@
+"""Recalls from several layers as from one: their hits are merged before anything is normalized, scored or packed.
+
+The first layer is the project's. An id that two layers hold means the first one's; the other is shown as `layer:id`.
+"""
+
+from __future__ import annotations
+
+from ..index.stores.database import DatabaseError
+from ..index.stores.documents import FIRST
+from ..index.views.view import View
+from ..model.filters import Filter
+from ..model.record import as_dict, record, replace, unchecked
+from ..text.same import is_copy
+from .gather import Sources
+from .reasons import Reason
+from .signals import Spaces, nearest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, TypeVar
+
+    from ..embed.protocol import Embedder
+    from ..git.citations import Cited
+    from ..index.catalogue import Row
+    from ..index.stores.documents import Hit
+    from ..index.views.believed import Believed
+    from ..model.entry import Memory
+    from ..state.belief.trust import Standing, Trust
+    from ..state.derive import Weak
+    from ..text.when import Fired, Situation
+    from .score import Scored
+    from .search import Answer, Found
+
+    T = TypeVar("T")
+
+PROJECT = "project"  # what stands before an id of the project's that looks like one of another layer
+VOUCHED, UNVOUCHED = Filter(vouched=1), Filter(unvouched=1)  # what a union is asked for; each layer has its own filter
+
+
+@record
+class Part:
+    """One layer of a recall. `shared`: others write it, so that only commits vouch for its memories."""
+
+    name: str  # empty: the project's
+    sources: Sources
+    shared: bool = False
+
+
+class Union:
+    """The layers of one recall, and the ids under which their memories are shown."""
+
+    def __init__(self, parts: Sequence[Part], warn: Callable[[str], None]):
+        self.parts = list(parts)
+        self.first = parts[0]
+        self.doubting = self.first.sources.doubting  # the project decides whether it counts who vouches
+        self._warn = warn
+        self._names = {part.name or PROJECT: part for part in parts}
+        self._places: dict[str, tuple[Part, str]] = {}  # shown id → where it is
+        self._shown: dict[tuple[str, str], str] = {}
+        self._embedders: dict[int, _Once] = {}
+
+    def shown(self, part: Part, id: str) -> str:
+        """Return the id under which a layer's memory is shown: its own, unless that means another memory."""
+        key = (part.name, id)
+        if key not in self._shown:
+            before = self.parts[: self.parts.index(part)]
+            taken = id.partition(":")[0] in self._names or any(self.row_in(other, id) for other in before)
+            self._shown[key] = f"{part.name or PROJECT}:{id}" if taken else id
+            self._places[self._shown[key]] = (part, id)
+        return self._shown[key]
+
+    def place(self, id: str) -> tuple[Part, str]:
+        """Return the layer of a shown id, and the id in that layer."""
+        if id not in self._places:
+            name, sign, rest = id.partition(":")
+            if sign and name in self._names:
+                self._places[id] = (self._names[name], rest)
+            else:
+                holding = (part for part in self.parts if self.row_in(part, id))
+                self._places[id] = (next(holding, self.first), id)
+        return self._places[id]
+
+    def row_in(self, part: Part, id: str) -> Row | None:
+        """Return the columns of a memory in a layer."""
+        return self.ask(part, lambda: part.sources.view.catalogue.row(id), None)
+
+    def ask(self, part: Part, ask: Callable[[], T], otherwise: T) -> T:
+        """Return an answer of a layer; one whose index fails meanwhile is left out, with a warning."""
+        if part is self.first:
+            return ask()
+        if part not in self.parts:
+            return otherwise
+        try:
+            return ask()
+        except DatabaseError as failure:
+            self.parts.remove(part)
+            self._warn(f"{part.name} is left out: its index cannot be read ({failure})")
+            return otherwise
+
+    def standing(self, part: Part, memory: Memory) -> Standing | None:
+        """Return how a layer's memory arrived, if no person vouches for it and that counts."""
+        counts = part.shared or self.doubting
+        return part.sources.view.believed.unverified([memory]).get(memory.id) if counts else None
+
+    def memory(self, part: Part, id: str) -> Memory | None:
+        """Return a layer's memory under the id that it is shown with."""
+        memory = self.ask(part, lambda: part.sources.view.memory(id), None)
+        if memory is None:
+            return None
+        vouched = memory.vouched if part is self.first else self.standing(part, memory) is None
+        return replace(memory, id=self.shown(part, id), layer=part.name, vouched=vouched)
+
+    def own(self, memory: Memory) -> tuple[Part, Memory]:
+        """Return a shown memory as its layer knows it."""
+        part, id = self.place(memory.id)
+        return part, memory if id == memory.id else replace(memory, id=id)
+
+    def filter_of(self, part: Part, only: Filter) -> Filter | None:
+        """Return the filter of one layer for what the union is asked; None where it holds nothing of that."""
+        view, sources = part.sources.view, part.sources
+        if not (only.vouched or only.unvouched):
+            return view.stored
+        vouched = bool(only.vouched)
+        counts = part.shared or self.doubting
+        if sources.doubting and counts and self.ask(part, view.catalogue.has_unvouched, False):
+            return view.stored_if(vouched)
+        if part.shared and not sources.doubting:
+            return None if vouched else view.stored
+        mixed = counts and not sources.doubting  # of a personal layer: each memory tells by how it arrived
+        return view.stored if vouched or mixed else None
+
+    def spaces_of(self, part: Part) -> Spaces:
+        """Return a layer's vector spaces; a question is embedded once in each."""
+        spaces = part.sources.spaces
+        return Spaces(self._once(spaces.first), self._once(spaces.deep) if spaces.deep else None)
+
+    def _once(self, embedder: Embedder) -> _Once:
+        return self._embedders.setdefault(id(embedder), _Once(embedder))
+
+    def sources(self) -> Sources:
+        """Return all layers as the sources of one recall."""
+        asked = {"view": _LayeredView(self), "store": _LayeredStore(self), "spaces": Spaces(_Unread(self))}
+        return unchecked(
+            _LayeredSources, **{**as_dict(self.first.sources), **asked, "fired": self._fired, "cited": self._cited}
+        )
+
+    def _fired(self, situation: Situation) -> dict[str, Fired]:
+        """Return what fired in each layer; the budget for regexes is one for all, and the project's are tried first."""
+        found: dict[str, Fired] = {}
+        for part in [*self.parts]:
+            fired: Mapping[str, Fired] = self.ask(part, lambda part=part: part.sources.fired(situation), {})  # type: ignore[misc]
+            found |= {self.shown(part, id): how for id, how in fired.items()}
+        return found
+
+    def _cited(self, memory: Memory) -> tuple[Cited, ...]:
+        part, own = self.own(memory)
+        return part.sources.cited(own)
+
+
+class _LayeredSources(Sources):
+    """Sources over a union; what people vouch for is looked for by itself where a layer holds anything else."""
+
+    view: _LayeredView
+
+    def filters(self) -> dict[bool | None, Filter]:
+        counts = self.doubting or any(part.shared for part in self.view.union.parts)
+        return {True: VOUCHED, False: UNVOUCHED} if counts and not self.view.only.as_of else {None: Filter()}
+
+    def unverified(self, memories: Iterable[Memory]) -> Mapping[str, Standing]:
+        found = {}
+        for memory in memories:
+            standing = self.view.union.standing(*self.view.union.own(memory))
+            if standing:
+                found[memory.id] = standing
+        return found
+
+
+class _LayeredView(View):
+    """The views of all layers as one. What is not asked of single memories is answered by the first layer."""
+
+    def __init__(self, union: Union):
+        self.__dict__.update(union.first.sources.view.__dict__)
+        self.union = union
+
+    @property
+    def stored(self) -> Filter:
+        return Filter()
+
+    def row(self, id: str) -> Row | None:
+        part, own = self.union.place(id)
+        row = self.union.ask(part, lambda: part.sources.view.row(own), None)
+        if row is None or part is self.union.first:
+            return row if row is None or own == id else replace(row, id=id)
+        memory = self.union.memory(part, own)
+        return replace(row, id=id, vouched=int(memory is not None and memory.vouched))
+
+    def memory(self, id: str) -> Memory | None:
+        return self.union.memory(*self.union.place(id))
+
+    @property
+    def believed(self) -> Believed:
+        believed: Any = _LayeredBelieved(self.union)
+        return believed  # type: ignore[no-any-return]
+
+
+class _LayeredBelieved:
+    """How far the memories of all layers are believed; each layer knows it of its own."""
+
+    def __init__(self, union: Union):
+        self._union = union
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._union.first.sources.view.believed, name)
+
+    def weak_sources(self, memory: Memory) -> tuple[Weak, ...]:
+        part, own = self._union.own(memory)
+        return part.sources.view.believed.weak_sources(own)
+
+    def trust(self, memory: Memory) -> Trust:
+        part, own = self._union.own(memory)
+        return part.sources.view.believed.trust(own)
+
+
+class _LayeredStore:
+    """The stores of all layers as one. A `vector` is the text of a question: each layer embeds it in its own space."""
+
+    def __init__(self, union: Union):
+        self._union = union
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._union.first.sources.store, name)
+
+    def nearest(self, vector: Any, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
+        def ask(part: Part, inside: Filter) -> list[Hit]:
+            return nearest(part.sources.store, self._union.spaces_of(part), [vector], [inside])[0]
+
+        return self._merged(ask, limit, only)
+
+    def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
+        return self._merged(lambda part, inside: part.sources.store.matching(words, limit, inside, around), limit, only)
+
+    def passage(self, id: str, number: int) -> str:
+        part, own = self._union.place(id)
+        return self._union.ask(part, lambda: part.sources.store.passage(own, number), "")
+
+    def _merged(self, ask: Callable[[Part, Filter], list[Hit]], limit: int, only: Filter) -> list[Hit]:
+        found: list[Hit] = []
+        for part in [*self._union.parts]:
+            inside = self._union.filter_of(part, only)
+            if inside is not None:
+                hits: list[Hit] = self._union.ask(part, lambda part=part, inside=inside: ask(part, inside), [])  # type: ignore[misc]
+                found += [_renamed(hit, self._union.shown(part, hit.id)) for hit in hits]
+        return sorted(found, key=lambda hit: -hit.score)[:limit]
+
+
+def _renamed(hit: Hit, id: str) -> Hit:
+    return hit if hit.id == id else replace(hit, id=id)
+
+
+class _Once:
+    """An embedder that embeds each text once."""
+
+    def __init__(self, embedder: Embedder):
+        self._embedder = embedder
+        self.name, self.dims = embedder.name, embedder.dims
+        self._known: dict[str, bytes] = {}
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, self._embedder.embed(new), strict=True))
+        return [self._known[text] for text in texts]
+
+
+class _Unread:
+    """An embedder that returns texts as they are: the layers embed them at once, and the store looks that up."""
+
+    def __init__(self, union: Union):
+        first = union.first.sources.spaces.first
+        self.name, self.dims = first.name, first.dims
+        self._union = union
+
+    def embed(self, texts: Sequence[str]) -> list[Any]:
+        for part in self._union.parts:
+            spaces = self._union.spaces_of(part)
+            (spaces.deep or spaces.first).embed(texts)
+        return [*texts]
+
+
+def own_first(gated: list[Scored]) -> list[Scored]:
+    """Leave out what another layer holds as a near copy of a memory of the project's that goes in."""
+    own = [item for item in gated if not item.out and not item.memory.layer]
+
+    def twin(item: Scored) -> Scored | None:
+        if item.out or not item.memory.layer or not item.memory.body:
+            return None
+        allowed = (other for other in own if item.signals.unverified or not other.signals.unverified)
+        return next((other for other in allowed if is_copy(item.memory.body, other.memory.body)), None)
+
+    return [replace(item, out=Reason("twin", (other.memory.id,))) if (other := twin(item)) else item for item in gated]
+
+
+def marked(answers: Iterable[Answer], union: Union, limit: int) -> tuple[Answer, ...]:
+    """Return answers with the layer of each result, without other layers' copies; of equals, the project's first."""
+    return tuple(replace(answer, found=_best(answer.found, union, limit)) for answer in answers)
+
+
+def _best(found: Sequence[Found], union: Union, limit: int) -> tuple[Found, ...]:
+    named = [replace(item, layer=union.place(item.row.id)[0].name) for item in found]
+    named.sort(key=lambda item: (-item.score, bool(item.layer)))
+    own = [item for item in named if not item.layer]
+    kept = [item for item in named if not item.layer or not any(_is_same(item, other) for other in own)]
+    return tuple(kept[:limit])
+
+
+def _is_same(item: Found, other: Found) -> bool:
+    return bool(item.text) and item.row.kind == other.row.kind and is_copy(item.text, other.text)
