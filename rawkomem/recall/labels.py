@@ -23,7 +23,7 @@ def labels_of(memory: Memory, signals: Signals, vouched: bool) -> Labels:
 
     Where nobody vouches for anything (`vouched` is false), only what a shared source holds unverified is labelled.
     """
-    standing = _standing(bool(signals.unverified)) if vouched or (memory.layer and signals.unverified) else ()
+    standing = standing_label(bool(signals.unverified)) if vouched or (memory.layer and signals.unverified) else ()
     weak = (f"made from {safe_id(source.id)}, which is {source.why}" for source in signals.weak[:MAX_NAMED_SOURCES])
     return (*from_layer(memory.layer), *standing, *((PROPOSED,) if memory.proposed else ()), *weak)
 
@@ -40,7 +40,7 @@ def labels_by_id(believed: Believed, memories: Iterable[Memory]) -> dict[str, La
     memories = [*memories]
     doubted = believed.unverified(memories)
     proposed = {memory.id: (PROPOSED,) if memory.proposed else () for memory in memories}
-    return {memory.id: (*_standing(memory.id in doubted), *proposed[memory.id]) for memory in memories}
+    return {memory.id: (*standing_label(memory.id in doubted), *proposed[memory.id]) for memory in memories}
 
 
 def in_brackets(labels: Labels) -> str:
@@ -48,5 +48,6 @@ def in_brackets(labels: Labels) -> str:
     return f"[{', '.join(labels)}] " if labels else ""
 
 
-def _standing(doubted: bool) -> Labels:
+def standing_label(doubted: bool) -> Labels:
+    """Return the label that says whether a person vouches for a memory."""
     return (NOT_VERIFIED,) if doubted else (VERIFIED,)

@@ -5,6 +5,8 @@ The first layer is the project's. An id that two layers hold means the first one
 
 from __future__ import annotations
 
+from math import log
+
 from ..index.stores.database import DatabaseError
 from ..index.stores.documents import FIRST
 from ..index.views.view import View
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+MIN_IDF = 1e-6  # FTS5's weight of a word that more than half of all rows hold
 PROJECT = "project"  # what stands before an id of the project's that looks like one of another layer
 VOUCHED, UNVOUCHED = Filter(vouched=1), Filter(unvouched=1)  # what a union is asked for; each layer has its own filter
 
@@ -59,6 +62,7 @@ class Union:
         self._places: dict[str, tuple[Part, str]] = {}  # shown id → where it is
         self._shown: dict[tuple[str, str], str] = {}
         self._embedders: dict[int, _Once] = {}
+        self._scales: dict[tuple[str, ...], dict[str, float]] = {}
 
     def shown(self, part: Part, id: str) -> str:
         """Return the id under which a layer's memory is shown: its own, unless that means another memory."""
@@ -137,6 +141,35 @@ class Union:
 
     def _once(self, embedder: Embedder) -> _Once:
         return self._embedders.setdefault(id(embedder), _Once(embedder))
+
+    def scales(self, words: Sequence[str]) -> dict[str, float]:
+        """Return what the BM25 of each layer is multiplied with: a word is as rare as it is in all layers together.
+
+        FTS5 takes any word of a layer with three passages for common. Stores that do not count words are left as is.
+        """
+        key = tuple(words)
+        if key not in self._scales:
+            self._scales[key] = self._scaled(key) if words else {}
+        return self._scales[key]
+
+    def _scaled(self, words: tuple[str, ...]) -> dict[str, float]:
+        counted = {part.name: self._counted(part, words) for part in [*self.parts]}
+        if not all(rows for rows, _ in counted.values()):
+            return {}
+        rows = sum(own for own, _ in counted.values())
+        holding = [sum(counts) for counts in zip(*(counts for _, counts in counted.values()), strict=True)]
+        scales = {}
+        for name, (own_rows, counts) in counted.items():
+            pairs = [
+                (_idf(rows, total), _idf(own_rows, own)) for total, own in zip(holding, counts, strict=True) if own
+            ]
+            scales[name] = sum(of_all for of_all, _ in pairs) / sum(own for _, own in pairs) if pairs else 1.0
+        return scales
+
+    def _counted(self, part: Part, words: tuple[str, ...]) -> tuple[int, list[int]]:
+        store: Any = part.sources.store
+        nothing = (0, [0] * len(words))
+        return self.ask(part, lambda: store.holding(words), nothing) if hasattr(store, "holding") else nothing
 
     def sources(self) -> Sources:
         """Return all layers as the sources of one recall."""
@@ -238,7 +271,13 @@ class _LayeredStore:
         return self._merged(ask, limit, only)
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
-        return self._merged(lambda part, inside: part.sources.store.matching(words, limit, inside, around), limit, only)
+        scales = self._union.scales(words)
+
+        def ask(part: Part, inside: Filter) -> list[Hit]:
+            scale, hits = scales.get(part.name, 1.0), part.sources.store.matching(words, limit, inside, around)
+            return hits if scale == 1.0 else [replace(hit, score=hit.score * scale) for hit in hits]
+
+        return self._merged(ask, limit, only)
 
     def passage(self, id: str, number: int) -> str:
         part, own = self._union.place(id)
@@ -252,6 +291,11 @@ class _LayeredStore:
                 hits: list[Hit] = self._union.ask(part, lambda part=part, inside=inside: ask(part, inside), [])  # type: ignore[misc]
                 found += [_renamed(hit, self._union.shown(part, hit.id)) for hit in hits]
         return sorted(found, key=lambda hit: -hit.score)[:limit]
+
+
+def _idf(rows: int, holding: int) -> float:
+    """Return FTS5's weight of a word that so many of all rows hold."""
+    return max(log((rows - holding + 0.5) / (holding + 0.5)), MIN_IDF)
 
 
 def _renamed(hit: Hit, id: str) -> Hit:

@@ -91,6 +91,7 @@ class Core:
         self._cache: AnswerCache | None = None
         self._asked = False
         self.finishing = False
+        self.others: list[Core] = []  # of the other layers, once a recall opened them
         self.written: tuple[str, ...] = ()  # ids of what this command, or this call of a server, wrote
         self.finished_purges: dict[str, Sequence[str]] = {}  # id → paths: interrupted ones that this process ended
         self.finish_purges()
@@ -311,7 +312,9 @@ class Core:
     # Background work that a command may start
 
     def deepen_in_background(self) -> bool:
-        """Start a process that fills in missing contextual vectors; return whether one was started."""
+        """Start processes that fill in missing contextual vectors, one a layer; return whether one was started here."""
+        for other in self.others:
+            other.deepen_in_background()
         settings = self.settings
         if settings.embedder.provider != AUTO or settings.store.name == MEMORY:  # no other process could fill that
             return False

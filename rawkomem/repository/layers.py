@@ -7,23 +7,29 @@ from __future__ import annotations
 
 import os
 
+from ..embed.chain import open_deep
 from ..files.layout import FOLDER, PERSONAL, find_layout, personal_root, source_layout
 from ..index.stores.database import DatabaseError
 from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.record import record
+from ..recall.labels import from_layer, labels_by_id, standing_label
 from ..recall.search import search
 from ..recall.union import PROJECT, Part, Union, marked
+from ..text.count import count
 from .recalling import Recalling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from ..embed.protocol import Embedder
     from ..files.layout import Layout
+    from ..model.entry import Memory
     from ..model.filters import Filter
     from ..recall.gather import Sources
     from ..recall.inject import Injection
-    from ..recall.search import Answer
+    from ..recall.labels import Labels
+    from ..recall.search import Answer, Found
     from . import Repository
     from .core import Core
 
@@ -45,12 +51,31 @@ class Layer:
         return self.repository.core
 
 
+@record
+class Standing:
+    """How a layer stands, for `status` and `doctor`."""
+
+    name: str
+    root: str
+    memories: int
+    shared: bool
+    problem: str = ""
+
+    @property
+    def told(self) -> str:
+        """Return it as a line."""
+        how = f", {self.problem}" if self.problem else ", read only" if self.shared else ""
+        return f"{self.name}: {count(self.memories, 'memory')} in {self.root}{how}"
+
+
 class Layers:
     """All layers of one repository, the project's first."""
 
     def __init__(self, repository: Repository):
         self._repo = repository
         self._core = repository.core
+        self._left_out: list[tuple[str, str, str]] = []  # name, path and reason
+        self._deep: Embedder | None = None  # the second tier's, one for all layers
         is_personal = _same(repository.layout.root, personal_root())
         self.all = [Layer(PERSONAL if is_personal else "", repository)]
         if not repository.core.is_layered:
@@ -73,6 +98,7 @@ class Layers:
             why = f"there is no {FOLDER} folder in it"
         if why:
             self._core.warn(f"the source {path} is left out: {why}; correct 'sources' in your config")
+            self._left_out.append((os.path.basename(folder) or path, path, why))
         elif not any(_same(root, layer.repository.layout.root) for layer in self.all):
             self._add(self._new_name(folder), lambda: source_layout(root), shared=True)
 
@@ -88,14 +114,35 @@ class Layers:
             made = type(self._repo)(locate(), self._core.warn, self._core.via, store="sqlite" if shared else "")
             if made.settings.embedder == self._core.settings.embedder:
                 made.core.index.open_embedder = lambda: self._core.index.embedder
+                made.core.index.open_deep = self._core.index.open_deep = self._open_deep
             self.all.append(Layer(name, made, shared))
+            self._core.others.append(made.core)
         except (RawkoError, OSError) as failure:
             self._core.warn(f"{name} is left out: {failure}")
+            self._left_out.append((name, "", str(failure)))
+
+    def _open_deep(self) -> Embedder | None:
+        if self._deep is None:
+            self._deep = open_deep(self._core.settings.embedder)
+        return self._deep
 
     def close(self) -> None:
         """Close the layers besides the project's."""
         for layer in self.all[1:]:
             layer.repository.close()
+
+    def standings(self) -> list[Standing]:
+        """Return how every layer besides the project's stands; also those that are left out."""
+        found = [self._standing(layer) for layer in self.all if layer.name]
+        return found + [Standing(name, path, 0, True, why) for name, path, why in self._left_out]
+
+    def _standing(self, layer: Layer) -> Standing:
+        problem, memories = "", 0
+        try:
+            memories = len(layer.core.rows())
+        except (RawkoError, OSError, DatabaseError) as failure:
+            problem = str(failure)
+        return Standing(layer.name, layer.repository.layout.root, memories, layer.shared, problem)
 
     # Recall
 
@@ -149,15 +196,45 @@ class Layers:
 
     def owner(self, name: str) -> tuple[Repository, str]:
         """Return the repository that holds the memory of a name, and the name in it; the first where none does."""
-        head, sign, rest = name.partition(":")
-        if sign and (named := next((layer for layer in self.all if (layer.name or PROJECT) == head), None)):
-            return named.repository, rest
+        layer, rest = self._prefixed(name)
+        if layer:
+            return layer.repository, rest
         if len(self.all) > 1:
             layers = self.fresh()
             for find in (_has_id, _has_name):
                 if holding := next((layer for layer in layers if find(layer, name)), None):
                     return holding.repository, name
         return self._repo, name
+
+    def _prefixed(self, name: str) -> tuple[Layer | None, str]:
+        """Return the layer that stands before an id, as in `personal:ID`, and the id."""
+        head, sign, rest = name.partition(":")
+        if not sign or not self._core.is_layered:
+            return None, name
+        found = next((layer for layer in self.all if (layer.name or PROJECT) == head), None)
+        return found, rest if found else name
+
+    def labels(self, owner: Repository, memories: Iterable[Memory]) -> dict[str, Labels]:
+        """Return the labels of a layer's memories by their ids in it: where they come from, and who vouches."""
+        layer = next(layer for layer in self.all if layer.repository is owner)
+        believed = owner.beliefs.all()
+        memories = [*memories]
+        if layer is self.all[0]:
+            own = labels_by_id(believed, memories)
+        else:
+            counts = layer.shared or self._repo.beliefs.all().counts
+            doubted = believed.unverified(memories) if counts else {}
+            own = {memory.id: standing_label(memory.id in doubted) for memory in memories} if counts else {}
+        return {memory.id: (*from_layer(layer.name), *own.get(memory.id, ())) for memory in memories}
+
+    def labels_of_found(self, found: Sequence[Found]) -> dict[str, Labels]:
+        """Return the labels of search results by the ids that they are shown with."""
+        labels: dict[str, Labels] = {}
+        for layer in self.all:
+            shown = {self._prefixed(item.row.id)[1]: item.row.id for item in found if item.layer == layer.name}
+            own = self.labels(layer.repository, layer.repository.get_many([*shown])) if shown else {}
+            labels |= {shown[id]: said for id, said in own.items()}
+        return labels
 
     def named(self, name: str) -> list[Layer]:
         """Return the layer of a name, or all of them for `all`."""
@@ -185,16 +262,17 @@ def _same(one: str, other: str) -> bool:
     return one == other or os.path.realpath(one) == os.path.realpath(other)
 
 
-def _version(layer: Layer) -> tuple[int, int]:
-    """Return what changes with every change of a layer's index."""
+def _version(layer: Layer) -> tuple[object, int]:
+    """Return what changes with every change of a layer's index: the connection itself, whose number would be reused."""
     from ..index.stores.database import first
 
     database = layer.core.index.reading()
-    return id(database), first(database, "PRAGMA data_version")[0]
+    return database, first(database, "PRAGMA data_version")[0]
 
 
 def _has_id(layer: Layer, name: str) -> bool:
-    return layer.core.read(lambda: layer.core.index.catalogue.row(name)) is not None
+    core = layer.core
+    return name in core.finished_purges or core.read(lambda: core.index.catalogue.row(name)) is not None
 
 
 def _has_name(layer: Layer, name: str) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Values = dict[str, object]
 
 
+SOURCE = Option(("--source",), "flag", "A shared source: keep its index in your cache and write nothing in it.", False)
 DEEP = Option(("--deep",), "flag", "Also fill in the contextual vectors: minutes for a thousand memories.", False)
 
 SEARCH = (LIMIT.but(least=0), *FILTERS, EXPLAIN.but(help="Also tell how words, meaning and surroundings add up."), JSON)
@@ -52,7 +53,7 @@ MARKER_SIZE = Option(("--marker-size",), "number", "Characters of a conflict mar
 HOT = {
     "search": Hot(SEARCH, "rawkomem.faces.cli.memories.search", "query"),
     "inject": Hot(INJECT, "rawkomem.faces.cli.memories.inject", "task"),
-    "sync": Hot((DEEP, JSON), "rawkomem.faces.cli.keeping.sync"),
+    "sync": Hot((DEEP, SOURCE, JSON), "rawkomem.faces.cli.keeping.sync"),
     "merge-driver": Hot((MARKER_SIZE,), "rawkomem.faces.cli.keeping.merge_driver", "files"),  # run by git
     "hook": Hot((), "rawkomem.hosts.hooks.run", "host event", raw=True),
 }
