@@ -128,12 +128,12 @@ def personal_root() -> str:
 
 def source_layout(root: str) -> Layout:
     """Return the layout of a shared repository that is only read: its local folder is in the user's cache."""
-    from hashlib import sha256
+    from binascii import crc32  # hashlib takes longer to load than a source to be asked
 
     real = os.path.realpath(root)
     name = "".join(c if c.isalnum() else "-" for c in os.path.basename(os.path.dirname(real)))[-60:]
-    digest = sha256(os.fsencode(real)).hexdigest()[:12]
-    return Layout(root, os.path.join(user_cache(), "sources", f"{name}-{digest}"))
+    data = os.fsencode(real)
+    return Layout(root, os.path.join(user_cache(), "sources", f"{name}-{crc32(data):08x}{crc32(data[::-1]):08x}"))
 
 
 def user_cache() -> str:

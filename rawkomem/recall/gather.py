@@ -50,6 +50,10 @@ class Sources:
             return {None: self.view.stored}
         return {vouched: self.view.stored_if(vouched) for vouched in (True, False)}
 
+    def may_be(self, id: str, vouched: bool | None) -> bool:
+        """Return whether a memory may be one that a person vouches for, or one of the others, before it is read."""
+        return True
+
     def unverified(self, memories: Iterable[Memory]) -> Mapping[str, Standing]:
         """Return how those of the memories arrived that no person vouches for; nothing where that does not count."""
         return self.view.believed.unverified(memories) if self.doubting else {}
@@ -90,6 +94,8 @@ def _usable(sources: Sources, found: Iterable[Signals], vouched: bool | None) ->
     fired = 0
     for signals in found:
         if len(kept) >= MAX_CONSIDERED and not (signals.fired and fired < MAX_FIRED):
+            continue
+        if not sources.may_be(signals.id, vouched):
             continue
         memory = sources.view.memory(signals.id)
         if memory is None or vouched not in (None, memory.vouched):  # a condition fires for any

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 MIN_IDF = 1e-6  # FTS5's weight of a word that more than half of all rows hold
+MAX_COMPARED = 20  # items of which copies are looked for: more do not go into a prompt
+COMPARED_CHARS = 1_000  # of a body, to see whether it may be a copy at all
 PROJECT = "project"  # what stands before an id of the project's that looks like one of another layer
 VOUCHED, UNVOUCHED = Filter(vouched=1), Filter(unvouched=1)  # what a union is asked for; each layer has its own filter
 
@@ -61,6 +63,7 @@ class Union:
         self._names = {part.name or PROJECT: part for part in parts}
         self._places: dict[str, tuple[Part, str]] = {}  # shown id → where it is
         self._shown: dict[tuple[str, str], str] = {}
+        self._memories: dict[tuple[str, str], Memory | None] = {}
         self._embedders: dict[int, _Once] = {}
         self._scales: dict[tuple[str, ...], dict[str, float]] = {}
 
@@ -109,6 +112,12 @@ class Union:
 
     def memory(self, part: Part, id: str) -> Memory | None:
         """Return a layer's memory under the id that it is shown with."""
+        key = (part.name, id)
+        if key not in self._memories:
+            self._memories[key] = self._read(part, id)
+        return self._memories[key]
+
+    def _read(self, part: Part, id: str) -> Memory | None:
         memory = self.ask(part, lambda: part.sources.view.memory(id), None)
         if memory is None:
             return None
@@ -199,6 +208,12 @@ class _LayeredSources(Sources):
     def filters(self) -> dict[bool | None, Filter]:
         counts = self.doubting or any(part.shared for part in self.view.union.parts)
         return {True: VOUCHED, False: UNVOUCHED} if counts and not self.view.only.as_of else {None: Filter()}
+
+    def may_be(self, id: str, vouched: bool | None) -> bool:
+        part, _ = self.view.union.place(id)
+        if vouched is None or (part.sources.doubting and (part.shared or self.doubting)):
+            return True
+        return (not vouched) if part.shared else vouched or self.doubting
 
     def unverified(self, memories: Iterable[Memory]) -> Mapping[str, Standing]:
         found = {}
@@ -334,15 +349,20 @@ class _Unread:
 
 def own_first(gated: list[Scored]) -> list[Scored]:
     """Leave out what another layer holds as a near copy of a memory of the project's that goes in."""
-    own = [item for item in gated if not item.out and not item.memory.layer]
-
-    def twin(item: Scored) -> Scored | None:
-        if item.out or not item.memory.layer or not item.memory.body:
-            return None
-        allowed = (other for other in own if item.signals.unverified or not other.signals.unverified)
-        return next((other for other in allowed if is_copy(item.memory.body, other.memory.body)), None)
-
-    return [replace(item, out=Reason("twin", (other.memory.id,))) if (other := twin(item)) else item for item in gated]
+    best = [item for item in gated if not item.out][:MAX_COMPARED]  # copies score alike
+    own = [item for item in best if not item.memory.layer]
+    words = {item.memory.id: frozenset(item.memory.body[:COMPARED_CHARS].split()) for item in best}
+    twins: dict[str, str] = {}
+    for item in (item for item in best if item.memory.layer and item.memory.body):
+        for other in own:
+            shared = len(words[item.memory.id] & words[other.memory.id])
+            vouched = item.signals.unverified or not other.signals.unverified
+            if vouched and 2 * shared >= len(words[item.memory.id]) and is_copy(item.memory.body, other.memory.body):
+                twins.setdefault(item.memory.id, other.memory.id)
+    return [
+        replace(item, out=Reason("twin", (twins[item.memory.id],))) if item.memory.id in twins else item
+        for item in gated
+    ]
 
 
 def marked(answers: Iterable[Answer], union: Union, limit: int) -> tuple[Answer, ...]:
