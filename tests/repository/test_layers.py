@@ -495,3 +495,23 @@ def test_a_hook_recalls_all_layers(rawkomem, project, personal, team, tmp_path_f
     for event in ("session-start", "turn-end", "session-end"):
         assert run("hook", "claude", event, input=prompt(elsewhere, "two")).stdout == ""
     assert tree(personal / ".rawko" / "memories") == before, "nothing is learned into the personal repository"
+
+
+# MCP
+
+
+def test_the_verbs_of_the_server_know_the_layers(project, personal, team):
+    from rawkomem.faces.mcp.verbs import Caller, feedback, get, recall, remember, search
+
+    with opened(project) as repo:
+        found = search(repo, Caller(), TASK)
+        assert 'importance="medium, personal"' in found and 'importance="medium, from team, not verified"' in found
+        assert "personal" in get(repo, Caller(), "mine") and "from team, not verified" in get(repo, Caller(), "ours")
+        assert "I rebase" in recall(repo, Caller(), TASK)
+        assert feedback(repo, Caller(), "mine", "helpful") == "noted: helpful, for mine"
+        with pytest.raises(Refused, match="only read"):
+            feedback(repo, Caller(), "ours", "helpful")
+        assert "stored" in remember(repo, Caller(), "Squash before a merge.", title="Squash")
+        assert len(repo.list()) == 1
+    with opened(personal) as repo, pytest.raises(NotFound, match="no project here"):
+        remember(repo, Caller(), "Squash before a merge.", title="Squash")
