@@ -377,7 +377,7 @@ class _Unread:
     def embed(self, texts: Sequence[str]) -> list[Any]:
         for part in self._union.parts:
             spaces = self._union.spaces_of(part)
-            embedded((self._tier == DEEP and spaces.deep) or spaces.first, texts)
+            ((self._tier == DEEP and spaces.deep) or spaces.first).embed(texts)
         return [*texts]
 
 

@@ -182,6 +182,88 @@ def test_a_filter_holds_in_every_layer(project, personal, team):
         assert [item.memory.id for item in repo.inject(TASK, min_importance="critical").items] == ["grave"]
 
 
+def evidence(repo: Repository, id: str) -> dict[str, float]:
+    """How a memory is judged, but for what is usual, which the project's own memories say."""
+    values = dict(repo.explain(id, "how do I rebase my branch onto main?")[0].signals.evidence)
+    return {name: value for name, value in values.items() if "unusual" not in name}
+
+
+@pytest.mark.parametrize("id", ["mine", "freeze"])
+def test_a_memory_has_the_same_evidence_in_every_layer(id, project, personal):
+    """Also one whose id the project uses for another memory."""
+    write(project, "freeze", "Freeze window", FREEZE, "deploy")
+    (personal / ".rawko/memories/mine.md").unlink()
+    write(personal, id, "I rebase", REBASE, "rebase")
+    with opened(project) as repo:
+        layered = evidence(repo, "mine" if id == "mine" else "personal:freeze")
+    write(project, "moved", "I rebase", REBASE, "rebase")
+    (personal / ".rawko/memories" / f"{id}.md").unlink()
+    with opened(project) as repo:
+        assert layered == pytest.approx(evidence(repo, "moved"))
+    assert layered["meaning"] > 0.3 and layered["fired"] > 0
+
+
+def test_evidence_comes_from_the_second_tier_where_a_layer_has_it(project, personal, monkeypatch):
+    monkeypatch.setenv("RAWKOMEM_EMBEDDER", "auto")
+    write(project, "freeze", "Freeze window", FREEZE, "deploy")
+    told = []
+    for folder in (project, personal):
+        with Repository.open(str(folder), warn=[].append) as repo:
+            assert repo.store.deepen() == 1
+        with opened(project) as repo:
+            told.append(evidence(repo, "mine"))
+            assert found(repo)[0] == ("personal", "mine")
+    (before, after) = told
+    assert before["meaning"] == before["first_meaning"] == after["first_meaning"] != after["meaning"]
+
+
+def test_what_a_union_asked_is_not_taken_for_a_vector(project, personal):
+    """Vectors of questions are kept by the name of their embedder: a union's texts are none."""
+    write(project, "freeze", "Freeze window", FREEZE, "deploy")
+    with opened(project) as layered, Repository.open(str(project)) as plain:
+        before = [item.score for item in plain.search("when may I deploy")]
+        for text in ("when is the freeze", "when may I deploy"):
+            assert layered.search(text) and plain.search(text)
+            layered.inject(text)
+        assert [item.score for item in plain.search("when may I deploy")] == before
+
+
+def test_many_questions_are_asked_of_all_layers(project, personal):
+    """More than vectors of questions are kept, some of them anew."""
+    write(project, "freeze", "Freeze window", FREEZE, "deploy")
+    with opened(project) as repo:
+        for start in range(0, 400, 50):
+            answers = repo.search_many([f"{TASK} {number}" for number in range(start, start + 100)])
+            assert all(answer.found[0].row.id == "mine" for answer in answers)
+
+
+def test_a_session_is_not_told_twice_of_any_layer(project, personal):
+    write(project, "mine", "Freeze window", FREEZE, "deploy")
+    with opened(project) as repo:
+        injection = repo.inject(TASK, session="s")
+        assert [item.memory.id for item in injection.items] == ["personal:mine"]
+        repo.note_use(injection, "s")
+        again = repo.inject(TASK, session="s")
+        assert not again.items and again.saved > 0
+        assert [(item.memory.id, item.out.code) for item in again.left_out if item.out.code == "told"] == [
+            ("personal:mine", "told")
+        ]
+        assert repo.inject(TASK, session="other").items
+
+
+def test_a_search_with_a_profile_asks_all_layers(project, personal):
+    with opened(project) as repo:
+        assert [item.row.id for item in repo.search(TASK, profile="composite")] == ["mine"]
+
+
+def test_a_long_memory_of_another_layer_is_shown_in_part(project, personal):
+    rest = " ".join(f"Sentence number {number} is about something else." for number in range(200))
+    write(personal, "long", "Branches", f"{rest} Rebase a branch onto main with autosquash. {rest}", "rebase")
+    with opened(project) as repo:
+        [item] = [item for item in repo.inject(TASK).items if item.memory.id == "long"]
+    assert "autosquash" in item.text and len(item.text) < 2_000
+
+
 # Ids
 
 
@@ -199,6 +281,8 @@ def test_an_id_of_two_layers_means_the_projects(project, personal):
             assert owner.get(id).title == title
         item, inside = repo.explain("personal:mine", TASK)
         assert inside and item.memory.title == "I rebase"
+        item, inside = repo.explain("personal:mine", "the weather in Oslo")
+        assert not inside and (item.memory.id, item.memory.layer) == ("personal:mine", "personal")
 
 
 def test_a_clone_cannot_name_a_layer(project, personal):
@@ -415,6 +499,17 @@ def test_an_id_works_from_anywhere(rawkomem, personal, project, tmp_path_factory
     assert not [*(project / ".rawko" / "memories").glob("*.md")], "nothing went into the project"
 
 
+def test_a_vote_on_a_memory_of_the_project_asks_no_other_layer(project, personal):
+    from rawkomem.faces.cli.opening import open_owner
+
+    write(project, "freeze", "Freeze window", FREEZE, "deploy")
+    owner, id = open_owner(str(project), "freeze")
+    assert (owner.layout.project, id) == (str(project), "freeze") and "layers" not in vars(owner)
+    for name in ("mine", "personal:mine"):
+        owner, id = open_owner(str(project), name)
+        assert (owner.layout.project, id) == (str(personal), "mine")
+
+
 def test_without_a_project_the_personal_repository_is_recalled(personal, team, tmp_path_factory):
     rawkomem = Command(tmp_path_factory.mktemp("elsewhere"))
     assert [item["layer"] for item in json.loads(rawkomem("search", TASK, "--json").stdout)] == ["personal", "team"]
@@ -487,10 +582,14 @@ def prompt(folder: Path, session: str) -> str:
 def test_a_hook_recalls_all_layers(rawkomem, project, personal, team, tmp_path_factory):
     said = json.loads(rawkomem("hook", "claude", "prompt", input=prompt(project, "one")).stdout)
     context = said["hookSpecificOutput"]["additionalContext"]
-    assert 'importance="medium, personal"' in context and 'importance="medium, from team, not verified"' in context
+    assert " mine | personal> I rebase" in context and " ours | from team, not verified> Trunk" in context
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     run = Command(elsewhere)
     assert "I rebase" in run("hook", "claude", "prompt", input=prompt(elsewhere, "two")).stdout
+    again = prompt(elsewhere, "two").replace("please", "now")
+    assert run("hook", "claude", "prompt", input=again).stdout == "", "the session was told"
+    run("hook", "claude", "compact", input=prompt(elsewhere, "two"))
+    assert "I rebase" in run("hook", "claude", "prompt", input=again.replace("now", "do")).stdout
     before = tree(personal / ".rawko" / "memories")
     for event in ("session-start", "turn-end", "session-end"):
         assert run("hook", "claude", event, input=prompt(elsewhere, "two")).stdout == ""
