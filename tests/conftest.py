@@ -36,7 +36,7 @@ def pytest_ignore_collect(collection_path, config):
 def own_home(tmp_path_factory, monkeypatch):
     """No test reads or writes the user's real config and cache folders, nor git's settings."""
     home = tmp_path_factory.mktemp("home")
-    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(home / name))
         monkeypatch.setitem(ENVIRONMENT, name, str(home / name))
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):

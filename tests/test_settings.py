@@ -93,6 +93,7 @@ sinks: {folder: /x, webhook: 'https://h', events: [store], allowLocal: yes}
 trust: {agents: off}
 ledger: off
 privacy: {names: [Ada]}
+sources: [/x]
 store: {name: postgres, url: 'postgres://evil', repository: x}
 """
 
@@ -110,6 +111,7 @@ def test_the_user_can(project):
     settings, warnings = load(project, user=USERS_OWN)
     sinks, llm, store = settings.sinks, settings.llm, settings.store
     assert not warnings and (settings.commits, settings.ledger, settings.names) == (False, "off", ("Ada",))
+    assert settings.sources == ("/x",)
     assert (llm.endpoint, llm.model, llm.key_env, llm.command) == ("http://evil", "m", "AWS_SECRET", "")
     assert (sinks.markdown.folder, sinks.markdown.events, sinks.webhook.events) == ("/x", ("store",), ("store",))
     assert (sinks.webhook.url, sinks.webhook.allow_local, sinks.webhook.key_env) == ("https://h", True, "AWS_SECRET")
@@ -287,7 +289,7 @@ def test_the_environment_has_the_last_word_on_the_embedder(project, monkeypatch)
 
 
 def test_there_are_few_settings():
-    assert len(ROWS) == len(rows_by_key()) <= 23
+    assert len(ROWS) == len(rows_by_key()) <= 24
     assert not rows_by_key().keys() & REMOVED.keys()
 
 

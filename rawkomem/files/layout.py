@@ -10,6 +10,7 @@ from ..model.record import record
 
 FOLDER = ".rawko"
 TRUST = "RAWKOMEM_TRUST"  # the environment variable that names projects of other users
+PERSONAL = "personal"  # the user's own repository: its folder, and its name among layers
 AREAS = ("memories", "traces", "log", "archive")  # what the index follows, in the order people read it
 
 
@@ -18,11 +19,12 @@ class Layout:
     """The paths of one repository, as plain strings: importing pathlib is too slow for a cold command."""
 
     root: str  # the .rawko folder itself
+    elsewhere: str = ""  # the local folder of a repository that is only read: nothing is written below its root
 
     @property
     def local(self) -> str:
         """Return the git-ignored folder of the index, usage counts, locks and caches."""
-        return os.path.join(self.root, "local")
+        return self.elsewhere or os.path.join(self.root, "local")
 
     @property
     def config(self) -> str:
@@ -53,8 +55,11 @@ class Layout:
         return "" if way == "." else f"{way}/"
 
 
-def find_layout(start: str = "") -> Layout:
-    """Return the repository of a folder or one of its parents; RAWKOMEM_DIR names another start."""
+def find_layout(start: str = "", personal: bool = False) -> Layout:
+    """Return the repository of a folder or one of its parents; RAWKOMEM_DIR names another start.
+
+    With `personal`, the user's own repository is returned where there is no other.
+    """
     start = os.path.abspath(start or os.environ.get("RAWKOMEM_DIR") or os.getcwd())
     folder = start
     while True:
@@ -65,6 +70,8 @@ def find_layout(start: str = "") -> Layout:
             return _checked(root)
         parent = os.path.dirname(folder)
         if parent == folder:
+            if personal and os.path.isdir(personal_root()):
+                return _checked(personal_root())
             raise NotFound(f"no {FOLDER} folder in {start} or above it", "run 'rawkomem init' in your project")
         folder = parent
 
@@ -111,6 +118,22 @@ def user_repository_config(layout: Layout) -> str:
     """Return the user's settings file for one repository: settings that the repository itself must not make."""
     place = os.path.realpath(layout.root).replace(":", "").lstrip("/\\")
     return os.path.join(os.path.dirname(user_config()), "repositories", place, "config.yaml")
+
+
+def personal_root() -> str:
+    """Return the .rawko folder of the user's own repository, which is recalled in every project."""
+    base = os.environ.get("XDG_DATA_HOME") or _home("AppData/Roaming", "Library/Application Support", ".local/share")
+    return os.path.join(base, "rawkomem", PERSONAL, FOLDER)
+
+
+def source_layout(root: str) -> Layout:
+    """Return the layout of a shared repository that is only read: its local folder is in the user's cache."""
+    from binascii import crc32  # hashlib takes longer to load than a source to be asked
+
+    real = os.path.realpath(root)
+    name = "".join(c if c.isalnum() else "-" for c in os.path.basename(os.path.dirname(real)))[-60:]
+    data = os.fsencode(real)
+    return Layout(root, os.path.join(user_cache(), "sources", f"{name}-{crc32(data):08x}{crc32(data[::-1]):08x}"))
 
 
 def user_cache() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from ..model.errors import Busy, Unwritable
+from ..model.errors import Busy, Refused, Unwritable
 from .local.descriptor import drop_lock, try_lock
 from .local.private import local_path, open_private
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .layout import Layout
 
 PAUSE_S = 0.003  # between tries, however long it takes: with growing pauses, newcomers starve those who wait
+FILE_PURPOSES = ("write", "purge", "import", "learn", "lessons", "skills", "lifecycle", "mesh")  # they change files
 PURPOSES = {  # purpose → (file, seconds to wait, what the lock protects)
     "write": ("write.lock", 30.0, "every change of Markdown files; a write takes milliseconds"),
     "purge": ("purge.lock", 120.0, "one removal of a text at a time, from its intent to its end"),
@@ -41,7 +42,10 @@ PURPOSES = {  # purpose → (file, seconds to wait, what the lock protects)
 
 
 def lock(layout: Layout, purpose: str) -> Lock:
-    """Return the lock of a repository for a purpose, not yet taken."""
+    """Return the lock of a repository for a purpose, not yet taken. Refuse a change of one that is only read."""
+    if layout.elsewhere and purpose in FILE_PURPOSES:
+        hint = "change it in its own folder, and commit it there"
+        raise Refused(f"{layout.project} is a shared source, which is only read", hint)
     file, wait_s, _ = PURPOSES[purpose]
     return Lock(local_path(layout, file), wait_s)
 

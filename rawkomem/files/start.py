@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from ..model.errors import Refused, Unwritable
 from ..model.record import record
 from .layout import FOLDER
+from .local.marker import FOLDER_MODE
 
 CONFIG = """\
 # Settings of this repository; every line is optional. 'rawkomem docs settings' lists them all.
@@ -44,6 +45,16 @@ def plan_start(project: str) -> list[Step]:
     files = {"config.yaml": CONFIG, ".gitignore": IGNORE, ".gitattributes": ATTRIBUTES, "memories/.gitkeep": ""}
     paths = {os.path.normpath(os.path.join(root, name)): text for name, text in files.items()}
     return [Step(path, text, os.path.lexists(path)) for path, text in paths.items()]
+
+
+def make_personal_folder(folder: str) -> None:
+    """Make the folder of the user's own repository, which nobody else can read."""
+    try:
+        os.makedirs(folder, FOLDER_MODE, exist_ok=True)
+        os.chmod(folder, FOLDER_MODE)
+    except OSError as failure:
+        hint = "check permissions, or set XDG_DATA_HOME to a folder that you can write"
+        raise Unwritable(f"cannot make {folder}: {failure.strerror}", hint) from None
 
 
 def write_start(steps: Iterable[Step]) -> None:

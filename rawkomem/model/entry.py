@@ -126,6 +126,7 @@ class Memory:
     line: int = 0
     vouched: bool = True  # whether a person vouches for it, or nobody vouches for anything in this repository
     proposed: tuple[str, ...] = ()  # ids of entries about it that do not count until a person accepts them
+    layer: str = ""  # set by recall: the layer it was found in, where that is not the project's
 
     @property
     def waiting(self) -> int:

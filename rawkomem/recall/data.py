@@ -35,6 +35,7 @@ def _item(item: Scored, vouched: bool) -> dict[str, object]:
 def _left_out(item: Scored) -> dict[str, object]:
     return {
         "id": item.memory.id,
+        **({"layer": item.memory.layer} if item.memory.layer else {}),
         "title": finish(held(safe_title(item.memory.title))),
         "score": round(item.score, 4),
         "relevance": round(item.signals.relevance, 4),

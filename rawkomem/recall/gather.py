@@ -62,6 +62,14 @@ class Sources:
         """Return some memories, spread evenly: of those that a person vouches for, if there are any."""
         return self.view.catalogue.sample(count, self.doubting and self.view.catalogue.has_unvouched())
 
+    def row(self, id: str) -> Row | None:
+        """Return the columns of a memory, inside the filter or not."""
+        return self.view.catalogue.row(id)
+
+    def may_be(self, id: str, vouched: bool | None) -> bool:
+        """Return whether a memory may be one that a person vouches for, or one of the others, before it is read."""
+        return True
+
     def unverified(self, memories: Iterable[Memory]) -> Mapping[str, Standing]:
         """Return how those of the memories arrived that no person vouches for; nothing where that does not count."""
         return self.view.believed.unverified(memories) if self.doubting else {}
@@ -90,7 +98,7 @@ def _with_fired(sources: Sources, found: list[Signals], fired: Mapping[str, Fire
     marked = [_fired(signals, fired[signals.id]) if signals.id in fired else signals for signals in found]
     others = sorted((part.how == WORDS, id) for id, part in fired.items() if id not in known)
     if len(others) > MAX_WEIGHED:
-        others.sort(key=lambda other: _weight(sources.view.catalogue.row(other[1])))
+        others.sort(key=lambda other: _weight(sources.row(other[1])))
     return marked + [_fired(Signals(id, relevance=least), fired[id]) for _, id in others]
 
 
@@ -104,6 +112,8 @@ def _usable(sources: Sources, found: Iterable[Signals], vouched: bool | None) ->
     kept: list[Candidate] = []
     for signals in found:
         if len(kept) >= (MAX_WEIGHED if signals.fired else MAX_CONSIDERED):
+            continue
+        if not sources.may_be(signals.id, vouched):
             continue
         memory = sources.view.memory(signals.id)
         if memory is None or vouched not in (None, memory.vouched):  # a condition fires for any

@@ -62,6 +62,10 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     candidates = judged(sources, question, gather(sources, question, chosen))
     scored = score(candidates, chosen, question)
     gated = gate(scored, chosen, limits, question)
+    if any(item.memory.layer for item in gated):
+        from .union import own_first  # only where there are other layers
+
+        gated = own_first(gated)
     page = Page(form, question, sources.doubting)
     budget = limits.budget
     limits = replace(limits, budget=budget - page.frame)

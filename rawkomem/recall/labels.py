@@ -1,7 +1,8 @@
-"""Says of an item whether a person vouches for it; every format prints these labels."""
+"""Says of an item where it comes from and whether a person vouches for it; every format prints these labels."""
 
 from __future__ import annotations
 
+from ..files.layout import PERSONAL
 from ..text.safe import NOT_VERIFIED, VERIFIED, safe_id
 
 TYPE_CHECKING = False
@@ -18,10 +19,18 @@ MAX_NAMED_SOURCES = 3  # of a memory whose sources no longer hold
 
 
 def labels_of(memory: Memory, signals: Signals, vouched: bool) -> Labels:
-    """Return the labels of an item; none of its standing where nobody vouches for anything (`vouched` is false)."""
-    standing = _standing(bool(signals.unverified)) if vouched else ()
+    """Return the labels of an item: its layer, then its standing.
+
+    Where nobody vouches for anything (`vouched` is false), only what a shared source holds unverified is labelled.
+    """
+    standing = standing_label(bool(signals.unverified)) if vouched or (memory.layer and signals.unverified) else ()
     weak = (f"made from {safe_id(source.id)}, which is {source.why}" for source in signals.weak[:MAX_NAMED_SOURCES])
-    return (*standing, *((PROPOSED,) if memory.proposed else ()), *weak)
+    return (*from_layer(memory.layer), *standing, *((PROPOSED,) if memory.proposed else ()), *weak)
+
+
+def from_layer(layer: str) -> Labels:
+    """Return the label of a layer; none for the project's memories."""
+    return () if not layer else (layer,) if layer == PERSONAL else (f"from {layer}",)
 
 
 def labels_by_id(believed: Believed, memories: Iterable[Memory]) -> dict[str, Labels]:
@@ -31,7 +40,7 @@ def labels_by_id(believed: Believed, memories: Iterable[Memory]) -> dict[str, La
     memories = [*memories]
     doubted = believed.unverified(memories)
     proposed = {memory.id: (PROPOSED,) if memory.proposed else () for memory in memories}
-    return {memory.id: (*_standing(memory.id in doubted), *proposed[memory.id]) for memory in memories}
+    return {memory.id: (*standing_label(memory.id in doubted), *proposed[memory.id]) for memory in memories}
 
 
 def in_brackets(labels: Labels) -> str:
@@ -39,5 +48,6 @@ def in_brackets(labels: Labels) -> str:
     return f"[{', '.join(labels)}] " if labels else ""
 
 
-def _standing(doubted: bool) -> Labels:
+def standing_label(doubted: bool) -> Labels:
+    """Return the label that says whether a person vouches for a memory."""
     return (NOT_VERIFIED,) if doubted else (VERIFIED,)

@@ -16,6 +16,7 @@ from ..text.safe import (
     GROUPED_HEADING,
     HEADING,
     LEAD,
+    NOT_VERIFIED,
     VERIFIED,
     safe_body,
     safe_id,
@@ -275,12 +276,15 @@ def part_json(part: Part) -> dict[str, object]:
     """Return an item for programs, redacted."""
     item, memory = part.item, part.item.memory
     fired = item.signals.fired.sentence if item.signals.fired else ""
-    verified = {"verified": VERIFIED in part.labels, "labels": [*part.labels]} if part.labels else {}
+    verified = {"verified": VERIFIED in part.labels} if {VERIFIED, NOT_VERIFIED} & {*part.labels} else {}
+    labels = {"labels": [*part.labels]} if part.labels else {}
     facts = {
         "id": part.id,
         "title": part.title,
         "importance": part.importance,
+        **({"layer": memory.layer} if memory.layer else {}),
         **verified,
+        **labels,
         "discoveredAt": iso(memory.created),
         "discoveredBy": safe_name(memory.by, 64),
         "source": part.place,

@@ -39,9 +39,9 @@ class Scored:
 
 
 def score(candidates: Iterable[tuple[Memory, Signals]], profile: Profile, question: Question) -> list[Scored]:
-    """Return every candidate with its score, the best first; ties keep a stable order."""
+    """Return every candidate with its score, the best first; of equals, the project's."""
     scored = [_score(memory, signals, profile, question) for memory, signals in candidates]
-    return sorted(scored, key=lambda item: (-item.score, item.memory.id))
+    return sorted(scored, key=lambda item: (-item.score, bool(item.memory.layer), item.memory.id))
 
 
 def _score(memory: Memory, signals: Signals, profile: Profile, question: Question) -> Scored:

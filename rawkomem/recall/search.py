@@ -42,6 +42,7 @@ class Found:
     text: str
     signals: Signals
     fits: bool = True  # False: it is only the nearest
+    layer: str = ""  # where it comes from, if not from the project
 
 
 @record

@@ -74,7 +74,7 @@ def find(store: SearchStore, spaces: Spaces, questions: Sequence[Question], *fil
     for question in questions:
         for space in filter(None, (spaces.first, spaces.deep)) if question.sentences else ():
             embedded(spaces, space, question.sentences)  # all of them in one call
-    near = iter(_nearest(store, spaces, [question.text for question in questions if question.text.strip()], filters))
+    near = iter(nearest(store, spaces, [question.text for question in questions if question.text.strip()], filters))
     found = []
     for question in questions:
         for only in filters:
@@ -99,7 +99,7 @@ def _with_phrases(store: SearchStore, asked: str, own: Sequence[Hit], found: lis
     return [replace(signals, shares_phrase=True) if signals.id in sharing else signals for signals in found]
 
 
-def _nearest(store: SearchStore, spaces: Spaces, texts: list[str], filters: Sequence[Filter]) -> list[list[Hit]]:
+def nearest(store: SearchStore, spaces: Spaces, texts: list[str], filters: Sequence[Filter]) -> list[list[Hit]]:
     """Return the closest passages. The few that the second tier lacks are asked in the first: both have one floor."""
     if not texts:
         return []

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..recall.score import Scored
     from ..recall.search import Answer, Found
     from ..state.history import Step
+    from .layers import Layers
     from .recalling import Recalling
     from .settings import Settings
     from .wings.beliefs import Beliefs
@@ -94,6 +95,7 @@ class Repository:
     skills: Skills = lazy("wings.skills", "Skills: take in, find, rate, export, propose from memories.")
     store: Store = lazy("wings.store", "The index and its search stores: status, rebuild, copy, publish.")
     traces: Traces = lazy("wings.traces", "Runs and what they taught: traces, the experience log, briefs.")
+    layers: Layers = lazy("layers", "The project's memories, the user's own, and those of shared repositories.")
     _recalling: Recalling = lazy("recalling")
     _writing: Writing = lazy("writing")
 
@@ -104,21 +106,28 @@ class Repository:
         via: str = "",
         adjust: Callable[[Settings], Settings] | None = None,
         store: str = "",
+        layers: bool = False,
     ):
-        self.core = Core(layout, warn, via, adjust, store)
+        self.core = Core(layout, warn, via, adjust, store, layers)
 
     # Open and close
 
     @classmethod
     def open(
-        cls, path: StrPath = "", warn: Callable[[str], None] = warn_on_stderr, via: str = "", store: str = ""
+        cls,
+        path: StrPath = "",
+        warn: Callable[[str], None] = warn_on_stderr,
+        via: str = "",
+        store: str = "",
+        layers: bool = False,
     ) -> Self:
         """Open the repository of a folder or of one of its parents; raise NotFound where there is none.
 
         `via` says how what you write arrives (person, agent, import, distilled, or a source class such as
-        tool_output); `store` names another search store than the settings do.
+        tool_output); `store` names another search store than the settings do. With `layers`, the user's own memories
+        and shared repositories are recalled, too; without a project, the user's own alone.
         """
-        return cls(find_layout(str(path)), warn, via, store=store)
+        return cls(find_layout(str(path), layers), warn, via, store=store, layers=layers)
 
     @classmethod
     def init(
@@ -133,6 +142,8 @@ class Repository:
 
     def close(self) -> None:
         """Close the index."""
+        if "layers" in self.__dict__:
+            self.layers.close()
         self.core.close()
 
     def __enter__(self) -> Self:
@@ -222,7 +233,8 @@ class Repository:
         only = _filter(only, words)
         if said := cut_note(texts):
             self.core.warn(said)
-        answers = self.core.look(texts, limit, only, profile=profile)
+        asked = self.layers if self.core.is_layered else self.core
+        answers = asked.look(texts, limit, only, profile=profile)
         self.core.note_answers([(answer.question, answer.found) for answer in answers], limit, only)
         return answers
 

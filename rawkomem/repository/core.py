@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from ..embed.chain import AUTO, open_deep, open_embedder
+from ..files.layout import personal_root
 from ..files.local.intents import any_intents
 from ..git.head import find_git
 from ..index.index import Index
@@ -67,8 +69,10 @@ class Core:
         via: str = "",
         adjust: Callable[[Settings], Settings] | None = None,
         store: str = "",
+        layers: bool = False,
     ):
         self.layout = layout
+        self.with_layers = layers  # whether a recall also asks the user's other layers
         self.via = via  # how entries arrive where a call does not say; see files/local/arrivals.py
         self.agent = ""  # who asks, for the ledger, where a question does not say
         self.warn = warn
@@ -87,6 +91,7 @@ class Core:
         self._cache: AnswerCache | None = None
         self._asked = False
         self.finishing = False
+        self.others: list[Core] = []  # of the other layers, once a recall opened them
         self.written: tuple[str, ...] = ()  # ids of what this command, or this call of a server, wrote
         self.finished_purges: dict[str, Sequence[str]] = {}  # id → paths: interrupted ones that this process ended
         self.finish_purges()
@@ -99,6 +104,11 @@ class Core:
             loaded = replace(loaded, store=loaded.store.named(self._store_name or loaded.store.name))
             self._settings = self._adjust(loaded) if self._adjust else loaded
         return self._settings
+
+    @property
+    def is_layered(self) -> bool:
+        """Tell whether a recall asks other layers, or shows the user's own memories: one look at the disk."""
+        return self.with_layers and (os.path.isdir(personal_root()) or bool(self.settings.sources))
 
     def _open_embedder(self) -> Embedder:
         return open_embedder(self.settings.embedder, self.warn)
@@ -218,6 +228,10 @@ class Core:
         key = ("search", tuple(texts), limit, only, profile) if cached else None
         return self.read(lambda: search(self.view(only), self.index.store, self.spaces(), texts, limit, profile), key)
 
+    def holds(self, id: str) -> bool:
+        """Tell whether a memory of this id is here, or was until an interrupted purge of it was finished."""
+        return id in self.finished_purges or self.read(lambda: self.index.catalogue.row(id)) is not None
+
     def rows(self, only: Filter | None = None) -> Sequence[Row]:
         """Return the rows of all memories inside a filter, the last changed first."""
         return self.read(lambda: self.view(only).rows())
@@ -307,7 +321,9 @@ class Core:
     # Background work that a command may start
 
     def deepen_in_background(self) -> bool:
-        """Start a process that fills in missing contextual vectors; return whether one was started."""
+        """Start processes that fill in missing contextual vectors, one a layer; return whether one was started here."""
+        for other in self.others:
+            other.deepen_in_background()
         settings = self.settings
         if settings.embedder.provider != AUTO or settings.store.name == MEMORY:  # no other process could fill that
             return False

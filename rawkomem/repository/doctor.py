@@ -48,7 +48,8 @@ def examine(repository: Repository | None) -> list[Finding]:
     if repository is None:
         return [*findings, Finding("repository", False, "none here", "run 'rawkomem init'")]
     parts = (_folder, _location, _integrity, _freshness, _embedder, _git, _merges)
-    return findings + [_run(lambda part=part: part(repository)) for part in parts]  # type: ignore[misc]
+    findings += [_run(lambda part=part: part(repository)) for part in parts]  # type: ignore[misc]
+    return findings + [Finding("layer", not one.problem, one.told) for one in repository.layers.standings()]
 
 
 def _run(check: Callable[[], Finding]) -> Finding:

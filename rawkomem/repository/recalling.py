@@ -30,6 +30,7 @@ class Recalling:
     """From a task to what an agent should know. A prompt waits for this module: it imports little."""
 
     def __init__(self, repository: Repository):
+        self._repo = repository
         self._core = repository.core
 
     def inject(
@@ -54,8 +55,15 @@ class Recalling:
             self._core.warn(said)
         told, asked = told_to(self._core.layout, task.session), profile or limits.profile
         limits = replace(limits, budget=left_of_session(limits.budget, told.tokens))
-        sources = self._sources
-        injection = self._core.read(lambda: inject(sources(only, strict, told.keys), task, asked, limits, form))
+        layered = self._repo.layers if self._core.is_layered else None
+        layers = layered.fresh() if layered else ()
+
+        def ask() -> Injection:
+            within = (only, strict, told.keys)
+            sources = layered.sources(*within, layers) if layered else self.sources(*within)
+            return inject(sources, task, asked, limits, form)
+
+        injection = self._core.read(ask)
         if injection.untried:
             said = f"{injection.untried} regexes of whenToUse were not tried: together they take too long"
             self._core.warn(f"{said}; 'rawkomem check' shows files with many conditions")
@@ -71,7 +79,9 @@ class Recalling:
         limits = self._core.settings.limits(task.agent)
         injection = self._inject(task, profile, "rawko", limits, only)
         at = (only or DEFAULT).as_of
-        memory = self._core.reading.get(name, at)
+        owner, own = self._repo.layers.owner(name)
+        found = owner.get(own, at)
+        memory = self._repo.layers.shown(owner, found)
         item = _about(memory.id, injection)
         if item:
             return item, not item.out
@@ -80,7 +90,7 @@ class Recalling:
         if why_not:
             return replace(bare, out=Reason("not-in-use", (why_not,))), False
         anything = replace(limits, min_importance=IMPORTANCE[0])
-        alone = self._inject(task, profile, "rawko", anything, replace(only or DEFAULT, ids=(memory.id,)))
+        alone = self._inject(task, profile, "rawko", anything, replace(only or DEFAULT, ids=(found.id,)))
         item = _about(memory.id, alone)
         if item is None:
             raise NotFound(
@@ -93,18 +103,21 @@ class Recalling:
 
     def note_use(self, injection: Injection, session: str) -> None:
         """Count an injection in the local usage file, and remember that the session was told."""
-        layout, items = self._core.layout, injection.items
+        layout, items, at = self._core.layout, injection.items, now()
         if items or injection.saved:
-            note_use(layout, now(), session, injection.tokens, [item.memory.id for item in items], injection.saved)
+            note_use(layout, at, session, injection.tokens, [item.memory.id for item in items], injection.saved)
         if items:
             note_told(layout, session, injection.tokens, map(key_of, items))
+        if any(item.memory.layer for item in items):
+            self._repo.layers.note_use(injection, at, session)
 
-    def _sources(self, only: Filter, strict: bool, told: frozenset[str]) -> Sources:
+    def sources(self, only: Filter | None, strict: bool, told: frozenset[str] = frozenset()) -> Sources:
+        """Return what a recall from this repository alone takes its facts from; inside `Core.read` only."""
         core, view, spaces = self._core, self._core.view(only, strict), self._core.spaces()
 
         def fired(situation: Situation) -> dict[str, Fired]:
             found = fired_by(view.catalogue.db, situation)
-            return view.past.fired(found, situation) if only.as_of else found
+            return view.past.fired(found, situation) if view.only.as_of else found
 
         authors = None if strict else view.authors
         doubting = strict or (authors is not None and authors.names_a_person())

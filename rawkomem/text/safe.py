@@ -47,6 +47,7 @@ TAGS = (  # how the names of tags begin that a frame, a host or a chat template 
 BRACKETS = (  # … and words in brackets, without the bracket
     "inst]", "/inst]", "system_prompt", "/system_prompt", "available_tools", "tool_calls", "memory context",
     "attention directive", "security notice", "untrusted input", VERIFIED, NOT_VERIFIED,
+    "personal]", "personal,",
 )  # fmt: skip
 COMMENTS = ("!--", "![cdata[")
 BLANKS = " \t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"

@@ -13,7 +13,7 @@ import click
 from ...files.given_text import read_stdin
 from ...model.errors import NotFound
 from .hot import HOT, run_of
-from .opening import open_repository
+from .opening import open_owner, open_repository
 from .options import together
 from .terminal import note
 
@@ -213,11 +213,27 @@ def run_click(argv: list[str]) -> int:
 
 
 def pass_repository(function: Callable[..., T]) -> Callable[..., T]:
-    """Return a click command that passes the repository of its folder as the first argument."""
+    """Return a click command that passes the repository of its folder as the first argument.
+
+    Where the command is about the id of a memory, that is the repository which holds it.
+    """
 
     @click.pass_obj
     def command(folder: str, /, *arguments: Any, **named: Any) -> T:
-        return function(open_repository(folder), *arguments, **named)
+        if not named.get("id"):
+            return function(open_repository(folder), *arguments, **named)
+        owner, named["id"] = open_owner(folder, named["id"])
+        return function(owner, *arguments, **named)
+
+    return update_wrapper(command, function)
+
+
+def pass_layers(function: Callable[..., T]) -> Callable[..., T]:
+    """Return a click command that passes the repository of its folder with all layers as the first argument."""
+
+    @click.pass_obj
+    def command(folder: str, /, *arguments: Any, **named: Any) -> T:
+        return function(open_repository(folder, layers=True), *arguments, **named)
 
     return update_wrapper(command, function)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Values = dict[str, object]
 
 
+SOURCE = Option(("--source",), "flag", "A shared source: keep its index in your cache and write nothing in it.", False)
 DEEP = Option(("--deep",), "flag", "Also fill in the contextual vectors: minutes for a thousand memories.", False)
 
 SEARCH = (
@@ -72,7 +73,7 @@ HOT = {
     "inject": Hot(INJECT, "rawkomem.faces.cli.memories.inject", "task"),
     "stats": Hot((*FILTERS, JSON), "rawkomem.faces.cli.memories.stats"),
     "feedback": Hot(FEEDBACK, "rawkomem.faces.cli.memories.feedback", "id", single=True),
-    "sync": Hot((DEEP, JSON), "rawkomem.faces.cli.keeping.sync"),
+    "sync": Hot((DEEP, SOURCE, JSON), "rawkomem.faces.cli.keeping.sync"),
     "merge-driver": Hot((MARKER_SIZE,), "rawkomem.faces.cli.keeping.merge_driver", "files"),  # run by git
     "hook": Hot((), "rawkomem.hosts.hooks.run", "host event", raw=True),
 }

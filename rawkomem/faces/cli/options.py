@@ -64,6 +64,7 @@ AGENT = Option(("--agent", "-a"), "text", "Who works on it.", "")
 SESSION = Option(("--session",), "text", "The session: what it was given is not repeated ('rawkomem docs recall').", "")
 PROFILE = Option(("--profile", "-p"), "text", "How to score. Default: the setting profile, else fit.", "")
 EXPLAIN = Option(("--explain",), "flag", "Also tell why, and what is left out, on stderr.", False)
+PERSONAL = Option(("--personal",), "flag", "In your own repository, which is recalled in every project.", False)
 STRICT = Option(
     ("--strict",), "flag", "Only what a person vouches for: committed, typed or reviewed by a person.", False
 )

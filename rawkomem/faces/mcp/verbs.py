@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...files.layout import PERSONAL
 from ...format.compose import compose
 from ...learn.llm.model import is_learning
 from ...model.entry import Entry
+from ...model.errors import NotFound
 from ...model.filters import FILTER_FIELDS
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
 from ...model.task import Task
 from ...recall.filters import filter_of
 from ...recall.inject import Injection
-from ...recall.labels import labels_by_id
 from ...repository import Repository
 from ...state.changes.feedback import SIGNALS
 from ...text.safe import safe_id
@@ -75,33 +76,34 @@ def _with_told(injection: Injection) -> str:
 def search(repository: Repository, caller: Caller, query: str, limit: int = 5, **which: str) -> str:
     """Run `rawkomem search`."""
     found = repository.search(query, min(max(limit, 1), MAX_RESULTS), filter_of(**which))
-    memories = repository.get_many([item.row.id for item in found])
     if not found:
         return "Nothing found."
     said = "" if any(item.fits for item in found) else "Nothing fits; the nearest are:\n"
-    return said + found_list(found, labels_by_id(repository.beliefs.all(), memories))
+    return said + found_list(found, repository.layers.labels_of_found(found))
 
 
 def get(repository: Repository, caller: Caller, id: str) -> str:
     """Run `rawkomem show`."""
-    memory = repository.get(id)
-    labels = labels_by_id(repository.beliefs.all(), [memory]).get(memory.id, ())
-    return whole_memory(memory, repository.beliefs.trust(memory), labels)
+    owner, own = repository.layers.owner(id)
+    memory = owner.get(own)
+    return whole_memory(memory, owner.beliefs.trust(memory), repository.layers.labels(owner, [memory])[memory.id])
 
 
 def remember(repository: Repository, caller: Caller, text: str, amends: str = "", **flags: Any) -> str:
     """Run `rawkomem add`, or `rawkomem amend` if a memory is named. The text is a body without frontmatter."""
     entry = compose(Entry(body=text.strip("\n")), "amend" if amends else "memory", caller.name, **flags)
     if amends:
-        written = repository.amend(amends, entry)
-        return what_was_amended(written, repository.get(written.entry.about))
-    return what_was_stored(repository.add(entry))
+        owner, own = repository.layers.owner(amends)
+        written = owner.amend(own, entry)
+        return what_was_amended(written, owner.get(written.entry.about))
+    return what_was_stored(_project(repository).add(entry))
 
 
 def feedback(repository: Repository, caller: Caller, id: str, signal: str, reason: str = "") -> str:
     """Run `rawkomem feedback`."""
-    vote = repository.feedback(id, signal, reason, caller.name).entry
-    waits = vote.id in repository.get(vote.about).proposed
+    owner, own = repository.layers.owner(id)
+    vote = owner.feedback(own, signal, reason, caller.name).entry
+    waits = vote.id in owner.get(vote.about).proposed
     return f"noted: {signal}, for {vote.about}" + (" (a person vouches for it and decides)" if waits else "")
 
 
@@ -109,7 +111,14 @@ def learn(repository: Repository, caller: Caller, text: str, task: str = "") -> 
     """Run `rawkomem learn` offline."""
     if is_learning():
         return "this runs below a model that rawkomem itself asked: nothing is learned"
-    return what_was_learned(repository.learning.learn(text, agent=caller.name, task=task))
+    return what_was_learned(_project(repository).learning.learn(text, agent=caller.name, task=task))
+
+
+def _project(repository: Repository) -> Repository:
+    """Return the repository; refuse to store an agent's words in the user's own where there is no project."""
+    if repository.layers.all[0].name == PERSONAL:
+        raise NotFound("there is no project here to store it in", "run 'rawkomem init' in the project")
+    return repository
 
 
 VERBS = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from ...files.layout import Layout, find_layout
+from ...files.layout import Layout, find_layout, personal_root
 from ...learn.llm.config import GUARD
 from ...model.errors import NotFound, RawkoError
 from ...text.quick_json import write_json
@@ -45,12 +45,17 @@ def run(folder: str, arguments: list[str]) -> None:
 
 
 def _layout(folder: str, call: Call | None) -> Layout | None:
-    """Return the repository that the call is about, or None: most folders on a machine have none."""
+    """Return the repository that the call is about, or None: most folders on a machine have none.
+
+    A prompt in such a folder is answered from the user's own repository, which also follows what the session knows.
+    """
     for start in [folder] if folder else folders(call):
         try:
             return find_layout(start)
         except NotFound:
             continue
+    if call and call.event in (PROMPT, START, COMPACT) and os.path.isdir(personal_root()):
+        return find_layout(os.path.dirname(personal_root()))
     return None
 
 
@@ -94,7 +99,7 @@ def _open_session(repository: Repository, call: Call) -> None:
     from .session import begin
     from .start import opening
 
-    if begin(repository.layout, call):
+    if begin(repository.layout, call) and repository.layout.root != personal_root():
         _say(answer(call, opening(repository)))
     repository.core.wake_sinks()
 
@@ -118,7 +123,7 @@ def _learn(layout: Layout, host: str, transcript: str) -> None:
 def _open(layout: Layout, call: Call) -> Repository:
     from ...repository import Repository
 
-    return Repository(layout, lambda message: _note(layout, call.host, call.event, message), via="agent")
+    return Repository(layout, lambda message: _note(layout, call.host, call.event, message), via="agent", layers=True)
 
 
 def _say(data: bytes) -> None:

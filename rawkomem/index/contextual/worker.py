@@ -32,7 +32,8 @@ def fill_behind(index: Index) -> bool:
     from ...files.local.background import start  # most recalls find all vectors there
 
     try:
-        started = start(index.layout, job, "sync", "--deep")
+        shared = ("--source",) if index.layout.elsewhere else ()
+        started = start(index.layout, job, "sync", "--deep", *shared)
         os.utime(job.path)
     except (OSError, RawkoError):
         return False  # no room for a process: the next recall tries again

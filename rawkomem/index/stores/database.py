@@ -68,7 +68,7 @@ def _cache_path(layout: Layout) -> str:
 
 def _unwritable(layout: Layout) -> bool:
     """Tell whether no index can be written beside the files, also because no local folder can be accepted."""
-    if not os.access(layout.root, os.W_OK):
+    if not layout.elsewhere and not os.access(layout.root, os.W_OK):
         return True
     try:
         make_private_folder(layout.local)

@@ -241,6 +241,13 @@ class SqliteStore:
         sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {MAX_RANKED_PASSAGES})"
         return rarest([(first(self.db, sql, (word,))[0], word) for word in words], MAX_RANKED_PASSAGES)
 
+    def holding(self, words: Sequence[str]) -> tuple[int, list[int]]:
+        """Return how many passages there are, and how many hold each word, as far as it pays to count."""
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT {MAX_RANKED_PASSAGES})"
+        quoted = ('"' + searched(word).replace('"', "") + '"' for word in words)
+        counts = [first(self.db, sql, (word,))[0] for word in quoted]
+        return first(self.db, "SELECT count(*) FROM passages")[0], counts
+
     def passage(self, id: str, number: int) -> str:
         sql = "SELECT p.text FROM passages p JOIN documents d ON d.n = p.document WHERE d.id = ? AND p.number = ?"
         row = first(self.db, sql, (id, number))

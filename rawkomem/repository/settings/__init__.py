@@ -46,6 +46,7 @@ class Settings:
     ledger_days: int = KEEP_DAYS  # days after which blocks of the ledger are removed; 0: never
     keep_days: int = 0  # days after which a trace is archived that no learning was made of; 0: never
     store: StoreSettings = StoreSettings()
+    sources: tuple[str, ...] = ()  # folders of shared repositories, which are only read
     contents: bool = False  # whether MEMORY.md follows every write
     profile: str = ""  # how memories are scored for an injection; empty: the default
     others: tuple[tuple[str, Any], ...] = ()  # of rows that fill no field
@@ -86,7 +87,8 @@ def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
 
 
 def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
-    files = (user_config(), layout.config, user_repository_config(layout))
+    own = "" if layout.elsewhere else layout.config  # a shared source sets nothing
+    files = (user_config(), own, user_repository_config(layout))
     stamps = [_stamp(file) for file in files]
     if not any(stamps):
         return Settings()

@@ -192,6 +192,10 @@ ROWS = (
     Row("privacy.names", TEXTS, USER, (),
         "Names of people that become ids in what is recorded or distilled ([redaction](redaction.md#anonymisation)).",
         "names"),
+    Row("sources", TEXTS, USER, (),
+        "Folders of shared repositories, such as a clone of your team's: they are recalled with the project's memories"
+        " and never written ([layers](layers.md)).",
+        "sources", broken=()),
     Row("store.name", Type("sqlite, or a store of an installed package", _store), USER, SQLITE,
         "The search store: `sqlite`, or one that an installed package provides: `lancedb`, `postgres` …"
         " ([scale](scale.md)).",

@@ -22,7 +22,7 @@ def doctor_command(folder: str, as_json: bool) -> int:
     from ....repository.doctor import examine
 
     try:
-        repository = open_repository(folder)
+        repository = open_repository(folder, layers=True)
     except NotFound:
         repository = None
     findings = examine(repository)

@@ -8,7 +8,7 @@ from ....index.status import Status
 from ....model.record import as_dict
 from ....repository import Repository
 from ....text.count import count
-from ..commands import pass_repository
+from ..commands import pass_layers, pass_repository
 from ..options import JSON
 from ..terminal import note, paint, say, say_json
 from .sync import tell, with_bar
@@ -16,18 +16,22 @@ from .sync import tell, with_bar
 
 @click.command("status")
 @JSON
-@pass_repository
+@pass_layers
 def status_command(repository: Repository, as_json: bool) -> int:
     """Compare files and index, and prove that they agree.
 
     Hashes every file. Exit code 1 when the index does not say what the files say.
     """
     status = repository.store.status()
+    layers = repository.layers.standings()
     if as_json:
         problems = [f"{problem.path}: {problem.message}" for problem in status.problems]
-        say_json({**as_dict(status), "problems": problems, "fresh": status.fresh})
+        told = {"layers": [as_dict(layer) for layer in layers]} if layers else {}
+        say_json({**as_dict(status), "problems": problems, "fresh": status.fresh, **told})
     else:
         _print_status(status)
+        for layer in layers:
+            say(f"layer       {layer.told}")
     return 0 if status.fresh else 1
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from ....files.layout import find_layout, source_layout
+from ....index.open_store import SQLITE
 from ....model.record import as_dict
 from ....repository import Repository
 from ....text.count import count
@@ -19,9 +21,10 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-def run(folder: str, arguments: list[str], deep: bool, as_json: bool) -> None:
+def run(folder: str, arguments: list[str], deep: bool, source: bool, as_json: bool) -> None:
     """Sync and print what was done."""
-    repository = Repository.open(folder)
+    layout = find_layout(folder)
+    repository = Repository(source_layout(layout.root), store=SQLITE) if source else Repository(layout)
     report = with_bar(repository.sync, "reading")
     tell(report, as_json)
     if deep:

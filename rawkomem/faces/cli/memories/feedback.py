@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....model.errors import BadInput
-from ..opening import open_repository
+from ..opening import open_owner
 from .decided import report, who
 
 
@@ -11,7 +11,6 @@ def run(folder: str, arguments: list[str], helpful: bool, harmful: bool, reason:
     """Append a vote and print what became of it."""
     if helpful == harmful:
         raise BadInput("which way?", "give either --helpful or --harmful")
-    (id,) = arguments
-    repository = open_repository(folder)
+    repository, id = open_owner(folder, *arguments)
     signal = "helpful" if helpful else "harmful"
     report(repository, id, [repository.feedback(id, signal, reason, who(by))], f"counted as {signal}", as_json)

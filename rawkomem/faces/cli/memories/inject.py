@@ -7,6 +7,7 @@ import sys
 from ....model.task import Task
 from ....recall.filters import filter_of
 from ....recall.inject import Injection
+from ....recall.labels import from_layer, in_brackets
 from ....repository import Repository
 from ....text.clean import one_line
 from ..terminal import note, tell_nothing
@@ -14,6 +15,8 @@ from ..terminal import note, tell_nothing
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from ....recall.score import Scored
 
 MAX_TOLD = 20  # memories left out that are listed for people
 
@@ -28,7 +31,7 @@ def run(
         from ....files.given_text import read_stdin  # most tasks are given as arguments
 
         text = read_stdin(strict=False)
-    repository = Repository.open(folder)
+    repository = Repository.open(folder, layers=True)
     task = Task(text, agent, plan, session)
     only = filter_of(**which)
     least = min_importance.lower()
@@ -64,9 +67,13 @@ def tell(injection: Injection) -> None:
 
     sys.stderr.write(f"profile {injection.profile}: {len(injection.items)} injected, {injection.tokens} tokens\n")
     for item in injection.items:
-        sys.stderr.write(f"\nin   {item.score:.3f}  {one_line(item.memory.title)}  {item.memory.id}\n")
+        sys.stderr.write(f"\nin   {item.score:.3f}  {_titled(item)}  {item.memory.id}\n")
         sys.stderr.writelines(f"       {line}\n" for line in explain(item))
     for item in injection.left_out[:MAX_TOLD]:
-        sys.stderr.write(f"out  {item.score:.3f}  {one_line(item.memory.title, 60)}: {item.why_not}\n")
+        sys.stderr.write(f"out  {item.score:.3f}  {_titled(item, 60)}: {item.why_not}\n")
     if len(injection.left_out) > MAX_TOLD:
         sys.stderr.write(f"out  {len(injection.left_out) - MAX_TOLD} more: --json lists them all\n")
+
+
+def _titled(item: Scored, chars: int = 200) -> str:
+    return in_brackets(from_layer(item.memory.layer)) + one_line(item.memory.title, chars)

@@ -10,12 +10,13 @@ from ....files.local.usage import Access
 from ....model.clock import iso
 from ....model.record import as_dict
 from ....recall.filters import filter_of
+from ....recall.labels import from_layer
 from ....repository import Repository
 from ....state.belief.claims import claim_of
 from ....state.lifecycle.promoted import promoted
 from ....text.clean import one_line
 from ....text.count import count
-from ..commands import pass_repository
+from ..commands import pass_layers, pass_repository
 from ..options import AS_OF, FILTERS, JSON, together
 from ..terminal import bracketed, day, paint, say, say_json, tell_nothing, wide
 from .cite import cited_json, cited_line
@@ -30,23 +31,28 @@ IMPORTANCE_COLORS = {"critical": "red", "high": "yellow", "medium": "cyan", "low
 
 
 @click.command("list")
+@click.option("--layer", default="", help="Of this layer: project, personal, a source's name, or all.")
 @together(*FILTERS, JSON)
-@pass_repository
-def list_command(repository: Repository, as_json: bool, **which: Any) -> None:
+@pass_layers
+def list_command(repository: Repository, layer: str, as_json: bool, **which: Any) -> None:
     """List memories, the last changed first."""
-    rows = repository.list(filter_of(**which))
+    layers = repository.layers.named(layer) if layer else repository.layers.all[:1]
+    only = filter_of(**which)
+    found = [(one, row) for one in layers for row in one.repository.list(only)]
     if as_json:
-        used = repository.lifecycle.accesses()
-        say_json([{**as_dict(row), **_times(row), **used_json(used.get(row.id, Access()))} for row in rows])
+        used = {one.name: one.repository.lifecycle.accesses() for one in layers}
+        say_json([{**as_dict(row), **({"layer": one.name} if one.name else {}), **_times(row),
+                   **used_json(used[one.name].get(row.id, Access()))} for one, row in found])  # fmt: skip
         return
-    for row in rows:
-        say(_line(row))
-    if not rows:
+    for one, row in found:
+        say(_line(row, one.name))
+    if not found:
         tell_nothing(repository, "no memory passes these filters")
 
 
-def _line(row: Row) -> str:
-    marks = f"{'' if row.vouched else ' [not verified]'}{' [change proposed]' if row.waiting else ''}"
+def _line(row: Row, layer: str = "") -> str:
+    marks = "".join(f" [{label}]" for label in from_layer(layer))
+    marks += f"{'' if row.vouched else ' [not verified]'}{' [change proposed]' if row.waiting else ''}"
     id = f"{row.id}{bracketed(row.status)}{marks}"
     title = one_line(row.title or row.path, max(20, wide() - len(id) - 26))
     importance = paint(f"{row.importance:8}", IMPORTANCE_COLORS[row.importance])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....recall.filters import filter_of
+from ....recall.labels import from_layer
 from ....recall.question import question_of
 from ....recall.search import Found, contributions, snippet
 from ....repository import Repository
@@ -20,7 +21,7 @@ def run(
     folder: str, arguments: list[str], limit: int, profile: str, explain: bool, as_json: bool, **which: Any
 ) -> None:
     """Search and print."""
-    repository = Repository.open(folder)
+    repository = Repository.open(folder, layers=True)
     found = repository.search(" ".join(arguments), limit, filter_of(**which), profile)
     repository.core.deepen_in_background()
     if as_json:
@@ -41,15 +42,17 @@ def run(
 def result_json(item: Found) -> dict[str, object]:
     """Return a result for JSON."""
     known = fields_of(item.row, "id", "title", "kind", "status", "importance", "vouched", "waiting")
+    layer = {"layer": item.layer} if item.layer else {}
     scores = {"score": round(item.score, 4), "relevance": round(item.relevance, 4)}
-    return {**known, **scores, "fits": item.fits, **fields_of(item.row, "path", "line"), "text": item.text}
+    return {**known, **layer, **scores, "fits": item.fits, **fields_of(item.row, "path", "line"), "text": item.text}
 
 
 def show(number: int, item: Found, words: tuple[str, ...] = ()) -> None:
     """Print a result: rank, score, title and facts on one line, then what matched."""
     row = item.row
     title = one_line(row.title) or paint(f"(draft) {row.path}", "yellow")
-    said = (row.importance, day(row.created) if row.created else "", row.id, "" if row.vouched else "not verified")
+    found = (*from_layer(item.layer), row.importance, day(row.created) if row.created else "", row.id)
+    said = (*found, "" if row.vouched else "not verified")
     facts = " · ".join(part for part in (*said, "change proposed" if row.waiting else "") if part)
     say(f"{number:2} {item.score:5.2f}  {paint(title, 'bold')}  {paint(facts, 'dim')}")
     say(f"   {snippet(item, words, wide() - 4)}")

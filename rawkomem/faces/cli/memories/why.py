@@ -8,15 +8,18 @@ from typing import Any
 import click
 
 from ....files.local.usage import uses
+from ....model.record import replace
 from ....model.task import Task
 from ....recall.explain import explain, why_fired
 from ....recall.filters import filter_of
 from ....recall.gate import votes_against
+from ....recall.labels import from_layer, in_brackets
 from ....recall.render import FORMS, GROUPED, NOTHING_FOUND
 from ....recall.score import Scored
 from ....repository import Repository
+from ....state.belief.trust import Trust
 from ....text.clean import one_line
-from ..commands import pass_repository
+from ..commands import pass_layers, pass_repository
 from ..options import AGENT, AS_OF, BUDGET, EXPLAIN, JSON, LIMIT, PROFILE, SESSION, STRICT, WHICH, together
 from ..terminal import fields_of, note, paint, say, say_json
 from .inject import tell
@@ -31,7 +34,7 @@ from .read import trust_json, trust_line
 @SESSION
 @AS_OF
 @JSON
-@pass_repository
+@pass_layers
 def why_command(
     repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str,
     as_json: bool,
@@ -42,21 +45,29 @@ def why_command(
     """
     only = filter_of(as_of=as_of)
     item, inside = repository.explain(id, Task(" ".join(task), agent, session=session), profile, only)
-    trust = repository.beliefs.trust(item.memory)
+    trust = _trust(repository, item)
     if as_json:
         factors = [fields_of(factor, "name", "value", "weight", "why") for factor in item.factors]
-        say_json({"id": item.memory.id, "injected": inside, "score": item.score,
+        named = {"layer": item.memory.layer} if item.memory.layer else {}
+        say_json({"id": item.memory.id, **named, "injected": inside, "score": item.score,
                   "why_not": item.why_not, "why_not_code": item.out.code if item.out else "",
                   "relevance": item.signals.relevance, "fired": why_fired(item), "factors": factors,
                   "trust": trust_json(trust)})  # fmt: skip
         return 0 if inside else 1
-    say(f"{paint(one_line(item.memory.title), 'bold')}  score {item.score:.3f}")
+    layer = in_brackets(from_layer(item.memory.layer))
+    say(f"{layer}{paint(one_line(item.memory.title), 'bold')}  score {item.score:.3f}")
     for line in explain(item):
         say(f"  {line}")
     say(f"  {'trust':16} {trust.value:7.3f}       {trust_line(trust)}")
     say(paint("injected", "green") if inside else f"{paint('not injected', 'yellow')}: {item.why_not}")
     _tell_next_step(item, inside)
     return 0 if inside else 1
+
+
+def _trust(repository: Repository, item: Scored) -> Trust:
+    """Return how far a memory is believed in the layer that holds it."""
+    owner, id = repository.layers.owner(item.memory.id)
+    return owner.beliefs.trust(replace(item.memory, id=id))
 
 
 @click.command("why-not")
@@ -66,7 +77,7 @@ def why_command(
 @AGENT
 @SESSION
 @AS_OF
-@pass_repository
+@pass_layers
 def why_not_command(
     repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str
 ) -> None:
@@ -99,7 +110,7 @@ def _tell_next_step(item: Scored, inside: bool) -> None:
               help="How to write it; grouped: by category.")  # fmt: skip
 @EXPLAIN
 @together(STRICT, *WHICH)
-@pass_repository
+@pass_layers
 def context_command(
     repository: Repository, query: tuple[str, ...], budget: int, limit: int, form: str, explain: bool, strict: bool,
     **which: Any,

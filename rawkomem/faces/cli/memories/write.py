@@ -20,7 +20,8 @@ from ....repository.writing import Stored
 from ....state.belief.claims import ON_CONFLICT, SCOPES
 from ....state.belief.trust import BASES
 from ..commands import pass_repository
-from ..options import BY, JSON, REASON, YES, together
+from ..opening import open_personal, open_repository
+from ..options import BY, JSON, PERSONAL, REASON, YES, together
 from ..terminal import fields_of, note, paint, say, say_either, say_json
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ fields = together(  # the options that describe an entry
 @click.option("--on-conflict", type=click.Choice(ON_CONFLICT), default=ON_CONFLICT[0], show_default=True,
               help="What to do with a claim that is trusted less than what it contradicts.")  # fmt: skip
 @fields
-@pass_repository
-def add_command(repository: Repository, kind: str, on_conflict: str, **given: Any) -> None:
+@PERSONAL
+@click.pass_obj
+def add_command(folder: str, /, kind: str, on_conflict: str, personal: bool, **given: Any) -> None:
     """Store a memory.
 
     The text comes from --body, --file, standard input, or $EDITOR on a template. It may bring its own frontmatter;
@@ -66,6 +68,7 @@ def add_command(repository: Repository, kind: str, on_conflict: str, **given: An
     written. A claim that says what another says confirms it; one that contradicts another supersedes it, or waits for a
     review: see 'rawkomem docs belief'.
     """
+    repository = open_personal() if personal else open_repository(folder)
     text = _text(given, lambda: _template(repository, kind, given))
     entry = compose(entry_from_text(text), kind=kind, by=given["by"] or user_name(), **_flags(given))
     entry = replace(entry, extra={**entry.extra, **_claimed(given)})

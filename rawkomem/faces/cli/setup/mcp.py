@@ -48,7 +48,7 @@ def mcp_command(folder: str, port: int | None) -> None:
 
 def _open_server(folder: str) -> MemoryServer:
     """Return the server on the repository; what it writes counts as an agent's word."""
-    repository = Repository.open(folder, via="agent")
+    repository = Repository.open(folder, via="agent", layers=True)
     try:
         from ...mcp.server import MemoryServer
     except ImportError as failure:

@@ -1,0 +1,279 @@
+"""Layers: the project's memories, the user's own, and those of shared repositories, which are only read.
+
+Only the user's own config names shared repositories. A layer that cannot be used is a warning, never a failure.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..embed.chain import open_deep
+from ..files.layout import FOLDER, PERSONAL, find_layout, personal_root, source_layout
+from ..index.stores.database import DatabaseError
+from ..model.errors import BadInput, NotFound, RawkoError
+from ..model.record import record, replace
+from ..recall.labels import from_layer, labels_by_id, standing_label
+from ..recall.search import search
+from ..recall.union import PROJECT, Part, Union, marked
+from ..text.count import count
+from .recalling import Recalling
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ..embed.protocol import Embedder
+    from ..files.layout import Layout
+    from ..model.entry import Memory
+    from ..model.filters import Filter
+    from ..recall.gather import Sources
+    from ..recall.inject import Injection
+    from ..recall.labels import Labels
+    from ..recall.search import Answer, Found
+    from . import Repository
+    from .core import Core
+
+RESERVED = (PERSONAL, PROJECT, "all", "verified")  # words that no shared repository is called by
+MAX_NAME_CHARS = 40
+
+
+@record
+class Layer:
+    """One layer: its name (empty: the project's), its repository, and whether it is only read."""
+
+    name: str
+    repository: Repository
+    shared: bool = False
+
+    @property
+    def core(self) -> Core:
+        """Return the core of its repository."""
+        return self.repository.core
+
+
+@record
+class Standing:
+    """How a layer stands, for `status` and `doctor`."""
+
+    name: str
+    root: str
+    memories: int
+    shared: bool
+    problem: str = ""
+
+    @property
+    def told(self) -> str:
+        """Return it as a line."""
+        how = f", {self.problem}" if self.problem else ", read only" if self.shared else ""
+        return f"{self.name}: {count(self.memories, 'memory')} in {self.root}{how}"
+
+
+class Layers:
+    """All layers of one repository, the project's first."""
+
+    def __init__(self, repository: Repository):
+        self._repo = repository
+        self._core = repository.core
+        self._left_out: list[tuple[str, str, str]] = []  # name, path and reason
+        self._deep: Embedder | None = None  # the second tier's, one for all layers
+        is_personal = _same(repository.layout.root, personal_root())
+        self.all = [Layer(PERSONAL if is_personal else "", repository)]
+        if not repository.core.is_layered:
+            return
+        if not is_personal and os.path.isdir(personal_root()):
+            self._add(PERSONAL, lambda: find_layout(os.path.dirname(personal_root())))
+        for path in repository.settings.sources:
+            self._add_source(path)
+
+    def _add_source(self, path: str) -> None:
+        folder = os.path.expanduser(path)
+        folder = os.path.dirname(folder) if os.path.basename(folder) == FOLDER else folder.rstrip("/\\")
+        root = os.path.join(folder, FOLDER)
+        why = ""
+        if not os.path.isabs(folder):
+            why = "it is not an absolute path"
+        elif os.path.islink(root):
+            why = f"{root} is a link"
+        elif not os.path.isdir(root):
+            why = f"there is no {FOLDER} folder in it"
+        if why:
+            self._core.warn(f"the source {path} is left out: {why}; correct 'sources' in your config")
+            self._left_out.append((os.path.basename(folder) or path, path, why))
+        elif not any(_same(root, layer.repository.layout.root) for layer in self.all):
+            self._add(self._new_name(folder), lambda: source_layout(root), shared=True)
+
+    def _new_name(self, folder: str) -> str:
+        """Return a name for a source: that of its folder, as the user's config spells it, in plain letters."""
+        plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.basename(folder))[:MAX_NAME_CHARS]
+        names = [f"{plain}-{number}" if number > 1 else plain for number in range(1, len(self.all) + 3)]
+        return next(name for name in names if name.lower() not in (*RESERVED, *(one.name.lower() for one in self.all)))
+
+    def _add(self, name: str, locate: Callable[[], Layout], shared: bool = False) -> None:
+        """Open a layer. It embeds with the project's embedder where both have the same settings."""
+        try:
+            made = type(self._repo)(locate(), self._core.warn, self._core.via, store="sqlite" if shared else "")
+            if made.settings.embedder == self._core.settings.embedder:
+                made.core.index.open_embedder = lambda: self._core.index.embedder
+                made.core.index.open_deep = self._core.index.open_deep = self._open_deep
+            self.all.append(Layer(name, made, shared))
+            self._core.others.append(made.core)
+        except (RawkoError, OSError) as failure:
+            self._core.warn(f"{name} is left out: {failure}")
+            self._left_out.append((name, "", str(failure)))
+
+    def _open_deep(self) -> Embedder | None:
+        if self._deep is None:
+            self._deep = open_deep(self._core.settings.embedder)
+        return self._deep
+
+    def close(self) -> None:
+        """Close the layers besides the project's."""
+        for layer in self.all[1:]:
+            layer.repository.close()
+
+    def standings(self) -> list[Standing]:
+        """Return how every layer besides the project's stands; also those that are left out."""
+        found = [self._standing(layer) for layer in self.all if layer.name]
+        return found + [Standing(name, path, 0, True, why) for name, path, why in self._left_out]
+
+    def _standing(self, layer: Layer) -> Standing:
+        problem, memories = "", 0
+        try:
+            memories = len(layer.core.rows())
+        except (RawkoError, OSError, DatabaseError) as failure:
+            problem = str(failure)
+        return Standing(layer.name, layer.repository.layout.root, memories, layer.shared, problem)
+
+    # Recall
+
+    def fresh(self) -> list[Layer]:
+        """Bring every layer up to date, and return those that answer; the first one is asked by the caller."""
+        return self.all[:1] + [layer for layer in self.all[1:] if self._answers(layer)]
+
+    def _answers(self, layer: Layer) -> bool:
+        try:
+            layer.core.read(lambda: None)
+            return True
+        except (RawkoError, OSError, DatabaseError) as failure:
+            self._core.warn(f"{layer.name} is left out: {failure}")
+            return False
+
+    def union(
+        self,
+        only: Filter | None,
+        strict: bool = False,
+        told: frozenset[str] = frozenset(),
+        layers: Sequence[Layer] = (),
+    ) -> Union:
+        """Return the layers as one; inside `Core.read` of the first only."""
+        asked = [(one, Recalling(one.repository).sources(only, strict, told)) for one in layers or self.all]
+        return Union([Part(one.name, sources, one.shared) for one, sources in asked], self._core.warn)
+
+    def sources(self, only: Filter, strict: bool, told: frozenset[str], layers: Sequence[Layer]) -> Sources:
+        """Return what an injection takes its facts from."""
+        return self.union(only, strict, told, layers).sources()
+
+    def look(self, texts: Sequence[str], limit: int, only: Filter | None, profile: str = "") -> Sequence[Answer]:
+        """Search all layers for several texts."""
+        layers = self.fresh()
+
+        def ask() -> tuple[Answer, ...]:
+            union = self.union(only, layers=layers)
+            sources = union.sources()
+            # Twice as many: copies that another layer holds are dropped.
+            found = search(sources.view, sources.store, sources.spaces, texts, 2 * limit, profile)
+            return marked(found, union, limit)
+
+        return self._core.read(ask, ("layers", tuple(texts), limit, only, profile, *map(_version, layers[1:])))
+
+    def note_use(self, injection: Injection, at: int, session: str) -> None:
+        """Count an injection's personal memories in the personal repository, too: the project counts its cost."""
+        from ..files.local.usage import note_use
+
+        for layer in self.all[1:]:
+            ids = [item.memory.id.removeprefix(f"{layer.name}:") for item in injection.items
+                   if item.memory.layer == layer.name]  # fmt: skip
+            if ids and not layer.shared:
+                note_use(layer.repository.layout, at, session, 0, ids)
+
+    # Ids
+
+    def owner(self, name: str) -> tuple[Repository, str]:
+        """Return the repository that holds the memory of a name, and the name in it; the first where none does."""
+        layer, rest = self._prefixed(name)
+        if layer:
+            return layer.repository, rest
+        if len(self.all) > 1:
+            layers = self.fresh()
+            for find in (lambda one: one.core.holds(name), lambda one: _has_name(one, name)):
+                if holding := next((layer for layer in layers if find(layer)), None):
+                    return holding.repository, name
+        return self._repo, name
+
+    def _prefixed(self, name: str) -> tuple[Layer | None, str]:
+        """Return the layer that stands before an id, as in `personal:ID`, and the id."""
+        head, sign, rest = name.partition(":")
+        if not sign or not self._core.is_layered:
+            return None, name
+        found = next((layer for layer in self.all if (layer.name or PROJECT) == head), None)
+        return found, rest if found else name
+
+    def labels(self, owner: Repository, memories: Iterable[Memory]) -> dict[str, Labels]:
+        """Return the labels of a layer's memories by their ids in it: where they come from, and who vouches."""
+        layer = next(layer for layer in self.all if layer.repository is owner)
+        believed = owner.beliefs.all()
+        memories = [*memories]
+        if layer is self.all[0]:
+            own = labels_by_id(believed, memories)
+        else:
+            counts = layer.shared or self._repo.beliefs.all().counts
+            doubted = believed.unverified(memories) if counts else {}
+            own = {memory.id: standing_label(memory.id in doubted) for memory in memories} if counts else {}
+        return {memory.id: (*from_layer(layer.name), *own.get(memory.id, ())) for memory in memories}
+
+    def labels_of_found(self, found: Sequence[Found]) -> dict[str, Labels]:
+        """Return the labels of search results by the ids that they are shown with."""
+        labels: dict[str, Labels] = {}
+        for layer in self.all:
+            shown = {self._prefixed(item.row.id)[1]: item.row.id for item in found if item.layer == layer.name}
+            own = self.labels(layer.repository, layer.repository.get_many([*shown])) if shown else {}
+            labels |= {shown[id]: said for id, said in own.items()}
+        return labels
+
+    def named(self, name: str) -> list[Layer]:
+        """Return the layer of a name, or all of them for `all`."""
+        found = [layer for layer in self.all if name in ("all", layer.name or PROJECT)]
+        if not found:
+            known = ", ".join((*(layer.name or PROJECT for layer in self.all), "all"))
+            hint = "'rawkomem init --personal' makes it" if name == PERSONAL else f"one of {known}"
+            raise (NotFound if name == PERSONAL else BadInput)(f"there is no layer {name!r}", hint)
+        return found
+
+    def shown(self, owner: Repository, memory: Memory) -> Memory:
+        """Return a memory as a recall shows it: with its layer, as `personal:ID` where ID means another layer's."""
+        if not self._core.is_layered:
+            return memory
+        layers = self.fresh()
+
+        def ask() -> Memory:
+            union = self.union(None, layers=layers)
+            part = next(part for part in union.parts if part.sources.view.layout == owner.layout)
+            return replace(memory, id=union.shown(part, memory.id), layer=part.name)
+
+        return self._core.read(ask)
+
+
+def _same(one: str, other: str) -> bool:
+    return one == other or os.path.realpath(one) == os.path.realpath(other)
+
+
+def _version(layer: Layer) -> tuple[object, int]:
+    """Return what changes with every change of a layer's index: the connection itself, whose number would be reused."""
+    from ..index.stores.database import first
+
+    database = layer.core.index.reading()
+    return database, first(database, "PRAGMA data_version")[0]
+
+
+def _has_name(layer: Layer, name: str) -> bool:
+    return bool(layer.core.read(lambda: layer.core.index.catalogue.resolve(name)))
