@@ -50,8 +50,8 @@ from rawkomem.learn.session.turns import USER, Turn
 from rawkomem.learn.skills.text import read_skill
 from rawkomem.model.errors import RawkoError
 from rawkomem.model.task import Task
-from rawkomem.recall.excerpt import excerpt
 from rawkomem.recall.question import question_of, question_of_task
+from rawkomem.recall.show.excerpt import excerpt
 from rawkomem.redaction.scrub.segment import passages
 from rawkomem.text.chunk import chunk
 from rawkomem.text.clean import clean, hidden, one_line, visible

@@ -10,7 +10,7 @@ import pytest
 from rawkomem import Entry, Filter, Task
 from rawkomem.model.errors import RawkoError
 from rawkomem.model.kinds import IMPORTANCE
-from rawkomem.recall.render import NOTHING_FOUND
+from rawkomem.recall.show.render import NOTHING_FOUND
 from tests.seeds import seed_cases
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

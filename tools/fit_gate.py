@@ -22,7 +22,7 @@ from rawkomem.bench.recall import _sets, write_repository
 from rawkomem.bench.sessions import Session, read_sessions, records_before, write_transcript
 from rawkomem.hosts.hooks.lately import lately
 from rawkomem.model.task import Task
-from rawkomem.recall.confidence import BIAS, SET_WEIGHTS, crossed
+from rawkomem.recall.relevance.confidence import BIAS, SET_WEIGHTS, crossed
 
 NAMES = (
     "meaning", "condition_meaning", "agreement", "unusual", "shared_words", "rare_word", "pasted_name",

@@ -10,14 +10,14 @@ from ..state.run import SUCCESS, approach_of, goal_of, outcome_of, run_of, tools
 from ..text.clean import one_line
 from ..text.safe import safe_id, safe_line, safe_title
 from ..text.tokens import count_tokens
-from .frame import fence_lines, finish, held, new_nonce
-from .labels import in_brackets
+from .show.frame import fence_lines, finish, held, new_nonce
+from .show.labels import in_brackets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ..model.entry import Memory
-    from .labels import Labels
+    from .show.labels import Labels
 
 MAX_TOKENS = 1_000  # half of what is injected, since both may go into one prompt
 WORKED, FAILED, AVOID, APPROACH, LESSONS = "worked", "failed", "avoid", "approach", "lessons"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .confidence import ABOUT, weighed
+from .relevance.confidence import ABOUT, weighed
 
 MIN_TOLD = 0.005  # of what a piece of evidence adds: less is not shown
 

@@ -10,8 +10,8 @@ from ..state.facets import claimed_about, claimed_for
 from ..text.condition import SYMBOLS, WORDS, read_condition
 from ..text.overlap import subject
 from ..text.when import PASTED, RECENT, fires_on_subject, situation_of
-from .evidence import fired_beside
 from .order import in_order, is_critical
+from .relevance.evidence import fired_beside
 from .score import score
 from .signals import Signals, find
 

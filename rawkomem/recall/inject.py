@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from ..model.record import record, replace
 from ..text.tokens import count_tokens
-from .evidence import judged
-from .gate import gate
 from .gather import gather
 from .order import in_order
 from .pack import add_linked, pack
 from .profiles import profile_of
 from .question import question_of_task
-from .render import Page
+from .relevance.evidence import judged
+from .relevance.gate import gate
 from .score import score
+from .show.render import Page
 from .told import leave_out, leave_out_linked, saved
 
 TYPE_CHECKING = False

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..model.clock import DAY
 from ..model.kinds import IMPORTANCE
 from ..model.record import replace
-from .gate import CRITICAL, is_sure
 from .reasons import Reason
+from .relevance.gate import CRITICAL, is_sure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from ..model.kinds import GROUPS, IMPORTANCE
 from ..model.record import record, replace
 from ..text.same import is_copy
 from ..text.when import LINK, Fired
-from .gate import held_back, rests_on_withdrawn, withdrawn
 from .order import is_critical, without_outdated
 from .reasons import Reason
+from .relevance.gate import held_back, rests_on_withdrawn, withdrawn
 from .score import Scored
 from .signals import Signals
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..index.stores.documents import WHEN
 from ..model.record import record, replace
 from ..text.clean import one_line
-from .excerpt import excerpt, stems_of
 from .question import question_of
+from .show.excerpt import excerpt, stems_of
 from .signals import Signals, find
 
 TYPE_CHECKING = False

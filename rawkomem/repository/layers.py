@@ -12,8 +12,8 @@ from ..files.layout import FOLDER, PERSONAL, find_layout, personal_root, source_
 from ..index.stores.database import DatabaseError
 from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.record import record, replace
-from ..recall.labels import from_layer, labels_by_id, standing_label
 from ..recall.search import search
+from ..recall.show.labels import from_layer, labels_by_id, standing_label
 from ..recall.union import PROJECT, Part, Union, marked
 from ..text.count import count
 from .recalling import Recalling
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from ..model.filters import Filter
     from ..recall.gather import Sources
     from ..recall.inject import Injection
-    from ..recall.labels import Labels
     from ..recall.search import Answer, Found
+    from ..recall.show.labels import Labels
     from . import Repository
     from .core import Core
 

@@ -65,7 +65,9 @@ def test_prompts_and_sessions_are_asked_through_the_hook(files):
     assert injected["prompts"] == 4 and injected["hit"] == 1.0 and injected["tokens_per_prompt"] > 0
     assert injected["false_injection"] == 0.3333 and injected["categories"]["question"]["false_injection"] == 0.5
     assert injected["categories"]["task"]["precision_acceptable"] == 1.0
-    assert report["sessions"]["prompts"] == 3 and report["sessions"]["injections"] == 1  # told once; the last one is the host's
+    assert (
+        report["sessions"]["prompts"] == 3 and report["sessions"]["injections"] == 1
+    )  # told once; the last one is the host's
 
 
 def test_what_came_before_a_prompt_is_found_by_number_and_by_text(files):

@@ -10,7 +10,7 @@ from rawkomem.model.task import Task
 from rawkomem.recall.limits import Limits
 from rawkomem.recall.pack import pack
 from rawkomem.recall.question import question_of
-from rawkomem.recall.render import FORMS, Page
+from rawkomem.recall.show.render import FORMS, Page
 from rawkomem.text.tokens import count_tokens
 from tests.recall.forgery import Chance
 from tests.recall.helpers import item, memory

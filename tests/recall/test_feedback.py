@@ -6,10 +6,10 @@ import pytest
 
 from rawkomem.model.entry import Entry
 from rawkomem.model.task import Task
-from rawkomem.recall.gate import gate
 from rawkomem.recall.limits import Limits
 from rawkomem.recall.profiles import profile_of
 from rawkomem.recall.question import question_of_task
+from rawkomem.recall.relevance.gate import gate
 from rawkomem.recall.score import score
 from rawkomem.state.decide import plan_about
 from rawkomem.text.when import ALTERNATIVE, Fired

@@ -17,10 +17,10 @@ from rawkomem.hosts.records import HOSTS, REWRITTEN
 from rawkomem.model.clock import iso
 from rawkomem.model.record import replace
 from rawkomem.recall.brief import write_brief
-from rawkomem.recall.frame import finish, held
-from rawkomem.recall.render import render
 from rawkomem.recall.score import Scored
 from rawkomem.recall.search import Found
+from rawkomem.recall.show.frame import finish, held
+from rawkomem.recall.show.render import render
 from rawkomem.redaction.find import engine
 from rawkomem.state.belief.trust import Standing, Trust
 from rawkomem.text.injection import scan_for_injection

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rawkomem import Task
-from rawkomem.recall.gate import is_named
 from rawkomem.recall.question import question_of_task
+from rawkomem.recall.relevance.gate import is_named
 from tests.torture.helpers import memory
 
 BASE = "You are a careful developer.\n"

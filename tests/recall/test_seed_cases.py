@@ -15,8 +15,8 @@ from rawkomem.model.filters import Facets, Filter
 from rawkomem.recall.factors import DEFAULT_CONFIDENCE, Factor, effective_confidence, factor, feedback_score
 from rawkomem.recall.profiles import profile_of
 from rawkomem.recall.question import Question, question_of
-from rawkomem.recall.render import render
 from rawkomem.recall.score import combine
+from rawkomem.recall.show.render import render
 from rawkomem.recall.signals import Signals
 from rawkomem.state.belief.trust import Standing, compute_trust, trust_of
 from rawkomem.state.facets import is_valid

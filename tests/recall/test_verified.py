@@ -163,7 +163,10 @@ def test_a_verified_twin_takes_the_place_of_its_copy(git, memories, repository):
 
 def test_bait_does_not_raise_the_bar_for_what_is_vouched_for(git, memories, repository):
     task = Task("how long may a session cookie of the login page live")
-    write(memories, honest=text("Session lifetime", "The session cookie of the login page lives for one day.", whenToUse="zzz"))
+    write(
+        memories,
+        honest=text("Session lifetime", "The session cookie of the login page lives for one day.", whenToUse="zzz"),
+    )
     git.commit()
     before = repository.inject(task)
     assert [item.memory.id for item in before.items] == ["honest"]

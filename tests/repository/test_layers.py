@@ -14,7 +14,7 @@ from rawkomem.files.layout import personal_root, user_cache, user_config
 from rawkomem.files.local.usage import uses
 from rawkomem.files.start import make_personal_folder, plan_start, write_start
 from rawkomem.model.errors import BadInput, NotFound, Refused
-from rawkomem.recall.render import FORMS, GROUPED
+from rawkomem.recall.show.render import FORMS, GROUPED
 from rawkomem.repository import Repository
 from tests.commands import Command
 from tests.git.gitting import Git

@@ -11,9 +11,9 @@ from ...files.append import Written
 from ...model.clock import iso
 from ...model.entry import Memory
 from ...model.errors import RawkoError
-from ...recall.frame import fenced
-from ...recall.labels import Labels
 from ...recall.search import Found, snippet
+from ...recall.show.frame import fenced
+from ...recall.show.labels import Labels
 from ...redaction.find import redact
 from ...repository.wings.learning import Learned
 from ...repository.writing import Stored

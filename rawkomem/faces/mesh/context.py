@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from ...model.errors import RawkoError, Refused
 from ...recall.cache import AnswerCache
-from ...recall.frame import finish, held
+from ...recall.show.frame import finish, held
 from ...redaction.find import redact
 from ...text.clean import one_line
 from ...text.safe import safe_line

@@ -13,8 +13,8 @@ from ...model.errors import BadInput, NotFound
 from ...model.record import replace
 from ...recall.cache import MAX_ANSWERS, TIME_TO_LIVE_S
 from ...recall.filters import filter_of
-from ...recall.labels import labels_by_id
 from ...recall.search import Found
+from ...recall.show.labels import labels_by_id
 from ...repository import Repository
 from ...state.changes.heritage import MAX_LEVELS, plan_heritage
 from ...state.changes.heritage import HeritageChain as Heritage

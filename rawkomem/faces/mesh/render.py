@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...recall.frame import finish, held
-from ...recall.render import mesh_head
+from ...recall.show.frame import finish, held
+from ...recall.show.render import mesh_head
 from ...text.injection import scan_for_injection
 from ...text.safe import DIRECTIVE, safe_body
 from .types import SearchResult

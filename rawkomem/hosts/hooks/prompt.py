@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...model.record import replace
 from ...model.task import Task
 from ...recall.inject import Injection
-from ...recall.render import render
+from ...recall.show.render import render
 from ...text.tokens import count_tokens
 from .session import hear
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.kinds import ACTIVE
-from ...recall.frame import fence_lines, held, new_nonce
-from ...recall.labels import in_brackets, labels_by_id
+from ...recall.show.frame import fence_lines, held, new_nonce
+from ...recall.show.labels import in_brackets, labels_by_id
 from ...text.clean import one_line
 from ...text.safe import FENCE, NOT_VERIFIED, safe_id, safe_title
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ...learn.lessons.lesson import Lesson
     from ...model.entry import Memory
-    from ...recall.labels import Labels
+    from ...recall.show.labels import Labels
     from ...repository import Repository
     from ...state.belief.conflicts import Conflict
 

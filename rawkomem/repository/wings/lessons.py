@@ -22,7 +22,7 @@ from ...model.clock import now
 from ...model.filters import Filter
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
-from ...recall.gate import held_back
+from ...recall.relevance.gate import held_back
 from ...state.belief.committer import UNKNOWN
 from ...state.belief.trust import standing_of_entry, trust_of
 from ...state.changes.heritage import HeritageChain, plan_heritage

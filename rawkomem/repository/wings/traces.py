@@ -13,9 +13,9 @@ from ...model.filters import DEFAULT, READABLE, Filter
 from ...model.kinds import ACTIVE, RECORDED
 from ...model.record import replace
 from ...recall.brief import MAX_TOKENS, write_brief
-from ...recall.labels import labels_by_id
 from ...recall.limits import MAX_SIMILAR, MIN_SIMILARITY
 from ...recall.patterns import match_patterns
+from ...recall.show.labels import labels_by_id
 from ...state.run import TRACE, dependency_chain, execution_order
 from ..lazy import Wing
 

@@ -10,7 +10,7 @@ from rawkomem.learn.session.injected import without_injected
 from rawkomem.learn.session.moments import moments_in
 from rawkomem.learn.session.turns import Turn
 from rawkomem.model.entry import Memory
-from rawkomem.recall.render import FORMS, GROUPED, render
+from rawkomem.recall.show.render import FORMS, GROUPED, render
 from tests.recall.helpers import item
 
 SAID = "We decided to use Postgres instead of MySQL because we need partial indexes."

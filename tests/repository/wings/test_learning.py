@@ -17,7 +17,7 @@ from rawkomem.learn.session.remember import Run
 from rawkomem.model.entry import Entry
 from rawkomem.model.record import replace
 from rawkomem.model.task import Task
-from rawkomem.recall.render import FORMS
+from rawkomem.recall.show.render import FORMS
 from rawkomem.redaction.find import redact
 from rawkomem.repository import Repository
 from tests.embed.server import Answer, Server

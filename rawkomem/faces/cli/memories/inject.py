@@ -7,7 +7,7 @@ import sys
 from ....model.task import Task
 from ....recall.filters import filter_of
 from ....recall.inject import Injection
-from ....recall.labels import from_layer, in_brackets
+from ....recall.show.labels import from_layer, in_brackets
 from ....repository import Repository
 from ....text.clean import one_line
 from ..terminal import note, tell_nothing
@@ -39,7 +39,7 @@ def run(
         task, profile=profile, form=format, limit=limit, min_importance=least, budget=budget, strict=strict, only=only
     )
     if as_json:
-        from ....recall.data import injection_json
+        from ....recall.show.data import injection_json
         from ..terminal import say_json
 
         say_json(injection_json(injection))

@@ -10,7 +10,7 @@ from ....files.local.usage import Access
 from ....model.clock import iso
 from ....model.record import as_dict
 from ....recall.filters import filter_of
-from ....recall.labels import from_layer
+from ....recall.show.labels import from_layer
 from ....repository import Repository
 from ....state.belief.claims import claim_of
 from ....state.lifecycle.promoted import promoted

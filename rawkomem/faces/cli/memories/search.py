@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ....recall.filters import filter_of
-from ....recall.labels import from_layer
 from ....recall.question import question_of
 from ....recall.search import Found, contributions, snippet
+from ....recall.show.labels import from_layer
 from ....repository import Repository
 from ....text.clean import one_line
 from ..terminal import day, fields_of, note, paint, say, say_json, tell_nothing, wide

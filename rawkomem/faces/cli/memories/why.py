@@ -12,10 +12,10 @@ from ....model.record import replace
 from ....model.task import Task
 from ....recall.explain import explain, why_fired
 from ....recall.filters import filter_of
-from ....recall.gate import votes_against
-from ....recall.labels import from_layer, in_brackets
-from ....recall.render import FORMS, GROUPED, NOTHING_FOUND
+from ....recall.relevance.gate import votes_against
 from ....recall.score import Scored
+from ....recall.show.labels import from_layer, in_brackets
+from ....recall.show.render import FORMS, GROUPED, NOTHING_FOUND
 from ....repository import Repository
 from ....state.belief.trust import Trust
 from ....text.clean import one_line

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..model.record import record
-from ..text.chunk import chunk, fence_after
-from ..text.clean import clean, one_line
-from ..text.language import language, word_set
-from ..text.same import identity
+from ...model.record import record
+from ...text.chunk import chunk, fence_after
+from ...text.clean import clean, one_line
+from ...text.language import language, word_set
+from ...text.same import identity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from ..model.clock import DAY
-from ..model.kinds import IMPORTANCE
-from ..model.record import replace
-from ..text.condition import WORDS
-from ..text.language import language
-from ..text.when import PASTED, RECENT
-from .profiles import FIRED
-from .reasons import Reason
+from ...model.clock import DAY
+from ...model.kinds import IMPORTANCE
+from ...model.record import replace
+from ...text.condition import WORDS
+from ...text.language import language
+from ...text.when import PASTED, RECENT
+from ..profiles import FIRED
+from ..reasons import Reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..model.entry import Memory
-    from .limits import Limits
-    from .profiles import Profile
-    from .question import Question
-    from .score import Scored
-    from .signals import Signals
+    from ...model.entry import Memory
+    from ..limits import Limits
+    from ..profiles import Profile
+    from ..question import Question
+    from ..score import Scored
+    from ..signals import Signals
 
 CRITICAL = IMPORTANCE[-1]  # SPEC-0009: always included where its condition fires
 MIN_TITLE_WORDS = 3  # of a title from which a task that holds them all means that memory, however it scores
@@ -54,7 +54,8 @@ def withdrawn(memory: Memory) -> bool:
 
 def has_fired(signals: Signals) -> bool:
     """Return whether a condition fired in what the person asks, on more than words that any task holds."""
-    return bool(signals.fired) and signals.fired.how not in (PASTED, RECENT) and not signals.is_faint
+    fired = signals.fired
+    return fired is not None and fired.how not in (PASTED, RECENT) and not signals.is_faint
 
 
 def is_sure(signals: Signals) -> bool:
@@ -71,7 +72,11 @@ def _why_out(item: Scored, named: bool, profile: Profile, limits: Limits) -> Rea
         return None if has_fired(signals) else Reason("nothing-fired")
     if profile.min_similarity and signals.cosine < profile.min_similarity:
         return Reason("not-similar", (signals.cosine, profile.min_similarity))
-    if named or (signals.shares_phrase and not signals.is_faint) or (memory.importance == CRITICAL and is_sure(signals)):
+    if (
+        named
+        or (signals.shares_phrase and not signals.is_faint)
+        or (memory.importance == CRITICAL and is_sure(signals))
+    ):
         return None
     if counts_votes and votes_against(memory) > 0 and not has_fired(signals):
         return Reason("voted-harmful")

@@ -9,27 +9,26 @@ from __future__ import annotations
 
 import math
 
-from ..embed.rarity import Rarity
-from ..index.stores.documents import DEEP, FIRST, WHEN
-from ..model.filters import Filter
-from ..model.record import record, replace
-from ..text.condition import ALTERNATIVES, WORDS, read_condition
-from ..text.language import language
-from ..text.overlap import is_language
-from ..text.when import PASTED, PATH, RECENT, Fired, fires
+from ...embed.rarity import Rarity
+from ...index.stores.documents import DEEP, FIRST, WHEN
+from ...model.filters import Filter
+from ...model.record import record, replace
+from ...text.condition import ALTERNATIVES, WORDS, read_condition
+from ...text.language import language
+from ...text.overlap import is_language
+from ...text.when import PASTED, PATH, RECENT, Fired, fires
+from ..question import THIN_WORDS
+from ..signals import embedded
 from .confidence import confidence
-from .question import THIN_WORDS
-from .signals import embedded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..embed.protocol import Embedder
-    from ..index.stores.protocol import SearchStore
-    from ..model.entry import Memory
-    from .gather import Candidate, Sources
-    from .question import Question
+    from ...embed.protocol import Embedder
+    from ...model.entry import Memory
+    from ..gather import Candidate, Sources
+    from ..question import Question
 
     Values = dict[str, float]
 
@@ -198,8 +197,11 @@ class _Terms:
 
     def _explicit(self, memory: Memory) -> list[tuple[str, bool]]:
         """Return the terms of patterns that fire in the ask, and whether they do outside of paths; no sentences."""
-        situation, said, found = self._question.situation, self._question.said, []
-        for condition in map(read_condition, memory.when if situation and said else ()):
+        situation, said = self._question.situation, self._question.said
+        found: list[tuple[str, bool]] = []
+        if situation is None or said is None:
+            return found
+        for condition in map(read_condition, memory.when):
             parts = [(part,) for part in condition.parts] if condition.form == ALTERNATIVES else [condition.parts]
             for each in parts:
                 one = replace(condition, parts=each)

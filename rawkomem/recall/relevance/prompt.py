@@ -5,8 +5,8 @@ Conditions may fire on names in pasted text; its meaning is not the person's. No
 
 from __future__ import annotations
 
-from ..model.record import record
-from ..text.language import language
+from ...model.record import record
+from ...text.language import language
 
 HOST_TAGS = (  # written by hosts around their own text; a person's words are in `command-args` alone
     "command-name", "command-message", "command-contents", "local-command-stdout", "local-command-stderr",

@@ -5,12 +5,12 @@ Every item carries its title and, where people vouch for memories, whether anybo
 
 from __future__ import annotations
 
-from ..model.clock import iso
-from ..model.errors import BadInput
-from ..model.record import record, replace
-from ..state.facets import category_of, imported_from
-from ..text.clean import one_line
-from ..text.safe import (
+from ...model.clock import iso
+from ...model.errors import BadInput
+from ...model.record import record, replace
+from ...state.facets import category_of, imported_from
+from ...text.clean import one_line
+from ...text.safe import (
     DIRECTIVE,
     FENCE,
     GROUPED_HEADING,
@@ -24,7 +24,7 @@ from ..text.safe import (
     safe_name,
     safe_title,
 )
-from ..text.tokens import count_tokens
+from ...text.tokens import count_tokens
 from .excerpt import MAX_SHOWN_CHARS, excerpt
 from .frame import finish, held, new_nonce
 from .labels import in_brackets, labels_of
@@ -33,10 +33,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..model.entry import Memory
+    from ...model.entry import Memory
+    from ..question import Question
+    from ..score import Scored
     from .labels import Labels
-    from .question import Question
-    from .score import Scored
 
 MAX_PLACES = 3  # named in a caution: it warns, it does not list
 MAX_FIRED_CHARS = 400  # of a condition, for programs

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ..files.layout import PERSONAL
-from ..text.safe import NOT_VERIFIED, VERIFIED, safe_id
+from ...files.layout import PERSONAL
+from ...text.safe import NOT_VERIFIED, VERIFIED, safe_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..index.views.believed import Believed
-    from ..model.entry import Memory
-    from .signals import Signals
+    from ...index.views.believed import Believed
+    from ...model.entry import Memory
+    from ..signals import Signals
 
 Labels = tuple[str, ...]
 PROPOSED = "a change is proposed"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
-from ..text.clean import one_line
-from ..text.safe import FENCE
+from ...text.clean import one_line
+from ...text.safe import FENCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def finish(text: str) -> str:
     final = "".join(pieces)
     if "re2" not in sys.modules and not any(map(_may_leak, pieces[1::2])):
         return final  # without its rules, a key is found by a known beginning and what follows it
-    from ..redaction.find import find_secrets, leaks_again  # a quarter of a start
+    from ...redaction.find import find_secrets, leaks_again  # a quarter of a start
 
     if not leaks_again(final):
         return final

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..text.safe import safe_title
-from ..text.tokens import count_tokens
+from ...text.safe import safe_title
+from ...text.tokens import count_tokens
 from .frame import finish, held
 from .render import part_json, part_of
 
 if TYPE_CHECKING:
-    from .inject import Injection
-    from .score import Scored
+    from ..inject import Injection
+    from ..score import Scored
 
 
 def injection_json(injection: Injection) -> dict[str, object]:
