@@ -71,8 +71,8 @@ def test_no_import_cycles():
 ROOMS = ("belief", "bench", "cli", "exchange", "format", "git", "graph", "hosts", "learn", "lessons", "lifecycle", "lsp", "mcp",
          "mesh", "recall", "redaction", "settings", "sinks", "skills", "traces", "web")  # fmt: skip
 INNER = ("changes", "connect", "contextual", "cues", "embed", "faces", "files", "hooks", "index", "keeping", "lance",
-         "languages", "learning", "ledger", "llm", "local", "memories", "merge", "model", "net", "postgres", "repository",
-         "scripts", "scrub", "session", "setup", "state", "stores", "text", "views", "wings")  # fmt: skip
+         "languages", "learning", "ledger", "llm", "local", "memories", "merge", "model", "net", "postgres", "relevance",
+         "repository", "scripts", "scrub", "session", "setup", "show", "state", "stores", "text", "views", "wings")  # fmt: skip
 
 
 def folders() -> set[Path]:

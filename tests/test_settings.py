@@ -289,7 +289,7 @@ def test_the_environment_has_the_last_word_on_the_embedder(project, monkeypatch)
 
 
 def test_there_are_few_settings():
-    assert len(ROWS) == len(rows_by_key()) <= 24
+    assert len(ROWS) == len(rows_by_key()) <= 25
     assert not rows_by_key().keys() & REMOVED.keys()
 
 

@@ -66,6 +66,7 @@ VARIABLES = """
 
 | variable | what it does |
 |---|---|
+| `RAWKOMEM_BACKGROUND` | `eager`: work in the background does not wait while the machine is busy or on battery. |
 | `RAWKOMEM_DEBUG` | Any value: an error of the disk or of SQLite prints a traceback instead of one line. |
 | `RAWKOMEM_DIR` | The folder where the search for `.rawko/` starts, instead of the current folder; `-C FOLDER` overrides it. |
 | `RAWKOMEM_TRUST` | Projects of other users that you trust, as full paths; `*`: all. Without it, a `.rawko/` that belongs to another user is not used. |

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .vouch import Vouches
 
 # Fields that are no news in themselves, or that follow from another field.
-BOOKKEEPING = ("entries", "updated", "path", "line", "first_observed", "last_observed", "votes",
+BOOKKEEPING = ("entries", "updated", "amended", "path", "line", "first_observed", "last_observed", "votes",
                "vouched", "proposed", "retracted", "amended_in", "reviewed_in", "confirmed_by")  # fmt: skip
 
 

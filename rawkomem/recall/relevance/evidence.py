@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MAX_WORDS = 24  # of an ask that are looked up, the rarest first
 MAX_HOLDING = 200  # passages with a word that are counted: more say that it is common here
 MAX_COMPARED = 2_000  # passages of the candidates and the sample that a sentence is compared with
+USUAL_MEMORIES = 40  # of a repository: in a smaller one each memory is likelier to be meant
 SAMPLE_MEMORIES = 48  # whose closeness to a prompt counts as usual
 USUAL_MEAN, USUAL_SPREAD, USUAL_WEIGHT = 0.12, 0.11, 12  # of cosines, as if seen so often: for small repositories
 RARE_MEMORIES = 3  # that hold a word, at most, for it to point at one of them
@@ -60,10 +61,11 @@ def judged(sources: Sources, question: Question, candidates: Sequence[Candidate]
     """Return the candidates, each with its evidence and the confidence that it is relevant."""
     if not candidates:
         return []
-    near = _closeness(sources, question, candidates)
+    sample = sources.sample(SAMPLE_MEMORIES)
+    near = _closeness(sources, question, candidates, sample)
     said = _Words(sources, question)
     fired = _Terms(question, candidates, said)
-    asked = _about(question)
+    asked = {**_about(question), "few_memories": math.log(USUAL_MEMORIES / min(USUAL_MEMORIES, len(sample) or 1))}
     judged = []
     for memory, signals in candidates:
         values = {**asked, **near.get(memory.id, {}), **said.shared(memory), **fired.of(memory)}
@@ -85,11 +87,12 @@ def _about(question: Question) -> Values:
     }
 
 
-def _closeness(sources: Sources, question: Question, candidates: Sequence[Candidate]) -> dict[str, Values]:
+def _closeness(
+    sources: Sources, question: Question, candidates: Sequence[Candidate], sample: Sequence[str]
+) -> dict[str, Values]:
     """Return for each memory how close it is to the sentence it is closest to, and how unusual that is."""
     if not question.sentences:
         return {}
-    sample = sources.sample(SAMPLE_MEMORIES)
     ids = tuple(sorted({memory.id for memory, _ in candidates} | set(sample)))
     spoken = {memory.id: _sentences_at(memory) for memory, _ in candidates}
     first = _compared(sources, sources.spaces.first, FIRST, question, ids, sample, spoken)

@@ -13,7 +13,7 @@ from ...index.open_store import StoreSettings
 from ...learn.llm.config import LlmSettings
 from ...model.errors import BadInput
 from ...model.record import record, replace
-from ...recall.limits import LESSON_DAYS, MAX_UNVERIFIED, MIN_LESSON_CONFIDENCE, SPECIALTIES, Limits
+from ...recall.limits import LESSON_DAYS, MAX_UNVERIFIED, MIN_CONFIDENCE, MIN_LESSON_CONFIDENCE, SPECIALTIES, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Settings:
     max_unverified: int = MAX_UNVERIFIED  # memories injected that no person vouches for, where people vouch for any
     llm: LlmSettings = LlmSettings()
     ledger: str = "on"
+    min_confidence: float = MIN_CONFIDENCE  # of a memory that is injected, that it is relevant
     min_lesson_confidence: float = MIN_LESSON_CONFIDENCE  # of a lesson that is injected
     lesson_days: int = LESSON_DAYS  # the age of the oldest one that is
     names: tuple[str, ...] = ()  # of people, besides the user, that become ids in what is recorded or distilled
@@ -60,6 +61,7 @@ class Settings:
         return replace(
             found,
             max_unverified=self.max_unverified,
+            min_confidence=self.min_confidence,
             min_lesson_confidence=self.min_lesson_confidence,
             lesson_days=self.lesson_days,
             profile=found.profile or self.profile,

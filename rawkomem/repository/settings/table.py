@@ -9,7 +9,14 @@ from ...index.open_store import SQLITE, plugin_names
 from ...model.errors import BadInput
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
-from ...recall.limits import BUDGET_TOKENS, LESSON_DAYS, MAX_INJECTED, MAX_UNVERIFIED, MIN_LESSON_CONFIDENCE
+from ...recall.limits import (
+    BUDGET_TOKENS,
+    LESSON_DAYS,
+    MAX_INJECTED,
+    MAX_UNVERIFIED,
+    MIN_CONFIDENCE,
+    MIN_LESSON_CONFIDENCE,
+)
 from ...recall.profiles import DEFAULT, PROFILES, profile_of
 from .values import TEXT, TEXTS, YES_NO, Type, choice, group, named, number, some_of, text_like, texts_or, whole
 
@@ -173,6 +180,10 @@ ROWS = (
         "How many memories that no person vouches for an injection may hold, where people vouch for any. The smallest"
         " value counts.",
         "max_unverified", broken=0, least=True),
+    Row("minConfidence", number(0, 1), BOTH, MIN_CONFIDENCE,
+        "How sure it must be that a memory is relevant, to inject it: more gives fewer and better ones"
+        " ([recall](recall.md#who-is-relevant)).",
+        "min_confidence"),
     Row("lessons.minConfidence", number(0, 1), BOTH, MIN_LESSON_CONFIDENCE,
         "Lessons with a lower confidence are not injected ([lessons](lessons.md#what-is-injected)).",
         "min_lesson_confidence"),

@@ -12,6 +12,7 @@ PLAIN = {
     "limit": 10,
     **{name: [] for name in LISTS},
     **dict.fromkeys(TEXTS, ""),
+    "profile": "",
     "explain": False,
     "as_json": False,
 }

@@ -127,7 +127,9 @@ def context_command(
 @JSON
 @pass_repository
 def tokens_command(repository: Repository, as_json: bool) -> None:
-    """Tell what injection has cost, by session, and what was saved by not telling a session twice."""
+    """Tell what injection has cost, by session.
+
+    Also what was saved by not telling a session twice."""
     totals: dict[str, list[int]] = {}
     for use in uses(repository.layout):
         added = (bool(use.ids), len(use.ids), use.tokens, use.saved)
