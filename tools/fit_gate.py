@@ -1,6 +1,6 @@
 """Fit the weights of recall/confidence.py on labelled prompts, and say how they do on sessions that were left out.
 
-    python tools/fit_gate.py PROMPTS.json [--also REQUESTS.json]… [--deep] [--write FILE]
+    python tools/fit_gate.py PROMPTS.json [--also REQUESTS.json]… [--sessions FILE]… [--deep] [--least 0.59] [--ablate]
 
 A set is a file of `rawkomem bench recall`. PROMPTS are real prompts with `acceptable` memories and a `source`
 "session.prompt": figures come from weights that were fitted without that session. Further sets keep the weights right
@@ -10,7 +10,6 @@ for short requests; each is halved at random, and every half is judged by weight
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import tempfile
 from typing import Any
@@ -29,13 +28,13 @@ NAMES = (
     "pasted_short", "pasted_thin", "thin", "long",
 )  # fmt: skip
 DEEP_NAMES = (*NAMES, "first_meaning", "first_unusual")
-FIXED = SET_WEIGHTS
 RIDGE = 10.0
 RELEVANT_WEIGHT, ACCEPTABLE = 4.0, 0.35  # of a relevant memory among rows; the label of an acceptable one
 HARD_WEIGHT, HARD_MARGIN = 4.0, 0.08  # of the closest memories for a prompt that needs none
 REQUEST_RELEVANT_WEIGHT, REQUEST_HARD_WEIGHT = 40.0, 40.0  # the same for requests
 MAX_REQUESTS = 700
 Row = dict[str, Any]
+Set = tuple[list[Row], list[Row]]
 
 
 def rows_of(file: str, deep: bool, sessions: list[Session], most: int = 0) -> tuple[list[Row], list[Row]]:
@@ -135,80 +134,73 @@ def report(pairs: list[Row], prompts: list[Row], p: np.ndarray, least: float, mo
     return {"items": items, **shares, "hit": hit / max(1, answerable), "false": false / rest}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("prompts")
-    parser.add_argument("--also", action="append", default=[])
-    parser.add_argument("--deep", action="store_true")
-    parser.add_argument("--share", type=float, default=1.0, help="weight of the further sets together")
-    parser.add_argument("--least", type=float, default=0.5, help="the probability that becomes 0.5: shifts the bias")
-    parser.add_argument("--dump")
-    parser.add_argument("--load")
-    parser.add_argument("--sessions", action="append", default=[], help="transcripts that prompts name as their source")
-    given = parser.parse_args()
-    sessions = read_sessions(given.sessions)
-    if given.load:
-        with open(given.load) as stream:
-            sets = [
-                (a, [{**q, "relevant": set(q["relevant"]), "fine": set(q["fine"])} for q in b])
-                for a, b in json.load(stream)
-            ]
-    else:
-        sets = [
-            rows_of(given.prompts, given.deep, sessions),
-            *(rows_of(file, given.deep, [], MAX_REQUESTS) for file in given.also),
-        ]
-    if given.dump:
-        with open(given.dump, "w") as stream:
-            json.dump(
-                [(a, [{**q, "relevant": [*q["relevant"]], "fine": [*q["fine"]]} for q in b]) for a, b in sets], stream
-            )
-    names = DEEP_NAMES if given.deep else NAMES
+def labels_of(sets: list[Set]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return labels and weights of all pairs; the further sets together weigh as much as the prompts."""
+    ys, ws = [], []
+    for number, (pairs, prompts) in enumerate(sets):
+        usual = (RELEVANT_WEIGHT, HARD_WEIGHT) if not number else (REQUEST_RELEVANT_WEIGHT, REQUEST_HARD_WEIGHT)
+        y, w = labels(pairs, prompts, *usual)
+        ys.append(y)
+        ws.append(w if not number else w / (len(sets) - 1) * ws[0].sum() / w.sum())
+    return ys, ws
+
+
+def judge(
+    sets: list[Set], names: tuple[str, ...], fixed: dict[str, float]
+) -> tuple[list[np.ndarray], dict[str, float]]:
+    """Return the probability of every pair by weights that were fitted without it, and the weights fitted on all."""
     matrices = [np.array([[pair.get(name, 0.0) for name in names] for pair in pairs]) for pairs, _ in sets]
     mean, spread = matrices[0].mean(0), matrices[0].std(0) + 1e-6
     xs = [(matrix - mean) / spread for matrix in matrices]
-    offsets = [np.array([sum(pair.get(k, 0.0) * v for k, v in FIXED.items()) for pair in pairs]) for pairs, _ in sets]
-    ys, ws = [], []
-    for number, (pairs, prompts) in enumerate(sets):
-        y, w = labels(
-            pairs,
-            prompts,
-            *((RELEVANT_WEIGHT, HARD_WEIGHT) if not number else (REQUEST_RELEVANT_WEIGHT, REQUEST_HARD_WEIGHT)),
-        )
-        ys.append(y)
-        ws.append(w if not number else w * given.share / max(1, len(sets) - 1) * ws[0].sum() / w.sum())
+    offsets = [np.array([sum(pair.get(k, 0.0) * v for k, v in fixed.items()) for pair in pairs]) for pairs, _ in sets]
+    ys, ws = labels_of(sets)
     folds = [
-        [prompts[pair["prompt"]]["session"] if not number else str(pair["prompt"] % 2) for pair in pairs]
+        np.array([prompts[pair["prompt"]]["session"] if not number else str(pair["prompt"] % 2) for pair in pairs])
         for number, (pairs, prompts) in enumerate(sets)
     ]
     judged = [np.zeros(len(y)) for y in ys]
     for number, own in enumerate(folds):
         for fold in sorted(set(own)):
-            keep = [
-                np.array([one != fold for one in folds[other]]) if other == number else np.ones(len(ys[other]), bool)
-                for other in range(len(sets))
-            ]
-            b = fitted(
-                *(
-                    np.concatenate([part[mask] for part, mask in zip(parts, keep, strict=True)])
-                    for parts in (xs, ys, ws, offsets)
-                )
-            )
+            keep = [own != fold if other == number else np.ones(len(y), bool) for other, y in enumerate(ys)]
+            parts = ([part[mask] for part, mask in zip(all_, keep, strict=True)] for all_ in (xs, ys, ws, offsets))
+            b = fitted(*map(np.concatenate, parts))
             out = ~keep[number]
-            judged[number][out] = 1 / (
-                1 + np.exp(-(np.c_[xs[number][out], np.ones(out.sum())] @ b + offsets[number][out]))
-            )
-    for number, (pairs, prompts) in enumerate(sets):
-        print(("prompts", *given.also)[number])
-        for least in (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65):
-            print(f"  {least:.2f}", {k: round(v, 3) for k, v in report(pairs, prompts, judged[number], least).items()})
+            odds = np.c_[xs[number][out], np.ones(out.sum())] @ b + offsets[number][out]
+            judged[number][out] = 1 / (1 + np.exp(-odds))
     b = fitted(*map(np.concatenate, (xs, ys, ws, offsets)))
     raw = b[:-1] / spread
-    weights = {
-        **dict(zip(names, raw, strict=True)),
-        BIAS: b[-1] - (raw * mean).sum() - np.log(given.least / (1 - given.least)),
-    }
+    return judged, {**dict(zip(names, raw, strict=True)), BIAS: b[-1] - (raw * mean).sum()}
+
+
+def said(figures: dict[str, float]) -> str:
+    return "  ".join(f"{name} {value:.3f}" if value < 1 else f"{name} {value:.0f}" for name, value in figures.items())
+
+
+def main() -> None:
+    """Fit, judge and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("prompts")
+    parser.add_argument("--also", action="append", default=[])
+    parser.add_argument("--deep", action="store_true")
+    parser.add_argument("--least", type=float, default=0.5, help="the probability that becomes 0.5: shifts the bias")
+    parser.add_argument("--sessions", action="append", default=[], help="transcripts that prompts name as their source")
+    parser.add_argument("--ablate", action="store_true", help="also fit without each piece of evidence")
+    given = parser.parse_args()
+    sessions = read_sessions(given.sessions)
+    sets = [rows_of(given.prompts, given.deep, sessions)]
+    sets += [rows_of(file, given.deep, [], MAX_REQUESTS) for file in given.also]
+    names = DEEP_NAMES if given.deep else NAMES
+    judged, weights = judge(sets, names, SET_WEIGHTS)
+    for file, (pairs, prompts), p in zip((given.prompts, *given.also), sets, judged, strict=True):
+        print(file)
+        for least in sorted({0.3, 0.4, 0.5, 0.6, given.least}):
+            print(f"  {least:.2f}  {said(report(pairs, prompts, p, least))}")
+    weights[BIAS] -= np.log(given.least / (1 - given.least))
     print("{" + ", ".join(f'"{name}": {value:.2f}' for name, value in weights.items()) + "}")
+    for name in (*names, *SET_WEIGHTS) if given.ablate else ():
+        fixed = {other: weight for other, weight in SET_WEIGHTS.items() if other != name}
+        (p, *_), _ = judge(sets, tuple(other for other in names if other != name), fixed)
+        print(f"  without {name:18} {said(report(*sets[0], p, given.least))}")
 
 
 if __name__ == "__main__":

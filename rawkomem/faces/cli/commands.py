@@ -41,7 +41,7 @@ COMMANDS = {
     "feedback": ("", "Vote on a memory: it helped, or it did harm."),
     "reinforce": ("memories.believe", "Say that a memory turned out to be true."),
     "dispute": ("memories.believe", "Say that a memory is doubtful."),
-    "conflicts": ("memories.believe", "Show claims that contradict each other and wait for a review."),
+    "conflicts": ("memories.believe", "Show memories that contradict each other."),
     "quarantine": ("memories.believe", "Hold a memory back until somebody reviews it, or list those."),
     "review": ("memories.review", "Show what waits for a decision, or decide."),
     "supersede": ("memories.believe", "Put a memory into the place of an older one."),

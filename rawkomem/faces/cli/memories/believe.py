@@ -154,7 +154,10 @@ def evolve_command(repository: Repository, text: tuple[str, ...], title: str, by
 @JSON
 @pass_repository
 def conflicts_command(repository: Repository, as_json: bool) -> None:
-    """Show claims that contradict each other and wait for a review, and memories that a newer one contradicts."""
+    """Show memories that contradict each other.
+
+    Claims that wait for a review, and memories that a newer one contradicts in plain sentences.
+    """
     found = repository.beliefs.conflicts()
     pairs = repository.beliefs.contradictions()
     if as_json:
