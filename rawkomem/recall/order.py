@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from .score import Scored
 
 MAX_RELEVANCE_GAP = 0.1  # of the cosine between equals: two wordings of one rule differ by as much
+MIN_ALIKE = 0.5  # share of the words of the shorter title or body that two memories about one thing have in common
+LOOKED_AT_CHARS = 1_000  # of a body, to see whether it is about the same thing as another
 MAX_COMPARED = 12  # items that are compared with each other: more than twice what is injected
 
 
@@ -74,9 +76,27 @@ def without_outdated(items: Sequence[Scored]) -> tuple[list[Scored], list[Scored
     return [*current.values()], outdated
 
 
+def _any_alike(items: Sequence[Scored]) -> bool:
+    """Return whether two items may speak about the same thing: comparing their sentences costs more than this."""
+    seen = [(_words(item.memory.title), _words(item.memory.body[:LOOKED_AT_CHARS]), item.memory.when) for item in items]
+    return any(
+        set(one[2]) & set(other[2]) or any(_overlap(one[at], other[at]) for at in (0, 1))
+        for place, one in enumerate(seen)
+        for other in seen[:place]
+    )
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.lower().split())
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= MIN_ALIKE * min(len(one), len(other))
+
+
 def _newer(items: Sequence[Scored]) -> dict[str, str]:
     """Return outdated memory → the newest one that contradicts it."""
-    if len(items) < 2:
+    if not _any_alike(items):
         return {}
     from ..state.belief.prose import disagreement, prose_of, speaks  # many an answer is one memory, or none
 

@@ -294,6 +294,8 @@ class _LayeredBelieved:
 class _LayeredStore:
     """The stores of all layers as one. A `vector` is the text of a question: each layer embeds it in its own space."""
 
+    compared = held = None  # quicker ways that one store has: several layers are asked by `nearest` and `matching`
+
     def __init__(self, union: Union):
         self._union = union
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     T = TypeVar("T", str, list[int])
     Scored = tuple[int, float]  # row number, distance or score
     Placed = tuple[int, int, int, str, Passage]  # row number, row number of the document, place in it, head, passage
+    Compared = tuple[str, int, str, float]  # memory, passage, field, cosine
 
 MAX_COMPONENT = 0.3  # components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
 SCALE = 127 / MAX_COMPONENT
@@ -247,6 +248,34 @@ class SqliteStore:
         quoted = ('"' + searched(word).replace('"', "") + '"' for word in words)
         counts = [first(self.db, sql, (word,))[0] for word in quoted]
         return first(self.db, "SELECT count(*) FROM passages")[0], counts
+
+    def held(self, words: Sequence[str], most: int, only: Filter) -> dict[str, frozenset[str]]:
+        """Return for each word the memories that hold it, at most so many: a quicker `matching` without ranks."""
+        inside, values = self._inside(only, "+w.rowid")
+        sql = "SELECT DISTINCT p.document FROM words w JOIN passages p ON p.n = w.rowid"
+        sql = f"{sql} WHERE words MATCH ? {inside} LIMIT {most}"
+        quoted = ('"' + searched(word).replace('"', "") + '"' for word in words)
+        found = [[n for (n,) in rows(self.db, sql, (word, *values))] for word in quoted]
+        numbers = ", ".join(map(str, {n for several in found for n in several}))
+        ids = dict(rows(self.db, f"SELECT n, id FROM documents WHERE n IN ({numbers})"))
+        return {word: frozenset(ids[n] for n in several) for word, several in zip(words, found, strict=True)}
+
+    def compared(self, vectors: Sequence[bytes], ids: Sequence[str], tier: str) -> list[list[Compared]]:
+        """Return for each vector its cosine with all passages of these memories: a quicker `nearest` without ranks."""
+        asked = [fine for fine, _ in map(pack, vectors) if any(fine)]
+        if not asked:
+            return []
+        distances = ", ".join(["vec_distance_l2(vec_int8(f.vector), vec_int8(?))"] * len(asked))
+        fine = "deep_fine" if tier == DEEP else "fine"
+        sql = (
+            f"SELECT d.id, p.number, p.field, {distances} FROM documents d JOIN passages p ON p.document = d.n"
+            f" JOIN {fine} f ON f.n = p.n WHERE d.id IN ({', '.join('?' * len(ids))})"
+        )
+        found: list[list[Compared]] = [[] for _ in asked]
+        for id, number, field, *others in rows(self.db, sql, (*asked, *ids)):
+            for hits, distance in zip(found, others, strict=True):
+                hits.append((id, number, field, 1 - distance * distance / (2 * SCALE * SCALE)))
+        return found
 
     def passage(self, id: str, number: int) -> str:
         sql = "SELECT p.text FROM passages p JOIN documents d ON d.n = p.document WHERE d.id = ? AND p.number = ?"

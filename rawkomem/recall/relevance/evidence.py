@@ -23,20 +23,22 @@ from .confidence import confidence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ...embed.protocol import Embedder
+    from ...index.stores.protocol import SearchStore
+    from ...index.stores.sqlite import Compared
     from ...model.entry import Memory
     from ..gather import Candidate, Sources
     from ..question import Question
 
     Values = dict[str, float]
 
-MAX_WORDS = 24  # of an ask that are looked up, the rarest first
-MAX_HOLDING = 200  # passages with a word that are counted: more say that it is common here
+MAX_WORDS = 16  # of an ask that are looked up, the rarest first
+MAX_HOLDING = 100  # memories with a word that are counted: more say that it is common here
 MAX_COMPARED = 2_000  # passages of the candidates and the sample that a sentence is compared with
 USUAL_MEMORIES = 40  # of a repository: in a smaller one each memory is likelier to be meant
-SAMPLE_MEMORIES = 48  # whose closeness to a prompt counts as usual
+SAMPLE_MEMORIES = 40  # whose closeness to a prompt counts as usual
 USUAL_MEAN, USUAL_SPREAD, USUAL_WEIGHT = 0.12, 0.11, 12  # of cosines, as if seen so often: for small repositories
 RARE_MEMORIES = 3  # that hold a word, at most, for it to point at one of them
 SUMMED_WORDS = 4  # shared words that add up
@@ -117,29 +119,40 @@ def _compared(
     found: dict[str, Values] = {}
     closest: dict[str, dict[int, float]] = {}  # memory → passage → cosine with the sentence closest to it
     usual = frozenset(sample)
-    for vector in embedded(sources.spaces, embedder, question.sentences):
-        hits = sources.store.nearest(vector, MAX_COMPARED, Filter(ids=ids), tier)
-        if not hits:
-            continue
-        common = _usual([hit.score for hit in hits if hit.id in usual])
+    for hits in _cosines(sources.store, embedded(sources.spaces, embedder, question.sentences), ids, tier):
+        common = _usual([cosine for id, _, _, cosine in hits if id in usual])
         first_condition: dict[str, int] = {}
-        for hit in hits:
-            if hit.field == WHEN:
-                first_condition[hit.id] = min(hit.passage, first_condition.get(hit.id, hit.passage))
-        for hit in hits:
-            if hit.id not in spoken:
+        for id, number, field, _ in hits:
+            if field == WHEN and number < first_condition.get(id, MAX_COMPARED):
+                first_condition[id] = number
+        for id, number, field, cosine in hits:
+            if id not in spoken:
                 continue
-            values = found.setdefault(hit.id, {"meaning": -1.0, "unusual": -9.0, "condition_meaning": 0.0})
-            best = closest.setdefault(hit.id, {})
-            best[hit.passage] = max(best.get(hit.passage, -1.0), hit.score)
-            values["meaning"] = max(values["meaning"], hit.score)
-            values["unusual"] = max(values["unusual"], (hit.score - common.mean) / common.spread)
-            if hit.field == WHEN and hit.passage - first_condition[hit.id] in spoken[hit.id]:
-                values["condition_meaning"] = max(values["condition_meaning"], hit.score)
+            values = found.get(id)
+            if values is None:
+                values = found[id] = {"meaning": -1.0, "unusual": -9.0, "condition_meaning": 0.0}
+                closest[id] = {}
+            closest[id][number] = max(closest[id].get(number, -1.0), cosine)
+            values["meaning"] = max(values["meaning"], cosine)
+            values["unusual"] = max(values["unusual"], (cosine - common.mean) / common.spread)
+            if field == WHEN and cosine > values["condition_meaning"] and number - first_condition[id] in spoken[id]:
+                values["condition_meaning"] = cosine
     for id, cosines in closest.items():
         best_two = sorted(cosines.values())[-2:]
         found[id]["agreement"] = best_two[0]  # of the second closest passage, or condition
     return found
+
+
+def _cosines(
+    store: SearchStore, vectors: Sequence[bytes], ids: Sequence[str], tier: str
+) -> Iterable[Sequence[Compared]]:
+    """Return for each vector (memory, passage, field, cosine) of all passages of these memories."""
+    quick = getattr(store, "compared", None)
+    if quick:
+        found: list[list[Compared]] = quick(vectors, ids, tier)
+        return found
+    near = (store.nearest(vector, MAX_COMPARED, Filter(ids=tuple(ids)), tier) for vector in vectors)
+    return [[(hit.id, hit.passage, hit.field, hit.score) for hit in hits] for hits in near if hits]
 
 
 def _usual(cosines: Sequence[float]) -> Usual:
@@ -160,8 +173,7 @@ class _Words:
         asked = sorted(question.content, key=lambda word: (-self.rarity(word), word))[:MAX_WORDS]
         self._holding: dict[bool, dict[str, frozenset[str]]] = {}  # by whether a person vouches: word → memories
         for vouched, only in filters.items():
-            found = {word: sources.store.matching([word], MAX_HOLDING, only) for word in asked}
-            held = {word: frozenset(hit.id for hit in hits) for word, hits in found.items()}
+            held = _held(sources.store, asked, only)
             self._holding |= dict.fromkeys((True, False) if vouched is None else (vouched,), held)
         self._usual = self._holding.get(True) or self._holding.get(False, {})
 
@@ -178,6 +190,13 @@ class _Words:
         few = max(RARE_MEMORIES, self._count // 50)
         rare = [self.rarity(word) for word in words if len(self._usual.get(word, ())) <= few]
         return {"shared_words": sum(weights[:SUMMED_WORDS]), "rare_word": max(rare, default=0.0)}
+
+
+def _held(store: SearchStore, words: Sequence[str], only: Filter) -> dict[str, frozenset[str]]:
+    quick = getattr(store, "held", None)
+    if quick:
+        return dict(quick(words, MAX_HOLDING, only))
+    return {word: frozenset(hit.id for hit in store.matching([word], MAX_HOLDING, only)) for word in words}
 
 
 class _Terms:

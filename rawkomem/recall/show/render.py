@@ -133,10 +133,18 @@ class Page:
         self.nonce = new_nonce(NONCE_BYTES)
         self.frame = count_tokens(_writer(form)((), question.text, self.nonce))  # what it costs without an item
         self._shown: dict[str, Scored] = {}
+        self._parts: dict[tuple[str, str | None], Part] = {}  # (memory, text) → its part: it is measured, then written
 
     def write(self, items: Sequence[Scored]) -> str:
         """Return the items as text for the prompt."""
-        return render(items, self.form, self.question.text, self.vouched, self.nonce)
+        parts = [self._part(item) for item in items]
+        return _writer(self.form)(parts, self.question.text, self.nonce) if parts else ""
+
+    def _part(self, item: Scored) -> Part:
+        key = item.memory.id, item.text
+        if key not in self._parts:
+            self._parts[key] = part_of(item, self.vouched)
+        return self._parts[key]
 
     def shown(self, item: Scored) -> Scored:
         """Return the item with what is shown of its body."""
