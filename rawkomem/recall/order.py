@@ -78,11 +78,15 @@ def without_outdated(items: Sequence[Scored]) -> tuple[list[Scored], list[Scored
 
 def _any_alike(items: Sequence[Scored]) -> bool:
     """Return whether two items may speak about the same thing: comparing their sentences costs more than this."""
-    seen = [(_words(item.memory.title), _words(item.memory.body[:LOOKED_AT_CHARS]), item.memory.when) for item in items]
+    conditions = [frozenset(item.memory.when) for item in items]
+    titles = [_words(item.memory.title) for item in items]
+    bodies = [_words(item.memory.body[:LOOKED_AT_CHARS]) for item in items]
+    pairs = [(one, other) for one in range(len(items)) for other in range(one)]
     return any(
-        set(one[2]) & set(other[2]) or any(_overlap(one[at], other[at]) for at in (0, 1))
-        for place, one in enumerate(seen)
-        for other in seen[:place]
+        conditions[one] & conditions[other]
+        or _overlap(titles[one], titles[other])
+        or _overlap(bodies[one], bodies[other])
+        for one, other in pairs
     )
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Values = dict[str, float]
 
-MAX_WORDS = 16  # of an ask that are looked up, the rarest first
+MAX_WORDS = 12  # of an ask that are looked up, the rarest first
 MAX_HOLDING = 100  # memories with a word that are counted: more say that it is common here
 MAX_COMPARED = 2_000  # passages of the candidates and the sample that a sentence is compared with
 USUAL_MEMORIES = 40  # of a repository: in a smaller one each memory is likelier to be meant
