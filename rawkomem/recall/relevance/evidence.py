@@ -93,7 +93,9 @@ def _closeness(
     """Return for each memory how close it is to the sentence it is closest to, and how unusual that is."""
     if not question.sentences:
         return {}
-    ids = tuple(sorted({memory.id for memory, _ in candidates} | set(sample)))
+    doubted = {memory.id for memory, signals in candidates if signals.unverified}
+    vouched = ({memory.id for memory, _ in candidates} | set(sample)) - doubted
+    ids = [tuple(sorted(group)) for group in (vouched, doubted) if group]  # long memories crowd out their like only
     spoken = {memory.id: _sentences_at(memory) for memory, _ in candidates}
     first = _compared(sources, sources.spaces.first, FIRST, question, ids, sample, spoken)
     if sources.spaces.deep is None:
@@ -112,13 +114,13 @@ def _sentences_at(memory: Memory) -> frozenset[int]:
 
 def _compared(
     sources: Sources, embedder: Embedder, tier: str, question: Question,
-    ids: tuple[str, ...], sample: Sequence[str], spoken: Mapping[str, frozenset[int]],
+    ids: Sequence[tuple[str, ...]], sample: Sequence[str], spoken: Mapping[str, frozenset[int]],
 ) -> dict[str, Values]:  # fmt: skip
     found: dict[str, Values] = {}
     closest: dict[str, dict[int, float]] = {}  # memory → passage → cosine with the sentence closest to it
     usual = frozenset(sample)
     for vector in embedded(sources.spaces, embedder, question.sentences):
-        hits = sources.store.nearest(vector, MAX_COMPARED, Filter(ids=ids), tier)
+        hits = [hit for group in ids for hit in sources.store.nearest(vector, MAX_COMPARED, Filter(ids=group), tier)]
         if not hits:
             continue
         common = _usual([hit.score for hit in hits if hit.id in usual])
@@ -156,7 +158,7 @@ class _Words:
     def __init__(self, sources: Sources, question: Question):
         self.rarity = Rarity()
         filters = sources.filters()
-        self._count = max(1, sources.store.depth()[1])
+        self._count = sources.count()
         asked = sorted(question.content, key=lambda word: (-self.rarity(word), word))[:MAX_WORDS]
         self._holding: dict[bool, dict[str, frozenset[str]]] = {}  # by whether a person vouches: word → memories
         for vouched, only in filters.items():
