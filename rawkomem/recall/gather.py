@@ -62,6 +62,11 @@ class Sources:
         """Return some memories, spread evenly: of those that a person vouches for, if there are any."""
         return self.view.catalogue.sample(count, self.doubting and self.view.catalogue.has_unvouched())
 
+    def count(self) -> int:
+        """Return how many memories there are: of those that a person vouches for, if that counts."""
+        unvouched = self.view.catalogue.count_unvouched() if self.doubting else 0
+        return max(1, self.store.depth()[1] - unvouched)
+
     def row(self, id: str) -> Row | None:
         """Return the columns of a memory, inside the filter or not."""
         return self.view.catalogue.row(id)

@@ -23,8 +23,16 @@ MAX_COMPARED = 12  # items that are compared with each other: more than twice wh
 def in_order(items: Iterable[Scored], margin: float) -> list[Scored]:
     """Return the items, the best first. Its equals by a share `margin` of the score follow it by importance and age.
 
-    The best item and its equals are put in order, then the best of the rest and its equals, and so on.
+    The best item and its equals are put in order, then the best of the rest and its equals, and so on. Those that no
+    person vouches for follow all others: they change nothing about these.
     """
+    groups: dict[bool, list[Scored]] = {False: [], True: []}
+    for item in items:
+        groups[bool(item.signals.unverified)].append(item)
+    return [item for group in groups.values() for item in _in_order(group, margin)]
+
+
+def _in_order(items: Iterable[Scored], margin: float) -> list[Scored]:
     rest = sorted(items, key=lambda item: (-item.score, precedence(item)))
     ordered: list[Scored] = []
     while rest:

@@ -114,29 +114,53 @@ def _fit(
 
 
 def add_linked(packed: Packed, sources: Sources, limits: Limits, cost: Callable[[Scored], int]) -> Packed:
-    """Add the memories that the packed ones name as related, one hop away, while there is room."""
-    items, left, tokens = list(packed.items), list(packed.left_out), packed.tokens
+    """Add the memories that the packed ones name as related, one hop away, while there is room.
+
+    Items that no person vouches for come after those that are linked and vouched for: they take no other item's place.
+    """
+    items = [item for item in packed.items if not item.signals.unverified]
+    linked = [*_linked_items(items, sources, limits)]
+    doubted = [item for item in packed.items if item.signals.unverified]
+    tokens = packed.tokens - sum(map(cost, doubted))
+    left = {item.memory.id: item for item in packed.left_out}
     present = {item.memory.id for item in items}
-    for item in (item for item in packed.items if not item.signals.unverified):
+    others = [item for item in linked if item.signals.unverified]
+    for item in (*(item for item in linked if not item.signals.unverified), *doubted, *others):
+        id, needed = item.memory.id, cost(item)
+        if id in present:
+            continue
+        reason = _no_room(items, limits, needed, tokens)
+        unvouched = None if reason else _unvouched(item, items, limits)
+        if not (reason or unvouched):
+            items.append(item)
+            present.add(id)
+            tokens += needed
+        elif unvouched or item in doubted:
+            left[id] = replace(item, out=unvouched or reason)
+    return Packed(tuple(items), tuple(item for id, item in left.items() if id not in present), tokens)
+
+
+def _no_room(items: Sequence[Scored], limits: Limits, needed: int, tokens: int) -> Reason | None:
+    if len(items) >= limits.max_injected:
+        return Reason("full", (limits.max_injected,))
+    room = limits.budget - tokens
+    return Reason("over-budget", (needed, max(0, room))) if needed > room else None
+
+
+def _linked_items(items: Iterable[Scored], sources: Sources, limits: Limits) -> Iterable[Scored]:
+    """Yield the memories that some items name as related, as far as they may be injected."""
+    for item in items:
         for id in _linked(item.memory):
             memory = sources.view.memory(id)
-            if memory is None or memory.status != "active" or memory.id in present or len(items) >= limits.max_injected:
+            if memory is None or memory.status != "active" or memory.kind in GROUPS:
                 continue
-            if memory.kind in GROUPS or withdrawn(memory) or held_back(memory, limits, sources.view.at):
+            if withdrawn(memory) or held_back(memory, limits, sources.view.at):
                 continue
             standing, weak = sources.unverified([memory]).get(id), sources.view.believed.weak_sources(memory)
             fired = Fired(LINK, item.memory.id)
             signals = Signals(id, fired=fired, cited=sources.cited(memory), unverified=standing, weak=weak)
-            if rests_on_withdrawn(signals):
-                continue
-            linked = Scored(memory, signals, item.score / 2, ())
-            if reason := _unvouched(linked, items, limits):
-                left = [*(other for other in left if other.memory.id != id), replace(linked, out=reason)]
-            elif tokens + cost(linked) <= limits.budget:
-                items.append(linked)
-                present.add(memory.id)
-                tokens += cost(linked)
-    return Packed(tuple(items), tuple(item for item in left if item.memory.id not in present), tokens)
+            if not rests_on_withdrawn(signals):
+                yield Scored(memory, signals, item.score / 2, ())
 
 
 def _linked(memory: Memory) -> Iterable[str]:

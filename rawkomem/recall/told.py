@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..files.local.told import checksum
 from ..model.record import replace
 from ..text.same import is_copy
+from ..text.tokens import count_tokens
 from .pack import Packed, pack
 from .reasons import Reason
 
@@ -12,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..model.entry import Memory
+    from .inject import Injection
     from .limits import Limits
     from .score import Scored
 
@@ -33,18 +34,28 @@ def left_of_session(budget: int, spent: int) -> int:
     return max(0, min(budget, SESSION_BUDGETS * budget - spent))
 
 
+def spent(injection: Injection) -> int:
+    """Return the tokens that a session spends on an injection: what no person vouches for takes nobody's room."""
+    doubted = [item for item in injection.items if item.signals.unverified]
+    if len(doubted) == len(injection.items):
+        return 0
+    return max(0, injection.tokens - sum(count_tokens(f"{item.memory.title}\n{item.text or ''}") for item in doubted))
+
+
 def leave_out(gated: list[Scored], told: Keys) -> list[Scored]:
     """Mark what the session was told among the items that passed the gate, and what says the same."""
     if not told:
         return gated
     marked = [_marked(item, told) for item in gated]
-    before = [item.memory for item in marked if item.out and item.out.code == "told"]
+    before = [item for item in marked if item.out and item.out.code == "told"]
     return [_without_copy(item, before) for item in marked] if before else marked
 
 
-def _without_copy(item: Scored, before: Sequence[Memory]) -> Scored:
+def _without_copy(item: Scored, before: Sequence[Scored]) -> Scored:
+    """Mark a copy of what was told; what a person vouches for is told again after a copy that nobody vouches for."""
     body = "" if item.out else item.memory.body
-    twin = next((other.id for other in before if body and other.body and is_copy(body, other.body)), "")
+    counting = (told.memory for told in before if item.signals.unverified or not told.signals.unverified)
+    twin = next((other.id for other in counting if body and other.body and is_copy(body, other.body)), "")
     return replace(item, out=Reason("twin", (twin,))) if twin else item
 
 

@@ -13,7 +13,7 @@ from ..model.record import replace
 from ..recall.gather import Sources
 from ..recall.inject import inject
 from ..recall.question import cut_note
-from ..recall.told import key_of, left_of_session
+from ..recall.told import key_of, left_of_session, spent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Recalling:
         if items or injection.saved:
             note_use(layout, at, session, injection.tokens, [item.memory.id for item in items], injection.saved)
         if items:
-            note_told(layout, session, injection.tokens, map(key_of, items))
+            note_told(layout, session, spent(injection), map(key_of, items))
         if any(item.memory.layer for item in items):
             self._repo.layers.note_use(injection, at, session)
 

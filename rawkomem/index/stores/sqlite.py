@@ -260,22 +260,23 @@ class SqliteStore:
         ids = dict(rows(self.db, f"SELECT n, id FROM documents WHERE n IN ({numbers})"))
         return {word: frozenset(ids[n] for n in several) for word, several in zip(words, found, strict=True)}
 
-    def compared(self, vectors: Sequence[bytes], ids: Sequence[str], tier: str) -> list[list[Compared]]:
-        """Return for each vector its cosine with all passages of these memories: a quicker `nearest` without ranks."""
-        asked = [fine for fine, _ in map(pack, vectors) if any(fine)]
-        if not asked:
-            return []
+    def compared(self, vectors: Sequence[bytes], ids: Sequence[str], tier: str, most: int) -> list[list[Compared]]:
+        """Return for each vector its cosine with passages of these memories: a quicker `nearest` without ranks."""
+        asked = [fine for fine, _ in map(pack, vectors)]
+        known = [any(fine) for fine in asked]
+        if not any(known):
+            return [[] for _ in vectors]
         distances = ", ".join(["vec_distance_l2(vec_int8(f.vector), vec_int8(?))"] * len(asked))
         fine = "deep_fine" if tier == DEEP else "fine"
         sql = (
             f"SELECT d.id, p.number, p.field, {distances} FROM documents d JOIN passages p ON p.document = d.n"
-            f" JOIN {fine} f ON f.n = p.n WHERE d.id IN ({', '.join('?' * len(ids))})"
+            f" JOIN {fine} f ON f.n = p.n WHERE d.id IN ({', '.join('?' * len(ids))}) LIMIT {most}"
         )
         found: list[list[Compared]] = [[] for _ in asked]
         for id, number, field, *others in rows(self.db, sql, (*asked, *ids)):
             for hits, distance in zip(found, others, strict=True):
                 hits.append((id, number, field, 1 - distance * distance / (2 * SCALE * SCALE)))
-        return found
+        return [hits if is_known else [] for hits, is_known in zip(found, known, strict=True)]
 
     def passage(self, id: str, number: int) -> str:
         sql = "SELECT p.text FROM passages p JOIN documents d ON d.n = p.document WHERE d.id = ? AND p.number = ?"

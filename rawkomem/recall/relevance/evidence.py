@@ -95,7 +95,9 @@ def _closeness(
     """Return for each memory how close it is to the sentence it is closest to, and how unusual that is."""
     if not question.sentences:
         return {}
-    ids = tuple(sorted({memory.id for memory, _ in candidates} | set(sample)))
+    doubted = {memory.id for memory, signals in candidates if signals.unverified}
+    vouched = ({memory.id for memory, _ in candidates} | set(sample)) - doubted
+    ids = [tuple(sorted(group)) for group in (vouched, doubted) if group]  # long memories crowd out their like only
     spoken = {memory.id: _sentences_at(memory) for memory, _ in candidates}
     first = _compared(sources, sources.spaces.first, FIRST, question, ids, sample, spoken)
     if sources.spaces.deep is None:
@@ -114,7 +116,7 @@ def _sentences_at(memory: Memory) -> frozenset[int]:
 
 def _compared(
     sources: Sources, embedder: Embedder, tier: str, question: Question,
-    ids: tuple[str, ...], sample: Sequence[str], spoken: Mapping[str, frozenset[int]],
+    ids: Sequence[tuple[str, ...]], sample: Sequence[str], spoken: Mapping[str, frozenset[int]],
 ) -> dict[str, Values]:  # fmt: skip
     found: dict[str, Values] = {}
     closest: dict[str, dict[int, float]] = {}  # memory → passage → cosine with the sentence closest to it
@@ -144,15 +146,20 @@ def _compared(
 
 
 def _cosines(
-    store: SearchStore, vectors: Sequence[bytes], ids: Sequence[str], tier: str
+    store: SearchStore, vectors: Sequence[bytes], ids: Sequence[tuple[str, ...]], tier: str
 ) -> Iterable[Sequence[Compared]]:
-    """Return for each vector (memory, passage, field, cosine) of all passages of these memories."""
+    """Return for each vector (memory, passage, field, cosine) of the passages of these groups of memories."""
     quick = getattr(store, "compared", None)
-    if quick:
-        found: list[list[Compared]] = quick(vectors, ids, tier)
-        return found
-    near = (store.nearest(vector, MAX_COMPARED, Filter(ids=tuple(ids)), tier) for vector in vectors)
-    return [[(hit.id, hit.passage, hit.field, hit.score) for hit in hits] for hits in near if hits]
+    found: list[list[Compared]] = [[] for _ in vectors]
+    for group in ids:
+        if quick:
+            near = quick(vectors, group, tier, MAX_COMPARED)
+        else:
+            hits = (store.nearest(vector, MAX_COMPARED, Filter(ids=group), tier) for vector in vectors)
+            near = [[(hit.id, hit.passage, hit.field, hit.score) for hit in several] for several in hits]
+        for several, more in zip(found, near, strict=True):
+            several += more
+    return [several for several in found if several]
 
 
 def _usual(cosines: Sequence[float]) -> Usual:
@@ -169,7 +176,7 @@ class _Words:
     def __init__(self, sources: Sources, question: Question):
         self.rarity = Rarity()
         filters = sources.filters()
-        self._count = max(1, sources.store.depth()[1])
+        self._count = sources.count()
         asked = sorted(question.content, key=lambda word: (-self.rarity(word), word))[:MAX_WORDS]
         self._holding: dict[bool, dict[str, frozenset[str]]] = {}  # by whether a person vouches: word → memories
         for vouched, only in filters.items():

@@ -180,7 +180,7 @@ ROWS = (
         "How many memories that no person vouches for an injection may hold, where people vouch for any. The smallest"
         " value counts.",
         "max_unverified", broken=0, least=True),
-    Row("minConfidence", number(0, 1), BOTH, MIN_CONFIDENCE,
+    Row("minConfidence", number(0, 1), USER, MIN_CONFIDENCE,
         "How sure it must be that a memory is relevant, to inject it: more gives fewer and better ones"
         " ([recall](recall.md#who-is-relevant)).",
         "min_confidence"),

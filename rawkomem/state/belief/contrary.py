@@ -34,6 +34,7 @@ class Cues:
     opposites: tuple[tuple[str, str], ...] = ()
     numerals: tuple[str, ...] = ()  # words for 1, 2, 3 …
     numbered: frozenset[str] = frozenset()  # nouns of which a number is the name: "issue 12"
+    units: frozenset[str] = frozenset()  # what is counted or measured: a number before it is a value
 
 
 ROLES = (
@@ -131,6 +132,14 @@ ENGLISH = Cues(
         """
         adr appendix bug case chapter code commit error figure http issue item line page part phase pr question request
         rfc round rule section spec sprint status step table task ticket version-tag week
+        """
+    ),
+    units=word_set(
+        """
+        approval approvals attempts bits bytes cents characters chars columns connections copies cores days dollars
+        euros gb gib hours instances items kb kib lines mb members mib milliseconds minutes months ms nodes pages
+        people percent pixels points processes px replicas requests retries reviewers rows seconds sec spaces tb
+        threads time times tokens users weeks words workers years
         """
     ),
 )  # fmt: skip

@@ -50,6 +50,7 @@ class Statement:
     opposites: frozenset[str]  # words that have an opposite
     is_negative: bool
     is_limited: bool  # to certain cases
+    named: frozenset[tuple[str, str]]  # things that a number or a date names: ("sprint", "12"); these are no values
     subject: frozenset[str]  # all its stems
 
 
@@ -62,6 +63,7 @@ class Prose:
     conditions: frozenset[str]
     heading: tuple[Statement, ...]  # the title as a statement, unless it only names a subject
     statements: tuple[Statement, ...]
+    named: frozenset[tuple[str, str]]  # what a number in the title names: of a series each member stands for itself
     settled: frozenset[str]  # memories of which somebody said that both hold
 
 
@@ -138,31 +140,52 @@ def _keys(one: Prose) -> Iterator[tuple[object, object]]:
 def prose_of(memory: Memory) -> Prose:
     """Return what a memory says."""
     words = known_cues()
-    heading = tuple(said for said in [_statement(memory.title, words)] if said and len(said.subject) > 1)
+    title_says = _statement(memory.title, words)
+    named = title_says.named if title_says else frozenset()
+    heading = (title_says,) if title_says and len(title_says.subject) > 1 else ()
     found = (_statement(sentence, words) for sentence in _sentences(memory.body[:MAX_BODY_CHARS]))
     statements = tuple(statement for statement in found if statement)[:MAX_STATEMENTS]
     title = frozenset(language().stems(memory.title))
     conditions = frozenset(" ".join(condition.lower().split()) for condition in memory.when)
     settled = frozenset(id for type, id in memory.links if type == KEPT_BOTH)
-    return Prose(memory.id, title, conditions, heading, statements, settled)
+    return Prose(memory.id, title, conditions, heading, statements, named, settled)
 
 
 def disagreement(one: Prose, other: Prose) -> Disagreement | None:
     """Return two sentences by which two memories contradict each other; None where they do not."""
-    if one.id in other.settled or other.id in one.settled:
+    if one.id in other.settled or other.id in one.settled or _are_others(one.named, other.named):
         return None
     tie = TITLE if one.title and one.title == other.title else CONDITION if one.conditions & other.conditions else ""
     opposite = known_cues().cues.opposites
     ours, others = (said.statements if tie == TITLE else said.heading + said.statements for said in (one, other))
+    is_list = max(_free_choices(ours), _free_choices(others)) > 1
     for mine in ours:
         for theirs in others:
+            if is_list and _is_free_choice(mine) and _is_free_choice(theirs):
+                continue
             may = tie == TITLE or not mine.subject.isdisjoint(theirs.subject)
             if may and _contradicts(mine, theirs, tie, opposite):
                 return Disagreement(mine.text, theirs.text)
     return None
 
 
+def _is_free_choice(said: Statement) -> bool:
+    """Return whether a statement only chooses something, for no purpose that it names: "Use ruff"."""
+    return bool(said.chosen) and not (said.scope or said.rejected)
+
+
+def _free_choices(statements: Iterable[Statement]) -> int:
+    return len({said.chosen for said in statements if _is_free_choice(said)})
+
+
+def _are_others(one: frozenset[tuple[str, str]], other: frozenset[tuple[str, str]]) -> bool:
+    """Return whether numbers name two things of one kind, like sprint 12 and sprint 13."""
+    return one != other and not {kind for kind, _ in one}.isdisjoint(kind for kind, _ in other)
+
+
 def _contradicts(one: Statement, other: Statement, tie: str, opposite: Iterable[tuple[str, str]]) -> bool:
+    if _are_others(one.named, other.named):
+        return False
     if one.rejected & other.chosen or other.rejected & one.chosen:
         return _rejects(one, other, tie) or _rejects(other, one, tie)
     if one.is_negative != other.is_negative:
@@ -220,6 +243,8 @@ def _is_same(one: frozenset[str], other: frozenset[str], tie: str, least: int) -
     """Return whether two statements speak about the same: with a tie most stems must be shared, else all of several."""
     if not tie:
         return len(one) >= least and one == other
+    if one - other and other - one:  # "the web service", "the mail service"
+        return False
     return bool(one) and len(one & other) >= MIN_SHARED * len(one | other)
 
 
@@ -289,7 +314,9 @@ class _Reader:
         self.negative = self.limited = self.additive = False
         self.denied = self.placed = self.left = self.chose = self.skip = False
         self.fresh = False  # a negation was the last that was read: "not on Fridays"
-        self.before = ""  # the last content word
+        self.before = ""  # the word before, if that is a content word
+        self.named: set[tuple[str, str]] = set()
+        self.equated = False  # a copula was the last that was read: "is 30"
 
     def read(self, word: str, following: str) -> None:
         """Read the next word."""
@@ -323,7 +350,9 @@ class _Reader:
         elif word == BREAK:
             self._end_clause()
         else:
-            self._content(word, role)
+            self._content(word, role, following)
+            return
+        self.before, self.equated = "", role == "copulas"
 
     def _end_clause(self) -> None:
         self.mode, self.clause = SCOPE, []
@@ -376,15 +405,27 @@ class _Reader:
         if not (word in ("and", "or") and self.mode == REJECTED):
             self.mode = SCOPE
 
-    def _content(self, word: str, role: str) -> None:
+    def _is_name(self, word: str, before: str, following: str) -> bool:
+        """Return whether a number tells which one of its kind is meant ("note 3"), not how much or which version."""
+        if before in self.cues.numbered or _is_date(word):
+            return True
+        if not before or before in self.cues.slots or self.mode != SCOPE or not word[0].isalnum():
+            return False
+        counts = following in self.cues.units or (_ends_in_s(before) and _ends_in_s(following))  # "holds 500 files"
+        return not counts and word[-1] != "%"
+
+    def _content(self, word: str, role: str, following: str) -> None:
         known = self.cues
+        equated, self.equated = self.equated, False
         if word in self.opposed:
             self.opposites.add(word)
         self.limited |= role == "conditions"
         self.additive |= role == "adding"
-        number = "" if self.before in known.numbered else _number(word, known)
+        number, before = _number(word, known), self.before
         self.before = word
-        if number:
+        if number and not equated and self._is_name(word, before, following):
+            self.named.add(("" if _is_date(word) else _root(before), number))
+        elif number:
             self.numbers.add(number)
         elif role == "placing":
             self.placed = True
@@ -405,7 +446,8 @@ class _Reader:
         scope = stems[SCOPE] - stems[CHOSEN] - stems[REJECTED]
         numbers, opposites = frozenset(self.numbers), frozenset(self.opposites)
         negative = self.negative and bool(stems[REJECTED])  # "why, not what" denies nothing
-        facts = (scope, stems[CHOSEN], stems[REJECTED], numbers, opposites, negative, self.limited)
+        named = frozenset(self.named)
+        facts = (scope, stems[CHOSEN], stems[REJECTED], numbers, opposites, negative, self.limited, named)
         return Statement(text, *facts, scope | stems[CHOSEN] | stems[REJECTED])
 
 
@@ -418,6 +460,17 @@ def _root(word: str) -> str:
             _roots.clear()
         _roots[word] = language().roots([word])[0]
     return _roots[word]
+
+
+def _ends_in_s(word: str) -> bool:
+    return word[-1:] == "s" and word[-2:] != "ss"
+
+
+def _is_date(word: str) -> bool:
+    """Return whether a word is a date or a year."""
+    parts = word.replace("/", "-").split("-")
+    is_year = len(parts[0]) == 4 and parts[0][:2] in ("19", "20")
+    return all(part.isdigit() for part in parts) and (len(parts) == 3 or is_year)
 
 
 def _number(word: str, given: Cues) -> str:

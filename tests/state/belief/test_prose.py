@@ -94,3 +94,27 @@ def test_what_somebody_settled_and_claims_are_left_in_peace():
     assert not contradictions([one, replace(other, links=(("keptBoth", "a"),))])
     assert not contradictions([one, replace(other, extra={"claim": {"subject": "x"}})])
     assert not contradictions([one, replace(other, status="superseded")])
+
+
+@pytest.mark.parametrize(
+    ("titles", "bodies"),
+    [
+        (("Old note 1 about logins", "Old note 2 about logins"), ("Form 1 keeps a cookie.", "Form 2 keeps a cookie.")),
+        (("Retro 7", "Retro 8"), ("The retention is 30 days.", "The retention is 60 days.")),
+        (("Interview 2026-03-02", "Interview 2026-03-09"), ("We use Jira.", "We use Linear instead of Jira.")),
+        (("Release 2.4 notes", "Release 2.5 notes"), ("The default theme is dark.", "The default theme is light.")),
+    ],
+)
+def test_members_of_a_series_stand_for_themselves(titles, bodies):
+    made = [
+        Memory(id, title=titles[n], body=bodies[n], when=("notes|login",), created=n + 1) for n, id in enumerate("ab")
+    ]
+    assert not contradictions(made)
+
+
+def test_a_version_in_a_title_that_states_a_rule_is_a_value():
+    titles = ("Use Node 16 for builds", "Use Node 22 for builds")
+    made = [
+        Memory(str(n), title=title, body="See the docs.", when=("node",), created=n) for n, title in enumerate(titles)
+    ]
+    assert contradictions(made)
