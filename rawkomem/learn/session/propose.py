@@ -1,4 +1,4 @@
-"""Proposes `whenToUse` from what a memory says: the names in it, else the words that it is about."""
+"""Proposes `whenToUse` from what a memory says: the names in it, and its subject where that is a few words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_NAMES = 5  # alternatives of a condition: more would fire on anything
-MAX_WORDS = 4  # of a sentence without names; half of them must occur in a task
+MAX_WORDS = 4  # specific words of a text that make a condition; the first of more would be any words
 SPAN = re.compile(r"`([^`]{2,40})`")
 RUN = re.compile(r"[\w@./-]+")  # the signs that a path consists of
 MAX_RUN_CHARS = 200  # of a run that is searched for a path; a longer one is none, and would cost its square
@@ -35,14 +35,24 @@ COMMON = word_set(
     src standard
     """
 )
+# Words of headings that every second page has.
+HEADINGS = word_set(
+    """
+    about agent agents architecture background basics changelog claude command commands concept concepts consideration
+    considerations contributing convention conventions development docs documentation features folder folders getting
+    guide guideline guidelines install installation instruction instructions introduction key layout license notes
+    overview pitfall pitfalls practice practices principle principles quick quickstart reference repository rule rules
+    setup standards started strategy structure style summary testing tips usage workflow
+    """
+)
 
 
 def propose(text: str) -> tuple[str, ...]:
     """Return conditions on which a memory with this text should come up; none where its words are too common."""
     names = list(_names(text))[:MAX_NAMES]
-    rest = [word for word in subjects(text) if word not in COMMON and word not in cues().ANNOUNCING]
-    about = list(dict.fromkeys(rest))[:MAX_WORDS]
-    more = len(about) > 1 and not set(about) <= set(" ".join(names).split())
+    rest = [word for word in subjects(text) if word not in COMMON | HEADINGS | cues().ANNOUNCING]
+    about = list(dict.fromkeys(rest))
+    more = 1 < len(about) <= MAX_WORDS and not set(about) <= set(" ".join(names).split())
     conditions = (_listed(names), f"{cues().WORKING_ON} {' '.join(about)}" if more else "")
     return tuple(condition for condition in conditions if condition and _is_usable(condition))
 
@@ -53,7 +63,7 @@ def _names(text: str) -> Iterator[str]:
     for found in _written_names(text):
         name = " ".join(language().words(found))
         known = set(specific(name))
-        if known and not seen & known and name not in COMMON and not language().is_stop(name) and not name.isdecimal():
+        if known and not seen & known and name not in COMMON | HEADINGS and not language().is_stop(name) and not name.isdecimal():
             seen |= known
             yield name
 
