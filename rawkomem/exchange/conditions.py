@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from ..learn.session.propose import propose
 from ..learn.skills.text import CONDITION_LENGTH
-from ..model.record import replace
 from ..redaction.find import redact
 from ..text.clean import clean
 from ..text.condition import LANGUAGE, read_condition
@@ -17,11 +15,8 @@ from ..text.prose import SENTENCE_END
 from ..text.when import everyday_hits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from ..model.entry import Entry
-
-MAX_SHARED = 3  # memories of one import that may have the same condition: one that more have tells nothing apart
 MAX_WORDS_BEFORE = 5  # words before "when" in a sentence that says when to use something: "Use this skill when …"
 STAND_IN = re.compile(r"\[REDACTED[^\]\n]*\]")
 CAPITALIZED = re.compile(r"\b[A-Z][a-z]+\b")
@@ -46,16 +41,6 @@ def from_headings(*headings: str) -> tuple[str, ...]:
         if found := propose(text):
             return found
     return ()
-
-
-def separating(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries without sentences as conditions that more than MAX_SHARED of them have."""
-    times = Counter(condition for entry in entries for condition in entry.when)
-    return [replace(entry, when=tuple(one for one in entry.when if _is_rare(one, times))) for entry in entries]
-
-
-def _is_rare(condition: str, times: Counter[str]) -> bool:
-    return times[condition] <= MAX_SHARED or read_condition(condition).form != LANGUAGE
 
 
 def _from_opener(sentence: str) -> str:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .source import Page
 
 
-
 def entry_from(
     page: Page,
     title: str,
@@ -41,7 +40,7 @@ def entry_from(
     extra: Mapping[str, Value] | None = None,
     headings: tuple[str, ...] = (),
 ) -> Entry:
-    """Return the memory that a page, or a section of it, becomes. Where the source says not when to use it, its headings may."""
+    """Return the memory that a page, or a section of it, becomes; headings stand in for conditions."""
     body = as_body(body)
     place = f"{page.place}#{section}" if section else page.place
     return Entry(

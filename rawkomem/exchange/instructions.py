@@ -6,8 +6,10 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ..learn.session.propose import MAX_SHARED, separating
 from ..learn.skills.text import split_front
-from .conditions import MAX_SHARED, from_description, separating
+from ..text.paths import is_file_glob
+from .conditions import from_description
 from .entry import entry_from, texts
 from .headings import cut
 from .strip import count_words, strip_page
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from .source import Page, Source
 
 NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md", "copilot-instructions.md")
+NESTED = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")  # of these, any folder may have its own
 ENDINGS = (".instructions.md",)
 FOLDERS = (".claude/rules", ".github/instructions")
 GLOBS = ("paths", "applyTo", "globs")  # keys of Claude Code, Copilot and Cursor for the files that a page is about
@@ -61,4 +64,5 @@ def _folder_of(page: Page) -> list[str]:
     """Return a glob for the files that a page below the project's own folder is about; hidden folders are hosts'."""
     folder, name = os.path.split(page.place)
     hidden = any(part.startswith(".") for part in folder.split("/"))
-    return [f"{folder}/**"] if folder and name.lower() in NAMES and not hidden else []
+    glob = f"{folder}/**"
+    return [glob] if folder and name.lower() in NAMES and not hidden and is_file_glob(glob) else []

@@ -13,7 +13,7 @@ from ..text.prose import sentences
 from .place import place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from ..model.entry import Entry
 
@@ -37,10 +37,15 @@ def told_apart(entries: Sequence[Entry]) -> list[Entry]:
     for entry, stays in zip(entries, fine, strict=True):
         title = entry.title
         if not stays:
-            title = next(name for name in _titles(entry) if name.casefold() not in taken)
+            title = other_title(entry, taken)
             taken.add(title.casefold())
         found.append(replace(entry, title=title))
     return found
+
+
+def other_title(entry: Entry, taken: Container[str]) -> str:
+    """Return a title for an entry that tells more than its own; `taken` are titles of others, case-folded."""
+    return next(name for name in _titles(entry) if name.casefold() not in taken)
 
 
 def _titles(entry: Entry) -> Iterator[str]:
@@ -50,15 +55,18 @@ def _titles(entry: Entry) -> Iterator[str]:
     stem, title = os.path.splitext(name)[0], entry.title
     above = section.split(" / ")[-2:-1]
     said = one_line(next(iter(sentences(entry.body)), ""), SENTENCE_LENGTH)
+    told = one_line(f"{title}: {said}", TITLE_LENGTH) if said else ""
     own_name = title.casefold() == stem.casefold()
+    if own_name and told:
+        yield told
     if above and above[0].casefold() not in VAGUE:
         yield one_line(f"{above[0]}: {title}", TITLE_LENGTH)
     if folder and not folder.startswith("."):
         yield one_line(f"{folder}: {title}", TITLE_LENGTH)
     if not own_name:
         yield one_line(f"{stem}: {title}", TITLE_LENGTH)
-    if said:
-        yield one_line(f"{title}: {said}", TITLE_LENGTH)
+    if told:
+        yield told
     number = 2
     while True:
         yield f"{one_line(title, TITLE_LENGTH - 8)} ({number})"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from ...model.record import replace
 from ...text.condition import LANGUAGE, read_condition
 from ...text.language import language, word_set
 from ...text.overlap import specific
@@ -13,9 +15,14 @@ from ...text.when import everyday_hits
 from .cues import cues
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from ...model.entry import Entry
 
 MAX_NAMES = 5  # alternatives of a condition: more would fire on anything
+MAX_SHARED = (
+    3  # memories of one import or session that may have the same condition: one that more have tells nothing apart
+)
 MAX_WORDS = 4  # specific words of a text that make a condition; the first of more would be any words
 SPAN = re.compile(r"`([^`]{2,40})`")
 RUN = re.compile(r"[\w@./-]+")  # the signs that a path consists of
@@ -45,16 +52,27 @@ HEADINGS = word_set(
     setup standards started strategy structure style summary testing tips usage workflow
     """
 )
+NAMELESS = COMMON | HEADINGS
 
 
 def propose(text: str) -> tuple[str, ...]:
     """Return conditions on which a memory with this text should come up; none where its words are too common."""
     names = list(_names(text))[:MAX_NAMES]
-    rest = [word for word in subjects(text) if word not in COMMON | HEADINGS | cues().ANNOUNCING]
-    about = list(dict.fromkeys(rest))
+    vague = NAMELESS | cues().ANNOUNCING
+    about = list(dict.fromkeys(word for word in subjects(text) if word not in vague))
     more = 1 < len(about) <= MAX_WORDS and not set(about) <= set(" ".join(names).split())
     conditions = (_listed(names), f"{cues().WORKING_ON} {' '.join(about)}" if more else "")
     return tuple(condition for condition in conditions if condition and _is_usable(condition))
+
+
+def separating(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries without sentences as conditions that more than MAX_SHARED texts have."""
+    times = Counter(condition for _, condition in {(entry.body, one) for entry in entries for one in entry.when})
+    return [replace(entry, when=tuple(one for one in entry.when if _is_rare(one, times))) for entry in entries]
+
+
+def _is_rare(condition: str, times: Counter[str]) -> bool:
+    return times[condition] <= MAX_SHARED or read_condition(condition).form != LANGUAGE
 
 
 def _names(text: str) -> Iterator[str]:
@@ -63,7 +81,13 @@ def _names(text: str) -> Iterator[str]:
     for found in _written_names(text):
         name = " ".join(language().words(found))
         known = set(specific(name))
-        if known and not seen & known and name not in COMMON | HEADINGS and not language().is_stop(name) and not name.isdecimal():
+        if (
+            known
+            and not seen & known
+            and name not in NAMELESS
+            and not language().is_stop(name)
+            and not name.isdecimal()
+        ):
             seen |= known
             yield name
 
