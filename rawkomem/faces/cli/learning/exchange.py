@@ -163,13 +163,5 @@ def _decided_json(item: Decided) -> dict[str, Any]:
     id, older = (entry.id, item.other) if item.plan.entries else (item.other, "")
     lists = {"whenToUse": [*entry.when], "tags": [*entry.tags]}
     said = {"title": entry.title, **lists, "importance": entry.importance, "from": place_of(entry.extra)}
-    also = entry.extra.get(ALSO_IN, [])
-    return {
-        "what": item.what,
-        "id": id,
-        "newer_than": older,
-        **said,
-        "also_in": also,
-        "text": entry.body,
-        "redacted": item.redacted,
-    }
+    text = {"also_in": entry.extra.get(ALSO_IN, []), "text": entry.body}
+    return {"what": item.what, "id": id, "newer_than": older, **said, **text, "redacted": item.redacted}
