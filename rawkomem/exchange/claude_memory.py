@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from ..learn.skills.text import split_front
 from ..model.record import replace
+from .conditions import from_description
 from .entry import entry_from, moment
-from .instructions import sections_of
+from .instructions import sections_of, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,11 +30,9 @@ def read_claude_memory(source: Source) -> Iterator[Entry]:
     """Yield a memory for each note; an index that holds more than links is read by its sections."""
     pages = list(source.pages(".md"))
     notes = [page for page in pages if os.path.basename(page.place) != INDEX]
-    for page in notes:
-        yield _note(page)
-    for page in pages:
-        if os.path.basename(page.place) == INDEX:
-            yield from sections_of(_without_links(page))
+    indexes = [page for page in pages if os.path.basename(page.place) == INDEX]
+    listed = [entry for page in indexes for entry in sections_of(_without_links(page))]
+    yield from tidy([*map(_note, notes), *listed])
 
 
 def _note(page: Page) -> Entry:
@@ -45,7 +44,7 @@ def _note(page: Page) -> Entry:
     if str(type) in CATEGORIES:
         extra["category"] = CATEGORIES[str(type)]
     title = description or name.replace("-", " ").replace("_", " ")
-    when = [description] if description else []
+    when = from_description(description)
     return entry_from(page, title, body, when=when, at=moment(fields.get("modified")), extra=extra)
 
 

@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from ..learn.skills.text import split_front
+from .conditions import from_description
 from .entry import entry_from, texts
-from .instructions import sections_of
+from .instructions import sections_of, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,11 +32,10 @@ def is_cursor(source: Source) -> bool:
 
 def read_cursor(source: Source) -> Iterator[Entry]:
     """Yield a memory for each rule; the older form, which is one page about everything, by its sections."""
+    found: list[Entry] = []
     for page in source.pages(RULE_ENDING):
-        if os.path.basename(page.place) == OLDER_FILE:
-            yield from sections_of(page)
-        else:
-            yield _rule(page)
+        found += sections_of(page) if os.path.basename(page.place) == OLDER_FILE else [_rule(page)]
+    yield from tidy(found)
 
 
 def _rule(page: Page) -> Entry:
@@ -45,6 +45,6 @@ def _rule(page: Page) -> Entry:
     heading = body.partition("\n")[0] if body.startswith("# ") else ""
     title = heading.lstrip("# ") or description or page.stem.replace("-", " ")
     importance = "high" if str(fields.get("alwaysApply", "")).lower() == "true" else "medium"
-    when = [*texts(fields.get("globs")), description]
+    when = [*texts(fields.get("globs")), *from_description(description)]
     extra: dict[str, Value] = {"description": description} if description else {}
     return entry_from(page, title, body, when=when, importance=importance, extra=extra)

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from ..format.read_entries import MAX_PATTERNS, MAX_TAGS, read_entries
 from ..learn.session.hosts import time_of
-from ..learn.session.propose import propose
 from ..learn.skills.text import CONDITION_LENGTH, in_fence
 from ..model.clock import now
 from ..model.entry import Entry
 from ..model.errors import BadInput
-from ..redaction.find import redact
 from ..state.decide import TAG_CHARS, check_by
 from ..state.facets import IMPORTED
 from ..text.clean import clean, one_line
 from ..text.condition import read_condition
 from ..text.paths import outside_braces
 from ..text.when import problems_of
+from .conditions import from_headings
+from .titles import TITLE_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ..model.entry import Value
     from .source import Page
-
-TITLE_LENGTH = 120  # characters of a title that we make
-STAND_IN = re.compile(r"\[REDACTED[^\]\n]*\]")
 
 
 def entry_from(
@@ -42,15 +38,15 @@ def entry_from(
     at: int = 0,
     by: str = "",
     extra: Mapping[str, Value] | None = None,
+    headings: tuple[str, ...] = (),
 ) -> Entry:
-    """Return the memory that a page, or a section of it, becomes; conditions are proposed where the source has none."""
+    """Return the memory that a page, or a section of it, becomes; headings stand in for conditions."""
     body = as_body(body)
     place = f"{page.place}#{section}" if section else page.place
     return Entry(
         kind=kind,
         title=one_line(title, TITLE_LENGTH) or one_line(body.partition("\n")[0].lstrip("#*-> "), TITLE_LENGTH),
-        # redacted first: taken apart into words, no secret would be recognized
-        when=usable(when) or propose(STAND_IN.sub(" ", redact(f"{title}. {body}"))),
+        when=usable(when) or from_headings(*(headings or (title,))),
         tags=labels(tags),
         importance=importance,
         at=at or page.at,

@@ -14,9 +14,10 @@ from .chatgpt import is_chatgpt, read_chatgpt
 from .claude_memory import is_claude_memory, read_claude_memory
 from .cursor import is_cursor, read_cursor
 from .forms import json_lines_files, markdown_files, okf_files
-from .instructions import is_instructions, read_instructions
+from .instructions import NESTED, is_instructions, read_instructions
 from .neolata import is_neolata, neolata_files, read_neolata
 from .notes import is_basic_memory, is_markdown, is_serena, read_basic_memory, read_markdown, read_serena
+from .source import SKIPPED_FOLDERS
 from .stores import is_mem0, is_own, read_mem0, read_own
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ ROWS = (
     Format("markdown", "a file or folder of Markdown", is_markdown, read_markdown, markdown_files),
     Format("okf", "a bundle of the Open Knowledge Format", write=okf_files),  # read as Markdown
 )
+OTHERS_FOLDERS = (*SKIPPED_FOLDERS, "vendor", "third_party", "venv", "dist", "build", "target")  # not the project's own
+MAX_FOLDERS = 5_000  # folders of a project that are searched for instructions
 FORMATS = {row.name: row for row in ROWS}
 HINTS = {  # ending of a file that no format recognizes → what to do with it
     ".zip": "unpack it, and name the file or folder inside",
@@ -111,5 +114,15 @@ def usual_sources(project: str, home: str) -> list[str]:
     name = "".join(sign if sign.isalnum() else "-" for sign in os.path.realpath(project))
     auto = os.path.join(home, ".claude", "projects", name, "memory")
     usual = [path for row in FORMATS.values() for path in row.usual]
-    paths = [*(os.path.join(project, *path.split("/")) for path in usual), auto]
+    paths = [*(os.path.join(project, *path.split("/")) for path in usual), *_nested(project), auto]
     return [path for path in paths if os.path.exists(path)]
+
+
+def _nested(project: str) -> Iterator[str]:
+    """Yield the instructions that folders below the project keep for themselves, in order of their paths."""
+    for number, (folder, folders, names) in enumerate(os.walk(project)):
+        if number == MAX_FOLDERS:
+            return
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in OTHERS_FOLDERS)
+        if number:
+            yield from (os.path.join(folder, name) for name in sorted(names) if name in NESTED)

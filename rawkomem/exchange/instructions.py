@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ..learn.session.propose import MAX_SHARED, separating
 from ..learn.skills.text import split_front
+from ..text.paths import is_file_glob
+from .conditions import from_description
 from .entry import entry_from, texts
 from .headings import cut
+from .strip import count_words, strip_page
+from .titles import told_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ..model.entry import Entry
     from .source import Page, Source
 
 NAMES = ("claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md", "copilot-instructions.md")
+NESTED = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")  # of these, any folder may have its own
 ENDINGS = (".instructions.md",)
 FOLDERS = (".claude/rules", ".github/instructions")
-COMMENT = re.compile(r"^<!--.*?-->[ \t]*\n?", re.DOTALL | re.MULTILINE)  # on lines of their own; hosts strip them, too
 GLOBS = ("paths", "applyTo", "globs")  # keys of Claude Code, Copilot and Cursor for the files that a page is about
-INCLUDE = re.compile(r"^[ \t]*(?:[-*] )?@[\w./~-]+[ \t]*$", re.MULTILINE)  # another page, which is imported by itself
-OPENING = re.compile(r"^This file provides guidance to [^\n]*\n?", re.MULTILINE)  # what Claude Code's /init writes
 MIN_SECTION_WORDS = 3  # words of a section: fewer say nothing
 
 
@@ -34,28 +36,33 @@ def is_instructions(source: Source) -> bool:
 
 
 def read_instructions(source: Source) -> Iterator[Entry]:
-    """Yield every section that says something, with its heading as title."""
-    for page in source.pages(".md"):
-        yield from sections_of(page)
+    """Yield every section that says something, with a title that tells it from the others."""
+    yield from tidy([entry for page in source.pages(".md") for entry in sections_of(page)])
+
+
+def tidy(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the memories of one import with titles and conditions that tell them apart."""
+    return told_apart(separating(entries))
 
 
 def sections_of(page: Page) -> Iterator[Entry]:
-    """Yield the memories of one page. Where two sections have the same heading, the one above it tells them apart."""
+    """Yield the memories of one page, each with the conditions of the page, else with what its headings name."""
     fields, text = split_front(page.text)
-    when = [glob for key in GLOBS for glob in texts(fields.get(key))]
-    text = OPENING.sub("", INCLUDE.sub("", _without_comments(text)))
-    found = [section for section in cut(text) if len(section.body.split()) >= MIN_SECTION_WORDS]
-    times = Counter(section.title for section in found)
+    found = [section for section in cut(strip_page(text)) if count_words(section.body) >= MIN_SECTION_WORDS]
+    when = [glob for key in GLOBS for glob in texts(fields.get(key))] or _folder_of(page)
+    if len(found) <= MAX_SHARED:
+        when += from_description(str(fields.get("description") or ""))
     page_title = {section.trail[:1] for section in found}
+    below = Counter(name for section in found for name in section.trail)
     for section in found:
-        title = section.title
-        if times[title] > 1 and len(section.trail) > 1:
-            title = ": ".join(section.trail[-2:])
         place = " / ".join(section.trail[1:] if len(page_title) == 1 else section.trail)
-        yield entry_from(page, title or page.stem, section.body, place, when)
+        headings = tuple(name for name in section.trail if below[name] <= MAX_SHARED)
+        yield entry_from(page, section.title or page.stem, section.body, place, when, headings=headings or ("",))
 
 
-def _without_comments(text: str) -> str:
-    """Return a text without its comments; behind the last end of a comment, none is searched for."""
-    end = text.rfind("-->") + 3
-    return COMMENT.sub("", text[:end]) + text[end:] if end > 2 else text
+def _folder_of(page: Page) -> list[str]:
+    """Return a glob for the files that a page below the project's own folder is about; hidden folders are hosts'."""
+    folder, name = os.path.split(page.place)
+    hidden = any(part.startswith(".") for part in folder.split("/"))
+    glob = f"{folder}/**"
+    return [glob] if folder and name.lower() in NAMES and not hidden and is_file_glob(glob) else []

@@ -13,8 +13,11 @@ from ..model.kinds import CREATES
 from ..model.record import replace
 from ..state.facets import IMPORTED
 from ..state.fold import fold
+from .conditions import from_description
 from .entry import a_name, entry_from, importance_of, moment, texts
 from .headings import cut
+from .instructions import GLOBS, tidy
+from .strip import count_words, strip_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from .source import Page, Source
 
 MAX_NOTE_WORDS = 2_000  # words of a memory (SPEC-0009); a longer note is cut at its headings
+SKILL = "SKILL"  # the file of a skill; its frontmatter names it
 RESERVED_FILES = ("index.md", "log.md")  # of OKF: lists of what the other files say
 OBSERVATION = re.compile(r"^- \[([^\]\n]{1,40})\] (.+)$", re.MULTILINE)
 HASHTAG = re.compile(r"(?<=\s)#([A-Za-z][\w/-]+)")
@@ -53,8 +57,8 @@ def is_basic_memory(source: Source) -> bool:
 
 def read_serena(source: Source) -> Iterator[Entry]:
     """Yield a memory for each file; their names are what Serena shows to agents, so they are the titles."""
-    for page in source.pages(".md"):
-        yield from _note(page, page.stem.replace("_", " ").replace("-", " "))
+    pages = source.pages(".md")
+    yield from tidy([entry for page in pages for entry in _note(page, page.stem.replace("_", " ").replace("-", " "))])
 
 
 def read_basic_memory(source: Source) -> Iterator[Entry]:
@@ -69,10 +73,14 @@ def read_basic_memory(source: Source) -> Iterator[Entry]:
 
 def read_markdown(source: Source) -> Iterator[Entry]:
     """Yield a memory for each file; files of our own form keep everything that they say."""
+    notes: list[Entry] = []
     for page in source.pages(".md"):
         if is_generated(page.text) or (source.is_folder and os.path.basename(page.place) in RESERVED_FILES):
             continue
-        yield from _own(page) or _note(page, "")
+        own = _own(page)
+        yield from own
+        notes += () if own else _note(page, "")
+    yield from tidy(notes)
 
 
 def _own(page: Page) -> list[Entry]:
@@ -113,9 +121,11 @@ def _entry_of(page: Page, memory: Memory) -> Entry:
 
 def _note(page: Page, title: str) -> Iterator[Entry]:
     fields, body = split_front(page.text)
+    body = strip_page(body).strip("\n")
     heading = body.partition("\n")[0].lstrip("# ").strip() if body.startswith("#") else ""
-    title = title or str(fields.get("title") or "") or heading or page.stem.replace("_", " ").replace("-", " ")
-    if not body.strip():
+    named = str(fields.get("title") or "") or (str(fields.get("name") or "") if page.stem == SKILL else "")
+    title = title or named or heading or page.stem.replace("_", " ").replace("-", " ")
+    if not count_words(body):
         return
     if len(body.split()) > MAX_NOTE_WORDS:
         for section in cut(body):
@@ -126,9 +136,11 @@ def _note(page: Page, title: str) -> Iterator[Entry]:
 
 
 def _said(fields: Mapping[str, Value]) -> dict[str, Any]:
-    """Return what a note's frontmatter tells in words that most tools share."""
+    """Return what a note's frontmatter tells in words that most tools share; skills and commands have descriptions."""
+    given = texts(fields.get("whenToUse")) or texts(fields.get("when_to_use"))
+    globs = [glob for key in GLOBS for glob in texts(fields.get(key))]
     return {
-        "when": texts(fields.get("whenToUse")) or texts(fields.get("when_to_use")),
+        "when": given or globs + from_description(str(fields.get("description") or "")),
         "tags": texts(fields.get("tags")) or texts(fields.get("keywords")),
         "importance": importance_of(fields.get("importance")),
         "at": moment(fields.get("created")) or moment(fields.get("date")) or moment(fields.get("timestamp")),

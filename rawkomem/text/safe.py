@@ -59,8 +59,10 @@ SEEN_CHARS = 200  # of a line, or behind a sign, that decide whether it passes f
 
 
 def safe_title(title: str) -> str:
-    """Return one line of at most 120 characters that starts no heading, list, quote or code."""
-    line = one_line(title).lstrip("#>-*`~=| \\").replace("`", "'")
+    """Return one line of at most 120 characters that starts no heading, list, quote or block of code."""
+    line = one_line(title).lstrip("#>-*~=| \\")
+    if "``" in line or line.count("`") % 2:
+        line = line.lstrip("#>-*`~=| \\").replace("`", "'")
     return _defuse(_break(line)) or "untitled"
 
 

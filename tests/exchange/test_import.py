@@ -257,13 +257,13 @@ def test_what_an_import_says_lets_in_just_that_import(project, rawkomem, samples
 
 
 def test_where_an_imported_memory_comes_from_is_told(project, rawkomem):
-    (project / "CLAUDE.md").write_text("# Us\n\n## Deploy\n\nDeploy the notes shop with the blue script only.\n")
+    (project / "CLAUDE.md").write_text("# Us\n\n## Deploy the notes shop\n\nDeploy it with the blue script only.\n")
     assert "use: When " in rawkomem("import", "CLAUDE.md", "--dry-run").stdout
     rawkomem("import", "CLAUDE.md")
     rawkomem("review", "--all-from", "CLAUDE.md", "--activate")
     task = "deploy the notes shop with the blue script"
-    assert "*Imported from: CLAUDE.md#Deploy, 20" in rawkomem("inject", task).stdout
-    assert "CLAUDE.md#Deploy, 20" in rawkomem("inject", task).stdout
+    assert "*Imported from: CLAUDE.md#Deploy the notes shop, 20" in rawkomem("inject", task).stdout
+    assert "CLAUDE.md#Deploy the notes shop, 20" in rawkomem("inject", task).stdout
 
 
 def test_a_line_of_json_cannot_forge_entries(repository, project):

@@ -10,6 +10,7 @@ from ...redaction.find import redact
 from ...text.clean import one_line
 from .extraction import WINDOW_LENGTH
 from .moments import moments_in
+from .propose import separating
 from .remember import Run, entry_of
 from .transcript import MARKDOWN, Transcript
 from .turns import NOBODY, PEOPLE, USER
@@ -63,7 +64,10 @@ def listen(stream: IO[bytes], run: Run) -> Heard:
         end.add(number, turn)
         found += [(number, moment) for moment in moments_in(turn, skipped)]
     run = _completed(run, asked, transcript)
-    findings = [Finding(entry_of(moment, run), moment.why, moment.score, at) for at, moment in found]
+    entries = separating([entry_of(moment, run) for _, moment in found])
+    findings = [
+        Finding(entry, moment.why, moment.score, at) for (at, moment), entry in zip(found, entries, strict=True)
+    ]
     best = sorted(findings, key=lambda finding: -finding.score)[:MAX_FINDINGS]
     counts = {name: count for name, count in transcript.counts.items() if count}
     return Heard(run, tuple(best), tuple(end.turns), number, dict(skipped), transcript.host, transcript.session, counts)

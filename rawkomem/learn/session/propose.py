@@ -1,10 +1,12 @@
-"""Proposes `whenToUse` from what a memory says: the names in it, else the words that it is about."""
+"""Proposes `whenToUse` from what a memory says: the names in it, and its subject where that is a few words."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from ...model.record import replace
 from ...text.condition import LANGUAGE, read_condition
 from ...text.language import language, word_set
 from ...text.overlap import specific
@@ -13,10 +15,15 @@ from ...text.when import everyday_hits
 from .cues import cues
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from ...model.entry import Entry
 
 MAX_NAMES = 5  # alternatives of a condition: more would fire on anything
-MAX_WORDS = 4  # of a sentence without names; half of them must occur in a task
+MAX_SHARED = (
+    3  # memories of one import or session that may have the same condition: one that more have tells nothing apart
+)
+MAX_WORDS = 4  # specific words of a text that make a condition; the first of more would be any words
 SPAN = re.compile(r"`([^`]{2,40})`")
 RUN = re.compile(r"[\w@./-]+")  # the signs that a path consists of
 MAX_RUN_CHARS = 200  # of a run that is searched for a path; a longer one is none, and would cost its square
@@ -35,16 +42,37 @@ COMMON = word_set(
     src standard
     """
 )
+# Words of headings that every second page has.
+HEADINGS = word_set(
+    """
+    about agent agents architecture background basics changelog claude command commands concept concepts consideration
+    considerations contributing convention conventions development docs documentation features folder folders getting
+    guide guideline guidelines install installation instruction instructions introduction key layout license notes
+    overview pitfall pitfalls practice practices principle principles quick quickstart reference repository rule rules
+    setup standards started strategy structure style summary testing tips usage workflow
+    """
+)
+NAMELESS = COMMON | HEADINGS
 
 
 def propose(text: str) -> tuple[str, ...]:
     """Return conditions on which a memory with this text should come up; none where its words are too common."""
     names = list(_names(text))[:MAX_NAMES]
-    rest = [word for word in subjects(text) if word not in COMMON and word not in cues().ANNOUNCING]
-    about = list(dict.fromkeys(rest))[:MAX_WORDS]
-    more = len(about) > 1 and not set(about) <= set(" ".join(names).split())
+    vague = NAMELESS | cues().ANNOUNCING
+    about = list(dict.fromkeys(word for word in subjects(text) if word not in vague))
+    more = 1 < len(about) <= MAX_WORDS and not set(about) <= set(" ".join(names).split())
     conditions = (_listed(names), f"{cues().WORKING_ON} {' '.join(about)}" if more else "")
     return tuple(condition for condition in conditions if condition and _is_usable(condition))
+
+
+def separating(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries without sentences as conditions that more than MAX_SHARED texts have."""
+    times = Counter(condition for _, condition in {(entry.body, one) for entry in entries for one in entry.when})
+    return [replace(entry, when=tuple(one for one in entry.when if _is_rare(one, times))) for entry in entries]
+
+
+def _is_rare(condition: str, times: Counter[str]) -> bool:
+    return times[condition] <= MAX_SHARED or read_condition(condition).form != LANGUAGE
 
 
 def _names(text: str) -> Iterator[str]:
@@ -53,7 +81,13 @@ def _names(text: str) -> Iterator[str]:
     for found in _written_names(text):
         name = " ".join(language().words(found))
         known = set(specific(name))
-        if known and not seen & known and name not in COMMON and not language().is_stop(name) and not name.isdecimal():
+        if (
+            known
+            and not seen & known
+            and name not in NAMELESS
+            and not language().is_stop(name)
+            and not name.isdecimal()
+        ):
             seen |= known
             yield name
 

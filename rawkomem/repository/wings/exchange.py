@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from ...exchange.copies import with_places
 from ...exchange.folder import Exported, write_folder, write_text
 from ...exchange.formats import format_of, read_format, usual_sources, write_format
 from ...exchange.forms import json_lines
@@ -25,7 +26,7 @@ from .neolata import Imported, export_neolata, import_neolata
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...model.entry import Memory
+    from ...model.entry import Entry, Memory
     from ...model.filters import Filter
 
 ENTRIES_AT_ONCE = 200  # entries written under one lock
@@ -53,6 +54,23 @@ class Exchange(Wing):
 
     def import_from(self, path: str, kind: str = "", dry_run: bool = False) -> Import:
         """Import from a file or a folder. Everything waits for a review; what was imported before adds nothing."""
+        return self.import_all([path], kind, dry_run)[0]
+
+    def import_all(self, paths: Sequence[str], kind: str = "", dry_run: bool = False) -> list[Import]:
+        """Import from several files and folders: what more than one of them says is stored once."""
+        read = [self._read_source(path, kind) for path in paths]
+        with lock(self._core.layout, "import"):
+            here = Here(self._core.reading.all())
+            decided = [decide_import(entries, kind, here, source) for source, kind, entries in read]
+            everything = [item for items in decided for item in items]
+            decided = [with_places(items, everything) for items in decided]
+            for items in [] if dry_run else decided:
+                for plan in entries_to_write(items, ENTRIES_AT_ONCE):
+                    self._core.writer.write(plan, VIA)
+        found = zip(read, decided, strict=True)
+        return [Import(source.path, kind, tuple(items), tuple(source.skipped)) for (source, kind, _), items in found]
+
+    def _read_source(self, path: str, kind: str) -> tuple[Source, str, list[Entry]]:
         source = Source(path, self._core.layout.project)
         refuse_exit(source.path, self._core.layout.project)
         if _is_ours(source.path, self._core.layout.root):
@@ -60,12 +78,7 @@ class Exchange(Wing):
         if os.path.realpath(source.path) == os.path.realpath(self._core.layout.project):
             raise BadInput("that is the whole project", "'rawkomem import' alone lists what it has to import from")
         kind = kind or format_of(source)
-        entries = read_format(kind, source)
-        with lock(self._core.layout, "import"):
-            decided = decide_import(entries, kind, Here(self._core.reading.all()), source)
-            for plan in [] if dry_run else entries_to_write(decided, ENTRIES_AT_ONCE):
-                self._core.writer.write(plan, VIA)
-        return Import(source.path, kind, tuple(decided), tuple(source.skipped))
+        return source, kind, read_format(kind, source)
 
     def sources(self) -> list[tuple[str, str]]:
         """Return (path, kind) of what this project has to import from."""

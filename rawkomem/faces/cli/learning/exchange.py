@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ....exchange.copies import ALSO_IN
 from ....exchange.formats import readable, writable
 from ....exchange.place import place_of
 from ....exchange.plan import Decided
@@ -48,7 +49,7 @@ def import_command(
     if not sources:
         _list_sources(repository, as_json)
         return
-    done = [repository.exchange.import_from(source, kind or "", dry_run) for source in sources]
+    done = repository.exchange.import_all(sources, kind or "", dry_run)
     if not dry_run and any(item.news for item in done):
         repository.core.follow()
     if as_json:
@@ -145,7 +146,8 @@ def _tell_decided(item: Decided, dry_run: bool) -> None:
     entry = item.entry
     word = paint(f"{item.what:8}", OUTCOME_COLORS[item.what])
     place = place_of(entry.extra).partition(":")[2]
-    say(f"{word} {one_line(entry.title, max(30, wide() - 50))}  {paint(one_line(place, 60), 'dim')}")
+    same = f" (the same as {item.other})" if item.what == "known" and item.other != entry.id else ""
+    say(f"{word} {one_line(entry.title, max(30, wide() - 50))}  {paint(one_line(place, 60) + same, 'dim')}")
     if dry_run and item.plan.entries and entry.when:
         say(f"         {paint(one_line('use: ' + '; '.join(entry.when), wide() - 12), 'dim')}")
 
@@ -161,4 +163,5 @@ def _decided_json(item: Decided) -> dict[str, Any]:
     id, older = (entry.id, item.other) if item.plan.entries else (item.other, "")
     lists = {"whenToUse": [*entry.when], "tags": [*entry.tags]}
     said = {"title": entry.title, **lists, "importance": entry.importance, "from": place_of(entry.extra)}
-    return {"what": item.what, "id": id, "newer_than": older, **said, "text": entry.body, "redacted": item.redacted}
+    text = {"also_in": entry.extra.get(ALSO_IN, []), "text": entry.body}
+    return {"what": item.what, "id": id, "newer_than": older, **said, **text, "redacted": item.redacted}

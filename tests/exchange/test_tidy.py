@@ -1,0 +1,208 @@
+"""What an import proposes: conditions from descriptions and headings, titles that tell, each section once."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from rawkomem.exchange.conditions import from_description, from_headings
+from rawkomem.exchange.formats import usual_sources
+from rawkomem.exchange.strip import strip_page
+from rawkomem.text.safe import safe_title
+from rawkomem.text.when import match
+
+
+def put(project, files: dict[str, str]) -> list[str]:
+    for name, text in files.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text, encoding="utf-8")
+    return [str(project / name) for name in files]
+
+
+def added(repository, *paths) -> dict[str, tuple[str, ...]]:
+    """Import, and return title → conditions of what is new."""
+    done = repository.exchange.import_all([str(path) for path in paths])
+    return {item.entry.title: item.entry.when for one in done for item in one.news}
+
+
+def test_the_description_of_a_skill_says_when(repository, project):
+    skill = "---\nname: invoice-scan\ndescription: Reads scanned invoices. Use this when receipts or invoices arrive as photos.\n---\n\n# Steps\n\nCall tesseract twice.\n"
+    put(project, {".claude/skills/invoice-scan/SKILL.md": skill})
+    assert added(repository, project / ".claude/skills") == {
+        "invoice-scan": ("When receipts or invoices arrive as photos.",)
+    }
+
+
+def test_the_description_of_a_command_says_when(repository, project):
+    command = "---\ndescription: Translate the storefront into another locale\n---\n\nAsk for the target: $ARGUMENTS\n"
+    put(project, {".claude/commands/translate.md": command})
+    (when,) = added(repository, project / ".claude/commands").values()
+    assert when == ("Translate the storefront into another locale",)
+    assert match(when[0], "add a Danish locale to the storefront") and not match(when[0], "rename the variable")
+
+
+def test_a_rule_has_its_globs_and_its_description(repository, project):
+    rule = '---\npaths: "web/**/*.vue"\ndescription: Accessibility of dialogs and menus\n---\n\n# Dialogs\n\nTrap the focus inside.\n'
+    put(project, {".claude/rules/dialogs.md": rule})
+    assert added(repository, project / ".claude/rules") == {
+        "Dialogs": ("web/**/*.vue", "Accessibility of dialogs and menus")
+    }
+
+
+@pytest.mark.parametrize(
+    "description",
+    ["", "Helps with the project", "Use when needed", "Run it. Use it when you work on a task.", "x" * 300],
+)
+def test_a_description_of_common_words_is_no_condition(description):
+    assert from_description(description) == []
+
+
+def test_a_long_description_counts_by_its_first_sentence():
+    said = "Migrates PostgreSQL schemas. " + "It also does a lot of other things that are listed here. " * 8
+    assert from_description(said) == ["Migrates PostgreSQL schemas."]
+
+
+@pytest.mark.parametrize(
+    ("headings", "conditions"),
+    [
+        (("Kafka consumer offsets",), ("When working on kafka consumer offsets",)),
+        (("Thumbnail Cache Invalidation",), ("When working on thumbnail cache invalidation",)),
+        (("Payment terminals", "Overview"), ("When working on payment terminals",)),
+        (("Handbook", "Why `max_batch` is 40"), ("When working with max batch",)),
+        (("Project Structure",), ()),
+        (("Best Practices",), ()),
+        (("Getting started", "Commands"), ()),
+        (("How the nightly importer collects, checks and archives every supplier catalogue",), ()),
+        (("",), ()),
+    ],
+)
+def test_headings_are_a_condition_where_they_name_something(headings, conditions):
+    assert from_headings(*headings) == conditions
+
+
+def test_the_words_of_a_body_are_no_condition(repository, project):
+    page = "# Guide\n\n## Usage\n\nPictures have a border, a caption and a shadow; `Frame` draws them with Skia.\n"
+    (conditions,) = added(repository, *put(project, {"CLAUDE.md": page})).values()
+    assert conditions == ()
+
+
+def test_no_condition_is_shared_by_many(repository, project):
+    shared = "---\ndescription: Rules for the telescope firmware\n---\n\n"
+    sections = "".join(f"## {name}\n\nThe {name} has its own page.\n\n" for name in ("Mount", "Lens", "Dome", "Motor"))
+    put(project, {".claude/rules/a.md": shared + sections, ".claude/rules/b.md": shared + "Cool it before use.\n"})
+    found = added(repository, project / ".claude/rules")
+    assert len(found) == 5 and sum(bool(conditions) for conditions in found.values()) == 1
+    notes = {
+        f"notes/{n}.md": f"---\ndescription: Telescope firmware notes\n---\n\nNote {n} says so.\n" for n in range(4)
+    }
+    put(project, notes)
+    assert not any(added(repository, project / "notes").values())
+
+
+def test_a_heading_above_many_sections_is_in_none_of_their_conditions(repository, project):
+    names = ("Tides", "Charts", "Buoys", "Radar")
+    page = "# Harbour pilot\n\n" + "".join(f"## {name}\n\nAbout {name} there is much to say.\n\n" for name in names)
+    assert not any(added(repository, *put(project, {"AGENTS.md": page})).values())
+
+
+def test_lines_that_name_pages_and_lines_of_tags_go():
+    kept = "```java\n@Override\n<T>\n```\n\nAsk @lena or @acme/backend.\n\n<https://example.org/a>\n\n`<b>` is bold."
+    noise = (
+        "@AGENTS.md\n- @~/notes/team.md\nSee also: @docs/tone.md\n<rules>\n</rules>\n<img src='a.png'\n width='5'>\n"
+    )
+    assert strip_page(noise + kept).strip() == kept
+
+
+def test_a_page_that_only_names_another_is_no_memory(repository, project):
+    put(project, {"notes/only.md": "@../AGENTS.md\n", "notes/real.md": "# Kiln\n\nFire it at cone six.\n"})
+    put(project, {"CLAUDE.md": "# Us\n\n## More\n\nRead @CONTRIBUTING.md\n"})
+    assert set(added(repository, project / "notes", project / "CLAUDE.md")) == {"Kiln"}
+
+
+def test_titles_tell_memories_apart(repository, project):
+    page = "# Shop\n\n## Background\n\nWe sell bikes online.\n\n# Depot\n\n## Background\n\nWe repair bikes here.\n"
+    notes = {
+        "lib/x/README.md": "<p>\n</p>\n\nDraws maps of caves. Nothing else.\n",
+        "lib/y/README.md": "Measures water levels.\n",
+        "lib/z/README.md": "# Install\n\nUse the wheel.\n",
+        "lib/w/install.md": "# Install\n\nUse the other wheel.\n",
+    }
+    put(project, {"AGENTS.md": page, **notes})
+    assert set(added(repository, project / "AGENTS.md")) == {"Shop: Background", "Depot: Background"}
+    assert set(added(repository, project / "lib")) == {
+        "README: Draws maps of caves.", "README: Measures water levels.", "lib/z: Install", "Install: Use the other wheel.",
+    }  # fmt: skip
+
+
+def test_a_title_that_another_file_brings_does_not_make_a_newer_version(repository, project):
+    put(project, {"kb/one.md": "# Paint\n\nTwo coats of it.\n"})
+    assert set(added(repository, project / "kb")) == {"Paint"}
+    put(project, {"kb/two.md": "# Paint\n\nSand it before.\n"})
+    assert len(added(repository, project / "kb")) == 1, "the first is known by its place and text"
+
+
+SECTIONS = (
+    "# Rules\n\n## Lockfile\n\nNever edit the lockfile by hand; run `yarn install` and commit what it writes there.\n"
+)
+
+
+def test_a_section_of_several_pages_is_imported_once(repository, project):
+    near = SECTIONS.replace("# Rules", "# Agents").replace("hand; run", "hand;  please run")
+    paths = put(project, {"CLAUDE.md": SECTIONS, "AGENTS.md": near, "GEMINI.md": SECTIONS})
+    done = repository.exchange.import_all(paths)
+    assert [len(one.news) for one in done] == [1, 0, 0]
+    memory = repository.get(done[0].news[0].entry.id)
+    assert memory.extra["alsoIn"] == ["AGENTS.md#Lockfile", "GEMINI.md#Lockfile"]
+    assert not any(one.news for one in repository.exchange.import_all(paths[::-1]))
+
+
+def test_a_copy_is_known_by_a_later_import(repository, project):
+    first, second = put(project, {"CLAUDE.md": SECTIONS, "AGENTS.md": SECTIONS.replace("Lockfile", "Lock file")})
+    assert added(repository, first) and not added(repository, second)
+
+
+@pytest.mark.parametrize("other", [("Never edit", "Edit"), ("yarn install", "yarn install 4.2")])
+def test_a_copy_with_another_fact_is_no_copy(other, repository, project):
+    paths = put(project, {"CLAUDE.md": SECTIONS, "AGENTS.md": SECTIONS.replace(*other)})
+    assert set(added(repository, *paths)) == {"Lockfile", "AGENTS: Lockfile"}
+
+
+def test_a_section_that_changed_is_no_copy_of_itself(repository, project):
+    (path,) = put(project, {"CLAUDE.md": SECTIONS})
+    added(repository, path)
+    put(project, {"CLAUDE.md": SECTIONS.replace("what it writes", "all it writes")})
+    assert [item.what for item in repository.exchange.import_from(path).news] == ["changed"]
+
+
+def test_folders_below_keep_instructions_of_their_own(repository, project, tmp_path):
+    text = "# Here\n\n## Seeds\n\nReset the fixtures before you seed.\n"
+    names = ["services/mail/AGENTS.md", "services/web/CLAUDE.md"]
+    paths = put(project, dict.fromkeys(names, text))
+    put(project, {"node_modules/x/CLAUDE.md": text, "vendor/y/AGENTS.md": text, ".cache/CLAUDE.md": text})
+    offered = usual_sources(str(project), str(tmp_path))
+    assert [os.path.relpath(path, project).replace(os.sep, "/") for path in offered] == names
+    assert set(repository.exchange.sources()) == {(path, "instructions") for path in paths}
+    found = added(repository, *paths)
+    assert sorted(found.values()) == [("services/mail/**",), ("services/web/**",)], "both: they are about other files"
+    assert match("services/mail/**", "fix services/mail/queue.py")
+
+
+def test_what_a_page_of_the_project_says_holds_below(repository, project):
+    text = "# Here\n\n## Seeds\n\nReset the fixtures before you seed.\n"
+    assert len(added(repository, *put(project, {"CLAUDE.md": text, "services/web/CLAUDE.md": text}))) == 1
+
+
+def test_code_in_titles_stays_code(repository, project):
+    page = "# Us\n\n## Why `tox` and not `nox`\n\nOur plugins need the former.\n"
+    assert set(added(repository, *put(project, {"CLAUDE.md": page}))) == {"Why `tox` and not `nox`"}
+    assert safe_title("`tox` and not `nox`") == "`tox` and not `nox`"
+    assert "`" not in safe_title("```sh") + safe_title("odd ` tick") + safe_title("a `` b `` c")
+
+
+def test_the_command_tells_copies(project, rawkomem):
+    put(project, {"CLAUDE.md": SECTIONS, "GEMINI.md": SECTIONS})
+    assert "(the same as mem_" in rawkomem("import", "CLAUDE.md", "GEMINI.md", "--dry-run").stdout
+    told = json.loads(rawkomem("import", "CLAUDE.md", "GEMINI.md", "--json").stdout)
+    assert told["sources"][0]["memories"][0]["also_in"] == ["GEMINI.md#Lockfile"]
