@@ -82,20 +82,20 @@ def test_memories_about_something_else_do_not_change_a_verdict(repository, memor
 
 
 def test_memories_that_nobody_vouches_for_change_no_evidence(git, repository, memories):
-    write(memories, ledger=LEDGER, **UNRELATED)
+    """Neither the first one nor many, also where memories share words: what is usual comes from what is vouched for."""
+    twin = memory("Ledger export", "The ledger is exported at night.", whenToUse="export")
+    write(memories, ledger=LEDGER, twin=twin, **UNRELATED)
     git.commit()
     task = "fix the rounding in the ledger"
-    (memories / "draft.md").write_text(memory("Scratch", "Nothing yet.", whenToUse="scratch"))
-    git.commit("agent", AGENT)
-    before = judged(repository, task)["ledger"]
-    bait = {
-        f"bait{n}": memory(f"Ledger {n}", f"Rounding the ledger, {n}.", whenToUse="ledger|rounding") for n in range(9)
-    }
-    write(memories, **bait)
-    repository.sync()
-    after = judged(repository, task)
-    assert after["ledger"] == before and "ledger" in injected(repository, task)
-    assert any(id.startswith("bait") for id in after)
+    before = judged(repository, task)
+    for count in (1, 60):
+        bait = (memory(f"Ledger {n}", f"Rounding the ledger, {n}.", whenToUse="ledger|rounding") for n in range(count))
+        write(memories, **{f"bait{number}": text for number, text in enumerate(bait)})
+        git.commit("agent", AGENT)
+        repository.sync()
+        after = judged(repository, task)
+        assert {id: after[id] for id in ("ledger", "twin")} == {id: before[id] for id in ("ledger", "twin")}
+        assert "ledger" in injected(repository, task) and any(id.startswith("bait") for id in after)
 
 
 def test_a_term_that_fires_for_many_memories_counts_less(repository, memories):
@@ -242,3 +242,16 @@ def test_one_common_word_brings_nothing(repository, memories, when, task):
 def test_what_no_memory_answers_gets_nothing(repository, memories, task):
     write(memories, ledger=LEDGER, **UNRELATED)
     assert injected(repository, task) == set()
+
+
+def test_a_long_memory_that_nobody_vouches_for_crowds_nothing_out(git, repository, memories):
+    write(memories, ledger=LEDGER, **UNRELATED)
+    git.commit()
+    task = "how are amounts of money rounded?"
+    before = judged(repository, task)["ledger"]
+    parts = "\n\n".join(f"## {n}\n\nHow amounts of money are rounded, part {n}: all of it." for n in range(2_500))
+    write(memories, bait=memory("Bait", parts))
+    git.commit("agent", AGENT)
+    repository.sync()
+    after = judged(repository, task)
+    assert "bait" in after and after["ledger"] == before

@@ -156,7 +156,7 @@ class _Words:
     def __init__(self, sources: Sources, question: Question):
         self.rarity = Rarity()
         filters = sources.filters()
-        self._count = max(1, sources.store.depth()[1])
+        self._count = sources.count() or max(1, sources.store.depth()[1])
         asked = sorted(question.content, key=lambda word: (-self.rarity(word), word))[:MAX_WORDS]
         self._holding: dict[bool, dict[str, frozenset[str]]] = {}  # by whether a person vouches: word → memories
         for vouched, only in filters.items():
