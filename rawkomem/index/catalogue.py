@@ -242,7 +242,7 @@ class Catalogue:
     def count(self, vouched: bool) -> int:
         """Return how many memories are in use; `vouched`: of those vouched for."""
         (count,) = first(self.db, f"SELECT count(*) FROM memories WHERE {_in_use(vouched)}")
-        return count
+        return int(count)
 
     def has_unvouched(self) -> bool:
         """Tell whether people vouch for memories here, and nobody does for some of them."""
