@@ -236,9 +236,13 @@ class Catalogue:
 
     def sample(self, count: int, vouched: bool) -> list[str]:
         """Return the ids of so many memories in use, spread evenly over all ids; `vouched`: of those vouched for."""
-        where = "status = 'active'" + (" AND vouched = 1" if vouched else "")
-        ids = self._texts(f"SELECT id FROM memories WHERE {where} ORDER BY id")
+        ids = self._texts(f"SELECT id FROM memories WHERE {_in_use(vouched)} ORDER BY id")
         return [ids[at * len(ids) // count] for at in range(count)] if len(ids) > count else ids
+
+    def count(self, vouched: bool) -> int:
+        """Return how many memories are in use; `vouched`: of those vouched for."""
+        (count,) = first(self.db, f"SELECT count(*) FROM memories WHERE {_in_use(vouched)}")
+        return int(count)
 
     def has_unvouched(self) -> bool:
         """Tell whether people vouch for memories here, and nobody does for some of them."""
@@ -301,3 +305,7 @@ def own_inode(path: str) -> str:
         return seal_of(path, os.stat(path).st_ino)
     except OSError:
         return "gone"
+
+
+def _in_use(vouched: bool) -> str:
+    return "status = 'active'" + (" AND vouched = 1" if vouched else "")

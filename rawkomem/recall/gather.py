@@ -60,12 +60,14 @@ class Sources:
 
     def sample(self, count: int) -> list[str]:
         """Return some memories, spread evenly: of those that a person vouches for, if there are any."""
-        return self.view.catalogue.sample(count, self.doubting and self.view.catalogue.has_unvouched())
+        return self.view.catalogue.sample(count, self._counts_vouched())
 
     def count(self) -> int:
-        """Return how many memories there are: of those that a person vouches for, if that counts."""
-        unvouched = self.view.catalogue.count_unvouched() if self.doubting else 0
-        return max(1, self.store.depth()[1] - unvouched)
+        """Return how many memories there are: of those that a person vouches for, if there are any."""
+        return max(1, self.view.catalogue.count(self._counts_vouched()))
+
+    def _counts_vouched(self) -> bool:
+        return self.doubting and self.view.catalogue.has_unvouched()
 
     def row(self, id: str) -> Row | None:
         """Return the columns of a memory, inside the filter or not."""

@@ -16,7 +16,7 @@ from ..embed.chain import AUTO, BUNDLED
 from ..git.connect import DRIVER
 from ..git.run import GitFailed
 from ..git.worktree import work_tree
-from ..index.stores.database import UNSAFE_FILE_SYSTEMS, file_system, first, open_database, vec_library
+from ..index.stores.database import UNSAFE_FILE_SYSTEMS, file_system, first, memory_path, open_database, vec_library
 from ..model.errors import RawkoError
 from ..model.record import record
 from ..redaction.find import engine
@@ -75,7 +75,7 @@ def _packages() -> Finding:
 
 
 def _sqlite() -> Finding:
-    memory = open_database(":memory:")
+    memory = open_database(memory_path())
     (vec,) = first(memory, "SELECT vec_version()")
     return Finding("sqlite", True, f"{apsw.sqlite_lib_version()}, sqlite-vec {vec} ({os.path.basename(vec_library())})")
 

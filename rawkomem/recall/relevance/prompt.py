@@ -8,29 +8,47 @@ from __future__ import annotations
 from ...model.record import record
 from ...text.language import language
 
-HOST_TAGS = (  # written by hosts around their own text; a person's words are in `command-args` alone
+HOST_TAGS = (  # written by hosts around their own text
     "command-name", "command-message", "command-contents", "local-command-stdout", "local-command-stderr",
     "local-command-caveat", "system-reminder", "task-notification", "user-prompt-submit-hook", "bash-input",
     "bash-stdout", "bash-stderr", "ide_opened_file", "ide_selection", "ide_diagnostics", "environment_context",
     "user_instructions", "INSTRUCTIONS", "persisted-output", "rawkomem", "memories", "system_warning", "turn_aborted",
+    "attached_files",
 )  # fmt: skip
-ARGUMENTS = "command-args"
+PERSON_TAGS = ("command-args", "user_query")  # written by hosts around what a person typed
+COMMAND_TAG = "command-name"
 NOTIFICATION = "<task-notification>"  # opens a message of which nothing is a person's
 NOTICES = (  # beginnings of texts that a host sends in the person's place
-    "[request interrupted", "this session is being continued from a previous conversation", "caveat: the messages",
+    "this session is being continued from a previous conversation", "caveat: the messages",
     "the user just ran /", "please continue the conversation from where", "the conversation history before this point",
-    "another language model started to solve this problem", "base directory for this skill:", "api error:",
+    "another language model started to solve this problem", "base directory for this skill:",
 )  # fmt: skip
-PLACEHOLDERS = ("[Image", "[Pasted text", "[Attached", "[File")  # what hosts show for what is attached
+PLACEHOLDERS = (  # what hosts show for what is attached, and for what was stopped
+    "[Image #", "[Image:", "[Image]", "[Pasted text #", "[Attached:", "[Attached file", "[File:",
+    "[Request interrupted",
+)  # fmt: skip
 FENCES = ("```", "~~~")
-TRACES = (
-    "Traceback ", 'File "', "goroutine ", "panic:", "Caused by:", "npm ERR!", "error[", "error:", "warning:", "fatal:",
-    "Error:", "FAILED ", "E   ", "diff --git", "index ", "@@ ", "+++ ", "--- ", "commit ", "Author:", "Date:", "> ",
-    "#include", "import ", "package ", "func ", "def ", "class ", "const ", "let ", "var ", "return ", "export ", "}",
-    "SELECT ", "INSERT ", "modified: ", "new file: ", "deleted: ",
-)  # fmt: skip  # beginnings of lines that programs print or that are code
-PROMPTS = ("$ ", "% ", "❯ ", "➜ ", "PS C:", ">>> ", "root@", "# ./")  # of shells, at the beginning of a line
+TRACES = (  # beginnings of lines that programs print
+    "Traceback ", 'File "', "goroutine ", "panic:", "thread '", "called `", "note: ", "exit status ", "Exception in ",
+    "Caused by:", "npm ERR!", "error[", "error:", "warning:", "fatal:", "Error:", "FAILED ", "E   ", "diff --git",
+    "@@ ", "+++ ", "--- ", "=> ", "Author:", "Date:", "> ", "#include", "}", "INSERT ", "modified: ", "new file: ",
+    "deleted: ",
+)  # fmt: skip
+ERROR_ENDS = ("Error:", "Exception:", "Warning:")  # of the first word of such a line
+KEYWORDS = (  # beginnings of lines of code or output, and of requests: "import the customers"
+    "import ", "package ", "func ", "def ", "class ", "const ", "let ", "var ", "return ", "export ", "SELECT ",
+    "commit ", "index ", "at ", "... ",
+)  # fmt: skip
+CODE_SIGNS = "={};"  # in a line with such a beginning: it is no request
+PROMPTS = ("$ ", "% ", "❯ ", "➜ ", "PS C:", ">>> ", "# ./")  # of shells, at the beginning of a line
+PROMPT_ENDS = ("$ ", "% ", "# ", "> ")  # … after the name of a person, a machine or a folder
+MAX_PROMPT_CHARS, MAX_PROMPT_WORDS = 80, 3  # of such names
 CODE_ENDS = ("{", "};", ");", "},", "],", "=>", ") {", "):", "\\")
+CONSOLE, HUNK = "console", "hunk"  # kinds of pasted blocks that hold lines which look like a person's
+HUNKS = ("diff --git ", "@@ ")  # open a hunk
+HUNK_HEADS = ("index ", "new ", "old ", "deleted ", "similarity ", "rename ", "copy ", "Binary ")  # between its parts
+OPENING_SIGNS = "“”‘’«»„¿¡•–—…「『《〈（【"  # that a person's line may begin with
+QUESTION_MARKS = ("?", "？", "؟")
 BOXES = range(0x2500, 0x2600)  # lines, blocks and shapes that programs draw with
 MIN_PROSE_WORDS, MIN_STOP_SHARE = 4, 0.3  # of a line that a person wrote among output
 MAX_SIGN_SHARE = 0.25  # of a line of prose
@@ -53,17 +71,25 @@ class Said:
 
 def read_prompt(text: str) -> Said:
     """Return what a person asks in a prompt, apart from what they pasted and what the host added."""
-    if len(text) > MAX_READ_CHARS:
-        text = f"{text[: MAX_READ_CHARS // 2]}\n{text[-MAX_READ_CHARS // 2 :]}"
+    text = _ends(text, MAX_READ_CHARS, MAX_READ_CHARS // 2)
     if text.lstrip().startswith(NOTIFICATION):
         return Said(is_host=True)
-    text, arguments, had_tags = _without_markup(text)
-    text = _without_placeholders(text).strip()
-    if text.lower().startswith(NOTICES):
+    bare, name, typed = _without_markup(text)
+    bare = _without_placeholders(bare).strip()
+    if bare[:100].lower().startswith(NOTICES):
         return Said(is_host=True)
-    command, text = _command(text)
-    ask, paste = _parted(f"{text}\n{arguments}".strip() if arguments else text)
-    return Said(_ends(ask), paste, command, is_host=had_tags and not ask)
+    command, asked = _command(bare)
+    asked = f"{asked}\n{typed}".strip()
+    ask, paste = _parted(asked)
+    if paste == asked and _is_asked_alone(paste):
+        ask, paste = paste, ""
+    is_host = bare != text.strip() and not ask and not paste
+    return Said(_ends(ask, MAX_ASK_CHARS, END_CHARS), paste, command or name, is_host)
+
+
+def _is_asked_alone(line: str) -> bool:
+    """Return whether a text of one line is what a person asks, although it looks pasted: all but a command line."""
+    return bool(line) and "\n" not in line and (is_prose(line) or not _is_prompt(line))
 
 
 def sentences_of(ask: str) -> list[str]:
@@ -84,20 +110,32 @@ def sentences_of(ask: str) -> list[str]:
     return joined if len(joined) <= MAX_SENTENCES else joined[:half] + joined[-half:]
 
 
-def _without_markup(text: str) -> tuple[str, str, bool]:
-    """Return a text without the host's tags and what is in them, the arguments of a command, and whether it had any."""
-    arguments, before = "", text
-    if "<" not in text:
-        return text, "", False
-    for tag in (ARGUMENTS, *HOST_TAGS):
+def _without_markup(text: str) -> tuple[str, str, str]:
+    """Return a text without the host's tags and what is in them, the name of a command, and what a person typed."""
+    name = typed = ""
+    for tag in (*PERSON_TAGS, *HOST_TAGS) if "<" in text else ():
         start = text.find(f"<{tag}")
-        while start >= 0 and text[start + len(tag) + 1 : start + len(tag) + 2] in (">", " ", "\n"):
-            end = text.find(f"</{tag}>", start)
-            inside = text[text.find(">", start) + 1 : end if end >= 0 else len(text)]
-            arguments += inside if tag == ARGUMENTS else ""
-            text = text[:start] + (text[end + len(tag) + 3 :] if end >= 0 else "")
-            start = text.find(f"<{tag}", start)
-    return text, arguments.strip(), text != before
+        while start >= 0:
+            inside, rest = _element(text, start, tag)
+            if rest is not None:
+                text = f"{text[:start]}\n{rest}"
+                typed += f"{inside}\n" if tag in PERSON_TAGS else ""
+                name = inside.strip().lstrip("/") if tag == COMMAND_TAG else name
+            start = text.find(f"<{tag}", start + 1)
+    return text, name, typed.strip()
+
+
+def _element(text: str, start: int, tag: str) -> tuple[str, str | None]:
+    """Return what is inside of a tag, and the text after it; None if a person only mentions the tag.
+
+    A host writes a tag at the beginning of a line, or closes it.
+    """
+    after = start + len(tag) + 1
+    opened, end = text.find(">", after), text.find(f"</{tag}>", after)
+    is_whole = end >= 0 or start == 0 or text[start - 1] == "\n"
+    if opened < 0 or not is_whole or text[after] not in "> \n":
+        return "", None
+    return (text[opened + 1 : end], text[end + len(tag) + 3 :]) if end >= 0 else (text[opened + 1 :], "")
 
 
 def _without_placeholders(text: str) -> str:
@@ -105,8 +143,9 @@ def _without_placeholders(text: str) -> str:
         start = text.find(mark)
         while start >= 0:
             end = text.find("]", start)
-            text = text[:start] + (text[end + 1 :] if end >= 0 else "")
-            start = text.find(mark, start)
+            if end >= 0:
+                text = f"{text[:start]} {text[end + 1 :]}"
+            start = text.find(mark, start + 1)
     return text
 
 
@@ -123,39 +162,63 @@ def _parted(text: str) -> tuple[str, str]:
     """Return the lines that a person wrote, and those that they pasted."""
     ask: list[str] = []
     paste: list[str] = []
-    fence, console, after_blank, listed = "", False, True, False
+    fence, block, after_blank, listed = "", "", True, False
     for line in text.split("\n"):
         bare = line.strip()
-        if fence or bare.startswith(FENCES):
+        if fence or _opens_fence(bare):
             fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
             paste.append(line)
         elif not bare:
             after_blank = True
-            (paste if console else ask).append("")
+            (paste if block else ask).append("")
             continue
-        elif _is_prompt(bare):
-            console = True
-            paste.append(line)
         else:
-            if console and after_blank and is_prose(bare):
-                console = False
+            block = _block(block, line, bare, after_blank)
             is_item = bare[0] in "-*•" or bare.lstrip("0123456789")[:1] in (".", ")")
-            printed = console or _is_output(bare) or (line.startswith(("    ", "\t")) and not (is_item or listed))
+            printed = block or _is_output(bare) or (line.startswith(("    ", "\t")) and not (is_item or listed))
             listed = not printed and (is_item or (listed and line[0] in " \t"))
             (paste if printed else ask).append(line)
         after_blank = False
     return "\n".join(ask).strip(), "\n".join(paste).strip()
 
 
+def _opens_fence(line: str) -> bool:
+    return line.startswith(FENCES) and "```" not in line[3:]
+
+
+def _block(block: str, line: str, bare: str, after_blank: bool) -> str:
+    """Return the kind of pasted block that a line belongs to, after a line of such a block; empty for none."""
+    if bare.startswith(HUNKS):
+        return HUNK
+    if _is_prompt(bare):
+        return CONSOLE
+    if block == HUNK and line[0] not in " +-\\" and not bare.startswith(HUNK_HEADS):
+        return ""
+    return "" if after_blank and is_prose(bare) and not _is_output(bare) else block
+
+
 def is_prose(line: str) -> bool:
-    """Return whether a line reads like a person's: enough words, among them function words."""
+    """Return whether a line reads like a person's: enough words, function words among them; programs print English."""
+    abroad = sum("\xc0" <= c < "\u2000" or "\u2c00" <= c < "\U0001f000" for c in line)  # letters, not signs or emoji
+    if 2 * abroad > len(line):
+        return True
     words = language().words(line)
     stops = sum(map(language().is_stop, words))
-    return len(words) >= MIN_PROSE_WORDS and (stops >= MIN_STOP_SHARE * len(words) or line.endswith("?"))
+    is_spoken = abroad or stops >= MIN_STOP_SHARE * len(words) or line.endswith(QUESTION_MARKS)
+    return len(words) >= MIN_PROSE_WORDS and bool(is_spoken)
 
 
 def _is_prompt(line: str) -> bool:
-    if line.startswith(PROMPTS):
+    """Return whether a line is a command after a shell's prompt, such as `me@host:~/shop$ make`."""
+    if line.startswith(PROMPTS) or (line[1:3] == ":\\" and ">" in line[:MAX_PROMPT_CHARS]):
+        return True
+    start = line.removeprefix("[")
+    if start[:1] == "(":  # a virtual environment
+        start = start.partition(") ")[2]
+    start = f"{start[:MAX_PROMPT_CHARS]} "
+    end = min((at for at in map(start.find, PROMPT_ENDS) if at >= 0), default=-1)
+    names = start[: max(0, end)].split()
+    if 0 < len(names) <= MAX_PROMPT_WORDS and "@" in names[0][1:-1]:
         return True
     bracket = line.find("]") if line[0] == "[" else -1
     inside = line[1:bracket]
@@ -164,20 +227,31 @@ def _is_prompt(line: str) -> bool:
 
 def _is_output(line: str) -> bool:
     """Return whether a line looks like a log, a trace, a diff, a table or code."""
-    first = line[0]
-    if line.startswith(TRACES) or line.endswith(CODE_ENDS) or (line.startswith("at ") and ":" in line):
+    first, start = line[0], line.split(None, 1)[0]
+    if line.startswith(TRACES) or line.endswith(CODE_ENDS) or start.endswith(ERROR_ENDS) or _is_code(line):
         return True
-    if not first.isascii() and not first.isalnum() and first not in "“”‘’«»„¿¡•–—…":
+    if not first.isascii() and not first.isalnum() and first not in OPENING_SIGNS:
         return True
     if any(ord(c) in BOXES for c in line[:200] if not c.isascii()) or (first == "|" and line.count("|") > 1):
         return True
-    start = line.split(None, 1)[0]
     if _is_place(start) or (sum(map(str.isdigit, line[:12])) >= 5 and any(c in ":-/" for c in line[:12])):
         return True
-    if "\t" in line or (first in '{["' and line[-1] in ",}]{["):
+    if "\t" in line or (first in '{["' and (line[-1] in ",}]{[" or '": ' in line)):
         return True
+    if not any(map(str.isalnum, line)) or (start == line and "(" in line):
+        return line.isascii()
     signs = sum(c.isascii() and not (c.isalnum() or c in " '.,?!-") for c in line)
     return len(line) >= 12 and signs > MAX_SIGN_SHARE * len(line)
+
+
+def _is_code(line: str) -> bool:
+    """Return whether a line that begins like code is code: "return a 404 instead" is a request."""
+    if not line.startswith(KEYWORDS):
+        return False
+    if any(sign in line for sign in CODE_SIGNS) or line[-1] in "'\"":
+        return True
+    second = line.split(None, 2)[1].lower()
+    return not (language().is_stop(second) or is_prose(line))
 
 
 def _is_place(word: str) -> bool:
@@ -186,10 +260,13 @@ def _is_place(word: str) -> bool:
     return len(parts) > 1 and parts[1].isdigit() and "." in parts[0]
 
 
-def _ends(ask: str) -> str:
-    """Return a text; of a long one its beginning and its end, cut between lines or words."""
-    if len(ask) <= MAX_ASK_CHARS:
-        return ask
-    head, tail = ask[:END_CHARS], ask[-END_CHARS:]
-    head = head[: max(head.rfind("\n"), head.rfind(" "))]
-    return f"{head}\n{tail[min(max(0, tail.find(sign)) for sign in (' ', chr(10))) :].strip()}"
+def _ends(text: str, limit: int, part: int) -> str:
+    """Return a text; of one beyond a limit its beginning and its end, cut between words."""
+    if len(text) <= limit:
+        return text
+    head, tail = text[:part], text[-part:]
+    if not (head[-1].isspace() or text[part].isspace()):
+        head = head[: len(head) - len(head.split()[-1])]
+    if not (tail[0].isspace() or text[-part - 1].isspace()):
+        tail = tail[len(tail.split()[0]) :]
+    return f"{head.rstrip()}\n{tail.lstrip()}"

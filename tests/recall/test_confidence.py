@@ -1,0 +1,257 @@
+"""The gate: each memory is judged by its own evidence, which is named and explained (R8, R12, R17, R20)."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from rawkomem import Task
+from rawkomem.embed.rarity import Rarity
+from rawkomem.recall.relevance.confidence import ABOUT, DEEP_WEIGHTS, FIRST_WEIGHTS, confidence, weighed
+from tests.git.gitting import AGENT
+from tests.torture.helpers import memory
+
+LEDGER = memory("Ledger rounding", "Amounts in the ledger are rounded half to even.", whenToUse="ledger|rounding")
+UNRELATED = {
+    f"other{number}": memory(f"About {thing}", f"Notes on {thing}: {more}.", whenToUse=f"{thing}|{more}")
+    for number, (thing, more) in enumerate(
+        [("greenhouses", "tomatoes"), ("kayaks", "paddles"), ("violins", "bows"), ("glaciers", "moraines"),
+         ("pottery", "kilns"), ("falcons", "gloves")]
+    )
+}  # fmt: skip
+LOG = "\n".join(f"2026-03-0{n} 10:0{n}:12 INFO step {n} of the run went through without a word" for n in range(1, 10))
+
+
+def write(memories, **texts: str) -> None:
+    for name, text in texts.items():
+        (memories / f"{name}.md").write_text(text)
+
+
+def judged(repository, task, **given) -> dict[str, tuple[dict[str, float], float]]:
+    """Return evidence and confidence of each candidate."""
+    injection = repository.inject(task if isinstance(task, Task) else Task(task), **given)
+    return {
+        item.memory.id: (dict(item.signals.evidence), item.signals.confidence)
+        for item in (*injection.items, *injection.left_out)
+    }
+
+
+def injected(repository, task, **given) -> set[str]:
+    found = repository.inject(task if isinstance(task, Task) else Task(task), **given)
+    return {item.memory.id for item in found.items}
+
+
+def test_every_piece_of_evidence_has_a_name_and_a_sentence(repository, memories):
+    assert {*FIRST_WEIGHTS} | {*DEEP_WEIGHTS} == {*ABOUT} and all(ABOUT.values())
+    write(memories, ledger=LEDGER, **UNRELATED)
+    tasks = ("fix the rounding in the ledger", f"why?\n{LOG}\nledger_total.py:12: failed", "yes")
+    names = {name for task in tasks for values, _ in judged(repository, task).values() for name in values}
+    assert names - {"short"} <= {*ABOUT}  # `short` counts together with a pasted name only
+
+
+@pytest.mark.parametrize("task", ["fix the rounding in the ledger", "how are amounts rounded?", "paint the fence"])
+def test_why_prints_the_evidence_and_its_sum_is_the_confidence(rawkomem, memories, task):
+    write(memories, ledger=LEDGER, **UNRELATED)
+    lines = rawkomem("why", "ledger", task, check=None).stdout.splitlines()
+    added = [float(line.split("→")[1].split()[0]) for line in lines if "→" in line]
+    (told,) = (float(line.split()[1]) for line in lines if line.split()[:1] == ["confidence"])
+    assert len(added) >= 3 and told == pytest.approx(1 / (1 + math.exp(-sum(added))), abs=0.02)
+    assert all(any(sentence in line for sentence in ABOUT.values()) for line in lines if "→" in line)
+
+
+@pytest.mark.parametrize("deep", [True, False])
+def test_confidence_is_the_logistic_function_of_the_sum(deep):
+    values = {"meaning": 0.4, "pasted_name": 1.0, "thin": 1.0, "short": 1.0, "nonsense": 9.0}
+    total = sum(added for _, _, added in weighed(values, deep))
+    assert confidence(values, deep) == pytest.approx(1 / (1 + math.exp(-total)))
+    assert 0 < confidence({"meaning": -1e9}, deep) < confidence(values, deep) < confidence({"meaning": 1e9}, deep) < 1
+    assert confidence({**values, "thin": 0.0}, deep) < confidence(values, deep)
+
+
+@pytest.mark.parametrize(
+    "task", ["fix the rounding in the ledger", "how do we round amounts of money?", "plant a tree"]
+)
+def test_memories_about_something_else_do_not_change_a_verdict(repository, memories, task):
+    write(memories, ledger=LEDGER, **dict(list(UNRELATED.items())[:3]))
+    before = "ledger" in injected(repository, task)
+    write(memories, **UNRELATED)
+    repository.sync()
+    assert ("ledger" in injected(repository, task)) is before
+
+
+def test_memories_that_nobody_vouches_for_change_no_evidence(git, repository, memories):
+    """Neither the first one nor many, also where memories share words: what is usual comes from what is vouched for."""
+    twin = memory("Ledger export", "The ledger is exported at night.", whenToUse="export")
+    write(memories, ledger=LEDGER, twin=twin, **UNRELATED)
+    git.commit()
+    task = "fix the rounding in the ledger"
+    before = judged(repository, task)
+    for count in (1, 60):
+        bait = (memory(f"Ledger {n}", f"Rounding the ledger, {n}.", whenToUse="ledger|rounding") for n in range(count))
+        write(memories, **{f"bait{number}": text for number, text in enumerate(bait)})
+        git.commit("agent", AGENT)
+        repository.sync()
+        after = judged(repository, task)
+        assert {id: after[id] for id in ("ledger", "twin")} == {id: before[id] for id in ("ledger", "twin")}
+        assert "ledger" in injected(repository, task) and any(id.startswith("bait") for id in after)
+
+
+def test_a_term_that_fires_for_many_memories_counts_less(repository, memories):
+    write(memories, **{f"m{n}": memory(f"Topic {n}", f"Text {n}.", whenToUse="gadget") for n in range(3)})
+    few = judged(repository, "paint the gadget")["m0"][0]["fired_few"]
+    write(memories, **{f"m{n}": memory(f"Topic {n}", f"Text {n}.", whenToUse="gadget") for n in range(30)})
+    repository.sync()
+    many = judged(repository, "paint the gadget")["m0"][0]["fired_few"]
+    assert 0 < many < few <= 1
+
+
+@pytest.mark.parametrize(
+    ("when", "task", "fires"),
+    [
+        ("sed|awk", "I used it on the gawky files", False),
+        ("sed|awk", "rewrite it with awk", True),
+        ("art|ant", "start the plant again", False),
+        ("cart", "empty the carts", True),
+        ("port", "the report is important", False),
+    ],
+)
+def test_whole_words_fire(repository, memories, when, task, fires):
+    write(memories, a=memory("Zebras", "Zebras have stripes.", whenToUse=when))
+    evidence, _ = judged(repository, task).get("a", ({}, 0.0))
+    assert (evidence.get("fired_few", 0.0) > 0) is fires
+    assert (injected(repository, task) == {"a"}) is fires
+
+
+def test_a_condition_suffices_in_a_task_of_few_words_only(repository, memories):
+    write(memories, zebra=memory("Zebras", "Zebras have stripes.", whenToUse="quokka"), **UNRELATED)
+    assert injected(repository, "paint the quokka") == {"zebra"}
+    long = "Please rewrite the whole importer so that every supplier, buyer, carrier, broker, agent, driver, planner, "
+    long += (
+        "auditor, clerk, owner, tenant, guest, member, doctor, nurse, teacher, pupil, farmer, miner, sailor, pilot, "
+    )
+    long += "baker, butcher, tailor, cook, waiter, porter, guard, judge, lawyer and quokka gets a number and a region."
+    assert injected(repository, long) == set()
+    assert (
+        judged(repository, long)["zebra"][0]["fired"] < judged(repository, "paint the quokka")["zebra"][0]["fired_few"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("when", "line", "ask", "brought"),
+    [
+        ("E4711", "error: E4711 in the run", "why?", True),
+        ("E4711", "error: E4711 in the run", "", True),
+        (
+            "E4711",
+            "error: E4711 in the run",
+            "paint the fence and the gate of the old garden in green, then oil them",
+            False,
+        ),
+        ("step", "error: the step is late", "why?", False),
+    ],
+)
+def test_in_a_paste_only_names_fire_and_only_where_little_else_is_asked(repository, memories, when, line, ask, brought):
+    write(memories, zebra=memory("Zebras", "Zebras have stripes.", whenToUse=when), **UNRELATED)
+    assert injected(repository, f"{LOG}\n{line}\n\n{ask}") == ({"zebra"} if brought else set())
+
+
+def test_min_confidence_is_the_one_knob(project, repository, memories, rawkomem):
+    write(memories, ledger=LEDGER, **UNRELATED)
+    task, sure = "sum up the amounts", "fix the rounding in the ledger"
+    own = judged(repository, task)["ledger"][1]
+    assert 0.01 < own < 0.5 and injected(repository, task) == set() and injected(repository, sure) == {"ledger"}
+    config = project / ".rawko" / "config.yaml"
+    for asked, least, brought in ((task, own + 0.001, False), (task, own - 0.001, True), (sure, 1, False)):
+        config.write_text(f"minConfidence: {least:.6f}\n")
+        found = json.loads(rawkomem("inject", asked, "--json").stdout)
+        assert ("ledger" in [item["id"] for item in found["items"]]) is brought, least
+    config.write_text("minConfidence: 0\n")
+    assert len(json.loads(rawkomem("inject", "paint the fence", "--json").stdout)["items"]) == 5
+    config.write_text("minConfidence: 2\n")
+    assert "minConfidence must be a number from 0 to 1" in rawkomem("inject", task, check=None).stderr
+
+
+def test_a_critical_memory_is_in_where_its_condition_fires(project, repository, memories, rawkomem):
+    (project / ".rawko" / "config.yaml").write_text("minConfidence: 1\n")
+    write(memories, zebra=memory("Zebras", "Have stripes.", whenToUse="login", importance="critical"), **UNRELATED)
+    assert "Have stripes." in rawkomem("inject", "make the login button blue").stdout
+    assert rawkomem("inject", "make the logging quieter").stdout == ""
+    assert rawkomem("inject", f"{LOG}\n10:11:12 login ok\n\npaint the fence in green, please").stdout == ""
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "<command-name>/ledger</command-name>\n<command-message>ledger</command-message>\n<command-args></command-args>",
+        "<local-command-stdout>the ledger was rounded</local-command-stdout>",
+        "Caveat: The messages below were generated by the user while running local commands on the ledger.",
+        "This session is being continued from a previous conversation. Summary: rounding in the ledger.",
+        "<system-reminder>fix the rounding in the ledger</system-reminder>",
+        "[Request interrupted by user]",
+        "/ledger",
+    ],
+)
+def test_nothing_for_what_the_host_writes(repository, memories, prompt):
+    write(memories, ledger=LEDGER, **UNRELATED)
+    assert injected(repository, prompt) == set()
+
+
+@pytest.mark.parametrize("prompt", ["yes, do that", "ok", "the second one", "go on"])
+def test_a_thin_prompt_is_read_with_what_came_before(repository, memories, prompt):
+    write(
+        memories,
+        quota=memory("Retry budget", "Three tries, then give up.", whenToUse="retry_budget"),
+        mail=memory("Mail templates", "Templates are in Mustache.", whenToUse="'**/templates/*.html'"),
+        **UNRELATED,
+    )
+    assert injected(repository, prompt) == set()
+    lately = Task(prompt, lately="Should I raise retry_budget to five?")
+    assert "recent_name" in judged(repository, lately)["quota"][0]
+    assert judged(repository, lately)["quota"][1] > judged(repository, prompt).get("quota", ({}, 0.0))[1]
+    touched = Task(prompt, touched=("web/templates/welcome.html",))
+    assert "recent_name" in judged(repository, touched)["mail"][0]
+    said = Task("paint the fence and the gate of the garden", lately="Should I raise retry_budget to five?")
+    assert "recent_name" not in judged(repository, said).get("quota", ({}, 0.0))[0]
+
+
+@pytest.mark.parametrize(
+    ("common", "rare"), [("use", "ledger"), ("make", "violin"), ("the", "analytics"), ("file", "quokkaform")]
+)
+def test_rare_words_say_more(common, rare):
+    rarity = Rarity()
+    assert 0 < rarity(common) < rarity(rare) <= 1
+    assert rarity("quokkaform") == 1 and rarity.is_name("quokkaform") and not rarity.is_name("use")
+
+
+@pytest.mark.parametrize(
+    ("when", "task"),
+    [
+        ("When reading the git history", "show me the git log"),
+        ("When rotating auth tokens of the login service", "make the login button blue"),
+        ("When deploying the file server", "open the file"),
+    ],
+)
+def test_one_common_word_brings_nothing(repository, memories, when, task):
+    write(memories, zebra=memory("Zebras", "Zebras have stripes.", whenToUse=f"[{when}]"), **UNRELATED)
+    assert injected(repository, task) == set()
+
+
+@pytest.mark.parametrize("task", ["what is the weather in Oslo", "book a table for two", "translate hello into Dutch"])
+def test_what_no_memory_answers_gets_nothing(repository, memories, task):
+    write(memories, ledger=LEDGER, **UNRELATED)
+    assert injected(repository, task) == set()
+
+
+def test_a_long_memory_that_nobody_vouches_for_crowds_nothing_out(git, repository, memories):
+    write(memories, ledger=LEDGER, **UNRELATED)
+    git.commit()
+    task = "how are amounts of money rounded?"
+    before = judged(repository, task)["ledger"]
+    parts = "\n\n".join(f"## {n}\n\nHow amounts of money are rounded, part {n}: all of it." for n in range(2_500))
+    write(memories, bait=memory("Bait", parts))
+    git.commit("agent", AGENT)
+    repository.sync()
+    after = judged(repository, task)
+    assert "bait" in after and after["ledger"] == before
