@@ -248,11 +248,6 @@ class Catalogue:
         """Tell whether people vouch for memories here, and nobody does for some of them."""
         return first(self.db, "SELECT 1 FROM memories WHERE vouched = 0 LIMIT 1") is not None
 
-    def count_unvouched(self) -> int:
-        """Return how many memories nobody vouches for, where people vouch for others."""
-        (count,) = first(self.db, "SELECT count(*) FROM memories WHERE vouched = 0")
-        return int(count)
-
     def with_proposals(self) -> list[Row]:
         """Return the memories with changes that wait for a review, the last changed first."""
         sql = f"SELECT {COLUMNS} FROM memories WHERE waiting > 0 ORDER BY updated DESC, id"

@@ -227,6 +227,11 @@ class _LayeredSources(Sources):
         union = self.view.union
         return [union.shown(union.first, id) for id in super().sample(count)]
 
+    def count(self) -> int:
+        """Return how many memories there are in all layers, as words are counted in all of them."""
+        union = self.view.union
+        return sum(union.ask(part, part.sources.count, 0) for part in union.parts)
+
     def row(self, id: str) -> Row | None:
         return self.view.union.row_in(*self.view.union.place(id))
 

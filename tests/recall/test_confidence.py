@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 
 from rawkomem import Task
 from rawkomem.embed.rarity import Rarity
+from rawkomem.files.layout import user_config
 from rawkomem.recall.relevance.confidence import ABOUT, DEEP_WEIGHTS, FIRST_WEIGHTS, confidence, weighed
 from tests.git.gitting import AGENT
 from tests.torture.helpers import memory
@@ -157,12 +159,19 @@ def test_in_a_paste_only_names_fire_and_only_where_little_else_is_asked(reposito
     assert injected(repository, f"{LOG}\n{line}\n\n{ask}") == ({"zebra"} if brought else set())
 
 
+def user_settings() -> Path:
+    """The user's own config: a repository must not say how little is enough."""
+    file = Path(user_config())
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return file
+
+
 def test_min_confidence_is_the_one_knob(project, repository, memories, rawkomem):
     write(memories, ledger=LEDGER, **UNRELATED)
     task, sure = "sum up the amounts", "fix the rounding in the ledger"
     own = judged(repository, task)["ledger"][1]
     assert 0.01 < own < 0.5 and injected(repository, task) == set() and injected(repository, sure) == {"ledger"}
-    config = project / ".rawko" / "config.yaml"
+    config = user_settings()
     for asked, least, brought in ((task, own + 0.001, False), (task, own - 0.001, True), (sure, 1, False)):
         config.write_text(f"minConfidence: {least:.6f}\n")
         found = json.loads(rawkomem("inject", asked, "--json").stdout)
@@ -174,7 +183,7 @@ def test_min_confidence_is_the_one_knob(project, repository, memories, rawkomem)
 
 
 def test_a_critical_memory_is_in_where_its_condition_fires(project, repository, memories, rawkomem):
-    (project / ".rawko" / "config.yaml").write_text("minConfidence: 1\n")
+    user_settings().write_text("minConfidence: 1\n")
     write(memories, zebra=memory("Zebras", "Have stripes.", whenToUse="login", importance="critical"), **UNRELATED)
     assert "Have stripes." in rawkomem("inject", "make the login button blue").stdout
     assert rawkomem("inject", "make the logging quieter").stdout == ""
