@@ -93,6 +93,7 @@ sinks: {folder: /x, webhook: 'https://h', events: [store], allowLocal: yes}
 trust: {agents: off}
 ledger: off
 privacy: {names: [Ada]}
+minConfidence: 0.1
 sources: [/x]
 store: {name: postgres, url: 'postgres://evil', repository: x}
 """

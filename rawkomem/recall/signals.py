@@ -131,7 +131,9 @@ def _best(hits: list[Hit]) -> list[Hit]:
     return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:MAX_NEAREST]
 
 
-def fuse(own: Sequence[Hit], beside: Sequence[Hit], near: Sequence[Hit], body_words: float) -> list[Signals]:
+def fuse(
+    own: Sequence[Hit], beside: Sequence[Hit], near: Sequence[Hit], body_words: float = BODY_WORDS_WEIGHT
+) -> list[Signals]:
     """Return the signals of each memory, best first. A memory is as good as its best passage."""
     hits = {(hit.id, hit.passage): hit for hit in (*own, *beside, *near)}
     by_words, by_window = _against_best(own), _against_best(beside)
