@@ -12,6 +12,7 @@ from rawkomem.recall.pack import pack
 from rawkomem.recall.question import question_of
 from rawkomem.recall.show.render import FORMS, Page
 from rawkomem.text.tokens import count_tokens
+from tests.commands import cases
 from tests.recall.forgery import Chance
 from tests.recall.helpers import item, memory
 
@@ -56,7 +57,7 @@ def body(chance: Chance) -> str:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(cases(8, 1)))
 def test_no_format_costs_more_than_the_budget(form, seed):
     chance = Chance(seed)
     for _ in range(25):
