@@ -41,6 +41,8 @@ def disagreements(project: str, other: str, asked: list[str]) -> list[str]:
     """The questions whose top 10 differ by more than ties."""
     first, second = (Repository.open(project, store=name, warn=lambda text: None) for name in ("sqlite", other))
     try:
+        for repository in (first, second):
+            repository.sync()  # a search alone reads only so many new files
         return [text for text in asked if not _agree(first.search(text, 30), second.search(text, 30))]
     finally:
         first.close()
