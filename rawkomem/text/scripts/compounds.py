@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 MAX_NAME_CHARS = 100  # longer runs of letters are no names
+MAX_NAMES = 100  # different names of a text that are taken apart: each is looked for in the whole text
 MIN_PART_CHARS = 2  # `iOS` and `eBay` are one word
 JOINTS = "_-"
 
@@ -19,7 +20,7 @@ def spelled_out(text: str) -> list[str]:
 
 def spell_out(text: str) -> str:
     """Return a text with its compound names taken apart; the text itself where it has none."""
-    for name in _names(text, JOINTS):
+    for name in [*dict.fromkeys(_names(text, JOINTS))][:MAX_NAMES]:
         if words := _words(name):
             text = text.replace(name, " ".join(words))
     return text
