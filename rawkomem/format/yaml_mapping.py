@@ -50,7 +50,7 @@ def _line_of(failure: yaml.MarkedYAMLError) -> int:
 
 
 def _without_empty_item(text: str, failure: yaml.MarkedYAMLError) -> str | None:
-    """Return the text without the comma that an empty list item left behind, where that is what failed."""
+    """Remove the comma of an empty list item, if YAML failed because of it."""
     mark = failure.problem_mark
     if mark is None or "node content" not in (failure.problem or "") or text[mark.index : mark.index + 1] != ",":
         return None

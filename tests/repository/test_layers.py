@@ -229,7 +229,7 @@ def test_what_a_union_asked_is_not_taken_for_a_vector(project, personal):
 
 
 def test_many_questions_are_asked_of_all_layers(project, personal):
-    """More than vectors of questions are kept, some of them anew."""
+    """Ask many questions at once, half of them again in the next call."""
     write(project, "freeze", "Freeze window", FREEZE, "deploy")
     with opened(project) as repo:
         for start in range(0, 400, 50):
