@@ -14,6 +14,7 @@ from rawkomem.files.scan import is_text, stamps, sweep
 from rawkomem.index.conditions import fired_by
 from rawkomem.index.digest import parts
 from rawkomem.index.index import Index
+from rawkomem.index.views.authors import Authors
 from rawkomem.model.filters import Filter
 from rawkomem.text.when import situation_of
 
@@ -95,6 +96,15 @@ def files_as_indexed(index: Index) -> dict[str, str]:
         return index.catalogue.hashes()
     except apsw.Error:
         return {}
+    finally:
+        index.close()
+
+
+def follows_head(index: Index) -> bool:
+    """Whether the index has asked git since HEAD moved; read without asking git."""
+    authors = Authors(index)
+    try:
+        return not authors._is_behind(authors._stamp())
     finally:
         index.close()
 

@@ -24,6 +24,7 @@ from tests.torture.helpers import (
     change,
     files_as_indexed,
     files_as_they_are,
+    follows_head,
     index_of,
     memory,
     write,
@@ -71,8 +72,10 @@ def wait_for(is_so, seconds: float, otherwise: str) -> float:
 
 
 def wait_until_equal(layout: Layout, seconds: float = QUIET) -> float:
+    """How long it took until the index knew every file, and then HEAD, which it follows in a step of its own."""
     index, files = index_of(layout), files_as_they_are(layout)
     took = wait_for(lambda: files_as_indexed(index) == files, seconds, "the index does not say what the files say")
+    took += wait_for(lambda: follows_head(index), seconds, "the index does not know who vouches for what HEAD holds")
     assert files_as_they_are(layout) == files
     return took
 
