@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry, Memory
 
-SCHEMA_VERSION = "11"
+SCHEMA_VERSION = "12"
 UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
 MAX_NAME_CHARS = 4_096  # characters that anybody may mean a memory by: a path's limit; SQLite gives up on long patterns
 
@@ -242,6 +242,11 @@ class Catalogue:
     def count(self, vouched: bool) -> int:
         """Return how many memories are in use; `vouched`: of those vouched for."""
         (count,) = first(self.db, f"SELECT count(*) FROM memories WHERE {_in_use(vouched)}")
+        return int(count)
+
+    def count_stored(self) -> int:
+        """Return how many of the memories that the store was given are vouched for."""
+        (count,) = first(self.db, "SELECT count(*) FROM memories WHERE vouched = 1 AND digest != ''")
         return int(count)
 
     def has_unvouched(self) -> bool:

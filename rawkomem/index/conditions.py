@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..model.record import replace
 from ..text.condition import PATHS, PIECES, REFUSED, WORDS, Condition, pack, read_condition, trigger, unpack
 from ..text.when import fires
 from .stores.database import rows
@@ -61,14 +62,15 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
     for memory, packed in rows(db, sql, (*(starts if among else ()), situation.lower, *stems)):
         if memory not in found and (fired := fires(unpack(packed), situation)):
             found[memory] = fired
-    for memory, packed in _regexes(db):
-        if memory not in found and (fired := fires(unpack(packed), situation)):
+    apart = replace(situation, engine=situation.engine.apart())
+    for memory, packed, vouched in _regexes(db):
+        if memory not in found and (fired := fires(unpack(packed), situation if vouched else apart)):
             found[memory] = fired
     return found
 
 
-def _regexes(db: apsw.Connection) -> list[tuple[str, str]]:
-    """Return (memory, condition) of regexes in the order in which they are tried while the budget of a task lasts.
+def _regexes(db: apsw.Connection) -> list[tuple[str, str, bool]]:
+    """Return (memory, condition, vouched) of regexes in the order in which they are tried while a budget lasts.
 
     Those that a person vouches for come first; then each file's smallest, then each file's second: one author's many
     regexes do not crowd out the others.
@@ -79,7 +81,7 @@ def _regexes(db: apsw.Connection) -> list[tuple[str, str]]:
         turns[path] = turns.get(path, 0) + 1
         found.append((not vouched, turns[path], memory, packed))
     found.sort(key=lambda turn: turn[:2])
-    return [(memory, packed) for *_, memory, packed in found]
+    return [(memory, packed, not doubted) for doubted, _, memory, packed in found]
 
 
 def _starts(task: str) -> set[str]:

@@ -6,14 +6,13 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from .stores.database import rows
-from .stores.sqlite import COLUMNS
+from .stores.sqlite import COLUMNS, WORD_TABLES
 
 if TYPE_CHECKING:
     import apsw
 
     from .index import Index
 
-WORDS = ("words", "around")  # full-text tables
 CONDITIONS = "SELECT *, row_number() OVER (PARTITION BY memory ORDER BY n) AS place FROM conditions"
 PLACE, OF_DOCUMENT = "d.id, p.number", "LEFT JOIN documents d ON d.n = p.document"
 # Row numbers and time stamps depend on history; what they lead to does not.
@@ -32,7 +31,7 @@ PARTS = {
     "fine": f"SELECT {PLACE}, f.vector FROM fine f LEFT JOIN passages p ON p.n = f.n {OF_DOCUMENT}",
     "coarse": f"SELECT {PLACE}, c.bits FROM coarse c LEFT JOIN passages p ON p.n = c.n {OF_DOCUMENT}",
 }
-for table in WORDS:
+for table in WORD_TABLES:
     terms = f"temp.terms_of_{table} t LEFT JOIN passages p ON p.n = t.doc"
     PARTS[table] = f"SELECT {PLACE}, t.term, t.col, t.offset FROM {terms} {OF_DOCUMENT}"
 
@@ -45,7 +44,7 @@ def digest(index: Index) -> str:
 def parts(index: Index) -> dict[str, str]:
     """Return the hash of each part, which tells where two indexes differ."""
     connection = index.reading()
-    for table in WORDS:
+    for table in WORD_TABLES:
         made = f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms_of_{table} USING fts5vocab(main, {table}, instance)"
         connection.execute(made)
     connection.execute("BEGIN")

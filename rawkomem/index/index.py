@@ -109,12 +109,21 @@ class Index:
         """Return the second tier's embedder if nearly all memories have their vectors there; else None."""
         if self.open_deep is None:
             return None
-        held, count = self.store.depth()
+        held, count = self._depth()
         if not held or count - held > max(MAX_MISSING, MAX_MISSING_SHARE * count):
             return None
         self._deep = self._deep or self.open_deep()
         known = self.catalogue.meta().get("deep")
         return self._deep if self._deep and self._deep.name == known else None
+
+    def _depth(self) -> tuple[int, int]:
+        """Return how many memories the second tier holds, and how many there are: of those vouched for, if any."""
+        held, count = self.store.depth()
+        if held == count or not self.catalogue.has_unvouched():
+            return held, count
+        missing = [self.catalogue.row(id) for id in self.store.shallow(count - held)]
+        count = self.catalogue.count_stored()
+        return count - sum(bool(row and row.vouched) for row in missing), count
 
     @property
     def fingerprint(self) -> str:

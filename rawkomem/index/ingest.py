@@ -149,10 +149,12 @@ class Ingest:
     def _differing(self, path: str) -> list[Fresh]:
         """Return the memories of a file whose pieces or columns are not what the store holds."""
         known = [self.folded.get(id) or memory_of(doc) for id, doc in self.catalogue.memories_in(path)]
-        memories = [memory for memory in known if memory.status != "deleted"]
-        pieces = with_surroundings([pieces_of(memory) for memory in memories])
-        pairs = zip(memories, pieces, strict=True)
-        digested = [(memory, own, _digest(memory, own)) for memory, own in pairs]
+        digested = []
+        for vouched in (True, False):  # what nobody vouches for is no surroundings of what somebody does
+            memories = [memory for memory in known if memory.status != "deleted" and memory.vouched == vouched]
+            pieces = with_surroundings([pieces_of(memory) for memory in memories])
+            pairs = zip(memories, pieces, strict=True)
+            digested += [(memory, own, _digest(memory, own)) for memory, own in pairs]
         return [fresh for fresh in digested if self.catalogue.is_new(fresh[0].id, fresh[2])]
 
     def _embedded(self, documents: list[Fresh]) -> Sequence[Document]:

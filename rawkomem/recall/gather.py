@@ -53,10 +53,8 @@ class Sources:
     told: frozenset[str] = frozenset()  # keys of what the session was given before (told.py)
 
     def filters(self) -> dict[bool | None, Filter]:
-        """Return what the store is asked for, by whether a person vouches for it: so that nothing crowds that out."""
-        if not self.doubting or self.view.only.as_of or not self.view.catalogue.has_unvouched():
-            return {None: self.view.stored}
-        return {vouched: self.view.stored_if(vouched) for vouched in (True, False)}
+        """Return what the store is asked for, by whether a person vouches for it, if that counts."""
+        return self.view.groups() if self.doubting else {None: self.view.stored}
 
     def sample(self, count: int) -> list[str]:
         """Return some memories, spread evenly: of those that a person vouches for, if there are any."""
@@ -197,6 +195,7 @@ def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:
 
 def _with_doubts(candidates: list[Candidate], doubted: Mapping[str, Standing], situation: Situation) -> list[Candidate]:
     """Mark the memories that no person vouches for. Their conditions must fire on a subject, not on stop words."""
+    situation = replace(situation, engine=situation.engine.apart())
     about = situation_of(subject(situation.text), situation.engine)
     marked = []
     for memory, signals in candidates:

@@ -74,6 +74,6 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     packed = leave_out_linked(packed, sources.told)
     items = tuple(map(page.shown, packed.items))
     text = page.write(items)
-    untried = question.situation.engine.skipped if question.situation else 0
+    untried = question.situation.engine.untried if question.situation else 0
     tokens, spared = count_tokens(text), saved(gated, sources.told, limits, page.cost)
     return Injection(text, items, packed.left_out, tokens, budget, chosen.name, page.vouched, untried, spared)

@@ -11,7 +11,7 @@ from .signals import Signals, find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ..index.catalogue import Row
     from ..index.stores.protocol import SearchStore
@@ -56,15 +56,33 @@ class Answer:
 def search(
     view: View, store: SearchStore, spaces: Spaces, questions: Sequence[str], limit: int, profile: str = ""
 ) -> tuple[Answer, ...]:
-    """Return for each question the memories that fit it, best first; all questions are embedded in one call."""
+    """Return for each question the memories that fit it, best first; all questions are embedded in one call.
+
+    What people vouch for is looked for by itself: it is ranked, and up to `limit` of it found, as if it was alone.
+    """
     asked = [*map(question_of, questions)]
-    gathered = find(store, spaces, asked, view.stored)
-    if profile:
-        gathered = [_by_profile(view, *pair, profile) for pair in zip(asked, gathered, strict=True)]
-    return tuple(
-        Answer(text, tuple(_found(view, store, question, signals, limit)))
-        for text, question, signals in zip(questions, asked, gathered, strict=True)
-    )
+    groups = view.groups()
+    gathered = iter(find(store, spaces, asked, *groups.values(), by_first=True))
+    answers = []
+    for text, question in zip(questions, asked, strict=True):
+        found: list[Found] = []
+        for vouched in groups:
+            signals = next(gathered)
+            signals = _by_profile(view, question, signals, profile) if profile else signals
+            found += _found(view, store, question, signals, limit, vouched)
+        answers.append(Answer(text, first_of(found, limit)))
+    return tuple(answers)
+
+
+def first_of(found: Iterable[Found], limit: int) -> tuple[Found, ...]:
+    """Return the best results; those that nobody vouches for take no place of one that somebody vouches for."""
+    kept: list[Found] = []
+    vouched = 0
+    for place, item in enumerate(sorted(found, key=lambda item: (-item.score, not item.row.vouched))):
+        if place < limit or (item.row.vouched and vouched < limit):
+            kept.append(item)
+            vouched += item.row.vouched
+    return tuple(kept)
 
 
 def _by_profile(view: View, question: Question, found: list[Signals], profile: str) -> list[Signals]:
@@ -78,8 +96,14 @@ def _by_profile(view: View, question: Question, found: list[Signals], profile: s
 
 
 def _found(
-    view: View, store: SearchStore, question: Question, candidates: Sequence[Signals], limit: int
+    view: View,
+    store: SearchStore,
+    question: Question,
+    candidates: Sequence[Signals],
+    limit: int,
+    vouched: bool | None,
 ) -> list[Found]:
+    """Return the best results; None: vouched for or not."""
     found: list[Found] = []
     is_known = any(signals.words for signals in candidates)
     floor = MIN_FITTING_RELEVANCE if is_known else MIN_UNKNOWN_RELEVANCE
@@ -87,7 +111,7 @@ def _found(
         if len(found) >= limit:
             break
         row = view.row(signals.id)
-        if row:
+        if row and vouched in (None, bool(row.vouched)):
             text = _text(view, signals.id, store.passage(signals.id, signals.passage))
             fits = signals.relevance >= floor or _holds(f"{row.title}\n{text}", question)
             found.append(Found(row, signals.score, signals.relevance, text, signals, fits))

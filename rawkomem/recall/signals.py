@@ -70,8 +70,24 @@ class Spaces:
     kept: dict[tuple[str, str], bytes]  # (embedder, text) → vector, of one question
 
 
-def find(store: SearchStore, spaces: Spaces, questions: Sequence[Question], *filters: Filter) -> list[list[Signals]]:
-    """Return for each question, filter by filter, the memories that share words or meaning with it, best first."""
+@record
+class Best:
+    """The best and the worst of what was found, against which each hit is measured."""
+
+    words: float  # BM25
+    window: float  # BM25 with surroundings
+    low: float  # cosine
+    high: float  # cosine
+    weight: float  # of surroundings: low where a lone passage is closer, so that chats do not drown conditions
+
+
+def find(
+    store: SearchStore, spaces: Spaces, questions: Sequence[Question], *filters: Filter, by_first: bool = False
+) -> list[list[Signals]]:
+    """Return for each question, filter by filter, the memories that share words or meaning with it, best first.
+
+    With `by_first`, what the other filters find is measured against the best of the first, so that scores compare.
+    """
     for question in questions:
         for space in filter(None, (spaces.first, spaces.deep)) if question.sentences else ():
             embedded(spaces, space, question.sentences)  # all of them in one call
@@ -79,10 +95,13 @@ def find(store: SearchStore, spaces: Spaces, questions: Sequence[Question], *fil
     body_words = DEEP_BODY_WORDS_WEIGHT if spaces.deep else BODY_WORDS_WEIGHT
     found = []
     for question in questions:
+        best = None
         for only in filters:
             own = store.matching(question.query_words, MAX_MATCHING, only)
             around = store.matching(question.query_words, MAX_MATCHING, only, around=True)
-            fused = fuse(own, around, next(near) if question.text.strip() else [], body_words)
+            close = next(near) if question.text.strip() else []
+            fused = fuse(own, around, close, body_words, best)
+            best = best or (best_of(own, around, close) if by_first else None)
             found.append(fused if question.text.isascii() else _with_phrases(store, question.text, own, fused))
     return found
 
@@ -132,14 +151,22 @@ def _best(hits: list[Hit]) -> list[Hit]:
 
 
 def fuse(
-    own: Sequence[Hit], beside: Sequence[Hit], near: Sequence[Hit], body_words: float = BODY_WORDS_WEIGHT
+    own: Sequence[Hit],
+    beside: Sequence[Hit],
+    near: Sequence[Hit],
+    body_words: float = BODY_WORDS_WEIGHT,
+    against: Best | None = None,
 ) -> list[Signals]:
-    """Return the signals of each memory, best first. A memory is as good as its best passage."""
+    """Return the signals of each memory, best first. A memory is as good as its best passage.
+
+    Each part is measured against the best of those given, or of others, which none exceeds then.
+    """
     hits = {(hit.id, hit.passage): hit for hit in (*own, *beside, *near)}
-    by_words, by_window = _against_best(own), _against_best(beside)
+    best_here = best_of(own, beside, near)
+    scale = against or best_here
+    by_words, by_window = _against(own, scale.words), _against(beside, scale.window)
     cosine = {(hit.id, hit.passage): hit.score for hit in near}
-    low, spread = _range(near)
-    weight = _weight_of_windows(near)
+    low, spread, weight = best_here.low, (scale.high - scale.low) or 1.0, scale.weight
     ranks = _reciprocal_ranks(own, near)
     closest: dict[str, float] = {}
     for hit in near:
@@ -148,7 +175,7 @@ def fuse(
     shown: dict[str, tuple[float, int]] = {}
     for key, hit in hits.items():
         share = WHEN_WORDS_WEIGHT if hit.field == WHEN else body_words
-        by, meaning = by_words.get(key, 0.0), (cosine[key] - low) / spread if key in cosine else 0.0
+        by, meaning = by_words.get(key, 0.0), _share(cosine.get(key, scale.low) - scale.low, spread)
         around = 0.0 if hit.alone else by_window.get(key, 0.0)
         weights = (share, 1 - share, 0.0) if hit.alone else (share / 2, (1 - share) / 2, weight / 2)
         score = weights[0] * by + weights[1] * meaning + weights[2] * around
@@ -163,22 +190,25 @@ def fuse(
     return sorted(found, key=lambda one: (-one.score, one.id))
 
 
-def _against_best(hits: Sequence[Hit]) -> dict[Key, float]:
-    top = max((hit.score for hit in hits), default=0.0)
-    return {(hit.id, hit.passage): hit.score / top for hit in hits} if top > 0 else {}
+def best_of(own: Sequence[Hit], beside: Sequence[Hit], near: Sequence[Hit]) -> Best:
+    """Return the best of what was found by words, by words around, and by meaning."""
+    low, high = min((hit.score for hit in near), default=0.0), _top(near)
+    surrounded = _top([hit for hit in near if not hit.alone])
+    return Best(_top(own), _top(beside), low, high, max(0.0, surrounded / high) ** 2 if high > 0 else 0.0)
 
 
-def _range(near: Sequence[Hit]) -> tuple[float, float]:
-    low = min((hit.score for hit in near), default=0.0)
-    high = max((hit.score for hit in near), default=0.0)
-    return low, (high - low) or 1.0
+def _top(hits: Sequence[Hit]) -> float:
+    return max((hit.score for hit in hits), default=0.0)
 
 
-def _weight_of_windows(near: Sequence[Hit]) -> float:
-    """Return the weight of surroundings: low where a lone passage is closer, so that chats do not drown conditions."""
-    best = max((hit.score for hit in near), default=0.0)
-    beside = max((hit.score for hit in near if not hit.alone), default=0.0)
-    return max(0.0, beside / best) ** 2 if best > 0 else 0.0
+def _against(hits: Sequence[Hit], best: float) -> dict[Key, float]:
+    """Return the share of the best that each hit has; of their own best where there is no other."""
+    top = best or _top(hits)
+    return {(hit.id, hit.passage): _share(hit.score, top) for hit in hits} if top > 0 else {}
+
+
+def _share(part: float, whole: float) -> float:
+    return max(0.0, min(1.0, part / whole))
 
 
 def _reciprocal_ranks(*lists: Sequence[Hit]) -> dict[str, float]:

@@ -5,16 +5,16 @@ The first layer is the project's. An id that two layers hold means the first one
 
 from __future__ import annotations
 
-from math import log
-
 from ..index.stores.database import DatabaseError
 from ..index.stores.documents import DEEP, FIRST
+from ..index.stores.sqlite import idf
 from ..index.views.view import View
 from ..model.filters import Filter
 from ..model.record import as_dict, record, replace, unchecked
 from ..text.same import is_copy
 from .gather import Sources
 from .reasons import Reason
+from .search import first_of
 from .signals import Spaces, nearest
 
 TYPE_CHECKING = False
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-MIN_IDF = 1e-6  # FTS5's weight of a word that more than half of all rows hold
 MAX_COMPARED = 20  # items of which copies are looked for: more do not go into a prompt
 COMPARED_CHARS = 1_000  # of a body, to see whether it may be a copy at all
 PROJECT = "project"  # what stands before an id of the project's that looks like one of another layer
@@ -175,9 +174,7 @@ class Union:
         holding = [sum(counts) for counts in zip(*(counts for _, counts in counted.values()), strict=True)]
         scales = {}
         for name, (own_rows, counts) in counted.items():
-            pairs = [
-                (_idf(rows, total), _idf(own_rows, own)) for total, own in zip(holding, counts, strict=True) if own
-            ]
+            pairs = [(idf(rows, total), idf(own_rows, own)) for total, own in zip(holding, counts, strict=True) if own]
             scales[name] = sum(of_all for of_all, _ in pairs) / sum(own for _, own in pairs) if pairs else 1.0
         return scales
 
@@ -219,8 +216,7 @@ class _LayeredSources(Sources):
     view: _LayeredView
 
     def filters(self) -> dict[bool | None, Filter]:
-        counts = self.doubting or any(part.shared for part in self.view.union.parts)
-        return {True: VOUCHED, False: UNVOUCHED} if counts and not self.view.only.as_of else {None: Filter()}
+        return self.view.groups()
 
     def sample(self, count: int) -> list[str]:
         """Return some of the project's memories: what is usual is not for other layers to say."""
@@ -261,6 +257,10 @@ class _LayeredView(View):
     def stored(self) -> Filter:
         return Filter()
 
+    def groups(self) -> dict[bool | None, Filter]:
+        counts = self.union.doubting or any(part.shared for part in self.union.parts)
+        return {True: VOUCHED, False: UNVOUCHED} if counts and not self.only.as_of else {None: Filter()}
+
     def row(self, id: str) -> Row | None:
         part, own = self.union.place(id)
         row = self.union.ask(part, lambda: part.sources.view.row(own), None)
@@ -299,7 +299,7 @@ class _LayeredBelieved:
 class _LayeredStore:
     """The stores of all layers as one. A `vector` is the text of a question: each layer embeds it in its own space."""
 
-    compared = held = None  # quicker ways that one store has: several layers are asked by `nearest` and `matching`
+    compared = holders = None  # quicker ways that one store has: several layers are asked by `nearest` and `matching`
 
     def __init__(self, union: Union):
         self._union = union
@@ -346,11 +346,6 @@ class _LayeredStore:
                 hits: list[Hit] = self._union.ask(part, lambda part=part, inside=inside: ask(part, inside), [])  # type: ignore[misc]
                 found += [_renamed(hit, self._union.shown(part, hit.id)) for hit in hits]
         return sorted(found, key=lambda hit: -hit.score)[:limit]
-
-
-def _idf(rows: int, holding: int) -> float:
-    """Return FTS5's weight of a word that so many of all rows hold."""
-    return max(log((rows - holding + 0.5) / (holding + 0.5)), MIN_IDF)
 
 
 def _renamed(hit: Hit, id: str) -> Hit:
@@ -413,11 +408,15 @@ def marked(answers: Iterable[Answer], union: Union, limit: int) -> tuple[Answer,
 
 def _best(found: Sequence[Found], union: Union, limit: int) -> tuple[Found, ...]:
     named = [replace(item, layer=union.place(item.row.id)[0].name) for item in found]
-    named.sort(key=lambda item: (-item.score, bool(item.layer)))
+    named.sort(key=lambda item: bool(item.layer))
     own = [item for item in named if not item.layer]
-    kept = [item for item in named if not item.layer or not any(_is_same(item, other) for other in own)]
-    return tuple(kept[:limit])
+    return first_of(
+        (item for item in named if not item.layer or not any(_is_same(item, other) for other in own)), limit
+    )
 
 
 def _is_same(item: Found, other: Found) -> bool:
+    """Return whether the project holds a result, too; what nobody vouches for there stands for no vouched one."""
+    if item.row.vouched and not other.row.vouched:
+        return False
     return bool(item.text) and item.row.kind == other.row.kind and is_copy(item.text, other.text)

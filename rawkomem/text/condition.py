@@ -279,6 +279,17 @@ class Engine:
     def __init__(self, work: int = MAX_ENGINE_WORK):
         self.left = work
         self.skipped = 0  # conditions that were not tried
+        self._apart: Engine | None = None
+
+    def apart(self) -> Engine:
+        """Return the engine for conditions that nobody vouches for: they spend a budget of their own."""
+        self._apart = self._apart or Engine()
+        return self._apart
+
+    @property
+    def untried(self) -> int:
+        """Return how many conditions were not tried, whoever vouches for them."""
+        return self.skipped + (self._apart.skipped if self._apart else 0)
 
     def finds(self, condition: Condition, text: str) -> bool:
         """Tell whether the regex of a condition occurs in a text; False, and counted, when the budget is spent."""

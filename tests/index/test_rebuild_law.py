@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from rawkomem.files.layout import Layout
 from rawkomem.format.split import join
 from rawkomem.index import batches
-from rawkomem.index.digest import PARTS, WORDS
+from rawkomem.index.digest import PARTS
+from rawkomem.index.stores.sqlite import WORD_TABLES
 from tests.files.odd_more import SECRETS
 from tests.torture.helpers import assert_equals_rebuild, change, index_of, memory
 
@@ -108,7 +109,7 @@ def test_the_digest_covers_every_table_and_column(repository, memories):
     repository.sync()
     database = repository.core.index.reading()
     tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    shadows = {name for name in tables if name.rpartition("_")[0] in WORDS}
+    shadows = {name for name in tables if name.rpartition("_")[0] in WORD_TABLES}
     behind = {
         "deep_fine",
         "deep_coarse",
@@ -117,7 +118,7 @@ def test_the_digest_covers_every_table_and_column(repository, memories):
     tables -= behind
     assert tables - shadows - {"meta"} == set(PARTS) - {"fingerprint"}, "meta: listing and inode depend on history"
     left_out = {"n", "document", "condition", "stamp"}  # row numbers and time stamps
-    for table in tables - shadows - {"meta", "memories", *WORDS}:
+    for table in tables - shadows - {"meta", "memories", *WORD_TABLES}:
         columns = {row[1] for row in database.execute(f"PRAGMA table_info({table})")} - left_out
         assert all(column in PARTS[table] for column in columns), (table, columns)
 

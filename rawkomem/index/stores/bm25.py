@@ -6,7 +6,6 @@ Texts are split by the tokenizer of the SQLite store, so that every store finds 
 from __future__ import annotations
 
 from functools import cache
-from math import log
 from typing import cast
 
 import apsw
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 K1, B = 1.2, 0.75  # FTS5's bm25() knows no others
-MIN_IDF = 1e-6  # FTS5's weight of a term that more than half of all rows hold
 MAX_TOKEN_BYTES = 32_768  # bytes of a token that FTS5 tells from another
 BREAK = ""  # stands between the columns of a row: no term equals it, so that no phrase reaches across
 
@@ -63,11 +61,6 @@ def occurrences(phrase: Sequence[str], row: Sequence[str]) -> int:
     wanted = list(phrase)
     starts = (at for at, term in enumerate(row) if term == wanted[0])
     return sum(1 for at in starts if list(row[at : at + len(wanted)]) == wanted)
-
-
-def idf(rows: int, holding: int) -> float:
-    """Return the weight of a phrase that so many of all rows hold."""
-    return max(log((rows - holding + 0.5) / (holding + 0.5)), 0.0) or MIN_IDF
 
 
 def bm25(found: Iterable[tuple[float, int]], length: int, average: float) -> float:

@@ -4,6 +4,8 @@ documents  one row for each memory: its facets, which filters compare
 passages   its pieces, in order; `n` is the row number in the two tables below
 words      FTS5 over passages (Porter stems; `searched`); contentless, since passages hold the text
 around     the same over body passages together with their surroundings
+unvouched_words, unvouched_around   the same for passages that nobody vouches for. A table of FTS5 has its own BM25:
+           these change neither how rare a word is nor how long a passage is among what people vouch for
 fine       each passage's vector as int8, for distances; none where it is all zeros, which is close to nothing
 coarse     the same with one bit for each dimension, which narrows a large index down to candidates for `fine`
 deep_fine, deep_coarse   the same for the second tier's vectors
@@ -18,6 +20,7 @@ from __future__ import annotations
 import sys
 from array import array
 from itertools import count
+from math import log
 
 from ...model.filters import ALL_OF, ANY_OF, AT_LEAST, FILTER_FIELDS, Facets, Filter, asked
 from .database import first, rows
@@ -46,10 +49,14 @@ COARSE_CANDIDATES = 200  # that get an exact distance: they hold 98 % of the tru
 SPARE_ROWS = 32  # rows asked for beyond the limit: enough to see the end of most ties
 SPARE_CANDIDATES = 400  # bits that differ are few whole numbers: many passages tie with the last candidate
 BULK_VECTORS = 64  # vectors; below it importing numpy costs more than it saves
+MIN_IDF = 1e-6  # FTS5's weight of a word that more than half of all rows hold
 SCORE_DIGITS = 12  # decimal digits of a BM25 score: stores add its parts in different orders, and equals stay equal
 # Marks are part of a token, because they are vowels in many scripts; so are emoji, which `searched` sets apart.
 CATEGORIES = "L* N* Co Mn Mc So"
 TOKENIZER = f"porter unicode61 categories '{CATEGORIES}'"
+
+FTS5 = f"""fts5 (head, text, content='', contentless_delete=1, tokenize="{TOKENIZER}")"""
+UNVOUCHED = "unvouched_"  # before the name of a table
 
 COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
 LOWERED = {field.column for field in FILTER_FIELDS if field.any_case}
@@ -57,18 +64,22 @@ LOWERED = {field.column for field in FILTER_FIELDS if field.any_case}
 SCHEMA = f"""
 CREATE TABLE documents (n INTEGER PRIMARY KEY, {", ".join(COLUMNS)}, UNIQUE (id));
 CREATE INDEX documents_status ON documents (status);
+CREATE INDEX documents_unvouched ON documents (vouched) WHERE vouched = 0;
 CREATE TABLE passages (n INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER, field TEXT, alone INTEGER,
                        heading TEXT, line INTEGER, text TEXT);
 CREATE INDEX passages_document ON passages (document);
-CREATE VIRTUAL TABLE words USING fts5 (head, text, content='', contentless_delete=1, tokenize="{TOKENIZER}");
-CREATE VIRTUAL TABLE around USING fts5 (head, text, content='', contentless_delete=1, tokenize="{TOKENIZER}");
+CREATE VIRTUAL TABLE words USING {FTS5};
+CREATE VIRTUAL TABLE around USING {FTS5};
+CREATE VIRTUAL TABLE unvouched_words USING {FTS5};
+CREATE VIRTUAL TABLE unvouched_around USING {FTS5};
 CREATE TABLE fine (n INTEGER PRIMARY KEY, vector BLOB);
 CREATE TABLE coarse (n INTEGER PRIMARY KEY, bits BLOB);
 CREATE TABLE deep_fine (n INTEGER PRIMARY KEY, vector BLOB);
 CREATE TABLE deep_coarse (n INTEGER PRIMARY KEY, bits BLOB);
 CREATE TABLE shallow (document INTEGER PRIMARY KEY);
 """
-TABLES = ("documents", "passages", "words", "around", "fine", "coarse", "deep_fine", "deep_coarse", "shallow")
+WORD_TABLES = ("words", "around", "unvouched_words", "unvouched_around")
+TABLES = ("documents", "passages", *WORD_TABLES, "fine", "coarse", "deep_fine", "deep_coarse", "shallow")
 
 
 class SqliteStore:
@@ -99,12 +110,14 @@ class SqliteStore:
         self.drop([document.id for document in documents])
         (last,) = first(self.db, "SELECT max(n) FROM passages")
         numbers = count((last or 0) + 1)
-        placed: list[Placed] = []
+        placed: dict[str, list[Placed]] = {"": [], UNVOUCHED: []}
         for document in documents:
             owner = self._put_document(document)
+            group = placed["" if document.facets.vouched else UNVOUCHED]
             for number, passage in enumerate(document.passages):
-                placed.append((next(numbers), owner, number, head_of(document, passage), passage))
-        self._put_passages(placed, pack_all([passage.vector for *_, passage in placed]))
+                group.append((next(numbers), owner, number, head_of(document, passage), passage))
+        for prefix, group in placed.items():
+            self._put_passages(group, prefix)
 
     def _put_document(self, document: Document) -> int:
         columns = comparable(document.facets)
@@ -114,15 +127,16 @@ class SqliteStore:
         self.db.execute("INSERT INTO shallow VALUES (?)", (owner,))
         return owner
 
-    def _put_passages(self, placed: list[Placed], packed: list[tuple[bytes, bytes]]) -> None:
+    def _put_passages(self, placed: list[Placed], prefix: str) -> None:
         """Insert table by table: repeating one statement is faster than alternating several."""
+        packed = pack_all([passage.vector for *_, passage in placed])
         fill = self.db.executemany
         passages = [(n, owner, at, p.field, not p.around, p.heading, p.line, p.text) for n, owner, at, _, p in placed]
         fill("INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?)", passages)
         words = [(n, searched(head), searched(p.text)) for n, _, _, head, p in placed]
-        fill("INSERT INTO words (rowid, head, text) VALUES (?, ?, ?)", words)
+        fill(f"INSERT INTO {prefix}words (rowid, head, text) VALUES (?, ?, ?)", words)
         around = [(n, searched(head), searched(p.around)) for n, _, _, head, p in placed if p.around]
-        fill("INSERT INTO around (rowid, head, text) VALUES (?, ?, ?)", around)
+        fill(f"INSERT INTO {prefix}around (rowid, head, text) VALUES (?, ?, ?)", around)
         self._put_vectors([row[0] for row in placed], packed)
 
     def _put_vectors(self, numbers: Sequence[int], packed: list[tuple[bytes, bytes]], prefix: str = "") -> None:
@@ -134,11 +148,12 @@ class SqliteStore:
     def drop(self, ids: Sequence[str]) -> None:
         self._outside.clear()
         for id in ids:
-            owner = first(self.db, "SELECT n FROM documents WHERE id = ?", (id,))
-            if owner is None:
+            found = first(self.db, "SELECT n, vouched FROM documents WHERE id = ?", (id,))
+            if found is None:
                 continue
+            owner, prefix = found[:1], "" if found[1] else UNVOUCHED
             for (n,) in rows(self.db, "SELECT n FROM passages WHERE document = ?", owner):
-                for table in ("words", "around", "fine", "coarse", "deep_fine", "deep_coarse"):
+                for table in (f"{prefix}words", f"{prefix}around", "fine", "coarse", "deep_fine", "deep_coarse"):
                     self.db.execute(f"DELETE FROM {table} WHERE rowid = ?", (n,))
             for table in ("shallow", "passages"):
                 self.db.execute(f"DELETE FROM {table} WHERE document = ?", owner)
@@ -174,7 +189,7 @@ class SqliteStore:
             return []
         prefix = "deep_" if tier == DEEP else ""
         inside, values = self._inside(only)
-        if tier != REST and self._is_large():
+        if tier != REST and self._is_large(only):
             close = self._candidates(prefix + "coarse", bits, max(COARSE_CANDIDATES, limit), only)
             inside, values = f"AND n IN ({', '.join(close)})", []
         if tier == REST:
@@ -215,20 +230,71 @@ class SqliteStore:
         (last,) = first(self.db, "SELECT max(n) FROM passages")
         return bool(last and last > HUGE_PASSAGES)
 
-    def _is_large(self) -> bool:
+    def _is_large(self, only: Filter) -> bool:
+        """Tell whether too many passages to compare them all are vouched for, or are not, if a filter asks for such."""
         (count,) = first(self.db, f"SELECT count(*) FROM (SELECT 1 FROM coarse LIMIT {MAX_EXACT_PASSAGES + 1})")
+        if count > MAX_EXACT_PASSAGES and (only.vouched or only.unvouched) and self._has_unvouched():
+            return self._exceeds("" if only.vouched else UNVOUCHED, MAX_EXACT_PASSAGES)
         return bool(count > MAX_EXACT_PASSAGES)
+
+    def _exceeds(self, prefix: str, most: int) -> bool:
+        """Tell whether a full-text table holds more passages than that."""
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM {prefix}words_docsize LIMIT {most + 1})"
+        return bool(first(self.db, sql)[0] > most)
+
+    def _has_unvouched(self) -> bool:
+        return first(self.db, "SELECT 1 FROM documents WHERE vouched = 0 LIMIT 1") is not None
+
+    def _prefixes(self, only: Filter) -> list[str]:
+        """Return which full-text tables hold what is inside a filter, by what stands before their names."""
+        prefixes = [] if only.unvouched else [""]
+        return [*prefixes, UNVOUCHED] if not only.vouched and self._has_unvouched() else prefixes
 
     def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
         if not words:
             return []
         table = "around" if around else "words"
-        quoted = ['"' + searched(word).replace('"', "") + '"' for word in words]
-        query = " OR ".join(self._telling(table, quoted) if self._is_huge() else quoted)
+        quoted = [_phrase(word) for word in words]
+        found: list[Scored] = []
+        for prefix in self._prefixes(only):
+            scale = self._scale(table, quoted) if prefix else 1.0
+            found += self._ranked(prefix, table, quoted, limit, only, scale)
+        return self._hits(found, limit)
+
+    def _ranked(
+        self, prefix: str, table: str, quoted: list[str], limit: int, only: Filter, scale: float
+    ) -> list[Scored]:
+        """Return the best rows of a full-text table."""
+        name = prefix + table
+        huge = self._is_huge() and (not self._has_unvouched() or self._exceeds(prefix, HUGE_PASSAGES))
+        query = " OR ".join(self._telling(name, quoted) if huge else quoted)
         inside, values = self._inside(only, "+rowid")  # the sign: match once, not once more for each row inside
-        score = f"round(-rank, {SCORE_DIGITS})"
-        sql = f"SELECT rowid, {score} FROM {table} WHERE {table} MATCH ? {inside} ORDER BY rank LIMIT ?"
-        return self._hits(with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit), limit)
+        score = f"round(-rank * {scale!r}, {SCORE_DIGITS})"
+        sql = f"SELECT rowid, {score} FROM {name} WHERE {name} MATCH ? {inside} ORDER BY rank LIMIT ?"
+        return with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit)
+
+    def _scale(self, table: str, quoted: list[str]) -> float:
+        """Return what the BM25 of what nobody vouches for is multiplied with: a word is as rare as in both tables.
+
+        FTS5 takes any word of a table with three rows for common.
+        """
+        own_rows, own = self._counted(UNVOUCHED + table, quoted)
+        vouched_rows, vouched = self._counted(table, quoted)
+        pairs = [
+            (idf(own_rows + vouched_rows, mine + others), idf(own_rows, mine))
+            for mine, others in zip(own, vouched, strict=True)
+            if mine
+        ]
+        return sum(of_all for of_all, _ in pairs) / sum(mine for _, mine in pairs) if pairs else 1.0
+
+    def _counted(self, table: str, quoted: Iterable[str]) -> tuple[int, list[int]]:
+        """Return how many rows a full-text table has, and how many hold each word."""
+        return first(self.db, f"SELECT count(*) FROM {table}_docsize")[0], self._holding(table, quoted)
+
+    def _holding(self, table: str, quoted: Iterable[str]) -> list[int]:
+        """Return how many rows hold each word, as far as it pays to count."""
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {MAX_RANKED_PASSAGES})"
+        return [first(self.db, sql, (word,))[0] for word in quoted]
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
         where, values = _conditions(only)
@@ -239,23 +305,19 @@ class SqliteStore:
 
     def _telling(self, table: str, words: list[str]) -> list[str]:
         """Return the rarest of these words; ranking each word takes time."""
-        sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {MAX_RANKED_PASSAGES})"
-        return rarest([(first(self.db, sql, (word,))[0], word) for word in words], MAX_RANKED_PASSAGES)
+        return rarest(zip(self._holding(table, words), words, strict=True), MAX_RANKED_PASSAGES)
 
     def holding(self, words: Sequence[str]) -> tuple[int, list[int]]:
-        """Return how many passages there are, and how many hold each word, as far as it pays to count."""
-        sql = f"SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT {MAX_RANKED_PASSAGES})"
-        quoted = ('"' + searched(word).replace('"', "") + '"' for word in words)
-        counts = [first(self.db, sql, (word,))[0] for word in quoted]
-        return first(self.db, "SELECT count(*) FROM passages")[0], counts
+        """Return how many passages there are, and how many hold each word: of those that people vouch for, if any."""
+        return self._counted("words", map(_phrase, words))
 
-    def held(self, words: Sequence[str], most: int, only: Filter) -> dict[str, frozenset[str]]:
+    def holders(self, words: Sequence[str], most: int, only: Filter) -> dict[str, frozenset[str]]:
         """Return for each word the memories that hold it, at most so many: a quicker `matching` without ranks."""
         inside, values = self._inside(only, "+w.rowid")
-        sql = "SELECT DISTINCT p.document FROM words w JOIN passages p ON p.n = w.rowid"
-        sql = f"{sql} WHERE words MATCH ? {inside} LIMIT {most}"
-        quoted = ('"' + searched(word).replace('"', "") + '"' for word in words)
-        found = [[n for (n,) in rows(self.db, sql, (word, *values))] for word in quoted]
+        tables = [f"{prefix}words" for prefix in self._prefixes(only)]
+        select = "SELECT DISTINCT p.document FROM {0} w JOIN passages p ON p.n = w.rowid WHERE {0} MATCH ?"
+        asked = [f"{select.format(table)} {inside} LIMIT {most}" for table in tables]
+        found = [[n for sql in asked for (n,) in rows(self.db, sql, (_phrase(word), *values))][:most] for word in words]
         numbers = ", ".join(map(str, {n for several in found for n in several}))
         ids = dict(rows(self.db, f"SELECT n, id FROM documents WHERE n IN ({numbers})"))
         return {word: frozenset(ids[n] for n in several) for word, several in zip(words, found, strict=True)}
@@ -329,6 +391,16 @@ def comparable(facets: Facets) -> dict[str, str | int]:
         column: lined(value) if isinstance(value, tuple) else value.lower() if column in LOWERED else value
         for column, value in facets.__dict__.items()
     }
+
+
+def _phrase(word: str) -> str:
+    """Return a word as FTS5 asks for it."""
+    return '"' + searched(word).replace('"', "") + '"'
+
+
+def idf(rows: int, holding: int) -> float:
+    """Return FTS5's weight of a word that so many of all rows hold."""
+    return max(log((rows - holding + 0.5) / (holding + 0.5)), 0.0) or MIN_IDF
 
 
 def lined(names: Sequence[str]) -> str:

@@ -84,6 +84,12 @@ class View:
         ids = [row.id for row in self.catalogue.all() if bool(row.vouched) == vouched]
         return replace(only, ids=tuple(id for id in ids if not only.ids or id in only.ids) or ("",))
 
+    def groups(self) -> dict[bool | None, Filter]:
+        """Return what a store is asked for, by whether a person vouches for it: so that nothing crowds that out."""
+        if self.only.as_of or not self.catalogue.has_unvouched():
+            return {None: self.stored}
+        return {vouched: self.stored_if(vouched) for vouched in (True, False)}
+
     def row(self, id: str) -> Row | None:
         """Return the columns of a memory that the store found; None where it is outside the filter after all."""
         if self.only.as_of or self.only.trust or self.only.where:

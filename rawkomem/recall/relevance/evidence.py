@@ -200,7 +200,7 @@ class _Words:
 
 
 def _held(store: SearchStore, words: Sequence[str], only: Filter) -> dict[str, frozenset[str]]:
-    quick = getattr(store, "held", None)
+    quick = getattr(store, "holders", None)
     if quick:
         return dict(quick(words, MAX_HOLDING, only))
     return {word: frozenset(hit.id for hit in store.matching([word], MAX_HOLDING, only)) for word in words}

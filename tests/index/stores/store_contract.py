@@ -358,7 +358,37 @@ def many_changes_leave_what_a_fresh_store_holds(make) -> None:
     assert store.nearest(vector("m1 3"), 20, ANY) == fresh.nearest(vector("m1 3"), 20, ANY)
 
 
+def what_nobody_vouches_for_changes_no_score(make) -> None:
+    """Copies, floods and long texts; put, put again as vouched for and back, and dropped."""
+    source = random.Random(3)
+    texts = [" ".join(source.choices(("ape", "bee", "cat", "dog", "fox"), k=source.randint(1, 9))) for _ in range(60)]
+    kept = [_surrounded(f"m{n}", text) for n, text in enumerate(texts[:20])]
+    doubted = [_surrounded(f"u{n}", text * (n % 5), vouched=0) for n, text in enumerate(texts[20:])]
+    alone, store = make(), make()
+    alone.put(kept)
+    store.put([*doubted, *kept])
+    store.put([_surrounded(f"m{n}", text, vouched=0) for n, text in enumerate(texts[:5])])
+    store.put([_surrounded(f"u{n}", "ape") for n in range(3)])
+    store.put([*kept[:5], *doubted[:3]])
+    store.drop([f"u{n}" for n in range(10, 15)])
+    for words in (["ape"], ["bee", "cat", "none"], ["dog", "fox"]):
+        for around in (False, True):
+            wanted = alone.matching(words, 10, ANY, around)
+            assert wanted == store.matching(words, 10, Filter(vouched=1), around) != []
+            rest = store.matching(words, 60, Filter(unvouched=1), around)
+            assert rest and {hit.id[0] for hit in rest} == {"u"}
+            every = store.matching(words, 100, ANY, around)
+            assert [hit for hit in every if hit.id[0] == "m"] == alone.matching(words, 100, ANY, around)
+            assert len(every) == len([hit for hit in every if hit.id[0] == "m"]) + len(rest)
+
+
+def _surrounded(id: str, text: str, **fields) -> Document:
+    given = document(id, text, **fields)
+    return replace(given, passages=tuple(replace(passage, around=f"{text} bee ape") for passage in given.passages))
+
+
 CONTRACT = [
+    what_nobody_vouches_for_changes_no_score,
     what_is_put_is_found,
     an_empty_store_answers_nothing,
     what_is_put_again_is_replaced,

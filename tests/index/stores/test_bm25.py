@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rawkomem.index.stores.bm25 import bm25, idf, length, occurrences, phrases, row_terms, terms
-from rawkomem.index.stores.sqlite import TOKENIZER, searched
+from rawkomem.index.stores.bm25 import bm25, length, occurrences, phrases, row_terms, terms
+from rawkomem.index.stores.sqlite import TOKENIZER, idf, searched
 
 TABLE = f"""USING fts5 (head, text, content='', contentless_delete=1, tokenize="{TOKENIZER}")"""
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....model.filters import Filter
-from ..bm25 import K1, B, idf, phrases, row_terms
+from ..bm25 import K1, B, phrases, row_terms
 from ..documents import BODY, DEEP, REST, Hit
-from ..sqlite import SCALE, SCORE_DIGITS, pack, with_ties
+from ..sqlite import SCALE, SCORE_DIGITS, idf, pack, with_ties
 from .conditions import among, inside, quoted
-from .tables import BESIDE, DEEP_VECTORS, HELD, PASSAGES, PLACE, WORDS
+from .tables import BESIDE, DEEP_VECTORS, HELD, MAX_EXACT_PASSAGES, PASSAGES, PLACE, WORDS
 from .words import look_up, phrase_postings
 
 if TYPE_CHECKING:
@@ -39,6 +39,20 @@ def score_rows(found: Sequence[Postings], lengths: NDArray[np.int32], rows: int,
         shortness = K1 * (1 - B + B * lengths[numbers] / (tokens / rows))
         scores[numbers] += idf(rows, len(numbers)) * (times * (K1 + 1)) / (times + shortness)
     return scores.round(SCORE_DIGITS)
+
+
+def score_groups(found: Sequence[Postings], lengths: NDArray[np.int32], vouched: NDArray[np.bool_]) -> Scores:
+    """Return the BM25 of every row number; what nobody vouches for does not count for what somebody vouches for."""
+    scores = _score_known(found, lengths)
+    if not vouched[lengths >= 0].all():
+        inside = [(numbers[kept], times[kept]) for numbers, times in found for kept in [vouched[numbers]]]
+        scores[vouched] = _score_known(inside, np.where(vouched, lengths, np.int32(-1)))[vouched]
+    return scores
+
+
+def _score_known(found: Sequence[Postings], lengths: NDArray[np.int32]) -> Scores:
+    known = lengths[lengths >= 0]
+    return score_rows([own for own in found if len(own[0])], lengths, len(known), int(known.sum()))
 
 
 def best(scores: Scores, limit: int) -> NDArray[np.int64]:
@@ -85,11 +99,13 @@ class View:
         if tier == REST:
             conditions.append(among("id", self.shallow(self.depth()[1])))
         where = " AND ".join(filter(None, conditions))
+        few = bool(where) and table.count_rows() > MAX_EXACT_PASSAGES >= table.count_rows(where)
         seen: dict[int, dict[str, Any]] = {}
 
         def ask(most: int) -> list[tuple[int, float]]:
             asked = table.search(halves(fine), vector_column_name="vector").distance_type("l2")
             asked = asked.where(where, prefilter=True) if where else asked
+            asked = asked.bypass_vector_index() if few else asked
             asked = asked.nprobes(MAX_PROBES).refine_factor(REFINE_FACTOR).limit(most)
             found = asked.select([*(field.name for field in PLACE), "_distance"]).to_arrow().to_pylist()
             seen.update({row["n"]: row for row in found if row["_distance"] is not None})
@@ -108,8 +124,7 @@ class View:
         table = self._tables[BESIDE if around else WORDS]
         postings = look_up(table, {term for phrase in wanted for term in phrase}, lengths >= 0)
         found = [phrase_postings(phrase, postings, lambda n: self._row_terms(n, around)) for phrase in wanted]
-        known = lengths[lengths >= 0]
-        scores = score_rows([own for own in found if len(own[0])], lengths, len(known), int(known.sum()))
+        scores = score_groups(found, lengths, rows.vouched)
         if self._inside(only):
             scores[~self._mask(only)] = 0
         numbers = best(scores, limit)
@@ -118,7 +133,7 @@ class View:
     def rows(self) -> _Rows:
         """Return the places of all passages, read once."""
         if self._all is None:
-            columns = [*(field.name for field in PLACE), "words", "beside"]
+            columns = [*(field.name for field in PLACE), "words", "beside", "vouched"]
             found = self._tables[PASSAGES].search().select(columns).limit(None).to_arrow()
             self._all = _Rows(found, self._tables.state.next)
         return self._all
@@ -187,6 +202,7 @@ class _Rows:
         self._at = np.full(count, -1, dtype=np.int32)  # row number → where it stands in the table
         self._at[numbers] = np.arange(len(numbers), dtype=np.int32)
         self.words, self.beside = (self._by_number(table[name].to_numpy()) for name in ("words", "beside"))
+        self.vouched = self._by_number(table["vouched"].to_numpy()) == 1
 
     def _by_number(self, lengths: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return how many tokens each row number has; -1 where there is no such row."""

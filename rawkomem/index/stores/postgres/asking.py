@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ....model.filters import ALL_OF, ANY_OF, AT_LEAST, BEFORE, Filter, asked
-from ..bm25 import K1, MIN_IDF, B, phrases
+from ..bm25 import K1, B, phrases
 from ..documents import BODY, DEEP, REST, Hit
-from ..sqlite import MAX_RANKED_PASSAGES, SCALE, SCORE_DIGITS, pack, rarest
+from ..sqlite import MAX_RANKED_PASSAGES, MIN_IDF, SCALE, SCORE_DIGITS, pack, rarest
 from .rows import RENAMED, Vector, number_of, storable
 
 if TYPE_CHECKING:
@@ -89,18 +89,23 @@ def matching(
     rows, tokens = ("arounds", "around_tokens") if around else ("passages", "tokens")
     sql = f"""
         WITH everywhere AS MATERIALIZED ({_found(table, asked)}), found AS MATERIALIZED (
-            SELECT e.*, h.id FROM everywhere e JOIN holdings h ON h.clone = %(clone)s AND h.version = e.owner
-             WHERE e.times > 0
+            SELECT e.*, h.id, v.vouched FROM everywhere e JOIN holdings h ON h.clone = %(clone)s AND h.version = e.owner
+              JOIN versions v ON v.n = e.owner WHERE e.times > 0
+        ), counted AS (
+            SELECT 1 AS vouched, {rows} - unvouched_{rows} AS rows, {tokens} - unvouched_{tokens} AS tokens
+              FROM clones WHERE n = %(clone)s
+             UNION ALL SELECT 0, {rows}, {tokens} FROM clones WHERE n = %(clone)s
         ), telling AS MATERIALIZED (
-            SELECT f.phrase, ln((c.{rows} - f.held + 0.5::float8) / (f.held + 0.5::float8)) AS idf,
-                   c.{tokens}::float8 / c.{rows} AS average
-              FROM (SELECT phrase, count(*) AS held FROM found GROUP BY phrase) f JOIN clones c ON c.n = %(clone)s
+            SELECT f.phrase, c.vouched, ln((c.rows - f.held + 0.5::float8) / (f.held + 0.5::float8)) AS idf,
+                   c.tokens::float8 / c.rows AS average
+              FROM counted c JOIN LATERAL (SELECT phrase, count(*) AS held FROM found WHERE vouched >= c.vouched
+                                            GROUP BY phrase) f ON c.rows > 0
         ), ranked AS (
             SELECT f.owner, f.number, f.id,
                    round((sum(CASE WHEN t.idf > 0 THEN t.idf ELSE {MIN_IDF}::float8 END * (f.times * {K1 + 1}::float8)
                        / (f.times + {K1}::float8 * (1 - {B}::float8 + {B}::float8 * f.length / t.average))
                        ORDER BY f.phrase))::numeric, {SCORE_DIGITS})::float8 AS score
-              FROM found f JOIN telling t USING (phrase) GROUP BY f.owner, f.number, f.id
+              FROM found f JOIN telling t USING (phrase, vouched) GROUP BY f.owner, f.number, f.id
         )
         SELECT r.id, r.owner AS version, r.number, r.score FROM ranked r JOIN versions v ON v.n = r.owner
          WHERE true {where} ORDER BY r.score DESC, r.id, r.number LIMIT %(limit)s"""

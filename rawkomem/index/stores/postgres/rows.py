@@ -26,8 +26,23 @@ HALVES = [packed(">e", number) for number in (*range(128), *range(-128, 0))]  # 
 HIGH, LOW = (bytes(half[at] for half in HALVES) for at in (0, 1))
 
 
+HASHED = "vouched"  # what a hash is of, besides what it always was of: a version of before lacks that column
+
 # The facets that the table `versions` has (sql/0001_index.sql): a filter on any other arrives as ids.
-COLUMNS = ("id", "kind", "status", "importance", "created", "tags", "by", "type", "category", "entities", "session")
+COLUMNS = (
+    "id",
+    "kind",
+    "status",
+    "importance",
+    "created",
+    "tags",
+    "by",
+    "type",
+    "category",
+    "entities",
+    "session",
+    "vouched",
+)
 RENAMED = {"by": "agent"}  # facet → its column, where that has another name
 
 
@@ -86,7 +101,7 @@ class Version:
         plain = (d.kind, d.status, storable(self.document.title), d.importance, d.created)
         lower = (*names([d.by]), names(d.tags), *names([d.type, d.category]), names(d.entities), storable(d.session))
         said = (storable(d.by), [storable(tag) for tag in d.tags], storable(d.category))
-        return (storable(d.id), self.hash, *plain, *lower, *said, *sizes)
+        return (storable(d.id), self.hash, *plain, *lower, *said, *sizes, d.vouched)
 
 
 def versions_of(documents: Sequence[Document]) -> list[Version]:
@@ -98,7 +113,7 @@ def versions_of(documents: Sequence[Document]) -> list[Version]:
 def _hash(document: Document, vectors: Sequence[Vector]) -> bytes:
     """Return a hash of a version with its vectors: clones with other models or other terms must not get ours."""
     passages = [(p.text, p.field, p.heading, p.line, p.around) for p in document.passages]
-    said = (SPREADING, document.title, document.facets, passages)
+    said = (HASHED, SPREADING, document.title, document.facets, passages)
     return sha256(repr(said).encode() + b"".join(vectors)).digest()
 
 
