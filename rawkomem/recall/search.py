@@ -11,7 +11,7 @@ from .signals import Signals, find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ..index.catalogue import Row
     from ..index.stores.protocol import SearchStore
@@ -74,11 +74,13 @@ def search(
     return tuple(answers)
 
 
-def first_of(found: Iterable[Found], limit: int) -> tuple[Found, ...]:
+def first_of(
+    found: Iterable[Found], limit: int, score: Callable[[Found], float] = lambda item: item.score
+) -> tuple[Found, ...]:
     """Return the best results; those that nobody vouches for take no place of one that somebody vouches for."""
     kept: list[Found] = []
     vouched = 0
-    for place, item in enumerate(sorted(found, key=lambda item: (-item.score, not item.row.vouched))):
+    for place, item in enumerate(sorted(found, key=lambda item: (-score(item), not item.row.vouched))):
         if place < limit or (item.row.vouched and vouched < limit):
             kept.append(item)
             vouched += item.row.vouched

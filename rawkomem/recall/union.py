@@ -67,6 +67,7 @@ class Union:
         self._scales: dict[tuple[str, ...], dict[str, float]] = {}
         self._held: dict[str, dict[str, int]] = {}  # layer → word → passages that hold it
         self._rows: dict[str, int] = {}  # layer → passages
+        self._vouching: dict[str, bool] = {}  # layer → whether a person vouches for anything in it
 
     def shown(self, part: Part, id: str) -> str:
         """Return the id under which a layer's memory is shown: its own, unless that means another memory."""
@@ -143,10 +144,21 @@ class Union:
         counts = part.shared or self.doubting
         if sources.doubting and counts and self.ask(part, view.catalogue.has_unvouched, False):
             return view.stored_if(vouched)
-        if part.shared and not sources.doubting:
+        if part.shared and not self._vouches(part):
             return None if vouched else view.stored
-        mixed = counts and not sources.doubting  # of a personal layer: each memory tells by how it arrived
+        mixed = counts and not self._vouches(part)  # of a personal layer: each memory tells by how it arrived
         return view.stored if vouched or mixed else None
+
+    def _vouches(self, part: Part) -> bool:
+        """Return whether a person vouches for anything in a layer by a commit."""
+        if part.name not in self._vouching:
+            authors = part.sources.view.authors
+            self._vouching[part.name] = authors is not None and self.ask(part, authors.names_a_person, False)
+        return self._vouching[part.name]
+
+    def vouched(self) -> list[Part]:
+        """Return the layers that hold memories which count as vouched for."""
+        return [part for part in [*self.parts] if self.filter_of(part, VOUCHED) is not None]
 
     def spaces_of(self, part: Part) -> Spaces:
         """Return a layer's vector spaces; a question is embedded once in each."""
@@ -159,7 +171,8 @@ class Union:
     def scales(self, words: Sequence[str]) -> dict[str, float]:
         """Return what the BM25 of each layer is multiplied with: a word is as rare as it is in all layers together.
 
-        FTS5 takes any word of a layer with three passages for common. Stores that do not count words are left as is.
+        Layers in which nobody vouches for anything count for themselves only, where that matters. FTS5 takes any word
+        of a layer with three passages for common. Stores that do not count words are left as is.
         """
         key = tuple(words)
         if key not in self._scales:
@@ -170,10 +183,12 @@ class Union:
         counted = {part.name: self._counted(part, words) for part in [*self.parts]}
         if not all(rows for rows, _ in counted.values()):
             return {}
-        rows = sum(own for own, _ in counted.values())
-        holding = [sum(counts) for counts in zip(*(counts for _, counts in counted.values()), strict=True)]
+        vouched = {part.name for part in self.vouched()}
         scales = {}
         for name, (own_rows, counts) in counted.items():
+            beside = [counted[name], *(counted[other] for other in vouched if other != name)]
+            rows = sum(own for own, _ in beside)
+            holding = [sum(own) for own in zip(*(own for _, own in beside), strict=True)]
             pairs = [(idf(rows, total), idf(own_rows, own)) for total, own in zip(holding, counts, strict=True) if own]
             scales[name] = sum(of_all for of_all, _ in pairs) / sum(own for _, own in pairs) if pairs else 1.0
         return scales
@@ -224,9 +239,9 @@ class _LayeredSources(Sources):
         return [union.shown(union.first, id) for id in super().sample(count)]
 
     def count(self) -> int:
-        """Return how many memories there are in all layers, as words are counted in all of them."""
+        """Return how many memories there are in all layers, as words are counted in all that hold vouched ones."""
         union = self.view.union
-        return sum(union.ask(part, part.sources.count, 0) for part in union.parts)
+        return sum(union.ask(part, part.sources.count, 0) for part in union.vouched())
 
     def row(self, id: str) -> Row | None:
         return self.view.union.row_in(*self.view.union.place(id))

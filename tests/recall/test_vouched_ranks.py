@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rawkomem.files.layout import personal_root, user_config
+from rawkomem.files.start import make_personal_folder, plan_start, write_start
 from rawkomem.index.stores import sqlite as sqlite_store
 from rawkomem.model.entry import Entry
 from rawkomem.model.task import Task
@@ -54,9 +56,10 @@ LIMIT = 7  # results of a search: fewer than there are
 class Writer:
     """Writes random memories about few words, so that rarity and length decide the order."""
 
-    def __init__(self, seed: int, memories: Path):
+    def __init__(self, seed: int, memories: Path, prefix: str = "m"):
         self.random = random.Random(seed)
         self.memories = memories
+        self.prefix = prefix  # of ids
         self.titles: list[str] = []
         self.count = 0
 
@@ -67,7 +70,7 @@ class Writer:
         self.count += 1
         when = self.random.choice(("", self.words(1, 2), f"When working on the {self.words(2, 3)}", "a.c[xyz]+"))
         keys = {
-            "id": f"m{self.count}",
+            "id": f"{self.prefix}{self.count}",
             "title": title,
             "importance": self.random.choice(("low", "medium", "high", "critical")),
         }
@@ -142,3 +145,29 @@ def test_what_an_agent_adds_changes_no_rank(tmp_path, seed, monkeypatch):
         monkeypatch.setattr(sqlite_store, "HUGE_PASSAGES", 120)
         monkeypatch.setattr(sqlite_store, "MAX_RANKED_PASSAGES", 60)
     check(tmp_path, seed)
+
+
+@pytest.mark.parametrize("seed", range(cases(40, 2)))
+def test_nor_in_any_layer(tmp_path, tmp_path_factory, seed):
+    """People commit to the project and to their personal repository; a source is written by anybody."""
+    folders = [tmp_path, Path(personal_root()).parent, tmp_path_factory.mktemp("shared") / "team"]
+    make_personal_folder(str(folders[1]))
+    writers = []
+    for at, folder in enumerate(folders):
+        write_start(plan_start(str(folder)))
+        writers.append(Writer(100 * at + seed, folder / ".rawko" / "memories", prefix=f"layer{at}-"))
+        writers[at].by_person()
+    for folder in folders[:2]:
+        Git(folder)("init", "-q")
+        Git(folder).commit()
+    config = Path(user_config())
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(f"sources: [{folders[2]}]\n")
+    vouched = {f"layer{at}-{number}" for at, own in enumerate(writers[:2]) for number in range(1, own.count + 1)}
+    questions = [writers[0].words(1, 6) for _ in range(QUESTIONS)]
+    with Repository.open(str(tmp_path), via="agent", warn=lambda text: None, layers=True) as repository:
+        before = seen(repository, questions, vouched)
+        assert {id.partition("-")[0] for told in before for id, *_ in told} == {"layer0", "layer1"}
+        for writer in writers:
+            writer.by_agent()
+        assert seen(repository, questions, vouched) == before, f"seed {seed}"

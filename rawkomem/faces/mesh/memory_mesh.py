@@ -13,7 +13,7 @@ from ...model.errors import BadInput, NotFound
 from ...model.record import replace
 from ...recall.cache import MAX_ANSWERS, TIME_TO_LIVE_S
 from ...recall.filters import filter_of
-from ...recall.search import Found
+from ...recall.search import Found, first_of
 from ...recall.show.labels import labels_by_id
 from ...repository import Repository
 from ...state.changes.heritage import MAX_LEVELS, plan_heritage
@@ -145,7 +145,7 @@ class SyncMemoryMesh:
         limit = checked_limit(asked.limit)
         only = filter_of(filter=asked.filter)
         found = self.repository.core.look([query], CANDIDATES_PER_RESULT * limit, only, cached=asked.use_cache)[0].found
-        ranked = sorted(found, key=lambda item: (-item.signals.ranks, item.row.id))[:limit]
+        ranked = first_of(sorted(found, key=lambda item: item.row.id), limit, lambda item: item.signals.ranks)
         best = (ranked[0].signals.ranks, ranked[0].relevance) if ranked else (0.0, 0.0)
         self.repository.core.note_recalls([(query, len(ranked), *best)], limit, asked.filter)
         if ranked and self.options.enable_memory:
