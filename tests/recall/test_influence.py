@@ -5,6 +5,7 @@ from __future__ import annotations
 from rawkomem.model.record import replace
 from rawkomem.model.task import Task
 from rawkomem.recall.order import in_order
+from tests import hostile
 
 from .test_verified import text, write
 
@@ -77,3 +78,33 @@ def test_others_do_not_take_the_place_of_what_a_rule_names(git, memories, reposi
     assert {item.memory.id for item in repository.inject(TASK, limit=2).items} == {"rule", "detail"}
     write(memories, other=text("Login page", "Fix the login page."))
     assert {item.memory.id for item in repository.inject(TASK, limit=2).items} == {"rule", "detail"}
+
+
+def test_others_do_not_spend_the_budget_for_regexes(git, memories, repository):
+    write(memories, one=text("Queue", "Restart the queue.", whenToUse=r"'f.x\s+the\s+log.n'"))
+    git.commit()
+    before = confidences(repository)
+    hostile.expensive_regexes(memories, 20)
+    after = confidences(repository)
+    assert {id: after[id] for id in before} == before and repository.warnings
+
+
+def test_others_are_no_surroundings(git, memories, repository):
+    write(memories, one=text("Cookie rules", RULE))
+    git.commit()
+    found = repository.search("cookie")
+    (memories / "one.md").write_text(
+        f"{text('Cookie rules', RULE)}\n---\n\n{text('Other', 'Cookie, cookie and cookie.')}"
+    )
+    again = [item for item in repository.search("cookie") if item.row.id == "one"]
+    assert [item.signals for item in again] == [item.signals for item in found] and len(repository.list()) == 2
+
+
+def test_others_take_no_place_in_a_search(git, memories, repository):
+    write(memories, **{name: text(f"Cookie rules {name}", RULE) for name in ("one", "two", "three")})
+    git.commit()
+    before = repository.search("fix the login page", 2)
+    write(memories, **{f"u{n}": text(f"Login page fix {n}", "Fix the login page.") for n in range(20)})
+    after = repository.search("fix the login page", 2)
+    assert [item for item in after if item.row.vouched] == before
+    assert [item.row.vouched for item in after] == [1, 0, 1]  # the best two of all, then the one whose place was taken

@@ -88,6 +88,17 @@ def test_many_new_memories_send_questions_back_to_the_first_tier(auto, memories)
     assert auto.store.status().tier.startswith("minilm")
 
 
+def test_new_memories_that_nobody_vouches_for_do_not(auto, memories, git):
+    git.commit()
+    auto.store.deepen()
+    before = auto.search("restoring lost data")
+    for number in range(6):
+        write(memories, f"new{number}", f"Lost data is restored, number {number}.")
+    after = auto.search("restoring lost data")
+    assert [found for found in after if found.row.vouched] == before and len(after) > len(before)
+    assert auto.store.status().tier.startswith("minilm")
+
+
 def test_an_edited_memory_gets_new_vectors_and_the_others_keep_theirs(auto, memories):
     auto.store.deepen()
     before = {(id, number): vector for id, number, vector, _ in held(auto)}

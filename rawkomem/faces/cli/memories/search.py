@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....recall.filters import filter_of
 from ....recall.question import question_of
-from ....recall.search import Found, contributions, snippet
+from ....recall.search import Found, contributions, first_of, snippet
 from ....recall.show.labels import from_layer
 from ....repository import Repository
 from ....text.clean import one_line
@@ -29,7 +29,7 @@ def run(
         return
     if found and not any(item.fits for item in found):
         note("nothing fits; the nearest are:")
-        found = found[:MAX_NEAREST]
+        found = first_of(found, MAX_NEAREST)
     words = question_of(" ".join(arguments)).query_words
     for number, item in enumerate(found, 1):
         show(number, item, words)
