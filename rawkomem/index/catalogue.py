@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry, Memory
 
-SCHEMA_VERSION = "11"
+SCHEMA_VERSION = "12"
 UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
 MAX_NAME_CHARS = 4_096  # characters that anybody may mean a memory by: a path's limit; SQLite gives up on long patterns
 
@@ -47,6 +47,7 @@ CREATE INDEX entries_target ON entries (target, id);
 CREATE TABLE memories (id TEXT PRIMARY KEY, kind TEXT, status TEXT, title TEXT, importance TEXT, created INTEGER,
                        updated INTEGER, by TEXT, path TEXT, line INTEGER, valid_from INTEGER, valid_until INTEGER,
                        vouched INTEGER, waiting INTEGER, doc TEXT, digest TEXT) WITHOUT ROWID;
+CREATE INDEX memories_status ON memories (status, id, vouched);
 CREATE INDEX memories_vouched ON memories (vouched) WHERE vouched = 0;
 CREATE INDEX memories_waiting ON memories (waiting) WHERE waiting > 0;
 CREATE INDEX memories_path ON memories (path, line);

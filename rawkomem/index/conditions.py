@@ -53,8 +53,8 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
     among = f"start IN ({', '.join('?' * len(starts))}) AND " if len(starts) <= MAX_STARTS else ""
     sql = (
         "SELECT memory, packed FROM conditions JOIN memories ON memories.id = conditions.memory"
-        f" WHERE (n IN (SELECT condition FROM triggers WHERE {among}instr(?, key) > 0)"
-        f" OR n IN (SELECT condition FROM stems WHERE stem IN ({', '.join('?' * len(stems))})))"
+        f" WHERE n IN (SELECT condition FROM triggers WHERE {among}instr(?, key) > 0"
+        f" UNION ALL SELECT condition FROM stems WHERE stem IN ({', '.join('?' * len(stems))}))"
         f" ORDER BY vouched DESC, n LIMIT {MAX_TRIGGERED}"
     )
     found: dict[str, Fired] = {}

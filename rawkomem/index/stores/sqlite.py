@@ -16,10 +16,10 @@ search, because they keep the k best of a scan in a list that is searched k time
 from __future__ import annotations
 
 import sys
-from array import array
 from itertools import count
 
 from ...model.filters import ALL_OF, ANY_OF, AT_LEAST, FILTER_FIELDS, Facets, Filter, asked
+from ...model.record import unchecked
 from .database import first, rows
 from .documents import BODY, DEEP, FIRST, REST, Document, Hit, Passage
 
@@ -59,7 +59,8 @@ CREATE TABLE documents (n INTEGER PRIMARY KEY, {", ".join(COLUMNS)}, UNIQUE (id)
 CREATE INDEX documents_status ON documents (status);
 CREATE TABLE passages (n INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER, field TEXT, alone INTEGER,
                        heading TEXT, line INTEGER, text TEXT);
-CREATE INDEX passages_document ON passages (document);
+CREATE INDEX passages_place ON passages (n, document, number, field, alone);
+CREATE INDEX passages_document ON passages (document, number, field);
 CREATE VIRTUAL TABLE words USING fts5 (head, text, content='', contentless_delete=1, tokenize="{TOKENIZER}");
 CREATE VIRTUAL TABLE around USING fts5 (head, text, content='', contentless_delete=1, tokenize="{TOKENIZER}");
 CREATE TABLE fine (n INTEGER PRIMARY KEY, vector BLOB);
@@ -68,6 +69,7 @@ CREATE TABLE deep_fine (n INTEGER PRIMARY KEY, vector BLOB);
 CREATE TABLE deep_coarse (n INTEGER PRIMARY KEY, bits BLOB);
 CREATE TABLE shallow (document INTEGER PRIMARY KEY);
 """
+PLACES = "passages p INDEXED BY passages_place"  # an eighth of the pages of `passages`, which hold the texts
 TABLES = ("documents", "passages", "words", "around", "fine", "coarse", "deep_fine", "deep_coarse", "shallow")
 
 
@@ -252,7 +254,7 @@ class SqliteStore:
     def held(self, words: Sequence[str], most: int, only: Filter) -> dict[str, frozenset[str]]:
         """Return for each word the memories that hold it, at most so many: a quicker `matching` without ranks."""
         inside, values = self._inside(only, "+w.rowid")
-        sql = "SELECT DISTINCT p.document FROM words w JOIN passages p ON p.n = w.rowid"
+        sql = f"SELECT DISTINCT p.document FROM words w JOIN {PLACES} ON p.n = w.rowid"
         sql = f"{sql} WHERE words MATCH ? {inside} LIMIT {most}"
         quoted = ('"' + searched(word).replace('"', "") + '"' for word in words)
         found = [[n for (n,) in rows(self.db, sql, (word, *values))] for word in quoted]
@@ -262,21 +264,23 @@ class SqliteStore:
 
     def compared(self, vectors: Sequence[bytes], ids: Sequence[str], tier: str, most: int) -> list[list[Compared]]:
         """Return for each vector its cosine with passages of these memories: a quicker `nearest` without ranks."""
-        asked = [fine for fine, _ in map(pack, vectors)]
+        asked = [quantized(memoryview(vector).cast("f")) for vector in vectors]
         known = [any(fine) for fine in asked]
         if not any(known):
             return [[] for _ in vectors]
-        distances = ", ".join(["vec_distance_l2(vec_int8(f.vector), vec_int8(?))"] * len(asked))
+        measured = ", ".join(["vec_distance_l2(vec_int8(f.vector), vec_int8(?))"] * len(asked))
         fine = "deep_fine" if tier == DEEP else "fine"
         sql = (
-            f"SELECT d.id, p.number, p.field, {distances} FROM documents d JOIN passages p ON p.document = d.n"
+            f"SELECT d.id, p.number, p.field, {measured} FROM documents d JOIN passages p ON p.document = d.n"
             f" JOIN {fine} f ON f.n = p.n WHERE d.id IN ({', '.join('?' * len(ids))}) LIMIT {most}"
         )
-        found: list[list[Compared]] = [[] for _ in asked]
-        for id, number, field, *others in rows(self.db, sql, (*asked, *ids)):
-            for hits, distance in zip(found, others, strict=True):
-                hits.append((id, number, field, 1 - distance * distance / (2 * SCALE * SCALE)))
-        return [hits if is_known else [] for hits, is_known in zip(found, known, strict=True)]
+        found = rows(self.db, sql, (*asked, *ids))
+        if not found:
+            return [[] for _ in vectors]
+        id, number, field, *distances = zip(*found, strict=True)
+        cosines = ([1 - d * d / (2 * SCALE * SCALE) for d in own] for own in distances)
+        hits = (zip(id, number, field, own, strict=True) for own in cosines)
+        return [list(own) if is_known else [] for own, is_known in zip(hits, known, strict=True)]
 
     def passage(self, id: str, number: int) -> str:
         sql = "SELECT p.text FROM passages p JOIN documents d ON d.n = p.document WHERE d.id = ? AND p.number = ?"
@@ -298,9 +302,12 @@ class SqliteStore:
 
     def _hits(self, found: Iterable[tuple[int, float]], limit: int) -> list[Hit]:
         scores = dict(found)
-        sql = "SELECT p.n, d.id, p.number, p.field, p.alone FROM passages p JOIN documents d ON d.n = p.document"
+        sql = f"SELECT p.n, d.id, p.number, p.field, p.alone FROM {PLACES} JOIN documents d ON d.n = p.document"
         places = rows(self.db, f"{sql} WHERE p.n IN ({', '.join(map(str, scores))})")
-        hits = [Hit(id, number, scores[n], field, bool(alone)) for n, id, number, field, alone in places]
+        hits = [
+            unchecked(Hit, id=id, passage=number, score=scores[n], field=field, alone=bool(alone))
+            for n, id, number, field, alone in places
+        ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
 
 
@@ -394,7 +401,14 @@ def pack_all(vectors: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
 
 def pack(vector: bytes) -> tuple[bytes, bytes]:
     """Return a float32 vector as int8 and as bits, as the tables `fine` and `coarse` hold it."""
-    numbers = array("f", vector)
-    fine = array("b", [max(-127, min(127, round(number * SCALE))) for number in numbers])
-    bits = int("".join("1" if number > 0 else "0" for number in numbers), 2)
-    return fine.tobytes(), bits.to_bytes(len(numbers) // 8, "big")
+    numbers = memoryview(vector).cast("f")
+    bits = int("".join(["1" if number > 0 else "0" for number in numbers]), 2)
+    return quantized(numbers), bits.to_bytes(len(numbers) // 8, "big")
+
+
+def quantized(numbers: Sequence[float]) -> bytes:
+    """Return the numbers of a vector as int8."""
+    whole = [round(number * SCALE) for number in numbers]
+    if max(whole) > 127 or min(whole) < -127:
+        whole = [max(-127, min(127, number)) for number in whole]
+    return bytes([number & 0xFF for number in whole])

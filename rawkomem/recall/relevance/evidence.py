@@ -120,28 +120,35 @@ def _compared(
 ) -> dict[str, Values]:  # fmt: skip
     found: dict[str, Values] = {}
     closest: dict[str, dict[int, float]] = {}  # memory → passage → cosine with the sentence closest to it
+    unusual: dict[str, float] = {}
+    condition: dict[str, float] = {}  # memory → cosine of its closest condition that is a sentence
     usual = frozenset(sample)
     for hits in _cosines(sources.store, embedded(sources.spaces, embedder, question.sentences), ids, tier):
         common = _usual([cosine for id, _, _, cosine in hits if id in usual])
+        near = [hit for hit in hits if hit[0] in spoken]
         first_condition: dict[str, int] = {}
-        for id, number, field, _ in hits:
+        for id, number, field, _ in near:
             if field == WHEN and number < first_condition.get(id, MAX_COMPARED):
                 first_condition[id] = number
-        for id, number, field, cosine in hits:
-            if id not in spoken:
-                continue
-            values = found.get(id)
-            if values is None:
-                values = found[id] = {"meaning": -1.0, "unusual": -9.0, "condition_meaning": 0.0}
-                closest[id] = {}
-            closest[id][number] = max(closest[id].get(number, -1.0), cosine)
-            values["meaning"] = max(values["meaning"], cosine)
-            values["unusual"] = max(values["unusual"], (cosine - common.mean) / common.spread)
-            if field == WHEN and cosine > values["condition_meaning"] and number - first_condition[id] in spoken[id]:
-                values["condition_meaning"] = cosine
+        best: dict[str, float] = {}
+        for id, number, field, cosine in near:
+            own = closest.setdefault(id, {})
+            if cosine > own.get(number, -1.0):
+                own[number] = cosine
+            if cosine > best.get(id, -1.0):
+                best[id] = cosine
+            if field == WHEN and cosine > condition.get(id, 0.0) and number - first_condition[id] in spoken[id]:
+                condition[id] = cosine
+        for id, cosine in best.items():
+            unusual[id] = max(unusual.get(id, -9.0), (cosine - common.mean) / common.spread)
     for id, cosines in closest.items():
         best_two = sorted(cosines.values())[-2:]
-        found[id]["agreement"] = best_two[0]  # of the second closest passage, or condition
+        found[id] = {
+            "meaning": best_two[-1],
+            "unusual": unusual.get(id, -9.0),
+            "condition_meaning": condition.get(id, 0.0),
+            "agreement": best_two[0],  # of the second closest passage, or condition
+        }
     return found
 
 
