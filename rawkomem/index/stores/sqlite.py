@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     Scored = tuple[int, float]  # row number, distance or score
     Placed = tuple[int, int, int, str, Passage]  # row number, row number of the document, place in it, head, passage
     Compared = tuple[str, int, str, float]  # memory, passage, field, cosine
+    Holders = tuple[int, frozenset[str]]  # how many memories hold a word, and some of them
 
 MAX_COMPONENT = 0.3  # components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
 SCALE = 127 / MAX_COMPONENT
@@ -251,16 +252,18 @@ class SqliteStore:
         counts = [first(self.db, sql, (word,))[0] for word in quoted]
         return first(self.db, "SELECT count(*) FROM passages")[0], counts
 
-    def held(self, words: Sequence[str], most: int, only: Filter) -> dict[str, frozenset[str]]:
-        """Return for each word the memories that hold it, at most so many: a quicker `matching` without ranks."""
+    def holders(self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]) -> dict[str, Holders]:
+        """Return for each word how many memories hold it, of at most so many, and which of `among` are among these."""
         inside, values = self._inside(only, "+w.rowid")
         sql = f"SELECT DISTINCT p.document FROM words w JOIN {PLACES} ON p.n = w.rowid"
         sql = f"{sql} WHERE words MATCH ? {inside} LIMIT {most}"
         quoted = ('"' + searched(word).replace('"', "") + '"' for word in words)
         found = [[n for (n,) in rows(self.db, sql, (word, *values))] for word in quoted]
-        numbers = ", ".join(map(str, {n for several in found for n in several}))
-        ids = dict(rows(self.db, f"SELECT n, id FROM documents WHERE n IN ({numbers})"))
-        return {word: frozenset(ids[n] for n in several) for word, several in zip(words, found, strict=True)}
+        ids = dict(rows(self.db, f"SELECT n, id FROM documents WHERE id IN ({', '.join('?' * len(among))})", among))
+        return {
+            word: (len(several), frozenset(ids[n] for n in several if n in ids))
+            for word, several in zip(words, found, strict=True)
+        }
 
     def compared(self, vectors: Sequence[bytes], ids: Sequence[str], tier: str, most: int) -> list[list[Compared]]:
         """Return for each vector its cosine with passages of these memories: a quicker `nearest` without ranks."""
