@@ -358,10 +358,10 @@ class _LayeredStore:
             if space is None:
                 continue
 
-            def ask(part: Part = part, own: dict[str, str] = own, space: Embedder = space) -> Near:
-                return compared(part.sources.store, space.embed(vectors), tuple(own), tier)
-
-            for several, near in zip(found, self._union.ask(part, ask, [[] for _ in vectors]), strict=True):
+            nothing: Near = [[] for _ in vectors]
+            asked = part.sources.store, space.embed(vectors), tuple(own), tier
+            hits = self._union.ask(part, lambda asked=asked: compared(*asked), nothing)  # type: ignore[misc]
+            for several, near in zip(found, hits, strict=True):
                 several += [(own[id], number, field, cosine) for id, number, field, cosine in near]
         return found
 
@@ -374,10 +374,10 @@ class _LayeredStore:
             if inside is None:
                 continue
 
-            def ask(part: Part = part, own: dict[str, str] = own, inside: Filter = inside) -> dict[str, Holders]:
-                return holders_of(part.sources.store, words, inside, tuple(own))
-
-            for word, (count, ids) in self._union.ask(part, ask, {}).items():
+            nothing: dict[str, Holders] = {}
+            asked = part.sources.store, words, inside, tuple(own)
+            held = self._union.ask(part, lambda asked=asked: holders_of(*asked), nothing)  # type: ignore[misc]
+            for word, (count, ids) in held.items():
                 before, shown = found[word]
                 found[word] = (min(most, before + count), shown | {own[id] for id in ids})
         return found

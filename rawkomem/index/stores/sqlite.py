@@ -45,7 +45,7 @@ MAX_RANKED_PASSAGES = 5_000  # passages of a huge index that words are ranked in
 MAX_EXACT_PASSAGES = 4_000  # passages; an exact scan of more takes longer than all the rest of a search
 COARSE_CANDIDATES = 200  # that get an exact distance: they hold 98 % of the true top 10 and 99.7 % of the top 1
 SPARE_ROWS = 32  # rows asked for beyond the limit: enough to see the end of most ties
-SPARE_CANDIDATES = 400  # bits that differ are few whole numbers: many passages tie with the last candidate
+SPARE_CANDIDATES = 128  # bits that differ are few whole numbers: many passages tie with the last candidate
 BULK_VECTORS = 64  # vectors; below it importing numpy costs more than it saves
 SCORE_DIGITS = 12  # decimal digits of a BM25 score: stores add its parts in different orders, and equals stay equal
 # Marks are part of a token, because they are vowels in many scripts; so are emoji, which `searched` sets apart.

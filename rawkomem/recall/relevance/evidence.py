@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 MAX_WORDS = 12  # of an ask that are looked up, the rarest first
 MAX_HOLDING = 100  # memories with a word that are counted: more say that it is common here
-NOBODY = (0, frozenset())  # no memory holds a word
+NOBODY: Holders = (0, frozenset())  # no memory holds a word
 MAX_COMPARED = 2_000  # passages of the candidates and the sample that a sentence is compared with
 USUAL_MEMORIES = 40  # of a repository: in a smaller one each memory is likelier to be meant
 SAMPLE_MEMORIES = 40  # whose closeness to a prompt counts as usual
@@ -218,7 +218,7 @@ def holders_of(store: SearchStore, words: Sequence[str], only: Filter, ids: Sequ
     if quick:
         return dict(quick(words, MAX_HOLDING, only, ids))
     found = {word: {hit.id for hit in store.matching([word], MAX_HOLDING, only)} for word in words}
-    return {word: (len(holding), holding.intersection(ids)) for word, holding in found.items()}
+    return {word: (len(holding), frozenset(holding.intersection(ids))) for word, holding in found.items()}
 
 
 class _Terms:
