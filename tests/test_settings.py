@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from rawkomem.exchange.sinks.config import EVENTS
 from rawkomem.files.layout import Layout, user_cache, user_config, user_repository_config
 from rawkomem.model.errors import BadInput
+from rawkomem.model.user_settings import EVENTS
 from rawkomem.repository.settings import Settings, load_settings
 from rawkomem.repository.settings.table import BOTH, REMOVED, ROWS, rows_by_key
 from tests.conftest import ROOT

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from typing import TYPE_CHECKING
+import _thread
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ class Cached:
         self.inner = inner
         self._size = size
         self._known: dict[str, bytes] = {}  # least recently used first
-        self._lock = threading.Lock()
+        self._lock = _thread.allocate_lock()  # `threading` would make a cold command wait at its end
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return what the other embedder returns."""

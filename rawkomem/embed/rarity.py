@@ -31,6 +31,6 @@ class Rarity:
     def _rate(self, row: int) -> float:
         if row < 0:
             return 1.0
-        length = math.sqrt(sum(number * number for number in memoryview(self._vectors.row(row)).cast("b")))
+        length = math.sqrt(sum([number * number for number in memoryview(self._vectors.row(row)).cast("b")]))
         said = math.log(max(1.0, length * self._vectors.weight(row)))
         return max(MIN_RARITY, min(1.0, (said - COMMONEST) / (RAREST - COMMONEST)))

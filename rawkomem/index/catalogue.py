@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..model.entry import Entry, Memory
 
-SCHEMA_VERSION = "12"
+SCHEMA_VERSION = "13"
 UNREAD = "unread"  # stamp of a file whose last reading is not to be trusted: what it said before stays until the next
 MAX_NAME_CHARS = 4_096  # characters that anybody may mean a memory by: a path's limit; SQLite gives up on long patterns
 
@@ -47,6 +47,7 @@ CREATE INDEX entries_target ON entries (target, id);
 CREATE TABLE memories (id TEXT PRIMARY KEY, kind TEXT, status TEXT, title TEXT, importance TEXT, created INTEGER,
                        updated INTEGER, by TEXT, path TEXT, line INTEGER, valid_from INTEGER, valid_until INTEGER,
                        vouched INTEGER, waiting INTEGER, doc TEXT, digest TEXT) WITHOUT ROWID;
+CREATE INDEX memories_state ON memories (id, status, vouched);
 CREATE INDEX memories_vouched ON memories (vouched) WHERE vouched = 0;
 CREATE INDEX memories_waiting ON memories (waiting) WHERE waiting > 0;
 CREATE INDEX memories_path ON memories (path, line);
@@ -62,6 +63,7 @@ CREATE TABLE claims (memory TEXT PRIMARY KEY, subject TEXT, predicate TEXT) WITH
 CREATE INDEX claims_about ON claims (subject, predicate);
 CREATE TABLE conflicts (memory TEXT, other TEXT, PRIMARY KEY (memory, other)) WITHOUT ROWID;
 """
+STATES = "memories INDEXED BY memories_state"  # a few pages; those of `memories` hold whole memories
 TABLES = ("meta", "files", "entries", "memories", "conditions", "triggers", "stems", "claims", "conflicts")
 AUTHORSHIP_TABLES = ("introduced", "committed", "vouched", "authorship")  # made by views/authors.py, in the same file
 
@@ -230,18 +232,22 @@ class Catalogue:
         found = first(self.db, f"SELECT {COLUMNS} FROM memories WHERE id = ?", (id,))
         return Row(*found) if found else None
 
+    def known(self, ids: Sequence[str]) -> set[str]:
+        """Return those of the ids that memories have."""
+        return set(self._texts(f"SELECT id FROM {STATES} WHERE id IN ({', '.join('?' * len(ids))})", *ids))
+
     def all(self) -> list[Row]:
         """Return all memories, newest first."""
         return [Row(*row) for row in rows(self.db, f"SELECT {COLUMNS} FROM memories ORDER BY updated DESC, id")]
 
     def sample(self, count: int, vouched: bool) -> list[str]:
         """Return the ids of so many memories in use, spread evenly over all ids; `vouched`: of those vouched for."""
-        ids = self._texts(f"SELECT id FROM memories WHERE {_in_use(vouched)} ORDER BY id")
+        ids = self._texts(f"SELECT id FROM {STATES} WHERE {_in_use(vouched)} ORDER BY id")
         return [ids[at * len(ids) // count] for at in range(count)] if len(ids) > count else ids
 
     def count(self, vouched: bool) -> int:
         """Return how many memories are in use; `vouched`: of those vouched for."""
-        (count,) = first(self.db, f"SELECT count(*) FROM memories WHERE {_in_use(vouched)}")
+        (count,) = first(self.db, f"SELECT count(*) FROM {STATES} WHERE {_in_use(vouched)}")
         return int(count)
 
     def count_stored(self) -> int:
@@ -261,6 +267,10 @@ class Catalogue:
     def doc(self, id: str) -> str:
         """Return a whole memory as JSON; empty when unknown."""
         return self._text("SELECT doc FROM memories WHERE id = ?", id)
+
+    def docs_of(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return id → whole memory as JSON of those of the ids that memories have."""
+        return dict(rows(self.db, f"SELECT id, doc FROM memories WHERE id IN ({', '.join('?' * len(ids))})", ids))
 
     def holds(self, text: str) -> bool:
         """Tell whether any memory holds this text, in any case."""

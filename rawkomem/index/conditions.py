@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..model.record import replace
 from ..text.condition import PATHS, PIECES, REFUSED, WORDS, Condition, pack, read_condition, trigger, unpack
 from ..text.when import fires
+from .catalogue import STATES
 from .stores.database import rows
 
 TYPE_CHECKING = False
@@ -53,9 +54,9 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
     starts = _starts(situation.lower)
     among = f"start IN ({', '.join('?' * len(starts))}) AND " if len(starts) <= MAX_STARTS else ""
     sql = (
-        "SELECT memory, packed FROM conditions JOIN memories ON memories.id = conditions.memory"
-        f" WHERE (n IN (SELECT condition FROM triggers WHERE {among}instr(?, key) > 0)"
-        f" OR n IN (SELECT condition FROM stems WHERE stem IN ({', '.join('?' * len(stems))})))"
+        f"SELECT memory, packed FROM conditions JOIN {STATES} ON memories.id = conditions.memory"
+        f" WHERE n IN (SELECT condition FROM triggers WHERE {among}instr(?, key) > 0"
+        f" UNION ALL SELECT condition FROM stems WHERE stem IN ({', '.join('?' * len(stems))}))"
         f" ORDER BY vouched DESC, n LIMIT {MAX_TRIGGERED}"
     )
     found: dict[str, Fired] = {}

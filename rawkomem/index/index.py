@@ -17,7 +17,6 @@ from ..text.chunk import CHUNKER
 from ..text.count import count
 from ..text.language import language_code
 from .catalogue import SCHEMA_VERSION, Catalogue, own_inode
-from .report import SyncReport
 from .stores.database import BROKEN, in_memory, index_path, open_database, remove_database
 from .stores.sqlite import COLUMNS, SqliteStore
 from .views.authors import Authors
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     import apsw
 
     from ..embed.protocol import Embedder
+    from .report import SyncReport
     from .stores.protocol import OutsideStore, SearchStore
 
     T = TypeVar("T")
@@ -224,6 +224,8 @@ class Index:
         started = time.monotonic()
         seen = sweep(self.layout)
         if self.is_fresh(seen):
+            from .report import SyncReport  # a question needs none
+
             return SyncReport(files=seen.files, seconds=time.monotonic() - started)
         return self.sync(progress)
 

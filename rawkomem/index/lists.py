@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..model.entry import Memory
 from ..model.filters import asked, holds
 from ..model.kinds import IMPORTANCE
-from ..state.facets import facets_of, is_valid
+from ..model.record import unchecked
+from ..state.facets import facet_of, is_valid
 from ..text.quick_json import read_json
 from .catalogue import Row
 
@@ -27,7 +28,7 @@ def memory_of(doc: str) -> Memory:
     for name in TUPLES:
         fields[name] = tuple(fields[name])
     fields["links"] = tuple((kind, id) for kind, id in fields["links"])
-    return Memory(**fields)
+    return unchecked(Memory, **fields)
 
 
 def known_memory(catalogue: Catalogue, id: str) -> Memory | None:
@@ -45,8 +46,7 @@ def passes(memory: Memory, only: Filter, at: int, trust: Callable[[Memory], floa
     """Return whether a memory, as it stands at a time, passes a filter; `trust` tells how far it is believed."""
     if only.current and not is_valid(memory, at):
         return False
-    facets = facets_of(memory)
-    if not all(holds(field, wanted, getattr(facets, field.column)) for field, wanted in asked(only)):
+    if not all(holds(field, wanted, facet_of(memory, field.column)) for field, wanted in asked(only)):
         return False
     return not only.trust or trust(memory) >= only.trust
 

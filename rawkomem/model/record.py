@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 else:
     MISSING = object()
+    FEW_RECORDS = 30  # of one class, from which on a compiled __init__ takes less time
 
     def record(cls):
         """Turn an annotated class into an immutable value with ==, hash and repr.
@@ -29,7 +30,7 @@ else:
         names = tuple(cls.__annotations__)
         cls.__check__ = cls.__dict__.get("__check__", {})
         cls.__defaults__ = defaults = {name: getattr(cls, name, MISSING) for name in names}
-        cls.__init__ = _init_when_first_used(cls, names, defaults)
+        cls.__init__ = _init_until_often_used(cls, names, defaults)
         cls.__fields__ = names
         cls.__setattr__ = cls.__delattr__ = _refuse
         cls.__eq__ = _equal
@@ -38,10 +39,25 @@ else:
         cls.__match_args__ = names
         return cls
 
-    def _init_when_first_used(cls, names, defaults):
-        """Compiling an __init__ takes 0.1 ms; of a command's thirty records, most are never made."""
+    def _init_until_often_used(cls, names, defaults):
+        """Compiling an __init__ takes 0.1 ms; of a command's records, most are made a few times or never."""
+        made, needed = 0, [name for name in names if defaults[name] is MISSING]
 
         def __init__(self, *given, **named):
+            nonlocal made
+            made += 1
+            if made < FEW_RECORDS and len(given) <= len(names):
+                fields = {**defaults, **dict(zip(names, given, strict=False)), **named}
+                twice = named.keys() & names[: len(given)]
+                if not twice and len(fields) == len(names) and all(fields[name] is not MISSING for name in needed):
+                    self.__dict__.update(fields)
+                    if cls.__check__:
+                        _check(self)
+                    return
+            _compile()
+            cls.__init__(self, *given, **named)
+
+        def _compile():
             args = ", ".join(name if defaults[name] is MISSING else f"{name}=_d[{name!r}]" for name in names)
             body = "; ".join(f"_set({name!r}, {name})" for name in names)
             body += "; _check(self)" if cls.__check__ else ""
@@ -49,7 +65,6 @@ else:
             exec(f"def __init__(self, {args}):\n _set = self.__dict__.__setitem__; {body}", scope)
             cls.__init__ = scope["__init__"]
             cls.__init__.__qualname__ = f"{cls.__name__}.__init__"
-            cls.__init__(self, *given, **named)
 
         return __init__
 

@@ -6,7 +6,6 @@ import math
 
 from ..model.clock import DAY
 from ..model.record import record
-from ..state.belief.trust import Standing, explain_trust
 from ..state.facets import type_of
 from ..text.condition import WORDS
 from ..text.count import count
@@ -110,6 +109,8 @@ def _specialty(memory: Memory, signals: Signals, question: Question) -> Value:
 
 
 def _trust(memory: Memory, signals: Signals, question: Question) -> Value:
+    from ..state.belief.trust import Standing, explain_trust  # most profiles do without
+
     trust = signals.trust or explain_trust(memory, Standing(), question.at)
     return trust.value, ("; ".join(f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts),)
 

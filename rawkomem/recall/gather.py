@@ -115,10 +115,10 @@ def _weight(row: Row | None) -> tuple[int, int]:
 def _usable(sources: Sources, found: Iterable[Signals], vouched: bool | None) -> list[Candidate]:
     """Return the best memories that may be injected, and those of which a condition fired; None: vouched for or not."""
     kept: list[Candidate] = []
+    found = [signals for signals in found if sources.may_be(signals.id, vouched)]
+    sources.view.expect([signals.id for signals in found[:MAX_CONSIDERED]])
     for signals in found:
         if len(kept) >= (MAX_WEIGHED if signals.fired else MAX_CONSIDERED):
-            continue
-        if not sources.may_be(signals.id, vouched):
             continue
         memory = sources.view.memory(signals.id)
         if memory is None or vouched not in (None, memory.vouched):  # a condition fires for any

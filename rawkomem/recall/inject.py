@@ -13,7 +13,6 @@ from .relevance.evidence import judged
 from .relevance.gate import gate
 from .score import score
 from .show.render import Page
-from .told import leave_out, leave_out_linked, saved
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,11 +68,17 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     page = Page(form, question, sources.doubting)
     budget = limits.budget
     limits = replace(limits, budget=budget - page.frame)
-    wanted = leave_out(in_order(gated, chosen.margin), sources.told)
+    wanted, spared = in_order(gated, chosen.margin), 0
+    if sources.told:
+        from .told import leave_out, leave_out_linked, saved  # only in a session that was told something
+
+        wanted, spared = leave_out(wanted, sources.told), saved(gated, sources.told, limits, page.cost)
     packed = add_linked(pack(wanted, limits, page.cost, page.shorter), sources, limits, page.cost)
-    packed = leave_out_linked(packed, sources.told)
+    if sources.told:
+        packed = leave_out_linked(packed, sources.told)
     items = tuple(map(page.shown, packed.items))
     text = page.write(items)
     untried = question.situation.engine.untried if question.situation else 0
-    tokens, spared = count_tokens(text), saved(gated, sources.told, limits, page.cost)
-    return Injection(text, items, packed.left_out, tokens, budget, chosen.name, page.vouched, untried, spared)
+    return Injection(
+        text, items, packed.left_out, count_tokens(text), budget, chosen.name, page.vouched, untried, spared
+    )

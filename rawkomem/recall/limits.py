@@ -6,6 +6,7 @@ from ..model.kinds import IMPORTANCE
 from ..model.record import record
 
 MAX_INJECTED = 5  # SPEC-0009
+DEFAULT_RESULTS = 10  # of a search, when nobody says how many
 MAX_UNVERIFIED = 1  # memories that no person vouches for, where people vouch for any
 MAX_SIMILAR = 3  # LLMos: earlier tasks a query gives
 MIN_CONFIDENCE = 0.5  # that a memory is relevant, to inject it

@@ -24,7 +24,6 @@ MAX_SCORED = 100  # results that a profile puts in its own order
 MIN_FITTING_RELEVANCE = 0.18  # of a memory that fits a question: 97 % of the right answers have more
 MIN_UNKNOWN_RELEVANCE = 0.4  # … to a question of which no memory holds a word: made-up words come close to anything
 MIN_FITTING_SHARE = 0.5  # of a question's words that a memory holds which fits, however close it is
-DEFAULT_RESULTS = 10  # when nobody says how many
 PARTS = {  # of a score → its sentence
     "words": "words that its best {0} shares with the question, against the best such match",
     "meaning": "how close that {0} is in meaning, against the closest (cosine {1:.2f})",

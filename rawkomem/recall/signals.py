@@ -8,7 +8,7 @@ even when nothing fits. The relevance, which is the cosine itself, tells whether
 from __future__ import annotations
 
 from ..index.stores.documents import BODY, DEEP, FIRST, REST, WHEN
-from ..model.record import record, replace
+from ..model.record import record, replace, unchecked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from .question import Question
 
     Key = tuple[str, int]
+    Three = tuple[float, float, float]
+    _Best = tuple[float, Hit, Three, Three]  # score of a memory's best passage, the hit, values and weights of PARTS
 
 MAX_NEAREST = 100  # passages asked of the vectors: their spread normalizes the cosine
 MAX_COMPARED = 30  # passages whose phrases are compared with a question in another script than Latin
@@ -171,22 +173,29 @@ def fuse(
     closest: dict[str, float] = {}
     for hit in near:
         closest[hit.id] = max(closest.get(hit.id, -1.0), hit.score)
-    best: dict[str, Signals] = {}
+    best: dict[str, _Best] = {}
     shown: dict[str, tuple[float, int]] = {}
     for key, hit in hits.items():
-        share = WHEN_WORDS_WEIGHT if hit.field == WHEN else body_words
+        id, is_condition = hit.id, hit.field == WHEN
+        share = WHEN_WORDS_WEIGHT if is_condition else body_words
         by, meaning = by_words.get(key, 0.0), _share(cosine.get(key, scale.low) - scale.low, spread)
         around = 0.0 if hit.alone else by_window.get(key, 0.0)
         weights = (share, 1 - share, 0.0) if hit.alone else (share / 2, (1 - share) / 2, weight / 2)
         score = weights[0] * by + weights[1] * meaning + weights[2] * around
-        if hit.field != WHEN:
-            shown[hit.id] = max(shown.get(hit.id, (-1.0, 0)), (score, -hit.passage))
-        if hit.id not in best or (score, -hit.passage) > (best[hit.id].score, -best[hit.id].passage):
-            relevance, ranked = closest.get(hit.id, low), ranks.get(hit.id, 0.0)
-            near_by, parts = cosine.get(key, low), tuple(zip(PARTS, (by, meaning, around), weights, strict=True))
-            best[hit.id] = Signals(hit.id, 0, score, relevance, near_by, by, ranked, parts=parts, field=hit.field)
-    passages = {id: -number for id, (_, number) in shown.items() if number}
-    found = [replace(one, passage=passages[one.id]) if one.id in passages else one for one in best.values()]
+        if not is_condition:
+            shown[id] = max(shown.get(id, (-1.0, 0)), (score, -hit.passage))
+        if id not in best or score > best[id][0]:
+            best[id] = (score, hit, (by, meaning, around), weights)
+    found = []
+    for id, (score, hit, values, weights) in best.items():
+        parts = tuple(zip(PARTS, values, weights, strict=True))
+        at, near_by = -shown.get(id, (0.0, 0))[1], cosine.get((id, hit.passage), low)
+        found.append(
+            unchecked(
+                Signals, id=id, passage=at, score=score, relevance=closest.get(id, low), cosine=near_by,
+                words=values[0], ranks=ranks.get(id, 0.0), parts=parts, field=hit.field,
+            )
+        )  # fmt: skip
     return sorted(found, key=lambda one: (-one.score, one.id))
 
 

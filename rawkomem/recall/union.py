@@ -14,6 +14,7 @@ from ..model.record import as_dict, record, replace, unchecked
 from ..text.same import is_copy
 from .gather import Sources
 from .reasons import Reason
+from .relevance.evidence import NOBODY, compared, holders_of
 from .search import first_of
 from .signals import Spaces, nearest
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ..git.citations import Cited
     from ..index.catalogue import Row
     from ..index.stores.documents import Hit
+    from ..index.stores.sqlite import Compared, Holders
     from ..index.views.believed import Believed
     from ..model.entry import Memory
     from ..state.belief.trust import Standing, Trust
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from .search import Answer, Found
 
     T = TypeVar("T")
+    Near = Sequence[Sequence[Compared]]
 
 MAX_COMPARED = 20  # items of which copies are looked for: more do not go into a prompt
 COMPARED_CHARS = 1_000  # of a body, to see whether it may be a copy at all
@@ -73,11 +76,27 @@ class Union:
         """Return the id under which a layer's memory is shown: its own, unless that means another memory."""
         key = (part.name, id)
         if key not in self._shown:
-            before = self.parts[: self.parts.index(part)]
-            taken = id.partition(":")[0] in self._names or any(self.row_in(other, id) for other in before)
-            self._shown[key] = f"{part.name or PROJECT}:{id}" if taken else id
-            self._places[self._shown[key]] = (part, id)
+            self.name(part, [id])
         return self._shown[key]
+
+    def name(self, part: Part, ids: Sequence[str]) -> None:
+        """Find out under which ids memories of a layer are shown, all of them at once."""
+        new = [id for id in dict.fromkeys(ids) if (part.name, id) not in self._shown]
+        taken = {id for id in new if id.partition(":")[0] in self._names}
+        for other in self.parts[: self.parts.index(part)] if new else ():
+            taken |= self.ask(other, lambda other=other: other.sources.view.catalogue.known(new), set())  # type: ignore[misc]
+        for id in new:
+            shown = f"{part.name or PROJECT}:{id}" if id in taken else id
+            self._shown[part.name, id] = shown
+            self._places[shown] = (part, id)
+
+    def by_part(self, ids: Iterable[str]) -> list[tuple[Part, dict[str, str]]]:
+        """Return for each layer its memories of shown ids: id in the layer → shown id."""
+        found: dict[str, tuple[Part, dict[str, str]]] = {}
+        for shown in ids:
+            part, id = self.place(shown)
+            found.setdefault(part.name, (part, {}))[1][id] = shown
+        return [*found.values()]
 
     def place(self, id: str) -> tuple[Part, str]:
         """Return the layer of a shown id, and the id in that layer."""
@@ -284,6 +303,10 @@ class _LayeredView(View):
         memory = self.union.memory(part, own)
         return replace(row, id=id, vouched=int(memory is not None and memory.vouched))
 
+    def expect(self, ids: Sequence[str]) -> None:
+        for part, own in self.union.by_part(ids):
+            self.union.ask(part, lambda part=part, own=own: part.sources.view.expect([*own]), None)  # type: ignore[misc]
+
     def memory(self, id: str) -> Memory | None:
         return self.union.memory(*self.union.place(id))
 
@@ -314,8 +337,6 @@ class _LayeredBelieved:
 class _LayeredStore:
     """The stores of all layers as one. A `vector` is the text of a question: each layer embeds it in its own space."""
 
-    compared = holders = None  # quicker ways that one store has: several layers are asked by `nearest` and `matching`
-
     def __init__(self, union: Union):
         self._union = union
 
@@ -343,6 +364,39 @@ class _LayeredStore:
 
         return self._merged(ask, limit, only)
 
+    def compared(self, vectors: Sequence[Any], ids: Sequence[str], tier: str, most: int) -> list[list[Compared]]:
+        """Return for each text its cosine with passages of memories, each compared in the space of its layer."""
+        found: list[list[Compared]] = [[] for _ in vectors]
+        for part, own in self._union.by_part(ids):
+            spaces = self._union.spaces_of(part)
+            space = spaces.deep if tier == DEEP else spaces.first
+            if space is None:
+                continue
+
+            nothing: Near = [[] for _ in vectors]
+            asked = part.sources.store, space.embed(vectors), tuple(own), tier
+            hits = self._union.ask(part, lambda asked=asked: compared(*asked), nothing)  # type: ignore[misc]
+            for several, near in zip(found, hits, strict=True):
+                several += [(own[id], number, field, cosine) for id, number, field, cosine in near]
+        return found
+
+    def holders(self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]) -> dict[str, Holders]:
+        """Return for each word how many memories of all layers hold it, of at most so many, and which of `among`."""
+        found: dict[str, Holders] = dict.fromkeys(words, NOBODY)
+        places = {part.name: own for part, own in self._union.by_part(among)}
+        for part in [*self._union.parts]:
+            inside, own = self._union.filter_of(part, only), places.get(part.name, {})
+            if inside is None:
+                continue
+
+            nothing: dict[str, Holders] = {}
+            asked = part.sources.store, words, inside, tuple(own)
+            held = self._union.ask(part, lambda asked=asked: holders_of(*asked), nothing)  # type: ignore[misc]
+            for word, (count, ids) in held.items():
+                before, shown = found[word]
+                found[word] = (min(most, before + count), shown | {own[id] for id in ids})
+        return found
+
     def depth(self) -> tuple[int, int]:
         """Return the number of all memories twice: `nearest` itself asks the first tier for what the second lacks."""
         parts = [*self._union.parts]
@@ -359,6 +413,7 @@ class _LayeredStore:
             inside = self._union.filter_of(part, only)
             if inside is not None:
                 hits: list[Hit] = self._union.ask(part, lambda part=part, inside=inside: ask(part, inside), [])  # type: ignore[misc]
+                self._union.name(part, [hit.id for hit in hits])
                 found += [_renamed(hit, self._union.shown(part, hit.id)) for hit in hits]
         return sorted(found, key=lambda hit: -hit.score)[:limit]
 

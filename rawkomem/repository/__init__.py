@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..files.layout import Layout, find_layout
 from ..model.errors import BadInput
 from ..recall.filters import filter_of
+from ..recall.limits import DEFAULT_RESULTS
 from ..recall.question import cut_note
-from ..recall.search import DEFAULT_RESULTS
 from .core import Core, warn_on_stderr
 from .lazy import lazy
 

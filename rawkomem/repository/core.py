@@ -16,7 +16,7 @@ from ..index.views.authors import Authors
 from ..model.errors import BadInput, Busy, IndexBroken, NotFound, RawkoError, Unwritable, WrittenUnseen
 from ..model.filters import DEFAULT, as_text
 from ..model.record import replace
-from ..recall.search import DEFAULT_RESULTS, search
+from ..recall.limits import DEFAULT_RESULTS
 from ..recall.signals import Spaces
 from .lazy import lazy
 from .settings import Settings, load_settings
@@ -225,6 +225,8 @@ class Core:
         """Search for several texts without a line in the ledger: for the program's own questions."""
         if len(texts) > MAX_QUESTIONS:
             raise BadInput(f"{len(texts)} questions at once", f"ask at most {MAX_QUESTIONS}")
+        from ..recall.search import search  # an injection needs none
+
         key = ("search", tuple(texts), limit, only, profile) if cached else None
         return self.read(lambda: search(self.view(only), self.index.store, self.spaces(), texts, limit, profile), key)
 

@@ -12,7 +12,6 @@ from ..files.layout import FOLDER, PERSONAL, find_layout, personal_root, source_
 from ..index.stores.database import DatabaseError
 from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.record import record, replace
-from ..recall.search import search
 from ..recall.show.labels import from_layer, labels_by_id, standing_label
 from ..recall.union import PROJECT, Part, Union, marked
 from ..text.count import count
@@ -175,6 +174,8 @@ class Layers:
 
     def look(self, texts: Sequence[str], limit: int, only: Filter | None, profile: str = "") -> Sequence[Answer]:
         """Search all layers for several texts."""
+        from ..recall.search import search  # an injection needs none
+
         layers = self.fresh()
 
         def ask() -> tuple[Answer, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..files.local.told import note_told, told_to
 from ..files.local.usage import last_access, note_use
 from ..index.conditions import fired_by
 from ..model.clock import now
@@ -13,7 +12,6 @@ from ..model.record import replace
 from ..recall.gather import Sources
 from ..recall.inject import inject
 from ..recall.question import cut_note
-from ..recall.told import key_of, left_of_session, spent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,13 +51,18 @@ class Recalling:
         only = replace(only or DEFAULT, statuses=(ACTIVE,), current=True, importance=least)
         if said := cut_note([task.asked]):
             self._core.warn(said)
-        told, asked = told_to(self._core.layout, task.session), profile or limits.profile
-        limits = replace(limits, budget=left_of_session(limits.budget, told.tokens))
+        asked, told = profile or limits.profile, frozenset[str]()
+        if task.session:
+            from ..files.local.told import told_to
+            from ..recall.told import left_of_session
+
+            before = told_to(self._core.layout, task.session)
+            told, limits = before.keys, replace(limits, budget=left_of_session(limits.budget, before.tokens))
         layered = self._repo.layers if self._core.is_layered else None
         layers = layered.fresh() if layered else ()
 
         def ask() -> Injection:
-            within = (only, strict, told.keys)
+            within = (only, strict, told)
             sources = layered.sources(*within, layers) if layered else self.sources(*within)
             return inject(sources, task, asked, limits, form)
 
@@ -106,7 +109,10 @@ class Recalling:
         layout, items, at = self._core.layout, injection.items, now()
         if items or injection.saved:
             note_use(layout, at, session, injection.tokens, [item.memory.id for item in items], injection.saved)
-        if items:
+        if items and session:
+            from ..files.local.told import note_told
+            from ..recall.told import key_of, spent
+
             note_told(layout, session, spent(injection), map(key_of, items))
         if any(item.memory.layer for item in items):
             self._repo.layers.note_use(injection, at, session)

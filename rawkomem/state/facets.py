@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..model.filters import Facets
 from ..model.kinds import IMPORTANCE
-from ..text.entities import entities_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
+    from collections.abc import Callable
+    from typing import Any, Protocol
 
     from ..model.entry import Memory
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         def valid_until(self) -> int: ...
 
 
+COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
 # facet → the frontmatter keys that may hold it; the second names are those of the source designs
 KEYS = {"type": ("type", "memory_type"), "category": ("category",), "session": ("session", "sessionId")}
 IMPORTED = "importedFrom"  # `kind:path#section`: by it a later import knows the memory again
@@ -60,22 +61,31 @@ def claimed_about(memory: Memory) -> tuple[str, str] | None:
     return (str(claim.get("subject", "")), str(claim.get("predicate", ""))) if isinstance(claim, dict) else None
 
 
+def _entities(memory: Memory) -> tuple[str, ...]:
+    from ..text.entities import entities_of  # few filters ask for them
+
+    return entities_of(memory)
+
+
+DERIVED: dict[str, Callable[[Memory], object]] = {  # facets that are no field of a memory as they are
+    "importance": lambda memory: IMPORTANCE.index(memory.importance),
+    "type": type_of,
+    "category": category_of,
+    "entities": _entities,
+    "session": session_of,
+    "vouched": lambda memory: int(memory.vouched),
+}
+
+
+def facet_of(memory: Memory, column: str) -> Any:
+    """Return one column that filters compare."""
+    derive = DERIVED.get(column)
+    return derive(memory) if derive else getattr(memory, column)
+
+
 def facets_of(memory: Memory) -> Facets:
     """Return what filters compare of a memory."""
-    return Facets(
-        id=memory.id,
-        kind=memory.kind,
-        status=memory.status,
-        importance=IMPORTANCE.index(memory.importance),
-        created=memory.created,
-        tags=memory.tags,
-        by=memory.by,
-        type=type_of(memory),
-        category=category_of(memory),
-        entities=entities_of(memory),
-        session=session_of(memory),
-        vouched=int(memory.vouched),
-    )
+    return Facets(**{column: facet_of(memory, column) for column in COLUMNS})
 
 
 def is_valid(memory: Window, at: int) -> bool:

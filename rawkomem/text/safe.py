@@ -55,6 +55,7 @@ QUOTES = BLANKS + ">＞›〉❯"  # what may stand before the sign that opens a
 DECORATION = " *_-=~+#[](){}|`'\">"
 NUMBERING = "0123456789."
 MAX_ID_CHARS = 120
+CUT = "…"  # stands for what is left out; readers take it for three dots
 SEEN_CHARS = 200  # of a line, or behind a sign, that decide whether it passes for the frame
 
 
@@ -154,6 +155,9 @@ def _read_as(line: str) -> tuple[str, list[int] | None]:
     """Return a line in lower case as a reader takes it, and where each character stood (None: nothing moved)."""
     if line.isascii() and "&" not in line and "\\" not in line:
         return line.lower().replace("\t", " "), None
+    if line[-1:] == CUT and line[:-1].isascii() and "&" not in line and "\\" not in line:  # the end of an excerpt
+        end = len(line) - 1
+        return f"{_read_as(line[:-1])[0]}...", [*range(end), end, end, end, end + 1]
     from .lookalikes import read_as  # a cold command seldom needs its tables
 
     return read_as(line)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-
 # What to do with a character: take it out, make it a line break, or look at its neighbors.
 DROP, LINE, STYLE, JOIN, TAG, MARK = "drop", "line", "style", "join", "tag", "mark"
 
@@ -62,7 +60,7 @@ JOINING = ranges(
     (0xFE70, 0xFEFC), (0x10A00, 0x10AFF), (0x11000, 0x11FFF), (0x1E900, 0x1E95F),
 )  # fmt: skip
 
-_known: dict[str, str] = {"\n": "", "\t": ""}  # one row per distinct character met: texts have few
+_known: dict[str, str] = {"\n": "", "\t": "", "…": ""}  # one row per distinct character met: texts have few
 
 
 def what(character: str) -> str:
@@ -83,6 +81,8 @@ def name(character: str) -> str:
 
 def within(character: str, edges: tuple[int, ...]) -> bool:
     """Return whether a character belongs to one of the ranges; the empty string belongs to none."""
+    from bisect import bisect_right  # only for texts beyond ASCII
+
     return character != "" and bisect_right(edges, ord(character)) % 2 == 1
 
 

@@ -12,7 +12,7 @@ from ...net.url import read_url
 
 if TYPE_CHECKING:
     from ...files.layout import Layout
-    from .config import MarkdownSettings, WebhookSettings
+    from ...model.user_settings import MarkdownSettings, WebhookSettings
 
 
 def checked_folder(settings: MarkdownSettings, layout: Layout) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ...files.layout import Layout
     from ...model.entry import Entry
-    from .config import SinkSettings
+    from ...model.user_settings import SinkSettings
     from .event import Event
 
 

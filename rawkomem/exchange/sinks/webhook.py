@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...files.layout import Layout
-    from .config import WebhookSettings
+    from ...model.user_settings import WebhookSettings
     from .event import Event
 
 MINUTE_MS = 60_000

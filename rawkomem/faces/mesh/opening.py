@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from ...files.append import Written
 from ...files.layout import FOLDER, Layout, find_layout
 from ...files.start import plan_start, write_start
-from ...learn.llm.config import LlmSettings
 from ...model.entry import Plan
 from ...model.errors import BadInput, NotFound, Refused
 from ...model.record import replace
+from ...model.user_settings import LlmSettings
 from ...repository import Repository
 from ...repository.settings import Settings
 from ...repository.writer import Writer

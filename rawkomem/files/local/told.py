@@ -10,8 +10,6 @@ Sessions and prompts are kept as checksums. A failure is ignored: telling twice 
 
 from __future__ import annotations
 
-from binascii import crc32  # hashlib takes longer to load than all of this
-
 from ...model.clock import DAY, now
 from ...model.errors import RawkoError
 from ...model.record import record
@@ -42,6 +40,8 @@ class Told:
 
 def checksum(*texts: str) -> str:
     """Return two checksums and the length of texts; a collision costs a repetition, or one block of context."""
+    from binascii import crc32  # not hashlib, which takes longer to load than all of this
+
     data = "\0".join(texts).encode("utf-8", "replace")
     return f"{crc32(data):08x}{crc32(data[::-1]):08x}-{len(data):x}"
 

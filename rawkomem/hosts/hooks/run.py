@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 
 from ...files.layout import Layout, find_layout, personal_root
-from ...learn.llm.config import GUARD
 from ...model.errors import NotFound, RawkoError
+from ...model.user_settings import GUARD
 from ...text.quick_json import write_json
 from ..host import COMPACT, END, LEARN, PROMPT, START, TURN, Call
 from ..records import HOSTS

@@ -18,11 +18,11 @@ search, because they keep the k best of a scan in a list that is searched k time
 from __future__ import annotations
 
 import sys
-from array import array
 from itertools import count
 from math import log
 
 from ...model.filters import ALL_OF, ANY_OF, AT_LEAST, FILTER_FIELDS, Facets, Filter, asked
+from ...model.record import unchecked
 from .database import first, rows
 from .documents import BODY, DEEP, FIRST, REST, Document, Hit, Passage
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     Scored = tuple[int, float]  # row number, distance or score
     Placed = tuple[int, int, int, str, Passage]  # row number, row number of the document, place in it, head, passage
     Compared = tuple[str, int, str, float]  # memory, passage, field, cosine
+    Holders = tuple[int, frozenset[str]]  # how many memories hold a word, and some of them
 
 MAX_COMPONENT = 0.3  # components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
 SCALE = 127 / MAX_COMPONENT
@@ -47,7 +48,7 @@ MAX_RANKED_PASSAGES = 5_000  # passages of a huge index that words are ranked in
 MAX_EXACT_PASSAGES = 4_000  # passages; an exact scan of more takes longer than all the rest of a search
 COARSE_CANDIDATES = 200  # that get an exact distance: they hold 98 % of the true top 10 and 99.7 % of the top 1
 SPARE_ROWS = 32  # rows asked for beyond the limit: enough to see the end of most ties
-SPARE_CANDIDATES = 400  # bits that differ are few whole numbers: many passages tie with the last candidate
+SPARE_CANDIDATES = 128  # bits that differ are few whole numbers: many passages tie with the last candidate
 BULK_VECTORS = 64  # vectors; below it importing numpy costs more than it saves
 MIN_IDF = 1e-6  # FTS5's weight of a word that more than half of all rows hold
 SCORE_DIGITS = 12  # decimal digits of a BM25 score: stores add its parts in different orders, and equals stay equal
@@ -67,7 +68,8 @@ CREATE INDEX documents_status ON documents (status);
 CREATE INDEX documents_unvouched ON documents (vouched) WHERE vouched = 0;
 CREATE TABLE passages (n INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER, field TEXT, alone INTEGER,
                        heading TEXT, line INTEGER, text TEXT);
-CREATE INDEX passages_document ON passages (document);
+CREATE INDEX passages_place ON passages (n, document, number, field, alone);
+CREATE INDEX passages_document ON passages (document, number, field);
 CREATE VIRTUAL TABLE words USING {FTS5};
 CREATE VIRTUAL TABLE around USING {FTS5};
 CREATE VIRTUAL TABLE unvouched_words USING {FTS5};
@@ -78,6 +80,7 @@ CREATE TABLE deep_fine (n INTEGER PRIMARY KEY, vector BLOB);
 CREATE TABLE deep_coarse (n INTEGER PRIMARY KEY, bits BLOB);
 CREATE TABLE shallow (document INTEGER PRIMARY KEY);
 """
+PLACES = "passages p INDEXED BY passages_place"  # an eighth of the pages of `passages`, which hold the texts
 WORD_TABLES = ("words", "around", "unvouched_words", "unvouched_around")
 TABLES = ("documents", "passages", *WORD_TABLES, "fine", "coarse", "deep_fine", "deep_coarse", "shallow")
 
@@ -311,34 +314,38 @@ class SqliteStore:
         """Return how many passages there are, and how many hold each word: of those that people vouch for, if any."""
         return self._counted("words", map(_phrase, words))
 
-    def holders(self, words: Sequence[str], most: int, only: Filter) -> dict[str, frozenset[str]]:
-        """Return for each word the memories that hold it, at most so many: a quicker `matching` without ranks."""
+    def holders(self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]) -> dict[str, Holders]:
+        """Return for each word how many memories hold it, of at most so many, and which of `among` are among these."""
         inside, values = self._inside(only, "+w.rowid")
         tables = [f"{prefix}words" for prefix in self._prefixes(only)]
-        select = "SELECT DISTINCT p.document FROM {0} w JOIN passages p ON p.n = w.rowid WHERE {0} MATCH ?"
+        select = f"SELECT DISTINCT p.document FROM {{0}} w JOIN {PLACES} ON p.n = w.rowid WHERE {{0}} MATCH ?"
         asked = [f"{select.format(table)} {inside} LIMIT {most}" for table in tables]
         found = [[n for sql in asked for (n,) in rows(self.db, sql, (_phrase(word), *values))][:most] for word in words]
-        numbers = ", ".join(map(str, {n for several in found for n in several}))
-        ids = dict(rows(self.db, f"SELECT n, id FROM documents WHERE n IN ({numbers})"))
-        return {word: frozenset(ids[n] for n in several) for word, several in zip(words, found, strict=True)}
+        ids = dict(rows(self.db, f"SELECT n, id FROM documents WHERE id IN ({', '.join('?' * len(among))})", among))
+        return {
+            word: (len(several), frozenset(ids[n] for n in several if n in ids))
+            for word, several in zip(words, found, strict=True)
+        }
 
     def compared(self, vectors: Sequence[bytes], ids: Sequence[str], tier: str, most: int) -> list[list[Compared]]:
         """Return for each vector its cosine with passages of these memories: a quicker `nearest` without ranks."""
-        asked = [fine for fine, _ in map(pack, vectors)]
+        asked = [quantized(memoryview(vector).cast("f")) for vector in vectors]
         known = [any(fine) for fine in asked]
         if not any(known):
             return [[] for _ in vectors]
-        distances = ", ".join(["vec_distance_l2(vec_int8(f.vector), vec_int8(?))"] * len(asked))
+        measured = ", ".join(["vec_distance_l2(vec_int8(f.vector), vec_int8(?))"] * len(asked))
         fine = "deep_fine" if tier == DEEP else "fine"
         sql = (
-            f"SELECT d.id, p.number, p.field, {distances} FROM documents d JOIN passages p ON p.document = d.n"
+            f"SELECT d.id, p.number, p.field, {measured} FROM documents d JOIN passages p ON p.document = d.n"
             f" JOIN {fine} f ON f.n = p.n WHERE d.id IN ({', '.join('?' * len(ids))}) LIMIT {most}"
         )
-        found: list[list[Compared]] = [[] for _ in asked]
-        for id, number, field, *others in rows(self.db, sql, (*asked, *ids)):
-            for hits, distance in zip(found, others, strict=True):
-                hits.append((id, number, field, 1 - distance * distance / (2 * SCALE * SCALE)))
-        return [hits if is_known else [] for hits, is_known in zip(found, known, strict=True)]
+        found = rows(self.db, sql, (*asked, *ids))
+        if not found:
+            return [[] for _ in vectors]
+        id, number, field, *distances = zip(*found, strict=True)
+        cosines = ([1 - d * d / (2 * SCALE * SCALE) for d in own] for own in distances)
+        hits = (zip(id, number, field, own, strict=True) for own in cosines)
+        return [list(own) if is_known else [] for own, is_known in zip(hits, known, strict=True)]
 
     def passage(self, id: str, number: int) -> str:
         sql = "SELECT p.text FROM passages p JOIN documents d ON d.n = p.document WHERE d.id = ? AND p.number = ?"
@@ -360,9 +367,12 @@ class SqliteStore:
 
     def _hits(self, found: Iterable[tuple[int, float]], limit: int) -> list[Hit]:
         scores = dict(found)
-        sql = "SELECT p.n, d.id, p.number, p.field, p.alone FROM passages p JOIN documents d ON d.n = p.document"
+        sql = f"SELECT p.n, d.id, p.number, p.field, p.alone FROM {PLACES} JOIN documents d ON d.n = p.document"
         places = rows(self.db, f"{sql} WHERE p.n IN ({', '.join(map(str, scores))})")
-        hits = [Hit(id, number, scores[n], field, bool(alone)) for n, id, number, field, alone in places]
+        hits = [
+            unchecked(Hit, id=id, passage=number, score=scores[n], field=field, alone=bool(alone))
+            for n, id, number, field, alone in places
+        ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
 
 
@@ -466,7 +476,14 @@ def pack_all(vectors: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
 
 def pack(vector: bytes) -> tuple[bytes, bytes]:
     """Return a float32 vector as int8 and as bits, as the tables `fine` and `coarse` hold it."""
-    numbers = array("f", vector)
-    fine = array("b", [max(-127, min(127, round(number * SCALE))) for number in numbers])
-    bits = int("".join("1" if number > 0 else "0" for number in numbers), 2)
-    return fine.tobytes(), bits.to_bytes(len(numbers) // 8, "big")
+    numbers = memoryview(vector).cast("f")
+    bits = int("".join(["1" if number > 0 else "0" for number in numbers]), 2)
+    return quantized(numbers), bits.to_bytes(len(numbers) // 8, "big")
+
+
+def quantized(numbers: Sequence[float]) -> bytes:
+    """Return the numbers of a vector as int8."""
+    whole = [round(number * SCALE) for number in numbers]
+    if max(whole) > 127 or min(whole) < -127:
+        whole = [max(-127, min(127, number)) for number in whole]
+    return bytes([number & 0xFF for number in whole])

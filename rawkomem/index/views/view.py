@@ -9,7 +9,7 @@ from ...state.facets import is_valid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from ...files.layout import Layout
     from ...model.entry import Memory
@@ -43,6 +43,7 @@ class View:
         self._believed: Believed | None = None
         self._past: Past | None = None
         self._condition: Callable[[Memory], bool] | None = None
+        self._docs: dict[str, str] = {}  # what is read of memories that are expected
 
     @property
     def authors(self) -> Authors | None:
@@ -100,12 +101,20 @@ class View:
         row = self.catalogue.row(id)
         return row if row and (not self.only.current or is_valid(row, self.at)) else None
 
+    def expect(self, ids: Sequence[str]) -> None:
+        """Read several memories at once: `memory` will be asked for most of them."""
+        if not self.only.as_of:
+            self._docs = self.catalogue.docs_of(ids)
+
     def memory(self, id: str) -> Memory | None:
         """Return a whole memory; None where it is unknown or outside the filter."""
-        from ..lists import known_memory, passes
+        from ..lists import memory_of, passes
 
-        then = self.only.as_of or (self.strict and self._is_typed(id))
-        memory = self._then(id) if then else known_memory(self.catalogue, id)
+        if self.only.as_of or (self.strict and self._is_typed(id)):
+            memory = self._then(id)
+        else:
+            doc = self._docs.get(id) or self.catalogue.doc(id)
+            memory = memory_of(doc) if doc else None
         if memory is None or not passes(memory, self.only, self.at, self._trust):
             return None
         return memory if not self.only.where or self._where(memory) else None

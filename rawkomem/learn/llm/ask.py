@@ -15,7 +15,7 @@ from .model import LlmFailure
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from .config import LlmSettings
+    from ...model.user_settings import LlmSettings
     from .model import Llm
 
     Schema = Mapping[str, Any]

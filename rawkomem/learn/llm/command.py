@@ -13,15 +13,15 @@ import subprocess
 import tempfile
 from typing import TYPE_CHECKING
 
+from ...model.user_settings import GUARD
 from ...redaction.find import redact
 from ...text.clean import one_line
-from .config import GUARD
 from .model import LlmFailure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .config import LlmSettings
+    from ...model.user_settings import LlmSettings
 
 MAX_SHOWN_CHARS = 200  # characters of a command's own words in an error
 

@@ -14,7 +14,7 @@ from .model import LlmFailure
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .config import LlmSettings
+    from ...model.user_settings import LlmSettings
 
 CHAT = Api("/chat/completions", "llm.provider", "llm.model", "keys.llm")
 JSON_MODES = ("json_schema", "json_object", "")  # how JSON is asked for: the strictest that the server knows

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Protocol
 
 from ...model.errors import RawkoError
-from .config import GUARD
+from ...model.user_settings import GUARD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ...embed.protocol import Embedder
     from ...index.stores.protocol import SearchStore
-    from ...index.stores.sqlite import Compared
+    from ...index.stores.sqlite import Compared, Holders
     from ...model.entry import Memory
     from ..gather import Candidate, Sources
     from ..question import Question
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 MAX_WORDS = 12  # of an ask that are looked up, the rarest first
 MAX_HOLDING = 100  # memories with a word that are counted: more say that it is common here
+NOBODY: Holders = (0, frozenset())  # no memory holds a word
 MAX_COMPARED = 2_000  # passages of the candidates and the sample that a sentence is compared with
 USUAL_MEMORIES = 40  # of a repository: in a smaller one each memory is likelier to be meant
 SAMPLE_MEMORIES = 40  # whose closeness to a prompt counts as usual
@@ -65,7 +66,7 @@ def judged(sources: Sources, question: Question, candidates: Sequence[Candidate]
         return []
     sample = sources.sample(SAMPLE_MEMORIES)
     near = _closeness(sources, question, candidates, sample)
-    said = _Words(sources, question)
+    said = _Words(sources, question, [memory.id for memory, _ in candidates])
     fired = _Terms(question, candidates, said)
     asked = {**_about(question), "few_memories": math.log(USUAL_MEMORIES / min(USUAL_MEMORIES, len(sample) or 1))}
     judged = []
@@ -120,28 +121,35 @@ def _compared(
 ) -> dict[str, Values]:  # fmt: skip
     found: dict[str, Values] = {}
     closest: dict[str, dict[int, float]] = {}  # memory → passage → cosine with the sentence closest to it
+    unusual: dict[str, float] = {}
+    condition: dict[str, float] = {}  # memory → cosine of its closest condition that is a sentence
     usual = frozenset(sample)
     for hits in _cosines(sources.store, embedded(sources.spaces, embedder, question.sentences), ids, tier):
         common = _usual([cosine for id, _, _, cosine in hits if id in usual])
+        near = [hit for hit in hits if hit[0] in spoken]
         first_condition: dict[str, int] = {}
-        for id, number, field, _ in hits:
+        for id, number, field, _ in near:
             if field == WHEN and number < first_condition.get(id, MAX_COMPARED):
                 first_condition[id] = number
-        for id, number, field, cosine in hits:
-            if id not in spoken:
-                continue
-            values = found.get(id)
-            if values is None:
-                values = found[id] = {"meaning": -1.0, "unusual": -9.0, "condition_meaning": 0.0}
-                closest[id] = {}
-            closest[id][number] = max(closest[id].get(number, -1.0), cosine)
-            values["meaning"] = max(values["meaning"], cosine)
-            values["unusual"] = max(values["unusual"], (cosine - common.mean) / common.spread)
-            if field == WHEN and cosine > values["condition_meaning"] and number - first_condition[id] in spoken[id]:
-                values["condition_meaning"] = cosine
+        best: dict[str, float] = {}
+        for id, number, field, cosine in near:
+            own = closest.setdefault(id, {})
+            if cosine > own.get(number, -1.0):
+                own[number] = cosine
+            if cosine > best.get(id, -1.0):
+                best[id] = cosine
+            if field == WHEN and cosine > condition.get(id, 0.0) and number - first_condition[id] in spoken[id]:
+                condition[id] = cosine
+        for id, cosine in best.items():
+            unusual[id] = max(unusual.get(id, -9.0), (cosine - common.mean) / common.spread)
     for id, cosines in closest.items():
         best_two = sorted(cosines.values())[-2:]
-        found[id]["agreement"] = best_two[0]  # of the second closest passage, or condition
+        found[id] = {
+            "meaning": best_two[-1],
+            "unusual": unusual.get(id, -9.0),
+            "condition_meaning": condition.get(id, 0.0),
+            "agreement": best_two[0],  # of the second closest passage, or condition
+        }
     return found
 
 
@@ -149,17 +157,22 @@ def _cosines(
     store: SearchStore, vectors: Sequence[bytes], ids: Sequence[tuple[str, ...]], tier: str
 ) -> Iterable[Sequence[Compared]]:
     """Return for each vector (memory, passage, field, cosine) of the passages of these groups of memories."""
-    quick = getattr(store, "compared", None)
     found: list[list[Compared]] = [[] for _ in vectors]
     for group in ids:
-        if quick:
-            near = quick(vectors, group, tier, MAX_COMPARED)
-        else:
-            hits = (store.nearest(vector, MAX_COMPARED, Filter(ids=group), tier) for vector in vectors)
-            near = [[(hit.id, hit.passage, hit.field, hit.score) for hit in several] for several in hits]
-        for several, more in zip(found, near, strict=True):
+        for several, more in zip(found, compared(store, vectors, group, tier), strict=True):
             several += more
     return [several for several in found if several]
+
+
+def compared(
+    store: SearchStore, vectors: Sequence[bytes], ids: Sequence[str], tier: str
+) -> Sequence[Sequence[Compared]]:
+    """Return for each vector (memory, passage, field, cosine) of the passages of these memories."""
+    quick = getattr(store, "compared", None)
+    if quick:
+        return quick(vectors, ids, tier, MAX_COMPARED)  # type: ignore[no-any-return]
+    hits = (store.nearest(vector, MAX_COMPARED, Filter(ids=ids), tier) for vector in vectors)
+    return [[(hit.id, hit.passage, hit.field, hit.score) for hit in several] for several in hits]
 
 
 def _usual(cosines: Sequence[float]) -> Usual:
@@ -173,37 +186,39 @@ def _usual(cosines: Sequence[float]) -> Usual:
 class _Words:
     """The content words of an ask: how rare each is, in general and in the repository, and which memories hold it."""
 
-    def __init__(self, sources: Sources, question: Question):
+    def __init__(self, sources: Sources, question: Question, ids: Sequence[str]):
         self.rarity = Rarity()
         filters = sources.filters()
         self._count = sources.count()
         asked = sorted(question.content, key=lambda word: (-self.rarity(word), word))[:MAX_WORDS]
-        self._holding: dict[bool, dict[str, frozenset[str]]] = {}  # by whether a person vouches: word → memories
+        self._holding: dict[bool, dict[str, Holders]] = {}  # by whether a person vouches: word → memories
         for vouched, only in filters.items():
-            held = _held(sources.store, asked, only)
+            held = holders_of(sources.store, asked, only, ids)
             self._holding |= dict.fromkeys((True, False) if vouched is None else (vouched,), held)
         self._usual = self._holding.get(True) or self._holding.get(False, {})
 
     def weight(self, word: str) -> float:
         """Return how much a word says here: much if it is rare in general and few memories hold it."""
-        holding = len(self._usual.get(word, ())) or 1
+        holding = self._usual.get(word, NOBODY)[0] or 1
         return self.rarity(word) * math.log(1 + self._count / holding) / math.log(1 + max(2, self._count))
 
     def shared(self, memory: Memory) -> Values:
         """Return what the words that a memory shares with the ask say."""
         held = self._holding.get(memory.vouched) or self._usual
-        words = [word for word, ids in held.items() if memory.id in ids]
+        words = [word for word, (_, ids) in held.items() if memory.id in ids]
         weights = sorted(map(self.weight, words), reverse=True)
         few = max(RARE_MEMORIES, self._count // 50)
-        rare = [self.rarity(word) for word in words if len(self._usual.get(word, ())) <= few]
+        rare = [self.rarity(word) for word in words if self._usual.get(word, NOBODY)[0] <= few]
         return {"shared_words": sum(weights[:SUMMED_WORDS]), "rare_word": max(rare, default=0.0)}
 
 
-def _held(store: SearchStore, words: Sequence[str], only: Filter) -> dict[str, frozenset[str]]:
+def holders_of(store: SearchStore, words: Sequence[str], only: Filter, ids: Sequence[str]) -> dict[str, Holders]:
+    """Return for each word how many memories hold it, and which of these do."""
     quick = getattr(store, "holders", None)
     if quick:
-        return dict(quick(words, MAX_HOLDING, only))
-    return {word: frozenset(hit.id for hit in store.matching([word], MAX_HOLDING, only)) for word in words}
+        return dict(quick(words, MAX_HOLDING, only, ids))
+    found = {word: {hit.id for hit in store.matching([word], MAX_HOLDING, only)} for word in words}
+    return {word: (len(holding), frozenset(holding.intersection(ids))) for word, holding in found.items()}
 
 
 class _Terms:

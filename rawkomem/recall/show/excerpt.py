@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...model.record import record
+from ...model.record import record, replace
 from ...text.chunk import chunk, fence_after
 from ...text.clean import clean, one_line
 from ...text.language import language, word_set
@@ -179,11 +179,15 @@ def _closing(opening: str) -> str:
 def _without_title(units: Iterable[Unit], title: str) -> Iterator[Unit]:
     """Yield units without the title: as a heading, or as the first sentence."""
     said = _bare(title)
+    titles: dict[str, bool] = {}  # heading → whether it is the title
     first = True
     for unit in units:
-        path = unit.path[1:] if unit.path and _bare(unit.path[0]) == said else unit.path
+        head = unit.path[0] if unit.path else ""
+        if head not in titles:
+            titles[head] = _bare(head) == said
+        path = unit.path[1:] if unit.path and titles[head] else unit.path
         if unit.text and not (first and _bare(unit.text) == said):
-            yield Unit(unit.text, unit.before, path, unit.at, unit.fence)
+            yield unit if path is unit.path else replace(unit, path=path)
         elif not unit.text and path:
             yield Unit("", unit.before, path, unit.at)
         first = False

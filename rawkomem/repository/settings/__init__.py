@@ -6,13 +6,12 @@ import marshal
 import os
 
 from ...embed.chain import EmbedderSettings
-from ...exchange.sinks.config import SinkSettings
 from ...files.layout import Layout, user_cache, user_config, user_repository_config
 from ...files.local.ledger import KEEP_DAYS
 from ...index.open_store import StoreSettings
-from ...learn.llm.config import LlmSettings
 from ...model.errors import BadInput
 from ...model.record import record, replace
+from ...model.user_settings import LlmSettings, SinkSettings
 from ...recall.limits import LESSON_DAYS, MAX_UNVERIFIED, MIN_CONFIDENCE, MIN_LESSON_CONFIDENCE, SPECIALTIES, Limits
 
 TYPE_CHECKING = False

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ...embed.chain import AUTO, BUNDLED, PROVIDERS
-from ...exchange.sinks.config import EVENTS
 from ...files.local.ledger import KEEP_DAYS
 from ...index.open_store import SQLITE, plugin_names
 from ...model.errors import BadInput
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
+from ...model.user_settings import EVENTS
 from ...recall.limits import (
     BUDGET_TOKENS,
     LESSON_DAYS,

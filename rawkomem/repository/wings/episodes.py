@@ -9,7 +9,7 @@ from ...model.errors import BadInput, NotFound, Refused
 from ...model.filters import READABLE, Filter
 from ...model.kinds import ACTIVE, GROUPS
 from ...model.record import replace
-from ...recall.search import DEFAULT_RESULTS
+from ...recall.limits import DEFAULT_RESULTS
 from ...state.changes.amend import plan_amend
 from ...state.derive import made_of
 from ...state.graph import episode as decide

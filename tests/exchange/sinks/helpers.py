@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 
 from rawkomem.exchange.sinks.checked import checked_webhook
-from rawkomem.exchange.sinks.config import WebhookSettings
 from rawkomem.exchange.sinks.event import Event, events_of
 from rawkomem.files.layout import Layout, user_config
 from rawkomem.model.entry import Entry
+from rawkomem.model.user_settings import WebhookSettings
 from rawkomem.net.client import Bounds, Client
 
 STORED = Entry(kind="memory", id="mem_1_aaaaaa", title="Why apsw", body="Because.", at=1_769_164_200_000, by="alice")

@@ -9,10 +9,10 @@ import pytest
 from markdown_it import MarkdownIt
 
 from rawkomem.exchange.sinks.checked import checked_folder
-from rawkomem.exchange.sinks.config import MarkdownSettings
 from rawkomem.exchange.sinks.daily_log import log_events, render
 from rawkomem.model.errors import BadInput
 from rawkomem.model.record import replace
+from rawkomem.model.user_settings import MarkdownSettings
 from tests.exchange.sinks.helpers import STORED, configure, event, layout_of
 
 SECRET = "ghp_" + "Ab1" * 12

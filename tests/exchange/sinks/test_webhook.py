@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from rawkomem.exchange.sinks.checked import checked_webhook
-from rawkomem.exchange.sinks.config import WebhookSettings
 from rawkomem.exchange.sinks.queue import wake_sender
 from rawkomem.exchange.sinks.webhook import PAUSES_MIN, Flushed, flush
 from rawkomem.files.layout import user_config
 from rawkomem.files.lock import lock
 from rawkomem.model.record import replace
+from rawkomem.model.user_settings import WebhookSettings
 from rawkomem.net.failure import Blocked, RequestFailed
 from tests.embed.server import Answer, Server
 from tests.exchange.sinks.helpers import STORED, client, configure, event, webhook

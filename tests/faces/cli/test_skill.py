@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from rawkomem.learn.llm.config import GUARD
 from rawkomem.model.entry import Entry
+from rawkomem.model.user_settings import GUARD
 from tests.embed.server import Server
 from tests.learn.llm.models import refuses, says_json
 from tests.learn.skills.test_synthesize import LEARNING

@@ -8,9 +8,9 @@ import pytest
 
 from rawkomem.faces.mesh import SyncMemoryMesh
 from rawkomem.format.yamo import read_block
-from rawkomem.learn.llm.config import LlmSettings
 from rawkomem.model.clock import iso
 from rawkomem.model.record import replace
+from rawkomem.model.user_settings import LlmSettings
 from tests.embed.server import Server
 from tests.embed.test_endpoint import free_port
 from tests.faces.mesh.conftest import SKILL, write_user_config

@@ -12,8 +12,8 @@ import pytest
 
 from rawkomem.learn.llm.ask import open_llm
 from rawkomem.learn.llm.command import CommandLlm
-from rawkomem.learn.llm.config import GUARD, LlmSettings
 from rawkomem.learn.llm.model import LlmFailure, is_learning
+from rawkomem.model.user_settings import GUARD, LlmSettings
 from tests.embed.server import Answer, Server
 from tests.learn.llm.models import formats, opened, refuses, says
 

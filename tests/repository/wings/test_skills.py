@@ -7,11 +7,11 @@ import json
 import pytest
 
 from rawkomem.format.yamo import read_block
-from rawkomem.learn.llm.config import GUARD, LlmSettings
 from rawkomem.model.entry import Entry
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.record import replace
 from rawkomem.model.task import Task
+from rawkomem.model.user_settings import GUARD, LlmSettings
 from tests.embed.server import Answer, Server
 from tests.learn.llm.models import refuses, says, says_json
 from tests.learn.skills.test_synthesize import LEARNING, LESSON
