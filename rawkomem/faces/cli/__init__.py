@@ -29,7 +29,11 @@ def leave(code: int) -> NoReturn:
     """Exit. Where nothing waits for the end, leave out taking all modules apart, which takes half a start."""
     if any(name in sys.modules for name in AT_EXIT):
         sys.exit(code)
-    sys.stderr.flush()
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # a stream that is closed from the start is None
+        try:
+            stream.flush()
+        except OSError:
+            sys.exit(code)  # Python knows what to say of it
     os._exit(code)
 
 

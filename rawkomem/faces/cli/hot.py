@@ -22,7 +22,7 @@ SOURCE = Option(("--source",), "flag", "A shared source: keep its index in your 
 DEEP = Option(("--deep",), "flag", "Also fill in the contextual vectors: minutes for a thousand memories.", False)
 
 SEARCH = (
-    LIMIT.but(least=0),
+    LIMIT.but(least=0, help="How many at most. Memories that nobody vouches for come in addition, at most as many."),
     *FILTERS,
     PROFILE.but(help="Rank by this profile instead of words and meaning alone."),
     EXPLAIN.but(help="Also tell how words, meaning and surroundings add up."),
