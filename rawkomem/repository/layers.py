@@ -12,6 +12,7 @@ from ..files.layout import FOLDER, PERSONAL, find_layout, personal_root, source_
 from ..index.stores.database import DatabaseError
 from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.record import record, replace
+from ..recall.layered import layered
 from ..recall.search import search
 from ..recall.show.labels import from_layer, labels_by_id, standing_label
 from ..recall.union import PROJECT, Part, Union, marked
@@ -171,7 +172,7 @@ class Layers:
 
     def sources(self, only: Filter, strict: bool, told: frozenset[str], layers: Sequence[Layer]) -> Sources:
         """Return what an injection takes its facts from."""
-        return self.union(only, strict, told, layers).sources()
+        return layered(self.union(only, strict, told, layers))
 
     def look(self, texts: Sequence[str], limit: int, only: Filter | None, profile: str = "") -> Sequence[Answer]:
         """Search all layers for several texts."""
@@ -179,7 +180,7 @@ class Layers:
 
         def ask() -> tuple[Answer, ...]:
             union = self.union(only, layers=layers)
-            sources = union.sources()
+            sources = layered(union)
             # Twice as many: copies that another layer holds are dropped.
             found = search(sources.view, sources.store, sources.spaces, texts, 2 * limit, profile)
             return marked(found, union, limit)
