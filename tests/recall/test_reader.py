@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rawkomem.recall.relevance.prompt import MAX_ASK_CHARS, is_prose, read_prompt, sentences_of
+from tests.commands import cases
 from tests.cpu import cpu_seconds
 
 COMMAND = "<command-message>{0}</command-message>\n<command-name>/{0}</command-name>\n<command-args>{1}</command-args>"
@@ -219,7 +220,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60, 20))
 @given(st.lists(PIECES | st.text(max_size=12), max_size=25).map("".join))
 def test_any_text_is_read_and_nothing_is_made_up(text):
     read = read_prompt(text)

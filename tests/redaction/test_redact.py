@@ -16,6 +16,7 @@ from rawkomem.bench.secrets import measure_secrets, read_corpus
 from rawkomem.redaction.find import engine, find_secrets, redact
 from rawkomem.redaction.personal import iban_in, is_card
 from rawkomem.redaction.rules import PREFIX_RULES, RULES
+from tests.commands import cases
 from tests.conftest import ROOT, shared
 
 HEX = "0123456789abcdef"
@@ -375,7 +376,7 @@ PIECES += [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(200, 40), deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=9).map("".join))
 def test_twice_is_once(text):
     once = redact(text)
