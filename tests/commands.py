@@ -130,10 +130,11 @@ def _as_in_a_process(files: tuple, cwd: str, env: dict[str, str], words: tuple[s
 def _streams() -> dict[str, TextIO]:
     """Return the streams that Python makes at its start; the descriptors stay open when the streams are gone."""
     makers = {"stdin": ("r", "strict"), "stdout": ("w", "strict"), "stderr": ("w", "backslashreplace")}
-    return {
-        name: open(number, mode, encoding="utf-8", errors=errors, closefd=False)
-        for number, (name, (mode, errors)) in enumerate(makers.items())
-    }
+    streams = {}
+    for number, (name, (mode, errors)) in enumerate(makers.items()):
+        streams[name] = open(number, mode, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
+        streams[name].buffer.raw.name = f"<{name}>"
+    return streams
 
 
 @contextlib.contextmanager
