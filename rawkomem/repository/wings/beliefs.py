@@ -23,7 +23,7 @@ from ...state.changes.archive import plan_archive
 from ...state.changes.dispute import plan_dispute
 from ...state.changes.quarantine import plan_quarantine
 from ...state.changes.reinforce import plan_reinforce
-from ...state.changes.review import plan_decide, plan_restore, plan_review
+from ...state.changes.review import Review, plan_decide, plan_restore, plan_review
 from ...state.changes.supersede import plan_supersede
 from ...state.changes.validity import plan_validity
 from ...state.fold import fold_proposed
@@ -105,7 +105,7 @@ class Beliefs(Wing):
 
         def decide() -> Plan:
             memory, rivals = self._with_rivals(name)
-            return plan_review(memory, rivals, action, settle, reason, by, self._value, *self._words(memory))
+            return plan_review(self._to_review(memory, rivals, settle, reason, by), action)
 
         return self._decide(decide)
 
@@ -114,7 +114,7 @@ class Beliefs(Wing):
 
         def decide() -> Plan:
             memory, rivals = self._with_rivals(name)
-            return plan_restore(memory, rivals, settle, reason, by, self._value, *self._words(memory))
+            return plan_restore(self._to_review(memory, rivals, settle, reason, by))
 
         return self._decide(decide)
 
@@ -177,6 +177,9 @@ class Beliefs(Wing):
 
         return self._decide(decide)
 
+    def _to_review(self, memory: Memory, rivals: Sequence[Memory], settle: str, reason: str, by: str) -> Review:
+        return Review(memory, rivals, settle, reason, by, self._value, *self._words(memory))
+
     def _words(self, memory: Memory) -> tuple[list[Entry], list[Entry]]:
         """Return the entries that a memory's words come from, and the other changes that wait: a review names both."""
         core = self._core
@@ -217,10 +220,7 @@ class Beliefs(Wing):
 
         def decide() -> Plan:
             still = [memory for memory in self._repo.get_many(ids) if memory.status == "quarantined"]
-            plans = [
-                plan_review(memory, (), action, settle, reason, by, self._value, *self._words(memory))
-                for memory in still
-            ]
+            plans = [plan_review(self._to_review(memory, (), settle, reason, by), action) for memory in still]
             return Plan(tuple(entry for plan in plans for entry in plan.entries), f"{action} {len(plans)} memories")
 
         self._decide(decide)
