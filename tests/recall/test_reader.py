@@ -45,6 +45,11 @@ def test_what_the_host_writes_is_no_ask(prompt):
         (COMMAND.format("triage", "the flaky upload spec"), "triage", "the flaky upload spec"),
         ("/usr/local/bin/tool crashes at once", "", "/usr/local/bin/tool crashes at once"),
         ("/api/orders/7 answers with 500", "", "/api/orders/7 answers with 500"),
+        ("/etc is full, what can I delete", "", "/etc is full, what can I delete"),
+        ("/tmp fills up every night", "", "/tmp fills up every night"),
+        ("/login returns 500 since the upgrade", "", "/login returns 500 since the upgrade"),
+        ("/login", "login", ""),
+        ("/review is the parser fast", "", "/review is the parser fast"),
     ],
 )
 def test_slash_commands(prompt, command, ask):
