@@ -37,7 +37,7 @@ def filled(monkeypatch, project, memories):
     """A repository whose memories have no contextual vectors yet."""
     monkeypatch.setenv("RAWKOMEM_EMBEDDER", "auto")
     for number in range(MEMORIES):
-        text = f"Service {number} restarts on port {8000 + number} after its nightly check."
+        text = f"Service {number} restarts on port {8000 + number} after its nightly check. " * 6
         (memories / f"m{number}.md").write_text(f"---\ntitle: Service {number}\n---\n\n{text}\n")
     opened = Repository.open(str(project), warn=lambda message: None)
     opened.sync()
