@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -21,7 +22,7 @@ import pytest
 from rawkomem.faces.cli import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     Done = subprocess.CompletedProcess[str]
 
@@ -30,12 +31,17 @@ ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "RAWKOMEM_EMBEDDER": "static"}
 START = [sys.executable, "-m", "rawkomem"]
 PROCESS_TIMEOUT_S = 120
-FULL = bool(os.environ.get("RAWKOMEM_FULL"))  # whether the slow lane runs every case; it takes hours then
+FULL = bool(os.environ.get("RAWKOMEM_FULL"))  # whether tests run every case; the slow lane takes hours then
 
 
 def cases(full: int, usual: int) -> int:
-    """Return how many cases a test of the slow lane runs: all of them if RAWKOMEM_FULL is set."""
+    """Return how many cases a test runs: all of them if RAWKOMEM_FULL is set."""
     return full if FULL else usual
+
+
+def spread(names: Sequence[str], others: Sequence[str]) -> list[tuple[str, str]]:
+    """Return pairs for a test: all of them if RAWKOMEM_FULL is set, else every name once and every other by turns."""
+    return [*product(names, others)] if FULL else [(name, others[n % len(others)]) for n, name in enumerate(names)]
 
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -124,10 +130,11 @@ def _as_in_a_process(files: tuple, cwd: str, env: dict[str, str], words: tuple[s
 def _streams() -> dict[str, TextIO]:
     """Return the streams that Python makes at its start; the descriptors stay open when the streams are gone."""
     makers = {"stdin": ("r", "strict"), "stdout": ("w", "strict"), "stderr": ("w", "backslashreplace")}
-    return {
-        name: open(number, mode, encoding="utf-8", errors=errors, closefd=False)
-        for number, (name, (mode, errors)) in enumerate(makers.items())
-    }
+    streams = {}
+    for number, (name, (mode, errors)) in enumerate(makers.items()):
+        streams[name] = open(number, mode, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
+        streams[name].buffer.raw.name = f"<{name}>"
+    return streams
 
 
 @contextlib.contextmanager

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,16 +13,35 @@ from hypothesis import HealthCheck, settings
 
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.repository import Repository
-from tests.commands import ENVIRONMENT, ROOT, Command
+from tests.commands import ENVIRONMENT, FULL, ROOT, Command
 from tests.git.gitting import Git
 from tests.terminals import terminal_in
 
-settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy machine")
+BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("whole", **BUSY)
+settings.register_profile("default lane", max_examples=25, **BUSY)
+MEMORY = "/dev/shm"  # a file system in memory: a write to disk waits for the disk, thousands of times
+MIN_MEMORY_BYTES = 4 << 30
 
 SHARED = ROOT.parent / "shared"
 SAMPLES = ROOT / "tests" / "data"  # see its README.md
 LANE = re.compile(r"^pytestmark = pytest\.mark\.(\w+)$", re.MULTILINE)
+
+
+def pytest_configure(config):
+    """Run fewer examples in the default lane, and keep the folders of tests in memory where there is room."""
+    is_default = "not slow" in config.option.markexpr and not FULL
+    settings.load_profile("default lane" if is_default else "whole")
+    if _has_room(MEMORY):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
+
+
+def _has_room(folder: str) -> bool:
+    """Return whether a folder can hold the files of a whole run, also programs that tests start."""
+    if not os.access(folder, os.W_OK):
+        return False
+    room = os.statvfs(folder)
+    return room.f_bavail * room.f_frsize >= MIN_MEMORY_BYTES and not room.f_flag & os.ST_NOEXEC
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -32,10 +53,18 @@ def pytest_ignore_collect(collection_path, config):
     return None
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory) -> Iterator[Path]:
+    """Names of folders that are not there; `mktemp` would look through the folders of all tests before."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def own_home(tmp_path_factory, monkeypatch):
+def own_home(homes, monkeypatch):
     """No test reads or writes the user's real config and cache folders, nor git's settings."""
-    home = tmp_path_factory.mktemp("home")
+    home = next(homes)
+    home.mkdir()
     for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(home / name))
         monkeypatch.setitem(ENVIRONMENT, name, str(home / name))

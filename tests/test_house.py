@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PACKAGE = ROOT / "rawkomem"
+MAX_MODULE_LINES = 420
 
 
 @cache
@@ -83,6 +84,11 @@ def test_no_room_is_overcrowded():
     assert len({folder.relative_to(PACKAGE).parts[0] for folder in folders()}) <= 17
     crowded = {folder.name: len([*folder.glob("*.py")]) for folder in folders() if len([*folder.glob("*.py")]) > 25}
     assert crowded == {}
+
+
+def test_no_module_is_long():
+    lines = {name: len(file.read_text("utf-8").splitlines()) for name, file in modules().items()}
+    assert {name: count for name, count in lines.items() if count > MAX_MODULE_LINES} == {}
 
 
 def test_a_folder_has_the_name_of_the_page_about_it():

@@ -8,7 +8,7 @@ from ..model.entry import Plan
 from ..model.record import record, replace
 from ..text.condition import PATHS, read_condition
 from ..text.same import facts_in, identity, is_copy
-from .place import place_of
+from .place import ALSO_IN, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     Facts = tuple[frozenset[str], frozenset[str]]
 
 INSTRUCTIONS = "instructions"  # CLAUDE.md, AGENTS.md and GEMINI.md often hold the same sections
-ALSO_IN = "alsoIn"  # the other places of a memory
 MIN_LENGTH_RATIO = 0.7  # of the lengths of two copies, the shorter by the longer
 
 

@@ -11,9 +11,20 @@ if TYPE_CHECKING:
     from ..model.entry import Value
 
 
+ALSO_IN = "alsoIn"  # the other places of a memory
+
+
 def place_of(extra: Mapping[str, Value]) -> str:
     """Return the place that an entry names; empty where it was not imported."""
     return str(extra.get(IMPORTED, ""))
+
+
+def places_of(extra: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return all places that say what an entry says: its own, and those of copies that were not imported again."""
+    first, others = place_of(extra), extra.get(ALSO_IN)
+    kind = first.partition(":")[0]
+    copies = others if isinstance(others, list) else ()
+    return (first, *(f"{kind}:{path}" for path in copies)) if first else ()
 
 
 def is_from(imported: str, place: str) -> bool:

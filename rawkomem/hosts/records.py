@@ -143,11 +143,16 @@ HOSTS = {
     "vscode": Host(mentions=(".vscode/mcp.json",), transcript="claude-code"),  # runs the hooks of claude
 }
 
+ALIASES = {  # what people call a host besides: the name of its program or of its package → of its record
+    "claude-code": "claude", "codex-cli": "codex", "opencode-ai": "opencode", "cursor-agent": "cursor",
+    "copilot-cli": "copilot", "gemini-cli": "gemini",
+}  # fmt: skip
+
 # Programs that run commands for a model. Editors with a built-in agent are listed too: in their terminals, an agent
 # and a person look the same.
 AGENT_PROGRAMS = frozenset(
     {
-        *HOSTS, "claude-code", "codex-cli", "opencode-ai", "cursor-agent", "copilot-cli", "copilot-agent", "gemini-cli",
+        *HOSTS, *ALIASES, "copilot-agent",
         "aider", "amp", "antigravity", "auggie", "augment", "cline", "continue", "crush", "devin", "droid", "forge",
         "goose", "goosed", "kilocode", "kimi", "kiro", "kiro-cli", "openhands", "plandex", "qwen", "qwen-code", "roo",
         "trae", "windsurf",

@@ -6,43 +6,33 @@ The first layer is the project's. An id that two layers hold means the first one
 from __future__ import annotations
 
 from ..index.stores.database import DatabaseError
-from ..index.stores.documents import DEEP, FIRST
 from ..index.stores.sqlite import idf
-from ..index.views.view import View
 from ..model.filters import Filter
-from ..model.record import as_dict, record, replace, unchecked
+from ..model.record import record, replace
 from ..text.same import is_copy
 from .gather import Sources
 from .reasons import Reason
-from .relevance.evidence import NOBODY, compared, holders_of
 from .search import first_of
-from .signals import Spaces, nearest
+from .signals import Spaces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, TypeVar
 
     from ..embed.protocol import Embedder
-    from ..git.citations import Cited
     from ..index.catalogue import Row
-    from ..index.stores.documents import Hit
-    from ..index.stores.sqlite import Compared, Holders
-    from ..index.views.believed import Believed
     from ..model.entry import Memory
-    from ..state.belief.trust import Standing, Trust
-    from ..state.derive import Weak
-    from ..text.when import Fired, Situation
+    from ..state.belief.trust import Standing
     from .score import Scored
     from .search import Answer, Found
 
     T = TypeVar("T")
-    Near = Sequence[Sequence[Compared]]
 
 MAX_COMPARED = 20  # items of which copies are looked for: more do not go into a prompt
 COMPARED_CHARS = 1_000  # of a body, to see whether it may be a copy at all
 PROJECT = "project"  # what stands before an id of the project's that looks like one of another layer
-VOUCHED, UNVOUCHED = Filter(vouched=1), Filter(unvouched=1)  # what a union is asked for, beside ids as shown
+VOUCHED = Filter(vouched=1)  # what a union is asked for, beside ids as shown
 
 
 @record
@@ -223,204 +213,6 @@ class Union:
             held.update(zip(new, counted[1], strict=True))
         return self._rows[part.name], [held[word] for word in words]
 
-    def sources(self) -> Sources:
-        """Return all layers as the sources of one recall."""
-        deep = _Unread(self, DEEP) if self.first.sources.spaces.deep else None
-        asked = {"view": _LayeredView(self), "store": _LayeredStore(self), "spaces": Spaces(_Unread(self), deep, {})}
-        return unchecked(
-            _LayeredSources, **{**as_dict(self.first.sources), **asked, "fired": self._fired, "cited": self._cited}
-        )
-
-    def _fired(self, situation: Situation) -> dict[str, Fired]:
-        """Return what fired in each layer; the budget for regexes is one for all, and the project's are tried first."""
-        found: dict[str, Fired] = {}
-        for part in [*self.parts]:
-            fired: Mapping[str, Fired] = self.ask(part, lambda part=part: part.sources.fired(situation), {})  # type: ignore[misc]
-            found |= {self.shown(part, id): how for id, how in fired.items()}
-        return found
-
-    def _cited(self, memory: Memory) -> tuple[Cited, ...]:
-        part, own = self.own(memory)
-        return part.sources.cited(own)
-
-
-class _LayeredSources(Sources):
-    """Sources over a union; what people vouch for is looked for by itself where a layer holds anything else."""
-
-    view: _LayeredView
-
-    def filters(self) -> dict[bool | None, Filter]:
-        return self.view.groups()
-
-    def sample(self, count: int) -> list[str]:
-        """Return some of the project's memories: what is usual is not for other layers to say."""
-        union = self.view.union
-        return [union.shown(union.first, id) for id in super().sample(count)]
-
-    def count(self) -> int:
-        """Return how many memories there are in all layers, as words are counted in all that hold vouched ones."""
-        union = self.view.union
-        return sum(union.ask(part, part.sources.count, 0) for part in union.vouched())
-
-    def row(self, id: str) -> Row | None:
-        return self.view.union.row_in(*self.view.union.place(id))
-
-    def may_be(self, id: str, vouched: bool | None) -> bool:
-        part, _ = self.view.union.place(id)
-        if vouched is None or (part.sources.doubting and (part.shared or self.doubting)):
-            return True
-        return (not vouched) if part.shared else vouched or self.doubting
-
-    def unverified(self, memories: Iterable[Memory]) -> Mapping[str, Standing]:
-        found = {}
-        for memory in memories:
-            standing = self.view.union.standing(*self.view.union.own(memory))
-            if standing:
-                found[memory.id] = standing
-        return found
-
-
-class _LayeredView(View):
-    """The views of all layers as one. What is not asked of single memories is answered by the first layer."""
-
-    def __init__(self, union: Union):
-        self.__dict__.update(union.first.sources.view.__dict__)
-        self.union = union
-
-    @property
-    def stored(self) -> Filter:
-        return Filter()
-
-    def groups(self) -> dict[bool | None, Filter]:
-        counts = self.union.doubting or any(part.shared for part in self.union.parts)
-        return {True: VOUCHED, False: UNVOUCHED} if counts and not self.only.as_of else {None: Filter()}
-
-    def row(self, id: str) -> Row | None:
-        part, own = self.union.place(id)
-        row = self.union.ask(part, lambda: part.sources.view.row(own), None)
-        if row is None or part is self.union.first:
-            return row if row is None or own == id else replace(row, id=id)
-        memory = self.union.memory(part, own)
-        return replace(row, id=id, vouched=int(memory is not None and memory.vouched))
-
-    def expect(self, ids: Sequence[str]) -> None:
-        for part, own in self.union.by_part(ids):
-            self.union.ask(part, lambda part=part, own=own: part.sources.view.expect([*own]), None)  # type: ignore[misc]
-
-    def memory(self, id: str) -> Memory | None:
-        return self.union.memory(*self.union.place(id))
-
-    @property
-    def believed(self) -> Believed:
-        believed: Any = _LayeredBelieved(self.union)
-        return believed  # type: ignore[no-any-return]
-
-
-class _LayeredBelieved:
-    """How far the memories of all layers are believed; each layer knows it of its own."""
-
-    def __init__(self, union: Union):
-        self._union = union
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._union.first.sources.view.believed, name)
-
-    def weak_sources(self, memory: Memory) -> tuple[Weak, ...]:
-        part, own = self._union.own(memory)
-        return part.sources.view.believed.weak_sources(own)
-
-    def trust(self, memory: Memory) -> Trust:
-        part, own = self._union.own(memory)
-        return part.sources.view.believed.trust(own)
-
-
-class _LayeredStore:
-    """The stores of all layers as one. A `vector` is the text of a question: each layer embeds it in its own space."""
-
-    def __init__(self, union: Union):
-        self._union = union
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._union.first.sources.store, name)
-
-    def nearest(self, vector: Any, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
-        """Return the closest passages: of ids as shown, in one tier; of all, in the best tier of each layer."""
-
-        def ask(part: Part, inside: Filter) -> list[Hit]:
-            store, spaces = part.sources.store, self._union.spaces_of(part)
-            if not only.ids:
-                return nearest(store, spaces, [vector], [inside])[0]
-            space = spaces.deep if tier == DEEP else spaces.first
-            return store.nearest(space.embed([vector])[0], limit, inside, tier) if space else []
-
-        return self._merged(ask, limit, only)
-
-    def matching(self, words: Sequence[str], limit: int, only: Filter, around: bool = False) -> list[Hit]:
-        scales = self._union.scales(words)
-
-        def ask(part: Part, inside: Filter) -> list[Hit]:
-            scale, hits = scales.get(part.name, 1.0), part.sources.store.matching(words, limit, inside, around)
-            return hits if scale == 1.0 else [replace(hit, score=hit.score * scale) for hit in hits]
-
-        return self._merged(ask, limit, only)
-
-    def compared(self, vectors: Sequence[Any], ids: Sequence[str], tier: str, most: int) -> list[list[Compared]]:
-        """Return for each text its cosine with passages of memories, each compared in the space of its layer."""
-        found: list[list[Compared]] = [[] for _ in vectors]
-        for part, own in self._union.by_part(ids):
-            spaces = self._union.spaces_of(part)
-            space = spaces.deep if tier == DEEP else spaces.first
-            if space is None:
-                continue
-
-            nothing: Near = [[] for _ in vectors]
-            asked = part.sources.store, space.embed(vectors), tuple(own), tier
-            hits = self._union.ask(part, lambda asked=asked: compared(*asked), nothing)  # type: ignore[misc]
-            for several, near in zip(found, hits, strict=True):
-                several += [(own[id], number, field, cosine) for id, number, field, cosine in near]
-        return found
-
-    def holders(self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]) -> dict[str, Holders]:
-        """Return for each word how many memories of all layers hold it, of at most so many, and which of `among`."""
-        found: dict[str, Holders] = dict.fromkeys(words, NOBODY)
-        places = {part.name: own for part, own in self._union.by_part(among)}
-        for part in [*self._union.parts]:
-            inside, own = self._union.filter_of(part, only), places.get(part.name, {})
-            if inside is None:
-                continue
-
-            nothing: dict[str, Holders] = {}
-            asked = part.sources.store, words, inside, tuple(own)
-            held = self._union.ask(part, lambda asked=asked: holders_of(*asked), nothing)  # type: ignore[misc]
-            for word, (count, ids) in held.items():
-                before, shown = found[word]
-                found[word] = (min(most, before + count), shown | {own[id] for id in ids})
-        return found
-
-    def depth(self) -> tuple[int, int]:
-        """Return the number of all memories twice: `nearest` itself asks the first tier for what the second lacks."""
-        parts = [*self._union.parts]
-        count = sum(self._union.ask(part, part.sources.store.depth, (0, 0))[1] for part in parts)
-        return count, count
-
-    def passage(self, id: str, number: int) -> str:
-        part, own = self._union.place(id)
-        return self._union.ask(part, lambda: part.sources.store.passage(own, number), "")
-
-    def _merged(self, ask: Callable[[Part, Filter], list[Hit]], limit: int, only: Filter) -> list[Hit]:
-        found: list[Hit] = []
-        for part in [*self._union.parts]:
-            inside = self._union.filter_of(part, only)
-            if inside is not None:
-                hits: list[Hit] = self._union.ask(part, lambda part=part, inside=inside: ask(part, inside), [])  # type: ignore[misc]
-                self._union.name(part, [hit.id for hit in hits])
-                found += [_renamed(hit, self._union.shown(part, hit.id)) for hit in hits]
-        return sorted(found, key=lambda hit: -hit.score)[:limit]
-
-
-def _renamed(hit: Hit, id: str) -> Hit:
-    return hit if hit.id == id else replace(hit, id=id)
-
 
 class _Once:
     """An embedder that embeds each text once."""
@@ -435,22 +227,6 @@ class _Once:
         if new:
             self._known.update(zip(new, self._embedder.embed(new), strict=True))
         return [self._known[text] for text in texts]
-
-
-class _Unread:
-    """An embedder that returns texts as they are: the layers embed them at once, and the store looks that up."""
-
-    def __init__(self, union: Union, tier: str = FIRST):
-        self.name = f"text in all layers, {tier}"  # like no embedder's, under which vectors are kept
-        self.dims = union.first.sources.spaces.first.dims
-        self._union = union
-        self._tier = tier
-
-    def embed(self, texts: Sequence[str]) -> list[Any]:
-        for part in self._union.parts:
-            spaces = self._union.spaces_of(part)
-            ((self._tier == DEEP and spaces.deep) or spaces.first).embed(texts)
-        return [*texts]
 
 
 def own_first(gated: list[Scored]) -> list[Scored]:

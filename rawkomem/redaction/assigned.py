@@ -10,6 +10,7 @@ from .looks_secret import (
     is_keylike,
     is_placeholder,
     is_random,
+    is_short_key,
     is_spoken,
     is_strong,
     letter_runs,
@@ -206,11 +207,11 @@ def _verdict(
         taken = taken or (tight and operator == "=" and _is_environment(key, value))
     elif kind in ("password", "secret"):
         taken = is_random(value) or is_strong(value) or (quoted != "" and any(c in value[1:] for c in SYMBOLS))
-        taken = taken or (literal and is_keylike(value))
+        taken = taken or (literal and (is_keylike(value) or is_short_key(value)))
     else:
         taken = is_random(value) and operator != "(" and (kind == "token" or len(value) >= MIN_PROVIDER_KEY_LENGTH)
         taken = taken or (kind == "token" and operator in ("=", ":") and _says_secret(value, quoted))
-        taken = taken or (kind == "token" and literal and is_keylike(value))
+        taken = taken or (kind == "token" and literal and (is_keylike(value) or _is_short_key(key, value)))
     return ("password" if kind == "password" else "secret") if taken else ""
 
 
@@ -242,10 +243,16 @@ def rule_of_value(key: str, value: str, plain: bool = True) -> str:
         said = said and not NO_VALUES.intersection(value.split())
         taken = said or is_strong(value) or is_random(value) or is_chosen(value)
     elif kind == "secret":
-        taken = is_random(value) or is_strong(value) or is_keylike(value)
+        taken = is_random(value) or is_strong(value) or is_keylike(value) or is_short_key(value)
     else:
-        taken = is_random(value) or (kind == "token" and (_says_secret(value, '"') or is_keylike(value)))
+        said = _says_secret(value, '"') or is_keylike(value) or _is_short_key(key, value)
+        taken = is_random(value) or (kind == "token" and said)
     return ("password" if kind == "password" else "secret") if taken else ""
+
+
+def _is_short_key(key: str, value: str) -> bool:
+    """Tell whether a key that ends in `key` holds a short one; after the word token a model or a version may stand."""
+    return key.lower().endswith("key") and is_short_key(value)
 
 
 def _harmless(data: bytes, at: int) -> bool:

@@ -19,6 +19,7 @@ MIN_BASE64_LENGTH = 40  # characters of a key in base64: shorter ones that begin
 MIN_CHOSEN_LENGTH = 6  # letters and digits: shorter ones are numbered names
 MIN_CHOSEN_LETTERS = 3
 MIN_KEYLIKE_LENGTH = 12
+MIN_SHORT_KEY_LENGTH = 8
 MIN_SPOKEN_LENGTH = 8  # of a password that only a word before it gives away
 KEY_PARTS = frozenset("api apikey key pat sk secret tok token live test prod auth pw sec".split())  # noqa: SIM905
 NOT_CHOSEN = "/\\(){}[]<>=|:,;\"'`"  # characters of paths, code and lists
@@ -180,6 +181,16 @@ def is_keylike(value: str) -> bool:
     if len(value) < MIN_KEYLIKE_LENGTH or digits < 2 or letters < MIN_CHOSEN_LETTERS or not (cases or is_random(value)):
         return False
     return all(c.isalnum() or c in "_-+/=" for c in value) and not is_technical(value)
+
+
+def is_short_key(value: str) -> bool:
+    """Tell whether a value is like `zq81kkslw`: letters with digits among them, no word or numbered name."""
+    if not MIN_SHORT_KEY_LENGTH <= len(value) <= MIN_KEYLIKE_LENGTH or not (value.isascii() and value.isalnum()):
+        return False
+    digits = sum(map(str.isdigit, value))
+    inside = value.strip("0123456789")
+    is_mixed = digits >= 2 and len(value) - digits >= MIN_WORD_LETTERS and any(map(str.isdigit, inside))
+    return is_mixed and not is_wordy(value) and not is_technical(value)
 
 
 def is_spoken(value: str) -> bool:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 
 from ..embed.chain import open_deep
-from ..files.layout import FOLDER, PERSONAL, find_layout, personal_root, source_layout
+from ..files.layout import FOLDER, PERSONAL, find_layout, personal_root, source_layout, user_cache
 from ..index.stores.database import DatabaseError
+from ..model.clock import now
 from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.record import record, replace
+from ..recall.layered import layered
 from ..recall.show.labels import from_layer, labels_by_id, standing_label
 from ..recall.union import PROJECT, Part, Union, marked
 from ..text.count import count
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 RESERVED = (PERSONAL, PROJECT, "all", "verified")  # words that no shared repository is called by
 MAX_NAME_CHARS = 40
+TOLD_FILE = "sources-told.json"  # in the user's cache folder: which sources were said to be missing, and when
+TOLD_AGAIN_MS = 24 * 3_600_000
 
 
 @record
@@ -96,7 +100,8 @@ class Layers:
         elif not os.path.isdir(root):
             why = f"there is no {FOLDER} folder in it"
         if why:
-            self._core.warn(f"the source {path} is left out: {why}; correct 'sources' in your config")
+            if _is_news(f"{path}: {why}"):
+                self._core.warn(f"the source {path} is left out: {why}; correct 'sources' in your config")
             self._left_out.append((os.path.basename(folder) or path, path, why))
         elif not any(_same(root, layer.repository.layout.root) for layer in self.all):
             self._add(self._new_name(folder), lambda: source_layout(root), shared=True)
@@ -170,7 +175,7 @@ class Layers:
 
     def sources(self, only: Filter, strict: bool, told: frozenset[str], layers: Sequence[Layer]) -> Sources:
         """Return what an injection takes its facts from."""
-        return self.union(only, strict, told, layers).sources()
+        return layered(self.union(only, strict, told, layers))
 
     def look(self, texts: Sequence[str], limit: int, only: Filter | None, profile: str = "") -> Sequence[Answer]:
         """Search all layers for several texts."""
@@ -180,7 +185,7 @@ class Layers:
 
         def ask() -> tuple[Answer, ...]:
             union = self.union(only, layers=layers)
-            sources = union.sources()
+            sources = layered(union)
             # Twice as many: copies that another layer holds are dropped.
             found = search(sources.view, sources.store, sources.spaces, texts, 2 * limit, profile)
             return marked(found, union, limit)
@@ -278,3 +283,26 @@ def _version(layer: Layer) -> tuple[object, int]:
 
 def _has_name(layer: Layer, name: str) -> bool:
     return bool(layer.core.read(lambda: layer.core.index.catalogue.resolve(name)))
+
+
+def _is_news(said: str) -> bool:
+    """Return whether something was not said for a day, and note that it is said now; `status` says it always."""
+    from ..text.quick_json import read_json, write_json  # only where a source is missing
+
+    file, at = os.path.join(user_cache(), TOLD_FILE), now()
+    told: dict[str, str] = {}
+    try:
+        with open(file, encoding="utf-8") as stream:
+            known: dict[str, str] = read_json(stream.read())
+        told = {key: when for key, when in known.items() if 0 <= at - int(when) < TOLD_AGAIN_MS}
+        if said in told:
+            return False
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        pass
+    try:
+        os.makedirs(user_cache(), exist_ok=True)
+        with open(file, "w", encoding="utf-8") as stream:
+            stream.write(write_json({**told, said: str(at)}))
+    except OSError:
+        pass
+    return True

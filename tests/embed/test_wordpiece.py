@@ -19,6 +19,7 @@ from rawkomem.embed.minilm_file import WeightsFile
 from rawkomem.embed.static import FILE, finder
 from rawkomem.embed.vectors import TokenVectors
 from rawkomem.embed.wordpiece import WordPiece, words
+from tests.commands import cases
 from tests.conftest import ROOT, SHARED, shared
 
 SAMPLE = json.loads((Path(__file__).parent / "data" / "tokens.json").read_text("ascii"))
@@ -59,12 +60,12 @@ def test_the_committed_sample_by_the_id_of_bert():
 
 
 def test_real_texts():
-    texts = training_texts(6_000) if (SHARED / TRAINING).exists() else []
+    texts = training_texts(cases(6_000, 2_000)) if (SHARED / TRAINING).exists() else []
     for path in sorted(shared("data/eval").glob("*.json")):
-        texts += strings(json.loads(path.read_text("utf-8")))[::3]
+        texts += strings(json.loads(path.read_text("utf-8")))[:: cases(3, 9)]
     files = [*(ROOT / "docs").glob("*.md"), *(ROOT / "rawkomem").rglob("*.py")]
-    texts += [line for file in files for line in file.read_text("utf-8").splitlines() if line.strip()][::2]
-    assert len(texts) > 10_000
+    texts += [line for file in files for line in file.read_text("utf-8").splitlines() if line.strip()][:: cases(2, 6)]
+    assert len(texts) > cases(10_000, 3_000)
     compare([text for text in texts if not any(name in text for name in SPECIAL)], vocabulary())
 
 

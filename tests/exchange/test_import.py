@@ -18,6 +18,7 @@ from rawkomem.files.read import read_data
 from rawkomem.format.emit import emit_entry
 from rawkomem.model.errors import BadInput, NotFound
 from rawkomem.text.when import match
+from tests.commands import cases
 from tests.conftest import ROOT, shared
 from tests.exchange.sources import CLAUDE_MD, NEOLATA, write_all
 
@@ -303,7 +304,7 @@ ITEM = st.fixed_dictionaries(
 
 
 @given(items=st.lists(ITEM, max_size=4), kind=st.sampled_from(["mem0", "neolata"]))
-@settings(max_examples=60)
+@settings(max_examples=cases(60, 20))
 def test_any_json_is_imported_or_told(items, kind, tmp_path_factory):
     """Whatever a store holds, an import ends in plans that read back, or in a line that says why not."""
     file = tmp_path_factory.mktemp("json") / "x.json"

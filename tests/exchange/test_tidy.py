@@ -10,6 +10,7 @@ import pytest
 from rawkomem.exchange.conditions import from_description, from_headings
 from rawkomem.exchange.formats import usual_sources
 from rawkomem.exchange.strip import strip_page
+from rawkomem.model.errors import NotFound
 from rawkomem.text.safe import safe_title
 from rawkomem.text.when import match
 
@@ -156,6 +157,26 @@ def test_a_section_of_several_pages_is_imported_once(repository, project):
     memory = repository.get(done[0].news[0].entry.id)
     assert memory.extra["alsoIn"] == ["AGENTS.md#Lockfile", "GEMINI.md#Lockfile"]
     assert not any(one.news for one in repository.exchange.import_all(paths[::-1]))
+
+
+@pytest.mark.parametrize("place", ["CLAUDE.md", "AGENTS.md", "AGENTS.md#Lockfile", "instructions"])
+def test_a_copy_is_reviewed_with_each_of_its_pages(repository, project, place):
+    paths = put(project, {"CLAUDE.md": SECTIONS, "AGENTS.md": SECTIONS})
+    repository.exchange.import_all(paths)
+    assert [memory.title for memory in repository.beliefs.waiting(place)] == ["Lockfile"]
+    (memory,) = repository.beliefs.review_all(place, "activate")
+    assert memory.status == "active"
+
+
+def test_a_copy_is_not_rejected_with_one_page_while_another_says_it(repository, project):
+    more = "\n## Spelling\n\nWrite colour, as the British do, in every text that people read.\n"
+    paths = put(project, {"CLAUDE.md": SECTIONS, "AGENTS.md": SECTIONS + more})
+    repository.exchange.import_all(paths)
+    assert [memory.title for memory in repository.beliefs.review_all("AGENTS.md", "reject")] == ["Spelling"]
+    with pytest.raises(NotFound, match="alone"):
+        repository.beliefs.review_all("CLAUDE.md", "reject")
+    (memory,) = repository.beliefs.review_all("instructions", "reject")
+    assert memory.title == "Lockfile" and memory.status == "archived"
 
 
 def test_a_copy_is_known_by_a_later_import(repository, project):

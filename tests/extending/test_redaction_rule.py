@@ -13,7 +13,7 @@ import zlib
 import pytest
 
 from rawkomem.index.index import REDACTION
-from rawkomem.redaction import assigned, keynames, places, rules, tables, words
+from rawkomem.redaction import assigned, keynames, looks_secret, places, rules, tables, words
 from tests.conftest import ROOT
 
 ROW = '    ("toy-key", "toykey_", r"(toykey_[0-9]{8,})"),\n'
@@ -66,5 +66,6 @@ def test_a_changed_table_renews_the_index():
         (places.PLACES, places.HEADER, places.URL, assigned.ASSIGNMENT, tables.HEADINGS),
         (words.PASSWORD_WORDS, words.KEY_WORDS, words.WIDE_PASSWORD_WORDS, words.WIDE_KEY_WORDS, words.PLAIN),
         [sorted(names) for names in (keynames.PASSWORDS, keynames.SECRETS, keynames.TOKENS, keynames.KEY_OWNERS)],
+        (looks_secret.MIN_KEYLIKE_LENGTH, looks_secret.MIN_SHORT_KEY_LENGTH),
     )
     assert f"{zlib.crc32(repr(rows).encode()):08x}" == REDACTION, "write this checksum into rawkomem/index/index.py"

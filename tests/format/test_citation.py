@@ -10,6 +10,7 @@ import pytest
 import rawkomem
 from rawkomem.format.citation import Citation, cited_in, read_citation, why_refused, with_cited
 from rawkomem.git.symbol import mentions, symbol_text
+from tests.commands import cases
 
 BLOB = "0123456789ab"
 
@@ -59,7 +60,7 @@ def test_paths_that_lead_elsewhere(path):
 def test_python_symbols_are_what_the_parser_says():
     """Over this package itself: the text of every function, class and method is the one that `ast` delimits."""
     compared = 0
-    for file in Path(rawkomem.__file__).parent.rglob("*.py"):
+    for file in sorted(Path(rawkomem.__file__).parent.rglob("*.py"))[:: cases(1, 5)]:
         source = file.read_text()
         lines = source.split("\n")
         for name, node in named(ast.parse(source)):

@@ -16,6 +16,7 @@ from rawkomem.format.split import join
 from rawkomem.index import batches
 from rawkomem.index.digest import PARTS
 from rawkomem.index.stores.sqlite import WORD_TABLES
+from tests.commands import cases
 from tests.files.odd_more import SECRETS
 from tests.torture.helpers import assert_equals_rebuild, change, index_of, memory
 
@@ -126,13 +127,13 @@ def test_the_digest_covers_every_table_and_column(repository, memories):
 ANYTHING = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
-@settings(max_examples=50, **ANYTHING)
+@settings(max_examples=cases(50, 20), **ANYTHING)
 @given(st.lists(OPERATIONS, max_size=16))
 def test_any_history_ends_in_the_index_of_a_rebuild(operations):
     check_law(operations)
 
 
-@settings(max_examples=20, **ANYTHING)
+@settings(max_examples=cases(20, 8), **ANYTHING)
 @given(st.lists(OPERATIONS, min_size=4, max_size=16))
 def test_so_it_does_in_batches_of_one_file(operations):
     batch, batches.BATCH_FILES = batches.BATCH_FILES, 1

@@ -60,7 +60,7 @@ def body(chance: Chance) -> str:
 @pytest.mark.parametrize("seed", range(cases(8, 1)))
 def test_no_format_costs_more_than_the_budget(form, seed):
     chance = Chance(seed)
-    for _ in range(25):
+    for _ in range(cases(25, 10)):
         ranked = [
             item(
                 memory(f"m{number}", title=sentence(chance), body=body(chance), path=f"memories/{number}.md", line=1),

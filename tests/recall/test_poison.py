@@ -28,7 +28,7 @@ def check(tmp_path, honest: int, tasks: int, how: str) -> None:
 
 
 def test_a_small_sample(tmp_path):
-    check(tmp_path, honest=300, tasks=60, how=UNCOMMITTED)
+    check(tmp_path, honest=150, tasks=30, how=UNCOMMITTED)
 
 
 @pytest.mark.slow

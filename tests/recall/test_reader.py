@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rawkomem.recall.relevance.prompt import MAX_ASK_CHARS, is_prose, read_prompt, sentences_of
+from tests.commands import cases
 from tests.cpu import cpu_seconds
 
 COMMAND = "<command-message>{0}</command-message>\n<command-name>/{0}</command-name>\n<command-args>{1}</command-args>"
@@ -44,6 +45,11 @@ def test_what_the_host_writes_is_no_ask(prompt):
         (COMMAND.format("triage", "the flaky upload spec"), "triage", "the flaky upload spec"),
         ("/usr/local/bin/tool crashes at once", "", "/usr/local/bin/tool crashes at once"),
         ("/api/orders/7 answers with 500", "", "/api/orders/7 answers with 500"),
+        ("/etc is full, what can I delete", "", "/etc is full, what can I delete"),
+        ("/tmp fills up every night", "", "/tmp fills up every night"),
+        ("/login returns 500 since the upgrade", "", "/login returns 500 since the upgrade"),
+        ("/login", "login", ""),
+        ("/review is the parser fast", "", "/review is the parser fast"),
     ],
 )
 def test_slash_commands(prompt, command, ask):
@@ -219,7 +225,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60, 20))
 @given(st.lists(PIECES | st.text(max_size=12), max_size=25).map("".join))
 def test_any_text_is_read_and_nothing_is_made_up(text):
     read = read_prompt(text)

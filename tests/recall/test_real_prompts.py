@@ -24,6 +24,7 @@ def test_a_sample_of_real_prompts():
     assert found["false_injection"] <= 0.15
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not WHOLE.exists(), reason="for want of data: ../shared/data/eval/real-specstory.json")
 def test_all_real_prompts():
     found = injected(WHOLE)

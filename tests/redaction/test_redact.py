@@ -16,6 +16,7 @@ from rawkomem.bench.secrets import measure_secrets, read_corpus
 from rawkomem.redaction.find import engine, find_secrets, redact
 from rawkomem.redaction.personal import iban_in, is_card
 from rawkomem.redaction.rules import PREFIX_RULES, RULES
+from tests.commands import cases
 from tests.conftest import ROOT, shared
 
 HEX = "0123456789abcdef"
@@ -375,7 +376,7 @@ PIECES += [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=cases(200, 40), deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=9).map("".join))
 def test_twice_is_once(text):
     once = redact(text)
@@ -455,3 +456,26 @@ def test_speed_on_ordinary_text():
         rounds.append((time.thread_time() - began) * 1000 / len(parts))
     print(f"\n{min(rounds):.2f} ms per 4,000 characters")
     assert min(rounds) <= MILLISECONDS
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("api_key: zq81kkslw", "zq81kkslw"),
+        ("The api key is h7g2kq9z now.", "h7g2kq9z"),
+        ("API_KEY=k3y9x2p7q", "k3y9x2p7q"),
+        ('{"accessKey": "w4tr9bkx2"}', "w4tr9bkx2"),
+        ("client_secret: qv7hz2nd", "qv7hz2nd"),
+    ],
+)
+def test_a_short_key_is_found_by_its_name(text, secret):
+    assert [text[found.start : found.end] for found in find_secrets(text)] == [secret]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["api_key: cluster01", "apiKey: user2name", "api_key: base64key", "secret_key: session12", "cache_key: ab12cd34",
+     "primary_key: id2user4x", "token: gpt4o2024", "api_key: mysql8master"],
+)  # fmt: skip
+def test_a_word_or_a_numbered_name_is_no_short_key(text):
+    assert find_secrets(text) == []

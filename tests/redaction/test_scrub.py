@@ -31,6 +31,7 @@ from rawkomem.text.chunk import chunk
 from rawkomem.text.clean import clean
 from rawkomem.text.injection import scan_for_injection
 from rawkomem.text.tokens import count_tokens
+from tests.commands import cases
 from tests.conftest import ROOT, shared
 from tests.seeds import by_case
 
@@ -261,7 +262,7 @@ PIECES = st.sampled_from(
 TEXTS = st.lists(PIECES, max_size=25).map("".join)
 
 
-@settings(max_examples=300)
+@settings(max_examples=cases(300, 60))
 @given(TEXTS)
 def test_each_stage_twice_is_once(text):
     for stage in (structure, semantics, normal, sanitize):

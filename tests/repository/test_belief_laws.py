@@ -15,6 +15,7 @@ from rawkomem import Entry, Filter, Repository
 from rawkomem.files.start import plan_start, write_start
 from rawkomem.model.errors import RawkoError
 from rawkomem.state.fold import fold
+from tests.commands import cases
 from tests.torture.helpers import assert_equals_rebuild
 
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # every write waits for the disk, thousands of times
@@ -104,10 +105,9 @@ def check_laws(operations: list[tuple]) -> None:
 ANYTHING = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
-@pytest.mark.parametrize("half", [1, 2])  # for two workers
-@settings(max_examples=60, **ANYTHING)
+@settings(max_examples=cases(120, 40), **ANYTHING)
 @given(st.lists(OPERATIONS, min_size=1, max_size=6))
-def test_any_history_of_decisions(half, operations):
+def test_any_history_of_decisions(operations):
     check_laws(operations)
 
 

@@ -23,12 +23,14 @@ from rawkomem.files.read import implicit_id
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.ids import is_id, safe_id
 from rawkomem.repository import Repository
+from tests.commands import spread
 
 MEMORY = "---\ntitle: Deploy\nwhenToUse: [deploy]\n---\n\nDeploy with make.\n"
 LOCAL_NAMES = [
     "usage.tsv", "hook.log", "hooks.seen", "consolidated", "arrivals.tsv", "clone", "tmp", "ledger", "sinks", "index.db",
     "index.db-wal", "index.db-journal", "index.db-shm", ".made", *sorted({row[0] for row in PURPOSES.values() if "/" not in row[0]}),
 ]  # fmt: skip
+TARGETS = [".bashrc", "empty", "missing"]
 COMMANDS = [
     ("add", "--title", "T", "--body", "Text."), ("search", "deploy"), ("inject", "deploy"), ("sync",), ("consolidate",),
 ]  # fmt: skip
@@ -94,8 +96,7 @@ def test_a_cache_that_the_repository_ships_is_not_read(project, rawkomem):
 # S2: what lies below .rawko/local
 
 
-@pytest.mark.parametrize("name", LOCAL_NAMES)
-@pytest.mark.parametrize("target", [".bashrc", "empty", "missing"])
+@pytest.mark.parametrize(("name", "target"), spread(LOCAL_NAMES, TARGETS))
 def test_a_link_in_a_shipped_local_folder_is_not_written_through(
     project, memories, rawkomem, local, victim, name, target
 ):
@@ -107,8 +108,7 @@ def test_a_link_in_a_shipped_local_folder_is_not_written_through(
     assert not (local / name).is_symlink()
 
 
-@pytest.mark.parametrize("name", LOCAL_NAMES)
-@pytest.mark.parametrize("target", [".bashrc", "empty", "missing"])
+@pytest.mark.parametrize(("name", "target"), spread(LOCAL_NAMES, TARGETS[1:] + TARGETS[:1]))
 def test_a_link_that_a_pull_puts_into_our_local_folder_is_not_written_through(
     memories, rawkomem, local, victim, name, target
 ):

@@ -15,7 +15,7 @@ from rawkomem.files.local.usage import uses
 from rawkomem.files.start import make_personal_folder, plan_start, write_start
 from rawkomem.model.errors import BadInput, NotFound, Refused
 from rawkomem.recall.show.render import FORMS, GROUPED
-from rawkomem.repository import Repository
+from rawkomem.repository import Repository, layers
 from tests.commands import Command
 from tests.git.gitting import Git
 
@@ -378,6 +378,22 @@ def test_a_broken_source_is_a_warning(broken, project, personal, tmp_path, team)
         assert [item.memory.id for item in repo.inject(TASK).items] == ["mine"]
     said = [text for text in warnings if "left out" in text]
     assert said and all("\n" not in text for text in said)
+
+
+def test_a_missing_source_is_told_once_a_day_and_by_status_always(project, tmp_path, rawkomem, monkeypatch):
+    name_sources(tmp_path / "gone", tmp_path / "lost")
+    assert rawkomem("search", "rebase").stderr.count("is left out") == 2
+    for words in (("search", "rebase"), ("list",), ("inject", TASK)):
+        assert "left out" not in rawkomem(*words).stderr
+    assert rawkomem("status").stdout.count("there is no .rawko folder in it") == 2
+    name_sources(tmp_path / "new")
+    assert "new is left out" in rawkomem("list").stderr
+    tomorrow = layers.now() + layers.TOLD_AGAIN_MS
+    monkeypatch.setattr(layers, "now", lambda: tomorrow)
+    assert "new is left out" in rawkomem("list").stderr
+    for spoiled in ("[]", "{", '{"a": "b"}'):
+        Path(user_cache(), layers.TOLD_FILE).write_text(spoiled)
+        assert "new is left out" in rawkomem("list").stderr
 
 
 def test_a_source_whose_index_breaks_meanwhile_is_left_out(project, personal, team, monkeypatch):

@@ -6,6 +6,7 @@ The default lane runs small versions of the repositories, the slow lane the full
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import pytest
 
@@ -36,19 +37,24 @@ SMALL = {
 }
 
 
-def starts(rawkomem, *words: str, **given) -> float:
-    """Return the processor time of a command in a new process, in starts of Python."""
-    return cpu_seconds(lambda: rawkomem.process(*words, **given)) / start_seconds(5)
+@cache
+def start() -> float:
+    return start_seconds(9)
+
+
+def starts(command, *words: str, **given) -> float:
+    """Return the processor time of a command, in starts of Python."""
+    return cpu_seconds(lambda: command(*words, **given)) / start()
 
 
 def check_commands(rawkomem, shown: str) -> None:
     """Run the commands of a prompt and of a reader, right after a clone and on a complete index."""
     assert cpu_seconds(lambda: rawkomem.process("inject", "deploy the service")) < MAX_FIRST_SECONDS
-    rawkomem.process("sync")
+    rawkomem("sync")
     for words in QUESTIONS:
-        assert starts(rawkomem, *words) < MAX_QUESTION_STARTS, words
+        assert starts(rawkomem.process, *words) < MAX_QUESTION_STARTS, words
     asked = json.dumps({"session_id": "s", "prompt": "deploy the service", "cwd": str(rawkomem.folder)})
-    assert starts(rawkomem, "hook", "claude", "prompt", input=asked) < MAX_QUESTION_STARTS
+    assert starts(rawkomem.process, "hook", "claude", "prompt", input=asked) < MAX_QUESTION_STARTS
     for words in (("list",), ("stats",), ("show", shown)):
         assert starts(rawkomem, *words, check=None) < MAX_READING_STARTS, words
 
@@ -133,7 +139,7 @@ def test_a_task_of_megabytes_is_cut_with_a_note(command, memories, rawkomem):
     given = {"input": "deploy the service now " * 115_000} if command == "inject" else {}
     done = rawkomem(*words, **given)
     assert f"the first {MAX_QUESTION_CHARS:,} count" in done.stderr and "one" in done.stdout.lower()
-    assert starts(rawkomem, *words, **given) < MAX_QUESTION_STARTS
+    assert starts(rawkomem.process, *words, **given) < MAX_QUESTION_STARTS
 
 
 def test_given_files_of_any_size_are_refused_and_not_read_whole(tmp_path, project, rawkomem):
@@ -155,6 +161,6 @@ def test_a_vote_costs_little_whatever_the_history(memories, rawkomem, tmp_path_f
     rawkomem("sync")
     for id, most in (("calm", MAX_VOTE_STARTS), ("voted", MAX_LONG_VOTE_STARTS)):
         rawkomem.process("feedback", id, "--helpful", env=compiled)
-        took = min(starts(rawkomem, "feedback", id, "--helpful", env=compiled) for _ in range(3))
+        took = min(starts(rawkomem.process, "feedback", id, "--helpful", env=compiled) for _ in range(3))
         assert took <= most, f"{took:.1f} starts for a vote on {id}"
     assert json.loads(rawkomem("show", "voted", "--json").stdout)["helpful"] == 4

@@ -16,7 +16,7 @@ from rawkomem.files.layout import Layout
 from rawkomem.files.read import read_file
 from rawkomem.files.scan import stamps, sweep
 from rawkomem.files.start import plan_start, write_start
-from tests.commands import ENVIRONMENT
+from tests.commands import ENVIRONMENT, cases
 from tests.torture.faults import COMMANDS, Case, Driver, what_once_leaves
 from tests.torture.helpers import assert_equals_rebuild, index_of
 
@@ -104,7 +104,7 @@ def torture_in_many(folder, kills: int, seed: int) -> None:
     print(f"{kills} kills, {done} appends acknowledged, none lost, none torn")
 
 
-KILLS = int(os.environ.get("RAWKOMEM_KILLS", "20"))
+KILLS = int(os.environ.get("RAWKOMEM_KILLS") or cases(20, 6))
 
 
 def test_kills(tmp_path):

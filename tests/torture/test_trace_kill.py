@@ -19,7 +19,7 @@ from rawkomem.files.start import plan_start, write_start
 from rawkomem.index.lists import memory_of
 from rawkomem.repository import Repository
 from rawkomem.state.derive import derived_from
-from tests.commands import ENVIRONMENT
+from tests.commands import ENVIRONMENT, cases
 from tests.learn.traces.runs import fill
 
 CLOCK = {"consolidate": "2026-06-01T12:00:00Z", "retention": "2027-07-01T12:00:00Z"}
@@ -91,7 +91,7 @@ def torture(folder, kills: int, seed: int) -> None:
 
 
 def test_kills(tmp_path):
-    torture(tmp_path, 3, seed=1)
+    torture(tmp_path, cases(3, 1), seed=1)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 from rawkomem.files.layout import Layout
 from rawkomem.files.read import read_file
 from rawkomem.files.scan import stamps, sweep
-from tests.commands import ENVIRONMENT
+from tests.commands import ENVIRONMENT, cases
 from tests.torture.helpers import assert_equals_rebuild, index_of
 
 WRITER = """
@@ -85,7 +85,7 @@ def write_together(project, writers: int, each: int, readers: int, seconds: floa
 
 
 def test_eight_writers(project):
-    write_together(project, writers=8, each=25, readers=2, seconds=3)
+    write_together(project, writers=8, each=cases(25, 12), readers=2, seconds=3)
 
 
 @pytest.mark.slow

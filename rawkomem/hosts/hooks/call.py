@@ -11,7 +11,7 @@ import os
 from ...model.errors import BadInput
 from ...text.quick_json import read_json
 from ..host import EVENTS, Call
-from ..records import HOSTS
+from ..records import ALIASES, HOSTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # as some Windows programs write it
 
 def read_call(name: str, event: str, data: bytes) -> Call:
     """Return the call of a hook, by the words of its command line and the JSON on stdin."""
+    name = ALIASES.get(name, name)
     if name not in HOSTS:
         raise BadInput(f"unknown host {name!r}", "one of " + ", ".join(HOSTS))
     known = _event(event)

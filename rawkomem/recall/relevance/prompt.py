@@ -27,6 +27,14 @@ PLACEHOLDERS = (  # what hosts show for what is attached, and for what was stopp
     "[Image #", "[Image:", "[Image]", "[Pasted text #", "[Attached:", "[Attached file", "[File:",
     "[Request interrupted",
 )  # fmt: skip
+ROOT_FOLDERS = (  # of Unix systems: "/etc is full" is no slash command
+    "bin", "boot", "dev", "etc", "home", "lib", "mnt", "opt", "proc", "root", "sbin", "srv", "sys", "tmp", "usr", "var",
+    "Applications", "Library", "Users", "Volumes",
+)  # fmt: skip
+PREDICATES = (  # words after a path that a sentence is about: "/login returns 500"
+    "is", "isn't", "are", "was", "were", "has", "have", "had", "does", "doesn't", "returns", "gives", "shows", "fails",
+    "answers", "takes", "endpoint", "route",
+)  # fmt: skip
 FENCES = ("```", "~~~")
 TRACES = (  # beginnings of lines that programs print
     "Traceback ", 'File "', "goroutine ", "panic:", "thread '", "called `", "note: ", "exit status ", "Exception in ",
@@ -150,10 +158,13 @@ def _without_placeholders(text: str) -> str:
 
 
 def _command(text: str) -> tuple[str, str]:
-    """Return the name of a slash command and what follows it; an absolute path is none."""
-    first = text.split(None, 1)[0] if text.startswith("/") else ""
+    """Return the name of a slash command and what follows it; a path that a sentence speaks about is none."""
+    words = text.partition("\n")[0].split(None, 2) if text.startswith("/") else []
+    first, following = (*words[:2], "", "")[:2]
     name = first[1:]
     if not name or not all(c.isalnum() or c in ":_-" for c in name):
+        return "", text
+    if name in ROOT_FOLDERS or following.lower() in PREDICATES:
         return "", text
     return name, text[1 + len(name) :].strip()
 

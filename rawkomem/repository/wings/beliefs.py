@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...exchange.place import is_from, place_of
+from ...exchange.place import is_from, places_of
 from ...index.claims import claiming, pending
 from ...index.vouching import vouching
 from ...model.clock import now
@@ -23,7 +23,7 @@ from ...state.changes.archive import plan_archive
 from ...state.changes.dispute import plan_dispute
 from ...state.changes.quarantine import plan_quarantine
 from ...state.changes.reinforce import plan_reinforce
-from ...state.changes.review import plan_decide, plan_restore, plan_review
+from ...state.changes.review import REJECT, Review, plan_decide, plan_restore, plan_review
 from ...state.changes.supersede import plan_supersede
 from ...state.changes.validity import plan_validity
 from ...state.fold import fold_proposed
@@ -105,7 +105,7 @@ class Beliefs(Wing):
 
         def decide() -> Plan:
             memory, rivals = self._with_rivals(name)
-            return plan_review(memory, rivals, action, settle, reason, by, self._value, *self._words(memory))
+            return plan_review(self._to_review(memory, rivals, settle, reason, by), action)
 
         return self._decide(decide)
 
@@ -114,7 +114,7 @@ class Beliefs(Wing):
 
         def decide() -> Plan:
             memory, rivals = self._with_rivals(name)
-            return plan_restore(memory, rivals, settle, reason, by, self._value, *self._words(memory))
+            return plan_restore(self._to_review(memory, rivals, settle, reason, by))
 
         return self._decide(decide)
 
@@ -177,6 +177,9 @@ class Beliefs(Wing):
 
         return self._decide(decide)
 
+    def _to_review(self, memory: Memory, rivals: Sequence[Memory], settle: str, reason: str, by: str) -> Review:
+        return Review(memory, rivals, settle, reason, by, self._value, *self._words(memory))
+
     def _words(self, memory: Memory) -> tuple[list[Entry], list[Entry]]:
         """Return the entries that a memory's words come from, and the other changes that wait: a review names both."""
         core = self._core
@@ -196,14 +199,17 @@ class Beliefs(Wing):
     def waiting(self, place: str = "") -> list[Memory]:
         """Return the imported memories in quarantine, or those of one source: a kind, a file, a folder, a section."""
         held = self._core.reading.inside(Filter(statuses=("quarantined",)))
-        imported = [memory for memory in held if place_of(memory.extra)]
-        return [memory for memory in imported if not place or is_from(place_of(memory.extra), place)]
+        return [memory for memory in held if any(_inside(memory, place))]
 
     def review_all(self, place: str, action: str, settle: str = "", reason: str = "", by: str = "") -> Sequence[Memory]:
-        """Activate or reject everything that waits from one source; return the memories as they stand then."""
-        held = self.waiting(place)
+        """Activate or reject everything that waits from one source; return the memories as they stand then.
+
+        What another source says too is activated, but not rejected: that source may be one that the reviewer trusts.
+        """
+        held = [memory for memory in self.waiting(place) if action != REJECT or all(_inside(memory, place))]
         if not held:
-            raise NotFound(f"nothing from {place!r} waits for a review", "'rawkomem quarantine list' shows what waits")
+            alone = f"nothing from {place!r}{' alone' if action == REJECT else ''}"
+            raise NotFound(f"{alone} waits for a review", "'rawkomem quarantine list' shows what waits")
         plain = [memory.id for memory in held if not memory.conflicts_with and "claim" not in memory.extra]
         for start in range(0, len(plain), REVIEWS_AT_ONCE):
             self._review_plain(plain[start : start + REVIEWS_AT_ONCE], action, settle, reason, by)
@@ -217,10 +223,7 @@ class Beliefs(Wing):
 
         def decide() -> Plan:
             still = [memory for memory in self._repo.get_many(ids) if memory.status == "quarantined"]
-            plans = [
-                plan_review(memory, (), action, settle, reason, by, self._value, *self._words(memory))
-                for memory in still
-            ]
+            plans = [plan_review(self._to_review(memory, (), settle, reason, by), action) for memory in still]
             return Plan(tuple(entry for plan in plans for entry in plan.entries), f"{action} {len(plans)} memories")
 
         self._decide(decide)
@@ -291,3 +294,8 @@ class Beliefs(Wing):
 
     def _decide(self, decide: Callable[[], Plan]) -> Sequence[Written]:
         return self._core.writer.write_decided(decide)
+
+
+def _inside(memory: Memory, place: str) -> list[bool]:
+    """Return for each place that a memory was imported from whether it is inside of another."""
+    return [not place or is_from(one, place) for one in places_of(memory.extra)]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...model.entry import Entry, Memory, Plan
 from ...model.errors import BadInput, Refused
 from ...model.kinds import ACTIVE, KEPT_BOTH
+from ...model.record import record
 from ..decide import plan_change
 from ..fold import after
 from ..keys import CONFLICTS, REASON, Key, texts
@@ -29,72 +30,62 @@ def plan_decide(memory: Memory, changes: Sequence[Entry], accept: bool, reason: 
     return plan_change(memory, "review", by, why, extra)
 
 
-def plan_review(
-    memory: Memory,
-    rivals: Sequence[Memory],
-    action: str,
-    settle: str,
-    reason: str,
-    by: str,
-    trust: Trust,
-    words: Sequence[Entry] = (),
-    others: Sequence[Entry] = (),
-) -> Plan:
-    """Reject a memory, or activate it and settle conflicts with `rivals` by trust or as the reviewer says.
+@record
+class Review:
+    """A memory to decide on, and how: conflicts with `rivals` are settled by trust or as the reviewer says.
 
     `words` are the entries that the memory's words come from: the reviewer vouches for them. `others` are further
     changes that nobody vouches for: they are settled by the review.
     """
-    if action not in ACTIONS or settle not in SETTLEMENTS:
-        raise BadInput(f"unknown review {action or settle!r}", "one of " + ", ".join(ACTIONS))
-    if memory.status != "quarantined" and not (memory.status == ACTIVE and (rivals or not memory.vouched)):
+
+    memory: Memory
+    rivals: Sequence[Memory]
+    settle: str
+    reason: str
+    by: str
+    trust: Trust
+    words: Sequence[Entry] = ()
+    others: Sequence[Entry] = ()
+
+
+def plan_review(review: Review, action: str) -> Plan:
+    """Reject a memory, or activate it."""
+    memory = review.memory
+    if action not in ACTIONS or review.settle not in SETTLEMENTS:
+        raise BadInput(f"unknown review {action or review.settle!r}", "one of " + ", ".join(ACTIONS))
+    if memory.status != "quarantined" and not (memory.status == ACTIVE and (review.rivals or not memory.vouched)):
         raise Refused(f"{memory.id} is {memory.status}: the memory is not quarantined", "nothing to review")
     if action == REJECT:
-        return plan_change(memory, "review", by, f"reject {memory.id}", {"action": REJECT, "reason": reason})
-    return _plan_active(memory, rivals, settle, reason, by, trust, words, others)
+        said: Fields = {"action": REJECT, "reason": review.reason}
+        return plan_change(memory, "review", review.by, f"reject {memory.id}", said)
+    return _plan_active(review)
 
 
-def plan_restore(
-    memory: Memory,
-    rivals: Sequence[Memory],
-    settle: str,
-    reason: str,
-    by: str,
-    trust: Trust,
-    words: Sequence[Entry] = (),
-    others: Sequence[Entry] = (),
-) -> Plan:
+def plan_restore(review: Review) -> Plan:
     """Bring a memory back that was archived, disputed or superseded; its conflicts are settled as in a review."""
+    memory = review.memory
     if memory.status not in HIDDEN:
         hint = {"quarantined": "use 'rawkomem review'", "deleted": "add it again"}.get(memory.status, "nothing to do")
         raise Refused(f"{memory.id} is {memory.status}", hint)
-    return _plan_active(memory, rivals, settle, reason, by, trust, words, others)
+    return _plan_active(review)
 
 
-def _plan_active(
-    memory: Memory,
-    rivals: Sequence[Memory],
-    settle: str,
-    reason: str,
-    by: str,
-    trust: Trust,
-    words: Sequence[Entry],
-    others: Sequence[Entry],
-) -> Plan:
-    wins = settle == SUPERSEDE or (settle == BY_TRUST and outweighs(memory, rivals, trust))
+def _plan_active(review: Review) -> Plan:
+    memory, rivals, settle, by = review.memory, review.rivals, review.settle, review.by
+    wins = settle == SUPERSEDE or (settle == BY_TRUST and outweighs(memory, rivals, review.trust))
     entries: list[Entry] = []
     names = [rival.id for rival in rivals]
     if memory.status != ACTIVE or not memory.vouched:
         left: list[str] = [] if wins or settle == KEEP_BOTH else [*names]
         extra: Fields = {
-            "action": ACTIVATE, "reason": reason, "conflictsWith": left, ACCEPTS: [*map(named, words)],
-            DECLINES: [*map(named, others)],
+            "action": ACTIVATE, "reason": review.reason, "conflictsWith": left, ACCEPTS: [*map(named, review.words)],
+            DECLINES: [*map(named, review.others)],
         }  # fmt: skip
         entries += plan_change(memory, "review", by, "", extra).entries
     if settle == KEEP_BOTH and rivals:
         entries.append(linking(after(memory, entries), names, KEPT_BOTH, by))
     elif wins:
-        entries += [superseding(rival, memory.id, reason or "activated in a review", by) for rival in rivals]
+        entries += [superseding(rival, memory.id, review.reason or "activated in a review", by) for rival in rivals]
     if not entries:
         raise Refused(f"{memory.id} is trusted less than what it contradicts", "settle it: --supersede or --keep-both")
     return Plan(tuple(entries), f"activate {memory.id}")

@@ -104,7 +104,6 @@ def test_two_clones_that_both_append_merge_to_the_same(hooked, project, memories
 
 
 def test_an_edit_of_one_entry_on_both_sides_is_loud(hooked, memories, rawkomem):
-    rawkomem("connect", "git", "--without", "history")
     (memories / "a.md").write_text(memory("a") + "\n---\n\n" + memory("b"))
     hooked.commit()
     hooked("checkout", "-qb", "side")
@@ -113,6 +112,7 @@ def test_an_edit_of_one_entry_on_both_sides_is_loud(hooked, memories, rawkomem):
     hooked("checkout", "-q", "main")
     (memories / "a.md").write_text(memory("a", "Ours.") + "\n---\n\n" + memory("b", "Edited."))
     hooked.commit()
+    rawkomem("connect", "git", "--without", "history")
     hooked("merge", "-q", "side", check=False)
     text = (memories / "a.md").read_text()
     assert "<<<<<<< ours\nOurs.\n=======\nTheirs.\n>>>>>>> theirs\n" in text and text.endswith("Edited.\n")
@@ -128,7 +128,6 @@ def test_an_edit_of_one_entry_on_both_sides_is_loud(hooked, memories, rawkomem):
 @pytest.fixture
 def diverged(hooked, memories, rawkomem):
     """A memory file to which two branches appended; on `main`, with git connected."""
-    rawkomem("connect", "git")
     (memories / "a.md").write_text(memory("a"))
     hooked.commit()
     for branch, id in (("side", "theirs"), ("main", "ours")):
@@ -136,6 +135,7 @@ def diverged(hooked, memories, rawkomem):
         hooked("checkout", "-q", *(["-b", branch] if branch == "side" else [branch]))
         (memories / "a.md").write_text(memory("a") + "\n---\n\n" + memory(id))
         hooked.commit()
+    rawkomem("connect", "git")
     return memories / "a.md"
 
 
@@ -169,7 +169,6 @@ def test_git_runs_no_module_of_the_work_tree(diverged, hooked, project):
 
 
 def test_a_merge_is_checked_too(hooked, memories, rawkomem):
-    rawkomem("connect", "git")
     (memories / "a.md").write_text(memory("a") + "\n---\n\n" + memory("b"))
     hooked.commit()
     hooked("checkout", "-qb", "side")
@@ -181,6 +180,7 @@ def test_a_merge_is_checked_too(hooked, memories, rawkomem):
     hooked("checkout", "-q", "main")
     (memories / "own.md").write_text(memory("own"))
     hooked.commit()
+    rawkomem("connect", "git")
     head = hooked("rev-parse", "HEAD")
     hooked("merge", "-q", "--no-edit", "secret", check=False)
     assert hooked("rev-parse", "HEAD") == head

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 
 import pytest
 
+from rawkomem.faces.cli.setup import demo
 from rawkomem.faces.cli.terminal import sparkline
 from rawkomem.files.layout import user_cache, user_config
 from tests.conftest import ROOT
@@ -27,9 +28,10 @@ NOT_HERE = (
 )  # set-up of the machine, done for the tests already
 
 
-def test_the_demo_shows_every_step_and_cleans_up(rawkomem, tmp_path):
-    before = set(os.listdir(tmp_path))
-    told = rawkomem("demo", env={"TMPDIR": str(tmp_path)}).stdout
+def test_the_demo_shows_every_step_as_a_person_typed_it(rawkomem, tmp_path):
+    """Although no terminal is involved, none of what the demo writes may count as an agent's word."""
+    done = rawkomem("demo", "--keep", env={"TMPDIR": str(tmp_path)})
+    told = done.stdout
     steps = re.findall(r"^(\d)\. ", told, re.MULTILINE)
     assert steps == [str(number) for number in range(1, 9 if shutil.which("git") else 8)]
     for real in (
@@ -40,17 +42,18 @@ def test_the_demo_shows_every_step_and_cleans_up(rawkomem, tmp_path):
         "reinforcements: 0 → 1",
     ):
         assert real in told
-    assert set(os.listdir(tmp_path)) == before
-
-
-def test_a_demo_that_stays_holds_what_a_person_typed(rawkomem, tmp_path):
-    """The demo shows what a person types: although no terminal is involved, none of it may count as an agent's word."""
-    told = rawkomem("demo", "--keep", env={"TMPDIR": str(tmp_path)})
-    folder = told.stderr.strip().rpartition("look around in ")[2]
+    folder = done.stderr.strip().rpartition("look around in ")[2]
     assert "Payments" in rawkomem("list", cwd=folder).stdout
     with open(os.path.join(folder, ".rawko", "local", "arrivals.tsv"), encoding="utf-8") as stream:
         ways = {line.split("\t")[1] for line in stream.readlines()[1:]}
     assert ways == {"person"}
+
+
+def test_the_demo_cleans_up(rawkomem, tmp_path, monkeypatch):
+    monkeypatch.setattr(demo, "STEPS", demo.STEPS[:2])
+    before = set(os.listdir(tmp_path))
+    assert "stored  mem_" in rawkomem("demo", env={"TMPDIR": str(tmp_path)}).stdout
+    assert set(os.listdir(tmp_path)) == before
 
 
 def test_a_fresh_repository_is_healthy(tmp_path, rawkomem):

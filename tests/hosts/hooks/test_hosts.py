@@ -9,7 +9,7 @@ import pytest
 
 from rawkomem.hosts.hooks.prompt import recalled
 from rawkomem.hosts.host import PROMPT, Call
-from rawkomem.hosts.records import HOSTS
+from rawkomem.hosts.records import ALIASES, HOSTS
 from rawkomem.model.entry import Entry
 from tests.hosts.hooks.payloads import ASK, CALLS, claude, copilot, cursor
 
@@ -34,16 +34,18 @@ def plain(out: str) -> str:
     return re.sub(r"<(/?memories-)?(?:[0-9a-f]{6}|[0-9a-f]{8})\b", r"<\1NONCE", out)
 
 
-@pytest.mark.parametrize(("host", "event"), CALLS)
-def test_every_host_and_event(host, event, hook, remembered, log):
-    told, expected = CALLS[host, event]
-    context = OPENING if event == "session-start" else MEMORIES
-    out = plain(hook(host, event, told))
+def assert_answers(out: str, expected: object, context: str) -> None:
     if isinstance(expected, dict):
         filled = json.loads(json.dumps(expected).replace("CONTEXT", json.dumps(context)[1:-1]))
         assert json.loads(out) == filled and out.isascii() and out.count("\n") == 1
     else:
         assert out == expected.replace("CONTEXT", context)
+
+
+@pytest.mark.parametrize(("host", "event"), CALLS)
+def test_every_host_and_event(host, event, hook, remembered, log):
+    told, expected = CALLS[host, event]
+    assert_answers(plain(hook(host, event, told)), expected, OPENING if event == "session-start" else MEMORIES)
     assert log() == []
 
 
@@ -115,3 +117,10 @@ def test_never_more_than_the_host_takes(room, items, repository, memories):
     )
     assert text.count("</memories-") == bool(items)
     assert max(host.max_context_bytes for host in HOSTS.values()) < 10_000
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_a_host_may_be_called_by_the_name_of_its_program(alias, hook, remembered, log):
+    told, expected = CALLS[ALIASES[alias], "session-start"]
+    assert_answers(plain(hook(alias, "session-start", told)), expected, OPENING)
+    assert log() == []

@@ -14,6 +14,7 @@ from rawkomem.state.lifecycle.consolidate import plan_consolidate, steps
 from rawkomem.state.lifecycle.contradict import plan_contradictions
 from rawkomem.state.lifecycle.dedupe import MAX_CORROBORATIONS, plan_corroborate, plan_dedupe
 from rawkomem.state.references import CORROBORATED
+from tests.commands import cases
 from tests.state.lifecycle.lives import AT_NOW, NOW, RULES, census_of, said, similar, turned
 
 
@@ -249,7 +250,7 @@ def outcome(census) -> list:
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150, 40))
 @given(lives(), st.randoms(use_true_random=False), st.floats(0, 1))
 def test_twice_is_once_in_any_order_and_after_a_kill(life, source, share):
     entries, vectors = life

@@ -9,9 +9,8 @@ from typing import Any
 
 import click
 
-from ....exchange.copies import ALSO_IN
 from ....exchange.formats import readable, writable
-from ....exchange.place import place_of
+from ....exchange.place import ALSO_IN, place_of
 from ....exchange.plan import Decided
 from ....model.errors import BadInput
 from ....model.record import as_dict
