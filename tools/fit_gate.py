@@ -31,7 +31,7 @@ NAMES = (
     "meaning", "condition_meaning", "agreement", "unusual", "shared_words", "rare_word", "pasted_name",
     "pasted_short", "pasted_thin", "thin", "long", "spoken", "spoken_meaning", "spoken_unusual",
 )  # fmt: skip
-DEEP_NAMES = (*NAMES, "first_meaning", "first_unusual")
+DEEP_NAMES = (*NAMES, "spoken_agreement", "first_meaning", "first_unusual")
 RIDGE = 10.0
 RELEVANT_WEIGHT, ACCEPTABLE = 4.0, 0.35  # of a relevant memory among rows; the label of an acceptable one
 HARD_WEIGHT, HARD_MARGIN = 4.0, 0.08  # of the closest memories for a prompt that needs none

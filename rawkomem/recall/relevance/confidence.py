@@ -27,10 +27,10 @@ FIRST_WEIGHTS = {  # with the bundled static vectors, or whatever the first tier
     "long": 0.11, "spoken": -0.36, "spoken_meaning": 6.78, "spoken_unusual": -0.64, BIAS: -6.45, **SET_WEIGHTS,
 }  # fmt: skip
 DEEP_WEIGHTS = {  # with the contextual vectors, beside those of the first tier
-    "meaning": 2.00, "condition_meaning": -0.46, "agreement": 3.97, "unusual": 0.65, "shared_words": 0.14,
-    "rare_word": 1.62, "pasted_name": -0.27, "pasted_short": 3.18, "pasted_thin": 4.89, "thin": 0.49,
-    "long": 0.06, "first_meaning": -1.80, "first_unusual": 0.35, "spoken": -0.83, "spoken_meaning": 12.30,
-    "spoken_unusual": -1.09, BIAS: -6.54, **SET_WEIGHTS,
+    "meaning": 2.58, "condition_meaning": 0.83, "agreement": 1.00, "unusual": 0.72, "shared_words": 0.13,
+    "rare_word": 1.62, "pasted_name": -0.11, "pasted_short": 2.85, "pasted_thin": 5.03, "thin": 0.47,
+    "long": 0.07, "first_meaning": -1.54, "first_unusual": 0.33, "spoken": -0.88, "spoken_meaning": 7.71,
+    "spoken_agreement": 6.20, "spoken_unusual": -1.19, BIAS: -6.68, **SET_WEIGHTS,
 }  # fmt: skip
 ABOUT = {  # evidence → what it is, for `why`
     "meaning": "cosine of the passage or condition that is closest to a sentence of the task",
@@ -49,6 +49,7 @@ ABOUT = {  # evidence → what it is, for `why`
     "pasted_thin": "… and the task says nearly nothing else",
     "spoken": "most of its conditions are sentences, so that their meaning has to say what no pattern does",
     "spoken_meaning": "… and how close the closest of them is",
+    "spoken_agreement": "… and how close the second closest passage or condition is",
     "spoken_unusual": "… and how unusual its closeness is",
     "first_meaning": "the same cosine with the static vectors",
     "first_unusual": "how unusual that is with the static vectors",
@@ -76,6 +77,7 @@ def crossed(values: Mapping[str, float]) -> dict[str, float]:
         "pasted_thin": pasted * values.get("thin", 0.0),
         "pasted_short": pasted * values.get("short", 0.0),
         "spoken_meaning": spoken * values.get("condition_meaning", 0.0),
+        "spoken_agreement": spoken * values.get("agreement", 0.0),
         "spoken_unusual": spoken * values.get("unusual", 0.0),
     }
 
