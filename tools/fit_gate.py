@@ -3,8 +3,10 @@
     python tools/fit_gate.py PROMPTS.json [--also REQUESTS.json]… [--sessions FILE]… [--deep] [--least 0.59] [--ablate]
 
 A set is a file of `rawkomem bench recall`. PROMPTS are real prompts with `acceptable` memories and a `source`
-"session.prompt": figures come from weights that were fitted without that session. Further sets keep the weights right
-for short requests; each is halved at random, and every half is judged by weights fitted without it.
+"session.prompt": figures come from weights that were fitted without that session. They are also asked with all patterns
+taken out of the memories' conditions, so that memories with sentences alone are judged on real prompts, too. Further
+sets keep the weights right for short requests: those for one half of a set's memories are judged by weights that were
+fitted on requests for the other half.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import random
 import tempfile
+import zlib
 from typing import Any
 
 import numpy as np
@@ -22,28 +25,31 @@ from rawkomem.bench.sessions import Session, read_sessions, records_before, writ
 from rawkomem.hosts.hooks.lately import lately
 from rawkomem.model.task import Task
 from rawkomem.recall.relevance.confidence import BIAS, SET_WEIGHTS, crossed
+from rawkomem.text.overlap import is_language
 
 NAMES = (
     "meaning", "condition_meaning", "agreement", "unusual", "shared_words", "rare_word", "pasted_name",
-    "pasted_short", "pasted_thin", "thin", "long",
+    "pasted_short", "pasted_thin", "thin", "long", "spoken", "spoken_meaning", "spoken_unusual",
 )  # fmt: skip
-DEEP_NAMES = (*NAMES, "first_meaning", "first_unusual")
+DEEP_NAMES = (*NAMES, "spoken_agreement", "first_meaning", "first_unusual")
 RIDGE = 10.0
 RELEVANT_WEIGHT, ACCEPTABLE = 4.0, 0.35  # of a relevant memory among rows; the label of an acceptable one
 HARD_WEIGHT, HARD_MARGIN = 4.0, 0.08  # of the closest memories for a prompt that needs none
-REQUEST_RELEVANT_WEIGHT, REQUEST_HARD_WEIGHT = 40.0, 40.0  # the same for requests
-MAX_REQUESTS = 700
+REQUEST_RELEVANT_WEIGHT, REQUEST_HARD_WEIGHT = 40.0, 100.0  # the same for requests
+REQUEST_OTHER_WEIGHT = 0.03  # of a wrong memory for a request that has a right one: it does less harm
+BARE_SHARE = 0.3  # of the weight of the prompts, for the same prompts without patterns
+MAX_REQUESTS = 1_400
 Row = dict[str, Any]
-Set = tuple[list[Row], list[Row]]
+Set = tuple[list[Row], list[Row]]  # pairs of prompt and memory, and prompts
 
 
-def rows_of(file: str, deep: bool, sessions: list[Session], most: int = 0) -> tuple[list[Row], list[Row]]:
+def rows_of(file: str, deep: bool, sessions: list[Session], most: int = 0, bare: bool = False) -> Set:
     """Return (pairs of prompt and memory with their evidence, prompts) of a set, as the product sees them."""
     pairs: list[Row] = []
     prompts: list[Row] = []
     for part in _sets(file):
         with tempfile.TemporaryDirectory() as project:
-            names = write_repository(project, part["memories"])
+            names = write_repository(project, [without_patterns(one) if bare else one for one in part["memories"]])
             repository = Repository.open(project, warn=lambda text: None)
             repository.sync()
             if deep:
@@ -66,6 +72,11 @@ def rows_of(file: str, deep: bool, sessions: list[Session], most: int = 0) -> tu
     return pairs, prompts
 
 
+def without_patterns(memory: Row) -> Row:
+    """Return a memory with those of its conditions that are sentences."""
+    return {**memory, "when": [condition for condition in memory.get("when", ()) if is_language(condition)]}
+
+
 def before(query: Row, sessions: list[Session]) -> Row:
     """Return the fields of a task that tell what happened before a prompt."""
     records = records_before(sessions, query.get("source", ""), query["q"]) if sessions else ()
@@ -85,7 +96,9 @@ def chosen(queries: list[Row], most: int) -> list[Row]:
     return open_ones + random.Random(3).sample(rest, max(0, most - len(open_ones)))
 
 
-def labels(pairs: list[Row], prompts: list[Row], relevant: float, hard: float) -> tuple[np.ndarray, np.ndarray]:
+def labels(
+    pairs: list[Row], prompts: list[Row], relevant: float, hard: float, other: float
+) -> tuple[np.ndarray, np.ndarray]:
     top: dict[int, float] = {}
     for pair in pairs:
         top[pair["prompt"]] = max(top.get(pair["prompt"], -1.0), pair.get("meaning", 0.0))
@@ -95,7 +108,7 @@ def labels(pairs: list[Row], prompts: list[Row], relevant: float, hard: float) -
         is_relevant = pair["memory"] in prompt["relevant"]
         is_hard = not prompt["relevant"] and pair.get("meaning", 0.0) > top[pair["prompt"]] - HARD_MARGIN
         y.append(1.0 if is_relevant else ACCEPTABLE if pair["memory"] in prompt["fine"] else 0.0)
-        w.append(relevant if is_relevant else hard if is_hard else 1.0)
+        w.append(relevant if is_relevant else hard if is_hard else other if prompt["relevant"] else 1.0)
     return np.array(y), np.array(w)
 
 
@@ -136,13 +149,28 @@ def report(pairs: list[Row], prompts: list[Row], p: np.ndarray, least: float, mo
 
 def labels_of(sets: list[Set]) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Return labels and weights of all pairs; the further sets together weigh as much as the prompts."""
+    prompts = (RELEVANT_WEIGHT, HARD_WEIGHT, 1.0)
+    requests = (REQUEST_RELEVANT_WEIGHT, REQUEST_HARD_WEIGHT, REQUEST_OTHER_WEIGHT)
     ys, ws = [], []
-    for number, (pairs, prompts) in enumerate(sets):
-        usual = (RELEVANT_WEIGHT, HARD_WEIGHT) if not number else (REQUEST_RELEVANT_WEIGHT, REQUEST_HARD_WEIGHT)
-        y, w = labels(pairs, prompts, *usual)
+    for number, (pairs, own) in enumerate(sets):
+        y, w = labels(pairs, own, *(prompts if number < 2 else requests))
+        share = (1.0, BARE_SHARE)[number] if number < 2 else 1 / (len(sets) - 2)
         ys.append(y)
-        ws.append(w if not number else w / (len(sets) - 1) * ws[0].sum() / w.sum())
+        ws.append(w * share * (ws[0].sum() / w.sum() if number else 1.0))
     return ys, ws
+
+
+def folds_of(sets: list[Set]) -> list[np.ndarray]:
+    """Return which pairs are judged together: those of a session, or of requests for the same half of the memories."""
+    folds = []
+    for number, (pairs, prompts) in enumerate(sets):
+        names = [one["session"] if number < 2 else half(min(one["relevant"], default=one["q"])) for one in prompts]
+        folds.append(np.array([names[pair["prompt"]] for pair in pairs]))
+    return folds
+
+
+def half(text: str) -> str:
+    return f"half {zlib.crc32(text.encode()) % 2}"
 
 
 def judge(
@@ -154,19 +182,15 @@ def judge(
     xs = [(matrix - mean) / spread for matrix in matrices]
     offsets = [np.array([sum(pair.get(k, 0.0) * v for k, v in fixed.items()) for pair in pairs]) for pairs, _ in sets]
     ys, ws = labels_of(sets)
-    folds = [
-        np.array([prompts[pair["prompt"]]["session"] if not number else str(pair["prompt"] % 2) for pair in pairs])
-        for number, (pairs, prompts) in enumerate(sets)
-    ]
+    folds = folds_of(sets)
     judged = [np.zeros(len(y)) for y in ys]
-    for number, own in enumerate(folds):
-        for fold in sorted(set(own)):
-            keep = [own != fold if other == number else np.ones(len(y), bool) for other, y in enumerate(ys)]
-            parts = ([part[mask] for part, mask in zip(all_, keep, strict=True)] for all_ in (xs, ys, ws, offsets))
-            b = fitted(*map(np.concatenate, parts))
-            out = ~keep[number]
-            odds = np.c_[xs[number][out], np.ones(out.sum())] @ b + offsets[number][out]
-            judged[number][out] = 1 / (1 + np.exp(-odds))
+    for fold in sorted({name for own in folds for name in own}):
+        keep = [own != fold for own in folds]
+        parts = ([part[mask] for part, mask in zip(all_, keep, strict=True)] for all_ in (xs, ys, ws, offsets))
+        b = fitted(*map(np.concatenate, parts))
+        for x, offset, result, kept in zip(xs, offsets, judged, keep, strict=True):
+            odds = np.c_[x[~kept], np.ones((~kept).sum())] @ b + offset[~kept]
+            result[~kept] = 1 / (1 + np.exp(-odds))
     b = fitted(*map(np.concatenate, (xs, ys, ws, offsets)))
     raw = b[:-1] / spread
     return judged, {**dict(zip(names, raw, strict=True)), BIAS: b[-1] - (raw * mean).sum()}
@@ -187,13 +211,14 @@ def main() -> None:
     parser.add_argument("--ablate", action="store_true", help="also fit without each piece of evidence")
     given = parser.parse_args()
     sessions = read_sessions(given.sessions)
-    sets = [rows_of(given.prompts, given.deep, sessions)]
+    sets = [rows_of(given.prompts, given.deep, sessions, bare=bare) for bare in (False, True)]
     sets += [rows_of(file, given.deep, [], MAX_REQUESTS) for file in given.also]
     names = DEEP_NAMES if given.deep else NAMES
     judged, weights = judge(sets, names, SET_WEIGHTS)
-    for file, (pairs, prompts), p in zip((given.prompts, *given.also), sets, judged, strict=True):
+    files = (given.prompts, f"{given.prompts}, without patterns", *given.also)
+    for file, (pairs, prompts), p in zip(files, sets, judged, strict=True):
         print(file)
-        for least in sorted({0.3, 0.4, 0.5, 0.6, given.least}):
+        for least in sorted({0.45, 0.5, 0.55, 0.6, 0.65, given.least}):
             print(f"  {least:.2f}  {said(report(pairs, prompts, p, least))}")
     weights[BIAS] -= np.log(given.least / (1 - given.least))
     print("{" + ", ".join(f'"{name}": {value:.2f}' for name, value in weights.items()) + "}")

@@ -247,6 +247,26 @@ def test_one_common_word_brings_nothing(repository, memories, when, task):
     assert injected(repository, task) == set()
 
 
+def test_one_ordinary_word_that_fires_far_from_the_subject_counts_less(repository, memories):
+    trains = memory("Trains to the city", "Trains to the station leave from platform two.", whenToUse="directions")
+    near, far = "print the directions to the station", "when is the next nintendo direct"
+    write(memories, trains=trains, **UNRELATED)
+    close, distant = judged(repository, near)["trains"], judged(repository, far)["trains"]
+    assert close[0]["fired_few"] > 2 * distant[0]["fired_few"] > 0
+    assert "trains" in injected(repository, near) and "trains" not in injected(repository, far)
+
+
+def test_sentences_count_by_their_meaning_where_no_pattern_could_fire(repository, memories):
+    sentences = '["When the parser of invoices fails", "When the build of the parser is slow"]'
+    write(memories, said=memory("Invoices", "Read the log first.", whenToUse=sentences), ledger=LEDGER, **UNRELATED)
+    found = judged(repository, "why is the build of our invoice parser so slow")
+    assert found["said"][0]["spoken"] == 1 and not any(found[id][0]["spoken"] for id in found if id != "said")
+    added = {name: more for name, _, more in weighed(found["said"][0], False)}
+    assert added["spoken_meaning"] > 0 and "said" in injected(
+        repository, "why is the build of our invoice parser so slow"
+    )
+
+
 @pytest.mark.parametrize("task", ["what is the weather in Oslo", "book a table for two", "translate hello into Dutch"])
 def test_what_no_memory_answers_gets_nothing(repository, memories, task):
     write(memories, ledger=LEDGER, **UNRELATED)

@@ -22,14 +22,15 @@ SET_WEIGHTS = {
     "few_memories": 0.5,
 }
 FIRST_WEIGHTS = {  # with the bundled static vectors, or whatever the first tier holds
-    "meaning": 2.90, "condition_meaning": 2.45, "agreement": 4.07, "unusual": 0.34, "shared_words": 0.43,
-    "rare_word": 1.46, "pasted_name": -1.56, "pasted_short": 4.69, "pasted_thin": 5.14, "thin": 0.48,
-    "long": -0.07, BIAS: -6.85, **SET_WEIGHTS,
+    "meaning": 1.57, "condition_meaning": 0.02, "agreement": 3.28, "unusual": 0.65, "shared_words": 0.65,
+    "rare_word": 1.57, "pasted_name": -1.28, "pasted_short": 4.26, "pasted_thin": 5.07, "thin": 0.25,
+    "long": 0.11, "spoken": -0.36, "spoken_meaning": 6.78, "spoken_unusual": -0.64, BIAS: -6.45, **SET_WEIGHTS,
 }  # fmt: skip
 DEEP_WEIGHTS = {  # with the contextual vectors, beside those of the first tier
-    "meaning": 5.10, "condition_meaning": 2.86, "agreement": 4.93, "unusual": 0.07, "shared_words": 0.17,
-    "rare_word": 1.63, "pasted_name": -0.13, "pasted_short": 3.06, "pasted_thin": 5.91, "thin": 0.43,
-    "first_meaning": -1.91, "first_unusual": 0.29, BIAS: -7.80, **SET_WEIGHTS,
+    "meaning": 2.58, "condition_meaning": 0.83, "agreement": 1.00, "unusual": 0.72, "shared_words": 0.13,
+    "rare_word": 1.62, "pasted_name": -0.11, "pasted_short": 2.85, "pasted_thin": 5.03, "thin": 0.47,
+    "long": 0.07, "first_meaning": -1.54, "first_unusual": 0.33, "spoken": -0.88, "spoken_meaning": 7.71,
+    "spoken_agreement": 6.20, "spoken_unusual": -1.19, BIAS: -6.68, **SET_WEIGHTS,
 }  # fmt: skip
 ABOUT = {  # evidence → what it is, for `why`
     "meaning": "cosine of the passage or condition that is closest to a sentence of the task",
@@ -46,6 +47,10 @@ ABOUT = {  # evidence → what it is, for `why`
     "pasted_name": "a pattern of whenToUse names something in the pasted text",
     "pasted_short": "… and the task says little else",
     "pasted_thin": "… and the task says nearly nothing else",
+    "spoken": "most of its conditions are sentences, so that their meaning has to say what no pattern does",
+    "spoken_meaning": "… and how close the closest of them is",
+    "spoken_agreement": "… and how close the second closest passage or condition is",
+    "spoken_unusual": "… and how unusual its closeness is",
     "first_meaning": "the same cosine with the static vectors",
     "first_unusual": "how unusual that is with the static vectors",
     "thin": "the task has fewer than three content words",
@@ -63,9 +68,18 @@ def weighed(values: Mapping[str, float], deep: bool) -> list[tuple[str, float, f
 
 
 def crossed(values: Mapping[str, float]) -> dict[str, float]:
-    """Return the values that only count together: a name in a paste is the subject where little else is said."""
-    pasted = values.get("pasted_name", 0.0)
-    return {"pasted_thin": pasted * values.get("thin", 0.0), "pasted_short": pasted * values.get("short", 0.0)}
+    """Return the values that only count together.
+
+    A name in a paste is the subject where little else is said. Where conditions are sentences, their meaning decides.
+    """
+    pasted, spoken = values.get("pasted_name", 0.0), values.get("spoken", 0.0)
+    return {
+        "pasted_thin": pasted * values.get("thin", 0.0),
+        "pasted_short": pasted * values.get("short", 0.0),
+        "spoken_meaning": spoken * values.get("condition_meaning", 0.0),
+        "spoken_agreement": spoken * values.get("agreement", 0.0),
+        "spoken_unusual": spoken * values.get("unusual", 0.0),
+    }
 
 
 def confidence(values: Mapping[str, float], deep: bool) -> float:

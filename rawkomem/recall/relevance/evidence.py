@@ -44,6 +44,7 @@ USUAL_MEAN, USUAL_SPREAD, USUAL_WEIGHT = 0.12, 0.11, 12  # of cosines, as if see
 RARE_MEMORIES = 3  # that hold a word, at most, for it to point at one of them
 SUMMED_WORDS = 4  # shared words that add up
 CLOSE = 0.35  # the cosine below which a condition that fires counts less
+LONE_CLOSE = 0.4  # … and below which one ordinary word that fires counts less
 TELLING = 0.5  # how much a term says, from which it fires in full
 FREE_MEMORIES = 4  # that may share a condition's term before it counts less
 SHORT_WORDS, FEW_WORDS, LONG_WORDS = 6, 10, 25  # content words of an ask
@@ -65,13 +66,18 @@ def judged(sources: Sources, question: Question, candidates: Sequence[Candidate]
     if not candidates:
         return []
     sample = sources.sample(SAMPLE_MEMORIES)
-    near = _closeness(sources, question, candidates, sample)
+    spoken = {memory.id: _sentences_at(memory) for memory, _ in candidates}
+    near = _closeness(sources, question, candidates, sample, spoken)
     said = _Words(sources, question, [memory.id for memory, _ in candidates])
     fired = _Terms(question, candidates, said)
     asked = {**_about(question), "few_memories": math.log(USUAL_MEMORIES / min(USUAL_MEMORIES, len(sample) or 1))}
     judged = []
     for memory, signals in candidates:
         values = {**asked, **near.get(memory.id, {}), **said.shared(memory), **fired.of(memory)}
+        values["spoken"] = float(2 * len(spoken[memory.id]) > len(memory.when))
+        values["few_memories"] *= 1 - values["spoken"]  # a sentence says how close it is by itself
+        if fired.is_lone(memory) and "meaning" in values:
+            values["fired_few"] = values.get("fired_few", 0.0) * min(1.0, max(0.0, values["meaning"]) / LONE_CLOSE) ** 2
         if signals.is_faint:
             values |= dict.fromkeys(("fired", "fired_few", "fired_path"), 0.0)
         values["fired_far"] = values.get("fired", 0.0) * max(0.0, CLOSE - values.get("meaning", 0.0))
@@ -91,15 +97,15 @@ def _about(question: Question) -> Values:
 
 
 def _closeness(
-    sources: Sources, question: Question, candidates: Sequence[Candidate], sample: Sequence[str]
-) -> dict[str, Values]:
+    sources: Sources, question: Question, candidates: Sequence[Candidate], sample: Sequence[str],
+    spoken: Mapping[str, frozenset[int]],
+) -> dict[str, Values]:  # fmt: skip
     """Return for each memory how close it is to the sentence it is closest to, and how unusual that is."""
     if not question.sentences:
         return {}
     doubted = {memory.id for memory, signals in candidates if signals.unverified}
     vouched = ({memory.id for memory, _ in candidates} | set(sample)) - doubted
     ids = [tuple(sorted(group)) for group in (vouched, doubted) if group]  # long memories crowd out their like only
-    spoken = {memory.id: _sentences_at(memory) for memory, _ in candidates}
     first = _compared(sources, sources.spaces.first, FIRST, question, ids, sample, spoken)
     if sources.spaces.deep is None:
         return first
@@ -268,6 +274,11 @@ class _Terms:
         if count <= FEW_WORDS:
             return {"fired_few": telling}
         return {"fired": telling / max(1.0, count / LONG_WORDS) ** 2}  # among many words any term occurs
+
+    def is_lone(self, memory: Memory) -> bool:
+        """Return whether nothing but single ordinary words fired: "git" in "show me the git log" names no subject."""
+        said = [term for term, is_said in self._terms.get(memory.id, ()) if is_said]
+        return bool(said) and all(len(language().words(term)) == 1 and not self._is_name(term) for term in said)
 
     def _crowd(self, term: str) -> float:
         """Return what divides a term's evidence: a term that fires for many memories says little about each."""
