@@ -21,7 +21,7 @@ def found(text: str, role: str = "user") -> list[tuple[str, str]]:
 
 
 def test_precision_and_recall_on_talk_that_was_held_out():
-    """Rules were made for the other half: see docs/learn.md for what these figures are worth."""
+    """Rules were made for the other half: see docs/learning.md for what these figures are worth."""
     held_out = [snippet for file in FILES for snippet in snippets(file, held_out=True)]
     precision, recall, same_kind, mistakes = measure(held_out)
     assert len(held_out) > 150

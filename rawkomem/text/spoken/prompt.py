@@ -6,7 +6,7 @@ Conditions may fire on names in pasted text; its meaning is not the person's. No
 from __future__ import annotations
 
 from ...model.record import record
-from ...text.language import language
+from ..language import language
 
 HOST_TAGS = (  # written by hosts around their own text
     "command-name", "command-message", "command-contents", "local-command-stdout", "local-command-stderr",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rawkomem.recall.relevance.prompt import MAX_ASK_CHARS, is_prose, read_prompt, sentences_of
+from rawkomem.text.spoken.prompt import MAX_ASK_CHARS, is_prose, read_prompt, sentences_of
 from tests.cpu import cpu_seconds
 
 COMMAND = "<command-message>{0}</command-message>\n<command-name>/{0}</command-name>\n<command-args>{1}</command-args>"
