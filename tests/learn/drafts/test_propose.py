@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rawkomem import Entry
-from rawkomem.learn.session.propose import propose, separating
+from rawkomem.learn.drafts.propose import propose, separating
 from rawkomem.text.condition import REFUSED, read_condition
 from rawkomem.text.when import EVERYDAY, match
 from tests.learn.session.talk import FILES, snippets
