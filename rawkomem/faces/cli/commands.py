@@ -100,7 +100,7 @@ COMMANDS = {
     "docs": ("setup.docs", "Print a page of the documentation, or list the pages."),
     "demo": ("setup.demo", "Show in a temporary folder what it does, with real commands."),
     "uninstall": ("setup.uninstall", "Remove what rawkomem wrote beside your Markdown."),
-    "bench": ("setup.bench", "Measure speed, recall and redaction on this machine."),
+    "bench": ("setup.bench", "Measure speed, recall, learning and redaction on this machine."),
 }
 
 
