@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...files.local.drafts import draft_id
-from ...model.draft import AGREED, CORRECTION, DECISION, REQUEST, Draft
+from ...model.draft import AGREED, CORRECTION, DECISION, PREFERENCE, REQUEST, RULE, Draft
 from ...model.record import record, replace
 from ...redaction.find import redact
 from ...text.clean import one_line
@@ -28,13 +28,15 @@ if TYPE_CHECKING:
 
 MIN_SCORE = 0.9  # of a draft
 MAX_DRAFTS = 6  # of one session: the best
-SHORT_WORDS, SHORT_SCORE = 6, -0.8  # a turn of fewer words says little alone
+SHORT_WORDS, SHORT_SCORE = 6, -0.8  # a turn of fewer words says little alone …
+SHORT_RULE_WORDS, SHORT_RULE_SCORE = 3, -0.1  # … unless it rules or corrects: "I prefer tabs"
 LONG_WORDS, LONG_SCORE = 150, -0.6  # a longer one is a task
 QUESTION_WORDS, QUESTION_SCORE = 15, -0.5  # a short question asks, unless it corrects
 TASK_SCORE = -0.6  # a turn that asks to look at something
 FIRST_SCORE = -0.4  # the first turn says what to do today
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
 AGREED_SCORE = 1.0  # a statement that a person agreed to
+SHORT_KINDS = (RULE, PREFERENCE, CORRECTION)
 MAX_SAID_CHARS = 2_000  # of a person's words in a draft
 MAX_TASK_CHARS = 120
 MAX_TITLE_CHARS = 90
@@ -100,7 +102,8 @@ def score_of(exchange: Exchange, first: bool = False) -> Scored:
     if agreed:
         parts.append(("agrees with the agent", AGREED_SCORE))
     elif words < SHORT_WORDS:
-        parts.append(("short", SHORT_SCORE))
+        rules = words >= SHORT_RULE_WORDS and any(cue.kind in SHORT_KINDS for cue in hits)
+        parts.append(("short", SHORT_RULE_SCORE if rules else SHORT_SCORE))
     if words > LONG_WORDS:
         parts.append(("long", LONG_SCORE))
     if said.endswith("?") and words < QUESTION_WORDS and not corrects:

@@ -15,7 +15,7 @@ CUES = (
         1.2,
         any_of(
             r"\b(?:never|always|must(?: not|n't)|avoid)\b",
-            rf"\bdo{NEGATED}\b(?! (?:know|understand|see|remember|care|think|have|need))",
+            rf"\bdo{NEGATED}\b(?! \w+ (?:yet|now)\b)(?! (?:know|understand|see|remember|care|think|have|need))",
         ),
         RULE,
     ),
@@ -23,7 +23,7 @@ CUES = (
         "for the future",
         1.3,
         any_of(
-            r"\b(?:remember|note that|from (?:now|here) on|next time|in (?:the )?future|going forward|every time)\b",
+            r"\b(?:remember(?! to\b)|note that|from (?:now|here) on|next time|in (?:the )?future|going forward|every time)\b",
             r"\b(?:rule|convention|policy)\b",
             r"\b(?:no longer|any ?more)\b",
             r"\bmake sure (?:you|to|that|we|it)\b",
@@ -83,6 +83,7 @@ CUES = (
             "|changelog)\b"
         ),
     ),
+    Cue("contrasts", 1.0, any_of(r"\buse \S+,? not \S+", r"\bnot (?:in|on|with|from|at|to) \S+\W*$"), RULE),
     Cue("restricts", 0.4, any_of(r"\b(?:only|just)\b|, not\b|\ball (?:\w+ ){0,2}\w+s\b|\b(?:each|every)\b")),
     Cue("shouts", 0.4, re.compile(r"\b[A-Z]{2,}(?: [A-Z]{2,}){1,5}\b|\b(?:MUST|NEVER|ALWAYS|DON'?T|ALL|ONLY)\b")),
 )
