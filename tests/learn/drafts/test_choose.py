@@ -109,9 +109,7 @@ def test_every_kind_has_a_place():
     assert {*DRAFT_KINDS} - {*FILED} == {DEMOTED}
     (draft,) = answer("use British spelling from now on")
     entry = entry_of(draft)
-    assert (
-        entry.body == draft.said and entry.extra["quote"] == draft.said and entry.source == "claude-code session s-1"
-    )
+    assert entry.body == draft.said and entry.extra["quote"] == draft.said and entry.source == "claude-code session s-1"
 
 
 def test_the_same_words_of_the_same_session_are_one_draft():
