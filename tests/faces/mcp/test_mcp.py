@@ -66,9 +66,9 @@ def test_the_list_of_tools_is_short_and_annotated():
     listed = tools()
     assert 5 <= len(listed) <= 7
     wire = "[" + ",".join(tool.model_dump_json(by_alias=True, exclude_none=True) for tool in listed) + "]"
-    assert count_tokens(wire) < 900
+    assert count_tokens(wire) < 1_000
     hints = {tool.name: tool.annotations for tool in listed}
-    assert {name for name, hint in hints.items() if hint.read_only_hint} == {"recall", "search", "get"}
+    assert {name for name, hint in hints.items() if hint.read_only_hint} == {"recall", "brief", "search", "get"}
     assert all(hints[name].destructive_hint is False for name in ("remember", "feedback", "learn"))
     assert hints["learn"].idempotent_hint and not hints["remember"].idempotent_hint
     assert not any(hint.open_world_hint for hint in hints.values())
