@@ -128,7 +128,7 @@ def _project(repository: Repository) -> Repository:
 
 VERBS = {
     "recall": Verb("Project memories for a task. Call before non-trivial work.", {"task": TEXT}, ("task",), recall),
-    "brief": Verb("How earlier work like a goal went. Call first.", {"goal": TEXT}, ("goal",), brief),
+    "brief": Verb("How earlier work like it went.", {"goal": TEXT}, ("goal",), brief),
     "search": Verb("Find memories.", {"query": TEXT, "limit": {"type": "integer"}, **FILTERS}, ("query",), search),
     "get": Verb("One whole memory.", {"id": TEXT}, ("id",), get),
     "remember": Verb(
