@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def run(folder: str, arguments: list[str]) -> None:
     """Answer one call. Below a model that rawkomem itself asked, do nothing: that would never end."""
-    host, event, *rest = [*arguments, "", "", ""]
+    host, event, *rest = *arguments, "", "", "", ""
     layout: Layout | None = None
     try:
         if event == LEARN:
