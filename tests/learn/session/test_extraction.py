@@ -18,7 +18,7 @@ from rawkomem.learn.session.extraction import (
     read_answer,
     window,
 )
-from rawkomem.learn.session.remember import Run
+from rawkomem.learn.session.run import Run
 from rawkomem.learn.session.turns import Turn
 from rawkomem.model.entry import Memory
 from tests.embed.server import Server
