@@ -56,6 +56,11 @@ def said_lately(layout: Layout) -> list[Saying]:
     return [one for one in found if 0 <= now() - one.at < LIVE_MS]
 
 
+def forget_said(layout: Layout) -> None:
+    """Remove all of it: a text is removed for good, and what people typed may hold it."""
+    LineFile(local_path(layout, FILE_NAME)).replace()
+
+
 def _saying(line: str) -> Saying | None:
     at, _, rest = line.partition("\t")
     session, tab, text = rest.partition("\t")

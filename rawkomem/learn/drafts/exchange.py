@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...model.record import record
 from ...text.clean import clean
 from ...text.language import language
-from ...text.spoken.prompt import read_prompt
+from ...text.spoken.prompt import MAX_ASK_CHARS, read_prompt
 from ..session.turns import ASSISTANT, TOOL, USER
 from .cues import cues
 
@@ -56,9 +56,9 @@ def exchanges(turns: Iterable[Turn]) -> list[Exchange]:
     return found
 
 
-def typed_in(text: str) -> str:
+def typed_in(text: str, max_chars: int = MAX_ASK_CHARS) -> str:
     """Return what a person typed in a turn: no markup, no template, no paste, nothing that somebody else said."""
-    said = read_prompt(clean(text))
+    said = read_prompt(clean(text), max_chars)
     if said.is_host or is_document(said.ask):
         return ""
     kept: list[str] = []

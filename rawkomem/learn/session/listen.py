@@ -36,6 +36,8 @@ def listen(stream: IO[bytes], run: Run) -> Heard:
     turns = tuple(transcript.turns())
     host = "" if transcript.host == MARKDOWN else transcript.host
     source = f"{host} session {transcript.session}" if transcript.session else host and f"{host} session"
+    session = run.session or transcript.session
     told = replace(run, agent=run.agent or host, task=redact(run.task), error=redact(run.error), source=source)
+    told = replace(told, session=session)
     counts = {name: count for name, count in transcript.counts.items() if count}
-    return Heard(told, turns, transcript.host, transcript.session, counts)
+    return Heard(told, turns, transcript.host, session, counts)

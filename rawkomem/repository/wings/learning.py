@@ -11,6 +11,7 @@ from ...files.lock import lock
 from ...learn.drafts.choose import MIN_SCORE, choose
 from ...learn.drafts.keep import entry_of, requested
 from ...learn.drafts.known import Known
+from ...learn.drafts.ties import tied
 from ...learn.session.listen import listen
 from ...learn.session.run import Run
 from ...model.draft import REQUEST
@@ -75,6 +76,7 @@ class Learning(Wing):
 
     def _compare(self, heard: Heard, found: Sequence[Draft], dry_run: bool) -> Learned:
         """Split what was found into what is known, what is asked for, and drafts."""
+        found = [self._tied(draft) for draft in found]
         known = Known(self._core.reading.all(), self._near)
         compared = [(draft, known(requested(draft) if draft.kind == REQUEST else entry_of(draft))) for draft in found]
         news = [draft for draft, same in compared if not same]
@@ -82,6 +84,11 @@ class Learning(Wing):
         asked = tuple(draft for draft in news if draft.kind == REQUEST)
         known_already = tuple(pair for pair in compared if pair[1])
         return Learned(heard, taken.new, taken.known, known_already, asked, again=taken.stored)
+
+    def _tied(self, draft: Draft) -> Draft:
+        """Return a draft with the memories that it contradicts, of those that the session was shown or that are near."""
+        near = self._repo.remembering.candidates(draft.session, f"{draft.title}\n{draft.text}")
+        return tied(draft, entry_of(draft), near)
 
     def _near(self, text: str) -> Sequence[tuple[Memory, float]]:
         found = self._core.look([text], NEAR_MEMORIES, Filter())[0].found

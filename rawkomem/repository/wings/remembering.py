@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from ...files.local.drafts import KEPT
-from ...files.local.heard import transcripts_of_late
 from ...files.local.said import LIVE_MS, said_lately
-from ...files.local.told import checksum, told_to
+from ...files.local.told import told_to
+from ...files.local.transcripts import open_transcript, transcripts
 from ...learn.drafts.keep import LEARNED, QUOTE
 from ...learn.drafts.known import Known
 from ...learn.drafts.quote import agreed_quote, find_quote, is_quoted
@@ -16,7 +16,7 @@ from ...learn.drafts.ties import contradicted, inherited
 from ...learn.session.transcript import Transcript
 from ...learn.session.turns import USER, Turn
 from ...model.clock import now
-from ...model.errors import Refused
+from ...model.errors import RawkoError, Refused
 from ...model.filters import Filter
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ...model.entry import Entry, Memory
     from ..writing import Stored
 
-MAX_READ_BYTES = 16 * 2**20  # of a transcript, from its end
 MAX_QUOTE_CHARS = 600
 NEAR_MEMORIES = 8  # that a new memory is compared with
 CONFIRMED, STORED, PROPOSED = "confirmed", "stored", "proposed"
@@ -91,16 +90,12 @@ class Remembering(Wing):
 
     def _sessions(self) -> Iterable[tuple[Turn, ...]]:
         """Yield the turns of each session whose transcript was written lately, as far as it can be read."""
-        for file in transcripts_of_late(self._core.layout):
+        for file in transcripts(self._core.layout):
             try:
                 if now() - os.stat(file).st_mtime * 1000 < LIVE_MS:
-                    with open(file, "rb") as stream:
-                        size = os.fstat(stream.fileno()).st_size
-                        if size > MAX_READ_BYTES:
-                            stream.seek(size - MAX_READ_BYTES)
-                            stream.readline()
+                    with open_transcript(file) as stream:
                         yield tuple(Transcript(stream).turns())
-            except (OSError, Refused):
+            except (OSError, RawkoError):
                 continue
 
     def _decide_drafts(self, quote: str) -> None:

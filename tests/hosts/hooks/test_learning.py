@@ -9,7 +9,7 @@ import time
 import pytest
 
 from rawkomem.hosts.hooks import behind
-from rawkomem.hosts.hooks.heard import news_of
+from rawkomem.files.local.transcripts import news_of
 from rawkomem.model.errors import BadInput, Busy
 from tests.cpu import cpu_seconds
 from tests.hosts.hooks.conftest import until
