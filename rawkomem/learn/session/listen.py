@@ -8,7 +8,6 @@ from typing import IO, TYPE_CHECKING
 from ...model.record import record, replace
 from ...redaction.find import redact
 from ...text.clean import one_line
-from .extraction import WINDOW_LENGTH
 from .moments import moments_in
 from .propose import separating
 from .remember import Run, entry_of
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from ...model.entry import Entry
     from .turns import Turn
 
+WINDOW_LENGTH = 16_000  # characters of the end that is kept
 TASK_LENGTH = 120  # characters of a task
 MAX_FINDINGS = 200  # findings of one session that are looked at: the best of them are stored
 UNHEARD = "said by tools and hosts"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from itertools import zip_longest
-from typing import IO, Any
+from typing import Any
 
 import click
 
@@ -19,35 +20,40 @@ from ....text.count import count
 from ..commands import pass_repository
 from ..options import DRY_RUN, JSON
 from ..terminal import fields_of, note, paint, say, say_json, wide
+from .transcripts import learn_transcripts
 
 
 @click.command("learn")
-@click.argument("file", type=click.File("rb"))
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, allow_dash=True))
 @click.option("--agent", default="", help="Who ran. Default: the host that wrote the transcript.")
 @click.option("--task", default="", help="What the run was for. Default: the first thing that a person asked.")
 @click.option("--result", type=click.Choice(RESULTS), help="How it ended.")
 @click.option("--error", default="", help="What went wrong.")
-@click.option("--llm", "ask", is_flag=True, help="Let the configured language model judge.")
+@click.option("--llm", "ask", is_flag=True, help="Let the configured language model choose, and word the drafts.")
+@click.option("--again", is_flag=True, help="Start over; else files and parts that are done are left out.")
 @DRY_RUN
 @JSON
 @pass_repository
 def learn_command(
-    repository: Repository, file: IO[bytes], ask: bool, dry_run: bool, as_json: bool, **told: Any
+    repository: Repository, files: tuple[str, ...], ask: bool, again: bool, dry_run: bool, as_json: bool, **told: Any
 ) -> None:
     """Remember what was decided, corrected and found out in a session.
 
-    FILE is a transcript of Claude Code, Codex, OpenCode or Gemini, a chat log (Markdown or JSON), or an agent's output;
-    '-' reads standard input. Decisions, corrections, preferences, faults with their causes, limits, conventions,
-    versions and the layout of code are kept as they were said; no model is asked unless you say --llm. The same session
-    again adds nothing. See 'rawkomem docs learn'.
+    FILES are transcripts of Claude Code, Codex, OpenCode or Gemini, chat logs (Markdown or JSON), an agent's output, or
+    folders of them; '-' reads standard input. Decisions, corrections, preferences, faults with their causes, limits,
+    conventions, versions and the layout of code are kept as they were said; no model is asked unless you say --llm. The
+    same session again adds nothing. Of several files the oldest session is first; what is done is remembered, so that a
+    run that you stop goes on where it stopped. See 'rawkomem docs learn'.
     """
     if is_learning():
         note("this runs below a model that rawkomem itself asked: nothing is learned")
         return
-    run = Run(told["agent"], told["task"], told["result"] or "", told["error"])
-    learned = repository.learning.learn(file, run, ask, dry_run)
-    if learned.judged.failure:
-        note(f"the model was of no help, the offline result stands: {learned.judged.failure}")
+    told["result"] = told["result"] or ""
+    if ask or len(files) > 1 or os.path.isdir(files[0]):
+        learn_transcripts(repository, files, told, ask, again, dry_run, as_json)
+        return
+    with click.open_file(files[0], "rb") as file:
+        learned = repository.learning.learn(file, Run(**told), dry_run)
     if learned.stored:
         repository.core.follow()
     if as_json:
@@ -99,12 +105,11 @@ def _counted(what: str, counts: dict[str, int]) -> str:
 
 
 def _json(learned: Learned, dry_run: bool) -> dict[str, Any]:
-    heard, judged = learned.heard, learned.judged
+    heard = learned.heard
     return {
         "dry_run": dry_run,
         **fields_of(heard, "host", "session", "turns"),
         "records": heard.counts,
-        **fields_of(judged, "model", "failure"),
         "learned": [_finding_json(*pair) for pair in zip_longest(learned.news, learned.stored)],
         "known": [{"title": finding.entry.title, "same": same} for finding, same in learned.known],
         "skipped": learned.skipped,
