@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...text.scripts.signs import terms_of
-from ...text.spoken.prompt import MAX_READ_CHARS, read_prompt
+from ...text.spoken.prompt import MAX_READ_CHARS
 from ..session.turns import ASSISTANT, USER
 from .agreement import AGREES, answer_of
+from .exchange import typed_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,7 @@ def agreed_quote(quote: str, turns: Sequence[Turn]) -> tuple[Turn, Turn] | None:
 
 def typed_words(turn: Turn) -> str:
     """Return all that a person typed in a turn, apart from pastes and the host's own text."""
-    return read_prompt(turn.text, MAX_READ_CHARS).ask
+    return typed_in(turn.text, MAX_READ_CHARS)
 
 
 def is_quoted(quote: str, text: str) -> bool:

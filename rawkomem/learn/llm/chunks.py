@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from ...model.record import record, replace
 from ...redaction.find import redact
 from ...text.clean import one_line
-from ...text.spoken.prompt import MAX_READ_CHARS, read_prompt
+from ...text.spoken.prompt import read_prompt
+from ..drafts.quote import typed_words
 from ..session.turns import ASSISTANT, USER
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def chunks_of(turns: Iterable[Turn]) -> list[Chunk]:
 def first_ask(chunks: Sequence[Chunk]) -> str:
     """Return what a person asked first, on one line."""
     turns = (turn for chunk in chunks[:1] for turn in chunk.turns if turn.role == USER)
-    return next((one_line(read_prompt(turn.text).ask, TASK_CHARS) for turn in turns), "")
+    return next((one_line(typed_words(turn), TASK_CHARS) for turn in turns), "")
 
 
 def shortened(text: str, limit: int) -> str:
@@ -81,9 +82,9 @@ def _parts(turns: Iterable[Turn]) -> Iterator[Chunk]:
         if turn.role == ASSISTANT:
             before.append(turn)
             continue
-        said = read_prompt(turn.text, MAX_READ_CHARS)
-        if said.ask:
-            yield from _told(before, turn, said.ask, said.paste)
+        typed = typed_words(turn)
+        if typed:
+            yield from _told(before, turn, typed, read_prompt(turn.text).paste)
             before = []
 
 

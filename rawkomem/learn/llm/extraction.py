@@ -17,8 +17,8 @@ from ...model.record import record
 from ...text.clean import clean, one_line
 from ...text.condition import REFUSED, read_condition
 from ...text.same import NEAR_DUPLICATE, said_in, says_same
+from ..drafts.propose import propose
 from ..drafts.quote import agreed_quote, find_quote, normalized, typed_words
-from ..session.propose import propose
 from ..session.turns import ASSISTANT
 from .ask import Unfit, ask, read_object
 from .chunks import chunks_of, shortened
@@ -43,7 +43,7 @@ TITLE_CHARS, TEXT_CHARS, BEFORE_CHARS = 90, 10_000, 1_000  # of a draft
 MAX_CONDITIONS, MAX_TAGS, TAG_CHARS = 8, 8, 40  # at most, and characters of a tag
 KINDS = (CORRECTION, RULE, PREFERENCE, DECISION)  # that a model may name; all else is FOUND
 # What becomes of a memory that a model gives
-NEW, UNQUOTED, REPEATED, KNOWN = "new", "no such quote", "said before", "known already"
+NEW, UNQUOTED, REPEATED, KNOWN = "found", "no such quote", "said before", "known already"
 FAILED = "chunks without an answer"
 
 MEMORY_FIELDS: dict[str, Any] = {

@@ -1,4 +1,6 @@
-"""Learning from a session's transcript, offline; what it learns arrives as an agent's word."""
+"""Learning from a session's transcript: what a person said or agreed to becomes drafts, and only what a person asked
+to remember becomes a memory.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,12 @@ import io
 from typing import IO, TYPE_CHECKING
 
 from ...files.lock import lock
-from ...learn.session.known import Known
-from ...learn.session.listen import Finding, listen
-from ...learn.session.remember import Run
+from ...learn.drafts.choose import MIN_SCORE, choose
+from ...learn.drafts.keep import entry_of, requested
+from ...learn.drafts.known import Known
+from ...learn.session.listen import listen
+from ...learn.session.run import Run
+from ...model.draft import REQUEST
 from ...model.filters import Filter
 from ...model.record import record, replace
 from ..lazy import Wing
@@ -17,36 +22,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...learn.session.listen import Heard
+    from ...model.draft import Draft
     from ...model.entry import Memory
     from ..writing import Stored
 
-MAX_LEARNED = 20  # memories of one session: more clutter prompts than help them
 NEAR_MEMORIES = 5  # existing memories that a new one is compared with
-VIA = "agent"
-TOO_MANY = "weaker than the best"
-
-
-@record
-class Judged:
-    """What is worth remembering."""
-
-    findings: tuple[Finding, ...]
+SAID = "said"  # how a memory arrives that a person asked for in a session
 
 
 @record
 class Learned:
-    """What a session brought: what is news and what became of it, what was known already, and what was passed over."""
+    """What a session brought."""
 
     heard: Heard
-    judged: Judged
-    news: tuple[Finding, ...]
-    known: tuple[tuple[Finding, str], ...]  # with the memory that says the same
-    skipped: dict[str, int]
-    stored: tuple[Stored, ...] = ()  # of each news; empty for a dry run
+    drafts: tuple[Draft, ...] = ()  # that are new
+    waiting: tuple[Draft, ...] = ()  # that were there before, or were decided
+    known: tuple[tuple[Draft, str], ...] = ()  # with the memory that says the same
+    requests: tuple[Draft, ...] = ()  # that a person asked to remember
+    stored: tuple[Stored, ...] = ()  # … and what became of each; empty for a dry run
 
 
 class Learning(Wing):
-    """Learns memories from the transcripts of sessions."""
+    """Learns from the transcripts of sessions."""
 
     def learn(
         self,
@@ -55,31 +52,34 @@ class Learning(Wing):
         dry_run: bool = False,
         agent: str = "",
         task: str = "",
+        least: float = MIN_SCORE,
     ) -> Learned:
         """Learn from a session, given as a text or as a stream; `dry_run` writes nothing.
 
-        Without a `run`, `agent` and `task` say whose session it was.
+        Without a `run`, `agent` and `task` say whose session it was. `least` is the score that a draft needs.
         """
         stream = io.BytesIO(said.encode("utf-8", "replace")) if isinstance(said, str) else said
         heard = listen(stream, run or Run(agent, task))
-        judged = Judged(heard.findings)
+        found = choose(heard.turns, heard.run, least)
+        return self.take(heard, found, dry_run)
+
+    def take(self, heard: Heard, found: Sequence[Draft], dry_run: bool = False) -> Learned:
+        """Store what was found in a session: requests as memories, the rest as drafts."""
         if dry_run:
-            return self._compare(heard, judged)
+            return self._compare(heard, found, dry_run)
         with lock(self._core.layout, "learn"):
-            learned = self._compare(heard, judged)
-            if not learned.news:
-                return learned
-            stored = self._repo.add_many([finding.entry for finding in learned.news], via=VIA)
+            learned = self._compare(heard, found, dry_run)
+            stored = self._repo.add_many([requested(draft) for draft in learned.requests], via=SAID)
         return replace(learned, stored=tuple(stored))
 
-    def _compare(self, heard: Heard, judged: Judged) -> Learned:
-        """Split the findings into news, at most MAX_LEARNED, and what is known."""
+    def _compare(self, heard: Heard, found: Sequence[Draft], dry_run: bool) -> Learned:
+        """Split what was found into what is known, what is asked for, and drafts."""
         known = Known(self._core.reading.all(), self._near)
-        compared = [(finding, known(finding.entry)) for finding in judged.findings]
-        news = [finding for finding, same in compared if not same]
-        left = len(news) - MAX_LEARNED
-        skipped = {**heard.skipped, TOO_MANY: left} if left > 0 else heard.skipped
-        return Learned(heard, judged, tuple(news[:MAX_LEARNED]), tuple(pair for pair in compared if pair[1]), skipped)
+        compared = [(draft, known(requested(draft) if draft.kind == REQUEST else entry_of(draft))) for draft in found]
+        news = [draft for draft, same in compared if not same]
+        taken = self._repo.drafts.take([draft for draft in news if draft.kind != REQUEST], dry_run)
+        asked = tuple(draft for draft in news if draft.kind == REQUEST)
+        return Learned(heard, taken.new, taken.known, tuple(pair for pair in compared if pair[1]), asked)
 
     def _near(self, text: str) -> Sequence[tuple[Memory, float]]:
         found = self._core.look([text], NEAR_MEMORIES, Filter())[0].found

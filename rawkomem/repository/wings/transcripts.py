@@ -10,33 +10,31 @@ from collections import Counter
 from typing import IO, TYPE_CHECKING
 
 from ...files.local.done import Done
-from ...files.local.drafts import Drafts
 from ...files.local.told import checksum
 from ...learn.drafts.quote import is_quoted
 from ...learn.llm.ask import open_llm
 from ...learn.llm.chunks import chunks_of, first_ask
-from ...learn.llm.extraction import FAILED, MAX_EXISTING, Finder
+from ...learn.llm.extraction import FAILED, KNOWN, MAX_EXISTING, Finder
 from ...learn.llm.model import LlmFailure
 from ...learn.session.files import transcripts_in
+from ...learn.session.listen import listen
 from ...learn.session.run import Run
-from ...learn.session.transcript import MARKDOWN, Transcript
-from ...learn.session.turns import PEOPLE
 from ...model.draft import AGREED
 from ...model.errors import BadInput
 from ...model.filters import Filter
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
-from ...redaction.find import redact
 from ..lazy import Wing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ...files.layout import Layout
     from ...learn.llm.chunks import Chunk
     from ...learn.llm.model import Llm
+    from ...learn.session.listen import Heard
     from ...model.draft import Draft
     from ...model.entry import Memory
+    from .. import Repository
 
     Progress = Callable[["Step"], None]
 
@@ -85,7 +83,7 @@ class Transcripts(Wing):
         `ask` lets the configured language model choose; `again` starts over; `dry_run` writes nothing.
         """
         files = transcripts_in(paths)
-        walk = Walk(self, self._model() if ask else None, run or Run(), again, dry_run)
+        walk = self._walk(ask, run, again, dry_run)
         if again and not dry_run:
             walk.done.forget(files)
         for number, path in enumerate(files, 1):
@@ -98,23 +96,18 @@ class Transcripts(Wing):
         self, stream: IO[bytes], run: Run | None = None, dry_run: bool = False, progress: Progress | None = None
     ) -> Gone:
         """Make drafts of one session, chosen by the configured language model; what is done is not remembered."""
-        walk = Walk(self, self._model(), run or Run(), True, dry_run)
+        walk = self._walk(True, run, True, dry_run)
         walk.ask(stream, Step(1, 1, STANDARD_INPUT), progress or (lambda _: None))
         return walk.gone()
 
-    @property
-    def layout(self) -> Layout:
-        """Return where the files of the repository are."""
-        return self._core.layout
+    def _walk(self, ask: bool, run: Run | None, again: bool, dry_run: bool) -> Walk:
+        llm = self._model() if ask else None
+        return Walk(self._repo, llm, self._latest() if llm else (), run or Run(), again=again, dry_run=dry_run)
 
-    def latest(self) -> Sequence[Memory]:
+    def _latest(self) -> Sequence[Memory]:
         """Return memories in use, the last changed first."""
         rows = self._core.rows(Filter(statuses=(ACTIVE,)))
         return self._repo.get_many([row.id for row in rows[:MAX_EXISTING]])
-
-    def listen(self, stream: IO[bytes], run: Run, dry_run: bool) -> None:
-        """Learn from one session offline."""
-        self._repo.learning.learn(stream, agent=run.agent, task=run.task, dry_run=dry_run)
 
     def _model(self) -> Llm:
         llm = open_llm(self._core.settings.llm)
@@ -127,12 +120,11 @@ class Transcripts(Wing):
 class Walk:
     """One run over transcripts."""
 
-    def __init__(self, wing: Transcripts, llm: Llm | None, run: Run, again: bool, dry_run: bool):
-        layout = wing.layout
-        self._wing, self._llm, self._run, self._again, self._dry_run = wing, llm, run, again, dry_run
-        self._existing = wing.latest() if llm else ()
-        self._store = Drafts(layout)
-        self.done = Done(layout)
+    def __init__(self, repository: Repository, llm: Llm | None, existing: Sequence[Memory], run: Run, **flags: bool):
+        self._llm, self._existing, self._run = llm, existing, run
+        self._again, self._dry_run = flags["again"], flags["dry_run"]
+        self._learning, self._store = repository.learning, repository.drafts.store
+        self.done = Done(repository.layout)
         self.stopped = ""
         self._drafts: list[Draft] = []
         self._counts: Counter[str] = Counter()
@@ -164,21 +156,21 @@ class Walk:
 
     def ask(self, stream: IO[bytes], step: Step, progress: Progress) -> bool:
         """Ask the model about each part of a session that is not done; return whether all parts are done now."""
-        assert self._llm
-        transcript = Transcript(stream)
-        chunks = chunks_of([turn for turn in transcript.turns() if turn.role in PEOPLE])
+        heard = listen(stream, self._run)
+        chunks = chunks_of(heard.turns)
         if not chunks:
             self._counts[SILENT] += 1
             progress(replace(step, drafts=len(self._drafts)))
             return True
-        session = transcript.session or os.path.splitext(os.path.basename(step.name))[0]
-        finder = self._finder(transcript, session, first_ask(chunks))
+        if not heard.session:
+            heard = replace(heard, session=os.path.splitext(os.path.basename(step.name))[0])
+        finder = self._finder(heard, first_ask(chunks))
         failed = 0
         for number, chunk in enumerate(chunks, 1):
             part = f"part-{checksum(chunk.text)}"
             if self._is_done(step.name, part):
                 continue
-            failure = self._ask_part(finder, chunk, step.name, part)
+            failure = self._ask_part(finder, chunk, heard, step.name, part)
             failed += bool(failure)
             progress(replace(step, part=number, parts=len(chunks), drafts=len(self._drafts), failure=failure))
             if self._failures >= MAX_FAILURES:
@@ -188,10 +180,10 @@ class Walk:
         self._counts[FAILED] += failed
         return not failed
 
-    def _ask_part(self, finder: Finder, chunk: Chunk, source: str, part: str) -> str:
+    def _ask_part(self, finder: Finder, chunk: Chunk, heard: Heard, source: str, part: str) -> str:
         """Ask about one part, store what is found, and return what failed."""
         try:
-            self._keep(finder.ask(chunk), finder.session)
+            self._keep(finder.ask(chunk), heard)
         except LlmFailure as failure:
             self._failures += 1
             return f"{failure.message} ({failure.hint})"
@@ -200,35 +192,38 @@ class Walk:
         return ""
 
     def _listen(self, stream: IO[bytes], step: Step, progress: Progress) -> bool:
-        before = {draft.id for draft in self._store.all()}
-        self._wing.listen(stream, self._run, self._dry_run)
-        self._drafts += [draft for draft in self._store.all() if draft.id not in before]
+        self._drafts += self._learning.learn(stream, self._run, self._dry_run).drafts
         progress(replace(step, drafts=len(self._drafts)))
         return True
 
-    def _finder(self, transcript: Transcript, session: str, asked: str) -> Finder:
+    def _finder(self, heard: Heard, asked: str) -> Finder:
         assert self._llm
-        run = self._run
-        host = "" if transcript.host == MARKDOWN else transcript.host
-        told = replace(run, agent=run.agent or host, task=redact(run.task) or asked, error=redact(run.error))
-        found = [draft for draft in self._store.of_session(session) if self._is_by_model(draft)]
-        return Finder(self._llm, told, self._existing, session, () if self._again else found)
+        found = [draft for draft in self._store.of_session(heard.session) if self._is_by_model(draft)]
+        run = replace(heard.run, task=heard.run.task or asked)
+        return Finder(self._llm, run, self._existing, heard.session, () if self._again else found)
 
-    def _keep(self, drafts: Sequence[Draft], session: str) -> None:
-        """Store drafts. One that words better what an offline draft of the same exchange says takes its place."""
-        decided = self._store.decided()
-        waiting = {draft.id: draft for draft in self._store.of_session(session) if not self._is_by_model(draft)}
-        kept: list[Draft] = []
+    def _keep(self, drafts: Sequence[Draft], heard: Heard) -> None:
+        """Store drafts. One that words anew what a waiting draft says of the same exchange takes its place."""
+        if not drafts:
+            return
+        waiting = {draft.id: draft for draft in self._store.of_session(heard.session)}
+        newer: list[Draft] = []
+        rest: list[Draft] = []
         for draft in drafts:
-            old = next((one for one in waiting.values() if _is_same_exchange(draft, one)), None)
+            old = waiting.get(draft.id) or next((one for one in waiting.values() if self._is_offline(one, draft)), None)
             if old:
                 del waiting[old.id]
-                draft = replace(draft, id=old.id, corrects=old.corrects, again=old.again, asked=old.asked)
-            if draft.id not in decided:
-                kept.append(draft)
-        self._drafts += kept
+                newer.append(replace(draft, id=old.id, corrects=old.corrects, again=old.again, asked=old.asked))
+            else:
+                rest.append(draft)
+        learned = self._learning.take(heard, rest, self._dry_run)
+        self._counts[KNOWN] += len(learned.known)
         if not self._dry_run:
-            self._store.put(kept)
+            self._store.put(newer)
+        self._drafts += [*newer, *learned.drafts]
+
+    def _is_offline(self, one: Draft, draft: Draft) -> bool:
+        return not self._is_by_model(one) and _is_same_exchange(draft, one)
 
     def _is_by_model(self, draft: Draft) -> bool:
         return self._llm is not None and draft.why.startswith(f"{self._llm.name}: ")

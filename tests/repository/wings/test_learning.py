@@ -1,20 +1,29 @@
-"""From a recorded session to files, and from files into the next prompt."""
+"""From a recorded session to files, and from files into the next prompt. The model, where one is asked, is a real server."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
+import os
 import random
+import shlex
+import sys
 
 import pytest
 
+from rawkomem.files.layout import Layout, user_config
 from rawkomem.learn.session.remember import Run
 from rawkomem.model.entry import Entry
+from rawkomem.model.record import replace
 from rawkomem.model.task import Task
 from rawkomem.recall.show.render import FORMS
 from rawkomem.redaction.find import redact
+from rawkomem.repository import Repository
+from tests.embed.server import Answer, Server
+from tests.learn.llm.models import refuses, says, says_json
 from tests.learn.session.sessions import HOSTS, claude_code, codex, opencode
+from tests.learn.session.test_extraction import ONE
 
 THREE = {"claude-code": claude_code, "codex": codex, "opencode": opencode}
 TITLES = {
@@ -190,3 +199,108 @@ def test_broken_lines_are_told(rawkomem):
 def test_below_a_model_that_we_asked_nothing_is_learned(project, rawkomem):
     told = rawkomem("learn", "-", input=claude_code().decode(), env={"RAWKOMEM_LEARNING": "1"})
     assert "nothing is learned" in told.stderr and files(project) == {}
+
+
+# --- with a model
+
+
+def configure(provider: str, model: str = "", key: str = "") -> None:
+    os.makedirs(os.path.dirname(user_config()), exist_ok=True)
+    with open(user_config(), "w") as stream:
+        stream.write(json.dumps({"llm": {"provider": provider, "model": model}, "keys": {"llm": key}}))
+
+
+@pytest.mark.parametrize(
+    "answer", [json.dumps(ONE), f"Here it is:\n```json\n{json.dumps(ONE)}\n```\nBye."], ids=["plain", "prose"]
+)
+def test_the_model_judges_what_it_is_shown(answer, project, rawkomem):
+    with Server(says(answer)) as server:
+        configure(server.url, "tiny")
+        told = json.loads(rawkomem("learn", "-", "--llm", "--json", input=claude_code().decode()).stdout)
+    assert [item["title"] for item in told["learned"]] == ["Use Postgres"] and told["model"].startswith("tiny at")
+    assert told["learned"][0]["why"] == "a decision" and told["failure"] == ""
+    assert list(files(project)) == ["use-postgres.md"]
+
+
+def test_existing_memories_are_in_view_and_not_learned_again(project, rawkomem):
+    with Server(says_json(ONE)) as server:
+        configure(server.url, "tiny")
+        rawkomem("learn", "-", "--llm", input=claude_code().decode())
+        again = rawkomem("learn", "-", "--llm", input=claude_code().decode())
+        assert "- Use Postgres (high)" in str(server.seen[-1][2])
+    assert "nothing new" in again.stderr and len(files(project)) == 1
+
+
+def test_what_the_model_was_not_shown_is_judged_offline(rawkomem):
+    long = [("user", "No, use pnpm, not npm."), *[("assistant", f"{number} " + "x" * 6_000) for number in range(4)]]
+    with Server(says_json({"shouldCreateMemory": False})) as server:
+        configure(server.url, "tiny")
+        told = json.loads(rawkomem("learn", "-", "--llm", "--json", input=claude_code(long).decode()).stdout)
+    assert [item["title"] for item in told["learned"]] == ["Use pnpm, not npm"]
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([says('{"shouldCreateMemory": tru')], "no usable answer, twice"),
+        ([says("I cannot help with that.")], "no usable answer, twice"),
+        ([says("", message={"content": None, "refusal": "I will not do that."})], "the model refused"),
+        ([refuses(429, "slow down", **{"Retry-After": "60"})], "answered 429"),
+        ([refuses(500, "oops", **{"Retry-After": "60"})], "answered 500"),
+    ],
+    ids=["broken", "prose", "refusal", "429", "500"],
+)
+def test_a_model_that_fails_leaves_the_offline_result(answers, said, project, rawkomem):
+    with Server(*answers) as server:
+        configure(server.url, "tiny")
+        told = rawkomem("learn", "-", "--llm", input=claude_code().decode())
+    lines = [line for line in told.stderr.splitlines() if "the offline result stands" in line]
+    assert len(lines) == 1 and said in lines[0]
+    assert told.stdout.count("learned") == 3 and len(files(project)) == 3
+
+
+def test_a_model_that_takes_too_long_leaves_the_offline_result(project):
+    def in_a_hurry(settings):
+        return replace(settings, llm=replace(settings.llm, timeout=1.0))
+
+    warnings: list[str] = []
+    with Server(Answer({}, delay=3)) as server:
+        configure(server.url, "tiny")
+        repository = Repository(Layout(str(project / ".rawko")), warnings.append, adjust=in_a_hurry)
+        result = repository.learning.learn(io.BytesIO(claude_code()), Run(), ask=True)
+    assert "did not answer within 1 s" in result.judged.failure and len(result.stored) == 3
+
+
+@pytest.mark.parametrize("llm", [{}, {"model": "m", "key": "NOT_SET"}])
+def test_a_model_that_cannot_be_opened_leaves_the_offline_result(llm, rawkomem):
+    configure("http://localhost:9", **llm)
+    told = rawkomem("learn", "-", "--llm", input=claude_code().decode())
+    assert "the offline result stands" in told.stderr and told.stdout.count("learned") == 3
+
+
+def test_a_command_can_be_the_model(project, rawkomem):
+    code = f"import sys; assert 'Postgres' in sys.stdin.read(); print({json.dumps(ONE)!r})"
+    configure(shlex.join([sys.executable, "-c", code]))
+    told = rawkomem("learn", "-", "--llm", input=claude_code().decode())
+    assert "learned  decision  Use Postgres" in told.stdout
+
+
+def test_a_claim_that_contradicts_a_person_waits_for_a_review(repository, project):
+    claim = {"subject": "api", "predicate": "timeout", "value": "30 s"}
+    answer = {**ONE, "frontmatter": {"claim": {**claim, "value": "90 s"}}, "memoryTitle": "Timeouts are long"}
+    with Server(says_json(answer)) as server:
+        configure(server.url, "tiny")
+        repository.add(Entry(title="Timeout", body="The timeout is 30 s.", extra={"claim": claim}), via="person")
+        result = repository.learning.learn(io.BytesIO(claude_code()), Run(), ask=True)
+    assert [item.outcome.what for item in result.stored] == ["quarantined"]
+    assert len(repository.beliefs.conflicts()) == 1
+
+
+def test_the_model_never_sees_a_secret(repository):
+    made = secrets()
+    talk = [("user", f"the key is {secret}") for secret in made]
+    with Server(says_json({"shouldCreateMemory": False})) as server:
+        configure(server.url, "tiny")
+        repository.learning.learn(io.BytesIO(claude_code(talk)), Run(task=made[0], error=made[1]), ask=True)
+        sent = json.dumps(server.seen[-1][2])
+    assert "[REDACTED_" in sent and not any(secret in sent for secret in made)

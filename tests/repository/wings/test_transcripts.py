@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shlex
@@ -22,7 +23,6 @@ from tests.embed.server import Server
 from tests.learn.llm.models import refuses, says, says_json
 from tests.learn.llm.test_extraction import NOTHING, ONE
 from tests.learn.session.sessions import HOSTS, SESSION, claude_code
-from tests.repository.wings.test_learning import files, secrets
 
 PNPM = {**ONE, "memoryTitle": "Use pnpm", "quote": "use pnpm, not npm", "content": "Packages come by pnpm."}
 BOTH = {"shouldCreateMemory": True, "memories": [ONE, PNPM]}
@@ -33,6 +33,10 @@ def configure(provider: str, model: str = "tiny", key: str = "") -> None:
     os.makedirs(os.path.dirname(user_config()), exist_ok=True)
     with open(user_config(), "w") as stream:
         stream.write(json.dumps({"llm": {"provider": provider, "model": model}, "keys": {"llm": key}}))
+
+
+def files(project) -> list[str]:
+    return [file.name for file in (project / ".rawko" / "memories").rglob("*.md")]
 
 
 def waiting(project) -> list[Draft]:
@@ -62,8 +66,8 @@ def test_what_a_model_finds_becomes_drafts_and_no_memory(answer, project, rawkom
         configure(server.url)
         told = json.loads(rawkomem("learn", "-", "--llm", "--json", input=claude_code().decode()).stdout)
     assert [item["title"] for item in told["drafts"]] == ["Use Postgres", "Use pnpm"]
-    assert told["model"].startswith("tiny at") and told["counts"]["new"] == 2
-    assert titles(project) == {"Use Postgres", "Use pnpm"} and files(project) == {}
+    assert told["model"].startswith("tiny at") and told["counts"]["found"] == 2
+    assert titles(project) == {"Use Postgres", "Use pnpm"} and files(project) == []
     assert {(draft.session, draft.host) for draft in waiting(project)} == {(SESSION, "claude-code")}
 
 
@@ -93,16 +97,16 @@ def test_a_made_up_quote_is_dropped_and_counted(project, rawkomem):
 
 
 def test_existing_memories_are_in_view(repository, project):
-    repository.add(Entry(title="Tokens expire", body="After an hour."))
     (project / "one.jsonl").write_bytes(claude_code())
     with Server(says_json(NOTHING)) as server:
         configure(server.url)
+        repository.add(Entry(title="Tokens expire", body="After an hour."))
         repository.transcripts.learn([str(project / "one.jsonl")], ask=True)
         assert "- Tokens expire (medium)" in str(server.seen[-1][2])
 
 
 def test_the_model_never_sees_a_secret(repository, project):
-    made = secrets()
+    made = ["ghp_" + hashlib.sha256(b"a fake").hexdigest()[:36], "kim.k@corp.example.org"]
     (project / "one.jsonl").write_bytes(claude_code([("user", f"the key is {secret}") for secret in made]))
     with Server(says_json(NOTHING)) as server:
         configure(server.url)
@@ -215,18 +219,21 @@ def test_a_run_that_is_stopped_goes_on_where_it_stopped(end, project, rawkomem):
     """The command answers once, then waits until it is ended."""
     old_sessions(project, LONG[:1], LONG[1:2], LONG[2:3])
     log = project / "asked"
-    code = f"""
-import sys, time
-prompt = sys.stdin.read()
-open({str(log)!r}, "a").write("x")
-if open({str(log)!r}).read() == "xx":
-    time.sleep(600)
-print({json.dumps(NOTHING)!r})"""
-    configure(shlex.join([sys.executable, "-c", code]), "")
+    script = project / "model.py"
+    script.write_text(f"""
+import os, pathlib, sys, time
+sys.stdin.read()
+log, parent = pathlib.Path({str(log)!r}), os.getppid()
+log.write_text(log.read_text() + "x" if log.exists() else "x")
+while log.read_text() == "xx" and os.getppid() == parent:
+    time.sleep(0.02)
+print({json.dumps(NOTHING)!r})
+""")
+    configure(shlex.join([sys.executable, str(script)]), "")
     process = subprocess.Popen([*START, "learn", "old", "--llm"], cwd=project, env=ENVIRONMENT, stderr=subprocess.PIPE)
     began = time.monotonic()
     while not log.exists() or log.read_text() != "xx":
-        assert time.monotonic() - began < 60 and process.poll() is None
+        assert time.monotonic() - began < 60 and process.poll() is None, process.stderr.read()
         time.sleep(0.02)
     process.send_signal(end)
     errors = process.communicate(timeout=60)[1].decode()

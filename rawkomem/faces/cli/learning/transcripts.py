@@ -6,41 +6,36 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ....learn.session.run import Run
 from ....text.clean import one_line
 from ....text.count import count
 from ..terminal import fields_of, note, paint, say, say_json, wide
 
 if TYPE_CHECKING:
-    from ....model.draft import Draft
+    from collections.abc import Sequence
+
+    from ....learn.session.run import Run
     from ....repository import Repository
     from ....repository.wings.transcripts import Gone, Step
 
 INTERRUPTED = 130  # exit code after Ctrl-C
 
 
-def learn_transcripts(
-    repository: Repository,
-    files: tuple[str, ...],
-    told: dict[str, str],
-    ask: bool,
-    again: bool,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
-    """Learn from files and folders, and print the drafts; progress goes to stderr."""
-    run = Run(**told)
+def learn_transcripts(repository: Repository, files: tuple[str, ...], run: Run, ask: bool, **flags: bool) -> Gone:
+    """Learn from files and folders; progress goes to stderr."""
     try:
         if ask and files == ("-",):
             with click.open_file("-", "rb") as stream:
-                gone = repository.transcripts.learn_stream(stream, run, dry_run, tell_step)
-        else:
-            gone = repository.transcripts.learn(files, run, ask, again, dry_run, tell_step)
+                return repository.transcripts.learn_stream(stream, run, flags["dry_run"], tell_step)
+        return repository.transcripts.learn(files, run, ask, **flags, progress=tell_step)
     except KeyboardInterrupt:
         note("stopped: what is done is stored; the same command goes on from there")
         raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+def tell_gone(gone: Gone, dry_run: bool, drafts: Sequence[dict[str, Any]], as_json: bool) -> None:
+    """Print what a run brought; exit with 1 if it ended early."""
     if as_json:
-        say_json(_json(gone, dry_run))
+        say_json({"dry_run": dry_run, **fields_of(gone, "model", "stopped", "counts"), "drafts": [*drafts]})
     else:
         _tell(gone, dry_run)
     if gone.stopped:
@@ -63,13 +58,3 @@ def _tell(gone: Gone, dry_run: bool) -> None:
                 say(f"       {who}: {one_line(words, wide())}")
     counts = ", ".join(f"{number} {what}" for what, number in gone.counts.items())
     note(f"{count(len(gone.drafts), 'draft')}; {counts}" if counts else count(len(gone.drafts), "draft"))
-
-
-def _json(gone: Gone, dry_run: bool) -> dict[str, Any]:
-    drafts = [_draft_json(draft) for draft in gone.drafts]
-    return {"dry_run": dry_run, **fields_of(gone, "model", "stopped", "counts"), "drafts": drafts}
-
-
-def _draft_json(draft: Draft) -> dict[str, Any]:
-    lists = {"whenToUse": [*draft.when], "tags": [*draft.tags]}
-    return {**fields_of(draft, "id", "kind", "title", "text", "said", "before", "why", "session", "at"), **lists}
