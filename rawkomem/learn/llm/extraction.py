@@ -227,11 +227,12 @@ def draft_from(item: Extracted, turns: Sequence[Turn], run: Run, session: str, m
         _conditions(front.get("whenToUse")) or propose(f"{title}. {text.partition(chr(10))[0]}"),
         _tags(front.get("tags")),
         1.0,
-        f"{model}: {one_line(item.reasoning, 200)}",
+        one_line(item.reasoning, 200),
         session,
         run.agent,
         run.task,
         answer.at or now(),
+        model=model,
     )
 
 

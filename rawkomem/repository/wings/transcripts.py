@@ -198,7 +198,7 @@ class Walk:
 
     def _finder(self, heard: Heard, asked: str) -> Finder:
         assert self._llm
-        found = [draft for draft in self._store.of_session(heard.session) if self._is_by_model(draft)]
+        found = [draft for draft in self._store.of_session(heard.session) if draft.model]
         run = replace(heard.run, task=heard.run.task or asked)
         return Finder(self._llm, run, self._existing, heard.session, () if self._again else found)
 
@@ -210,7 +210,9 @@ class Walk:
         newer: list[Draft] = []
         rest: list[Draft] = []
         for draft in drafts:
-            old = waiting.get(draft.id) or next((one for one in waiting.values() if self._is_offline(one, draft)), None)
+            old = waiting.get(draft.id) or next(
+                (one for one in waiting.values() if _is_same_exchange(draft, one)), None
+            )
             if old:
                 del waiting[old.id]
                 newer.append(replace(draft, id=old.id, corrects=old.corrects, again=old.again, asked=old.asked))
@@ -222,12 +224,6 @@ class Walk:
             self._store.put(newer)
         self._drafts += [*newer, *learned.drafts]
 
-    def _is_offline(self, one: Draft, draft: Draft) -> bool:
-        return not self._is_by_model(one) and _is_same_exchange(draft, one)
-
-    def _is_by_model(self, draft: Draft) -> bool:
-        return self._llm is not None and draft.why.startswith(f"{self._llm.name}: ")
-
     def _is_done(self, source: str, what: str) -> bool:
         return not self._again and self.done.has(source, what)
 
@@ -237,6 +233,7 @@ class Walk:
 
 
 def _is_same_exchange(draft: Draft, other: Draft) -> bool:
-    if draft.kind == AGREED:
-        return other.kind == AGREED and is_quoted(draft.before, other.before)
-    return other.kind != AGREED and is_quoted(draft.said, other.said)
+    """Return whether a draft was made offline of the exchange that a model quotes."""
+    if other.model or (draft.kind == AGREED) != (other.kind == AGREED):
+        return False
+    return is_quoted(draft.before, other.before) if draft.kind == AGREED else is_quoted(draft.said, other.said)

@@ -99,7 +99,7 @@ def test_a_quote_of_a_person_makes_a_draft_with_the_exchange():
         ("db",),
     )
     assert (draft.session, draft.host, draft.task, draft.at) == ("codex session 7", "planner", "add orders", 5)
-    assert draft.why.startswith("tiny at") and draft.why.endswith(": a decision") and counts == {NEW: 1}
+    assert draft.model.startswith("tiny at") and draft.why == "a decision" and counts == {NEW: 1}
 
 
 def test_an_agents_statement_counts_only_if_the_person_agreed():

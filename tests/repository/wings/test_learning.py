@@ -11,9 +11,9 @@ import shlex
 import sys
 
 import pytest
+from rawkomem.learn.session.remember import Run
 
 from rawkomem.files.layout import Layout, user_config
-from rawkomem.learn.session.remember import Run
 from rawkomem.model.entry import Entry
 from rawkomem.model.record import replace
 from rawkomem.model.task import Task
