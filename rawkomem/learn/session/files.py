@@ -24,6 +24,8 @@ def transcripts_in(paths: Iterable[str]) -> list[str]:
 
 def began(path: str) -> int:
     """Return when a session began, in milliseconds since 1970: as its first turns say, else as its file does."""
+    if not os.path.isfile(path):
+        return 0  # a pipe can be read once only
     try:
         with open(path, "rb") as stream:
             turns = islice(Transcript(stream).turns(), DATED_TURNS)

@@ -210,9 +210,8 @@ class Walk:
         newer: list[Draft] = []
         rest: list[Draft] = []
         for draft in drafts:
-            old = waiting.get(draft.id) or next(
-                (one for one in waiting.values() if _is_same_exchange(draft, one)), None
-            )
+            same = (one for one in waiting.values() if _is_same_exchange(draft, one))
+            old = waiting.get(draft.id) or next(same, None)
             if old:
                 del waiting[old.id]
                 newer.append(replace(draft, id=old.id, corrects=old.corrects, again=old.again, asked=old.asked))

@@ -26,3 +26,4 @@ def test_hidden_files_and_other_kinds_are_left_out_of_folders(tmp_path):
     os.mkfifo(tmp_path / "pipe.json")
     assert [os.path.basename(file) for file in transcripts_in([str(tmp_path)])] == ["yes.txt"]
     assert len(transcripts_in([str(tmp_path / "given.weird")])) == 1
+    assert began(str(tmp_path / "pipe.json")) == 0
