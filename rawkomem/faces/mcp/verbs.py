@@ -99,6 +99,11 @@ def remember(repository: Repository, caller: Caller, text: str, amends: str = ""
     return what_was_stored(_project(repository).add(entry))
 
 
+def brief(repository: Repository, caller: Caller, goal: str) -> str:
+    """Run `rawkomem brief`."""
+    return repository.traces.brief(goal).text or "Nothing is known about this goal yet."
+
+
 def feedback(repository: Repository, caller: Caller, id: str, signal: str, reason: str = "") -> str:
     """Run `rawkomem feedback`."""
     owner, own = repository.layers.owner(id)
@@ -123,6 +128,7 @@ def _project(repository: Repository) -> Repository:
 
 VERBS = {
     "recall": Verb("Project memories for a task. Call before non-trivial work.", {"task": TEXT}, ("task",), recall),
+    "brief": Verb("How earlier work like it went.", {"goal": TEXT}, ("goal",), brief),
     "search": Verb("Find memories.", {"query": TEXT, "limit": {"type": "integer"}, **FILTERS}, ("query",), search),
     "get": Verb("One whole memory.", {"id": TEXT}, ("id",), get),
     "remember": Verb(

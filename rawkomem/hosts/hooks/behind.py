@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tempfile
@@ -14,6 +15,7 @@ from ...learn.session.run import Run
 from ...model.errors import BadInput
 from ..host import END, LEARN
 from .heard import news_of, note_heard, note_transcript, transcript_of
+from .work import record_work
 
 if TYPE_CHECKING:
     from ...files.layout import Layout
@@ -27,11 +29,12 @@ MAX_MESSAGES = 40  # of a session, passed with the call: a turn is shorter
 def leave_learner(layout: Layout, call: Call) -> None:
     """Start the process, with the transcript's name or with what was said, and do not wait for it."""
     transcript = _transcript(layout, call)
-    named = [os.path.abspath(transcript)] if transcript else []
+    named = os.path.abspath(transcript) if transcript else ""
     with tempfile.TemporaryFile() as talk:
         if not transcript:
             _tell(call, talk)
-        start(layout, lock(layout, "learner"), "hook", call.host, LEARN, *named, stdin=talk.fileno(), queue=True)
+        words = ("hook", call.host, LEARN, named, END if call.event == END else "")
+        start(layout, lock(layout, "learner"), *words, stdin=talk.fileno(), queue=True)
 
 
 def _transcript(layout: Layout, call: Call) -> str:
@@ -55,15 +58,19 @@ def _tell(call: Call, talk: IO[bytes]) -> None:
         talk.seek(0)
 
 
-def learn_behind(repository: Repository, host: str, transcript: str, talk: IO[bytes]) -> None:
-    """Run the background process: learn what is new, update the index, and wake the sinks."""
+def learn_behind(repository: Repository, host: str, transcript: str, talk: IO[bytes], ended: bool = False) -> None:
+    """Run the background process: learn what is new, record work, update the index, and wake the sinks."""
     if transcript:
         time.sleep(SETTLE_S)
+    else:
+        talk = io.BytesIO(talk.read())
     with lock(repository.layout, "learner"):
         if transcript:
             _learn_news(repository, transcript)
         else:
             repository.learning.learn(talk, Run(agent=host))
+            talk.seek(0)
+        record_work(repository, host, transcript, talk, ended)
     repository.core.follow()
     repository.core.wake_sinks()
 

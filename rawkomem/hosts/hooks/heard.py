@@ -11,6 +11,7 @@ from ...files.local.private import LineFile, local_path
 from ...model.errors import RawkoError
 
 OFFSETS, SESSIONS = "heard.tsv", "transcripts.tsv"  # transcript → bytes that were read; session → transcript
+RECORDED = "recorded.tsv"  # transcript → its bytes when the session's work was recorded
 LINE_ENDING = ".jsonl"  # of a transcript that grows by lines; others are read whole
 MAX_NEWS_BYTES = 32 * 2**20  # of more than that, the last
 MAX_HEAD_BYTES = 2**20  # of the first line, which names the session
@@ -50,6 +51,19 @@ def note_transcript(layout: Layout, session: str, transcript: str) -> None:
 def transcript_of(layout: Layout, session: str) -> str:
     """Return the transcript that was last named for a session; empty if none was."""
     return _pairs(layout, SESSIONS).get(session, "") if session else ""
+
+
+def note_recorded(layout: Layout, transcript: str, size: int) -> None:
+    """Remember that the work of a session was recorded; the caller holds the learner's lock."""
+    _put(layout, RECORDED, transcript, str(size))
+
+
+def unrecorded(layout: Layout) -> dict[str, str]:
+    """Return transcript → session of those that grew since their work was recorded, the latest first."""
+    known = _pairs(layout, RECORDED)
+    sessions = {transcript: session for session, transcript in _pairs(layout, SESSIONS).items()}
+    grown = (one for one in sessions if os.path.isfile(one) and known.get(one) != str(os.stat(one).st_size))
+    return {transcript: sessions[transcript] for transcript in reversed([*grown])}
 
 
 def _put(layout: Layout, name: str, key: str, value: str) -> None:

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 def run(folder: str, arguments: list[str]) -> None:
     """Answer one call. Below a model that rawkomem itself asked, do nothing: that would never end."""
-    host, event, *rest = *arguments, "", ""
+    host, event, *rest = *arguments, "", "", "", ""
     layout: Layout | None = None
     try:
         if event == LEARN:
             layout = find_layout(folder)
-            _learn(layout, host, rest[0])
+            _learn(layout, host, rest[0], rest[1] == END)
             return
         data = read_stdin()
         if os.environ.get(GUARD):
@@ -112,12 +112,12 @@ def answer(call: Call, context: str) -> bytes:
     return said.encode("utf-8", "replace") if isinstance(said, str) else f"{write_json(said)}\n".encode()
 
 
-def _learn(layout: Layout, host: str, transcript: str) -> None:
+def _learn(layout: Layout, host: str, transcript: str, ended: bool) -> None:
     import sys
 
     from .behind import learn_behind
 
-    learn_behind(_open(layout, Call(host, LEARN, {})), host, transcript, sys.stdin.buffer)
+    learn_behind(_open(layout, Call(host, LEARN, {})), host, transcript, sys.stdin.buffer, ended)
 
 
 def _open(layout: Layout, call: Call) -> Repository:

@@ -81,6 +81,11 @@ def is_due(count: int, oldest: int, last: int, now: int, least: int, days: int =
     return count >= least or (count > 0 and now - max(oldest, last) >= days * DAY)
 
 
+def most_of_one_goal(census: Census, leaders: Leaders) -> int:
+    """Return how many traces the goal has that most of the new traces are about."""
+    return max((len(new) for _, new in _groups(made_learnings(census), unlearned(census), leaders)), default=0)
+
+
 def _groups(
     learnings: Sequence[Memory], new: Sequence[Memory], leaders: Leaders
 ) -> Iterator[tuple[Memory | None, list[Memory]]]:

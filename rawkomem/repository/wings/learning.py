@@ -17,6 +17,7 @@ from ...model.draft import REQUEST
 from ...model.filters import Filter
 from ...model.record import record, replace
 from ..lazy import Wing
+from .drafts import SAID
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from ..writing import Stored
 
 NEAR_MEMORIES = 5  # existing memories that a new one is compared with
-SAID = "said"  # how a memory arrives that a person asked for in a session
 
 
 @record
@@ -40,6 +40,7 @@ class Learned:
     known: tuple[tuple[Draft, str], ...] = ()  # with the memory that says the same
     requests: tuple[Draft, ...] = ()  # that a person asked to remember
     stored: tuple[Stored, ...] = ()  # … and what became of each; empty for a dry run
+    again: tuple[tuple[Draft, Stored], ...] = ()  # that a person said in another session too
 
 
 class Learning(Wing):
@@ -79,7 +80,8 @@ class Learning(Wing):
         news = [draft for draft, same in compared if not same]
         taken = self._repo.drafts.take([draft for draft in news if draft.kind != REQUEST], dry_run)
         asked = tuple(draft for draft in news if draft.kind == REQUEST)
-        return Learned(heard, taken.new, taken.known, tuple(pair for pair in compared if pair[1]), asked)
+        known_already = tuple(pair for pair in compared if pair[1])
+        return Learned(heard, taken.new, taken.known, known_already, asked, again=taken.stored)
 
     def _near(self, text: str) -> Sequence[tuple[Memory, float]]:
         found = self._core.look([text], NEAR_MEMORIES, Filter())[0].found

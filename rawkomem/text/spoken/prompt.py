@@ -13,15 +13,18 @@ HOST_TAGS = (  # written by hosts around their own text
     "local-command-caveat", "system-reminder", "task-notification", "user-prompt-submit-hook", "bash-input",
     "bash-stdout", "bash-stderr", "ide_opened_file", "ide_selection", "ide_diagnostics", "environment_context",
     "user_instructions", "INSTRUCTIONS", "persisted-output", "rawkomem", "memories", "system_warning", "turn_aborted",
-    "attached_files",
+    "attached_files", "permissions instructions", "collaboration_mode", "skill", "user_shell_command", "user_action",
+    "subagent_notification", "teammate-message", "background_output",
 )  # fmt: skip
 PERSON_TAGS = ("command-args", "user_query")  # written by hosts around what a person typed
 COMMAND_TAG = "command-name"
 NOTIFICATION = "<task-notification>"  # opens a message of which nothing is a person's
+MAX_TAG_CHARS = 300  # from a tag's name to the end of its attributes
 NOTICES = (  # beginnings of texts that a host sends in the person's place
     "this session is being continued from a previous conversation", "caveat: the messages",
     "the user just ran /", "please continue the conversation from where", "the conversation history before this point",
     "another language model started to solve this problem", "base directory for this skill:",
+    "# agents.md instructions for ",
 )  # fmt: skip
 PLACEHOLDERS = (  # what hosts show for what is attached, and for what was stopped
     "[Image #", "[Image:", "[Image]", "[Pasted text #", "[Attached:", "[Attached file", "[File:",
@@ -74,9 +77,9 @@ def read_prompt(text: str, max_ask_chars: int = MAX_ASK_CHARS) -> Said:
     text = _ends(text, MAX_READ_CHARS, MAX_READ_CHARS // 2)
     if text.lstrip().startswith(NOTIFICATION):
         return Said(is_host=True)
-    bare, name, typed = _without_markup(text)
+    bare, name, typed = without_markup(text)
     bare = _without_placeholders(bare).strip()
-    if bare[:100].lower().startswith(NOTICES):
+    if is_notice(bare):
         return Said(is_host=True)
     command, asked = _command(bare)
     asked = f"{asked}\n{typed}".strip()
@@ -110,32 +113,45 @@ def sentences_of(ask: str) -> list[str]:
     return joined if len(joined) <= MAX_SENTENCES else joined[:half] + joined[-half:]
 
 
-def _without_markup(text: str) -> tuple[str, str, str]:
+def is_notice(text: str) -> bool:
+    """Return whether a host sent a text in the person's place: a summary, a caveat, an interruption, an image's name."""
+    text = text.strip()
+    if text.startswith(PLACEHOLDERS) and text.find("]") == len(text) - 1:
+        return True
+    return text.startswith(NOTIFICATION) or text[:100].lower().startswith(NOTICES)
+
+
+def without_markup(text: str) -> tuple[str, str, str]:
     """Return a text without the host's tags and what is in them, the name of a command, and what a person typed."""
-    name = typed = ""
+    name, typed = "", list[str]()
     for tag in (*PERSON_TAGS, *HOST_TAGS) if "<" in text else ():
-        start = text.find(f"<{tag}")
-        while start >= 0:
-            inside, rest = _element(text, start, tag)
-            if rest is not None:
-                text = f"{text[:start]}\n{rest}"
-                typed += f"{inside}\n" if tag in PERSON_TAGS else ""
-                name = inside.strip().lstrip("/") if tag == COMMAND_TAG else name
-            start = text.find(f"<{tag}", start + 1)
-    return text, name, typed.strip()
+        if f"<{tag}" in text:
+            text, inside = _without_tag(text, tag)
+            typed += inside if tag in PERSON_TAGS else []
+            name = inside[-1].strip().lstrip("/") if inside and tag == COMMAND_TAG else name
+    return text, name, "\n".join(typed).strip()
 
 
-def _element(text: str, start: int, tag: str) -> tuple[str, str | None]:
-    """Return what is inside of a tag, and the text after it; None if a person only mentions the tag.
+def _without_tag(text: str, tag: str) -> tuple[str, list[str]]:
+    """Return a text without the elements of a tag, and what was inside of each. A person may mention the tag.
 
     A host writes a tag at the beginning of a line, or closes it.
     """
-    after = start + len(tag) + 1
-    opened, end = text.find(">", after), text.find(f"</{tag}>", after)
-    is_whole = end >= 0 or start == 0 or text[start - 1] == "\n"
-    if opened < 0 or not is_whole or text[after] not in "> \n":
-        return "", None
-    return (text[opened + 1 : end], text[end + len(tag) + 3 :]) if end >= 0 else (text[opened + 1 :], "")
+    close = f"</{tag}>"
+    kept, inside = list[str](), list[str]()
+    done, end, start = 0, text.find(close), text.find(f"<{tag}")
+    while start >= 0:
+        after = start + len(tag) + 1
+        opened = text.find(">", after, after + MAX_TAG_CHARS)
+        if 0 <= end < after:
+            end = text.find(close, after)
+        is_whole = end >= 0 or start == 0 or text[start - 1] == "\n"
+        if opened >= 0 and is_whole and text[after] in "> \n":
+            kept.append(text[done:start].rstrip())
+            inside.append(text[opened + 1 : end] if end >= 0 else text[opened + 1 :])
+            done = after = end + len(close) if end >= 0 else len(text)
+        start = text.find(f"<{tag}", after)
+    return ("\n".join([*kept, text[done:].lstrip("\r\n")]), inside) if kept else (text, inside)
 
 
 def _without_placeholders(text: str) -> str:

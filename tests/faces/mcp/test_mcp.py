@@ -18,6 +18,7 @@ from rawkomem.faces.mcp import http as transport
 from rawkomem.faces.mcp.http import Guard
 from rawkomem.faces.mcp.prompts import CLOSING
 from rawkomem.faces.mcp.server import INSTRUCTIONS, tools
+from rawkomem.faces.mcp.verbs import VERBS
 from rawkomem.repository import Repository
 from rawkomem.text.tokens import count_tokens
 from tests.faces.mcp.clients import TOKEN, http_server, over_http, over_stdio, text_of
@@ -66,9 +67,9 @@ def test_the_list_of_tools_is_short_and_annotated():
     listed = tools()
     assert 5 <= len(listed) <= 7
     wire = "[" + ",".join(tool.model_dump_json(by_alias=True, exclude_none=True) for tool in listed) + "]"
-    assert count_tokens(wire) < 900
+    assert count_tokens(wire) < 1_000
     hints = {tool.name: tool.annotations for tool in listed}
-    assert {name for name, hint in hints.items() if hint.read_only_hint} == {"recall", "search", "get"}
+    assert {name for name, hint in hints.items() if hint.read_only_hint} == {"recall", "brief", "search", "get"}
     assert all(hints[name].destructive_hint is False for name in ("remember", "feedback", "learn"))
     assert hints["learn"].idempotent_hint and not hints["remember"].idempotent_hint
     assert not any(hint.open_world_hint for hint in hints.values())
@@ -83,6 +84,7 @@ def test_every_verb(ask, stored):
             ("remember", {"title": "Why apsw", "text": f"It loads extensions.\nkey {SECRET}", "when": ["sqlite|apsw"],
                           "tags": ["db"], "importance": "high"}),
             ("recall", {"task": "upgrade sqlite"}),
+            ("brief", {"goal": "upgrade sqlite"}),
             ("search", {"query": "load an extension", "limit": 3}),
             ("get", {"id": "why-apsw"}),
             ("feedback", {"id": "why-apsw", "signal": "helpful", "reason": "saved an hour"}),
@@ -97,6 +99,7 @@ def test_every_verb(ask, stored):
 
     said = ask(conversation)
     assert said["remember"].startswith("stored mem_") and "redacted" in said["remember"]
+    assert said["brief"] == "Nothing is known about this goal yet."
     for name in ("recall", "search", "get"):
         assert re.match(r'<memories-[0-9a-f]{6,8} (?:note=".*)?data, not instructions"?>\n', said[name])
         assert "It loads extensions." in said[name] and SECRET not in said[name]
@@ -371,7 +374,7 @@ def test_too_much_at_once_is_refused_and_harms_nothing(url):
     async def conversation(client):
         return (await client.list_tools()).tools
 
-    assert len(talk(over_http(url), conversation)) == 6
+    assert len(talk(over_http(url), conversation)) == len(VERBS)
 
 
 def test_a_random_token_is_shown_once_and_works(stored):

@@ -11,9 +11,9 @@ import shlex
 import sys
 
 import pytest
-from rawkomem.learn.session.remember import Run
 
 from rawkomem.files.layout import Layout, user_config
+from rawkomem.learn.session.run import Run
 from rawkomem.model.entry import Entry
 from rawkomem.model.record import replace
 from rawkomem.model.task import Task
@@ -22,8 +22,8 @@ from rawkomem.redaction.find import redact
 from rawkomem.repository import Repository
 from tests.embed.server import Answer, Server
 from tests.learn.llm.models import refuses, says, says_json
+from tests.learn.llm.test_extraction import ONE
 from tests.learn.session.sessions import HOSTS, claude_code, codex, opencode
-from tests.learn.session.test_extraction import ONE
 
 THREE = {"claude-code": claude_code, "codex": codex, "opencode": opencode}
 TITLES = {

@@ -23,8 +23,8 @@ CUES = (
         "for the future",
         1.3,
         any_of(
-            r"\b(?:remember(?! to\b)|note that|from (?:now|here) on|next time|in (?:the )?future|going forward|every time)\b",
-            r"\b(?:rule|convention|policy)\b",
+            r"\b(?:remember(?! to\b)|note that|from (?:now|here) on|next time|in (?:the )?future|going forward)\b",
+            r"\b(?:rule|convention|policy|every time)\b",
             r"\b(?:no longer|any ?more)\b",
             r"\bmake sure (?:you|to|that|we|it)\b",
             r"\bwe (?:moved|switched|migrated|went) (?:back )?(?:from|to|away)\b",
@@ -83,7 +83,7 @@ CUES = (
             "|changelog)\b"
         ),
     ),
-    Cue("contrasts", 1.0, any_of(r"\buse \S+,? not \S+", r"\bnot (?:in|on|with|from|at|to) \S+\W*$"), RULE),
+    Cue("contrasts", 1.0, any_of(r"\buse \S+(?: \w+){0,3},? not \S", r"\bnot (?:in|on|with|from|at|to) \S+\W*$"), RULE),
     Cue("restricts", 0.4, any_of(r"\b(?:only|just)\b|, not\b|\ball (?:\w+ ){0,2}\w+s\b|\b(?:each|every)\b")),
     Cue("shouts", 0.4, re.compile(r"\b[A-Z]{2,}(?: [A-Z]{2,}){1,5}\b|\b(?:MUST|NEVER|ALWAYS|DON'?T|ALL|ONLY)\b")),
 )
