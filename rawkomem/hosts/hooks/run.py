@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 def run(folder: str, arguments: list[str]) -> None:
     """Answer one call. Below a model that rawkomem itself asked, do nothing: that would never end."""
-    host, event, *rest = *arguments, "", "", "", ""
+    host, event, transcript, ending = [*arguments, "", "", "", ""][:4]
     layout: Layout | None = None
     try:
         if event == LEARN:
             layout = find_layout(folder)
-            _learn(layout, host, rest[0], rest[1] == END)
+            _learn(layout, host, transcript, ending == END)
             return
         data = read_stdin()
         if os.environ.get(GUARD):
