@@ -36,3 +36,4 @@ class Draft:
     corrects: tuple[str, ...] = ()  # memories that these words contradict, or that the session was shown
     again: tuple[str, ...] = ()  # other sessions in which a person said the same
     asked: int = 0  # when the agent was asked to write it; 0: never
+    model: str = ""  # the language model that found it; empty: none was asked

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .wings.skills import Skills
     from .wings.store import Store
     from .wings.traces import Traces
+    from .wings.transcripts import Transcripts
     from .writing import Stored, Writing
 
     StrPath = str | PathLike[str]
@@ -99,6 +100,7 @@ class Repository:
     skills: Skills = lazy("wings.skills", "Skills: take in, find, rate, export, propose from memories.")
     store: Store = lazy("wings.store", "The index and its search stores: status, rebuild, copy, publish.")
     traces: Traces = lazy("wings.traces", "Runs and what they taught: traces, the experience log, briefs.")
+    transcripts: Transcripts = lazy("wings.transcripts", "Drafts from old transcripts, also by a language model.")
     layers: Layers = lazy("layers", "The project's memories, the user's own, and those of shared repositories.")
     _recalling: Recalling = lazy("recalling")
     _writing: Writing = lazy("writing")

@@ -74,7 +74,7 @@ COMMANDS = {
     "heritage": ("learning.lessons", "Tell, or show, which intents led to a memory."),
     "ledger": ("keeping.ledger", "Show and verify what was done with memories."),
     "trace": ("learning.trace", "Record what was done, and how it went."),
-    "log": ("learning.trace", "Keep the experience log: one entry for each task, across projects."),
+    "log": ("learning.trace", "Keep the experience log: one entry for each task."),
     "brief": ("learning.brief", "Tell what earlier work teaches for a goal."),
     "retention": ("keeping.retention", "Move old traces to the archive, and compress what is older than a year."),
     "project": ("learning.project", "Exchange memories with the projects of LLMos."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...model.clock import now
-from ...model.draft import AGREED, CORRECTION, DECISION, PREFERENCE, REQUEST, RULE
+from ...model.draft import AGREED, CORRECTION, DECISION, FOUND, PREFERENCE, REQUEST, RULE
 from ...model.entry import Entry
 from ...model.record import replace
 from ...text.clean import one_line
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LEARNED = "learned"  # a tag: it was found in a session
 QUOTE = "quote"  # the key that holds the person's words
-BY_PERSON = (CORRECTION, RULE, PREFERENCE, DECISION, REQUEST, AGREED)  # kinds in which a person speaks
+BY_PERSON = (CORRECTION, RULE, PREFERENCE, DECISION, REQUEST, AGREED, FOUND)  # kinds in which a person speaks
 MAX_QUOTE_CHARS = 600
 
 

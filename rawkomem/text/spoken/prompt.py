@@ -72,7 +72,7 @@ class Said:
     is_host: bool = False  # nobody asked anything: the host wrote all of it
 
 
-def read_prompt(text: str) -> Said:
+def read_prompt(text: str, max_ask_chars: int = MAX_ASK_CHARS) -> Said:
     """Return what a person asks in a prompt, apart from what they pasted and what the host added."""
     text = _ends(text, MAX_READ_CHARS, MAX_READ_CHARS // 2)
     if text.lstrip().startswith(NOTIFICATION):
@@ -87,7 +87,7 @@ def read_prompt(text: str) -> Said:
     if paste == asked and _is_asked_alone(paste):
         ask, paste = paste, ""
     is_host = bare != text.strip() and not ask and not paste
-    return Said(_ends(ask, MAX_ASK_CHARS, END_CHARS), paste, command or name, is_host)
+    return Said(_ends(ask, max_ask_chars, END_CHARS), paste, command or name, is_host)
 
 
 def _is_asked_alone(line: str) -> bool:

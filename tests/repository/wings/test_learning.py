@@ -22,8 +22,8 @@ from rawkomem.redaction.find import redact
 from rawkomem.repository import Repository
 from tests.embed.server import Answer, Server
 from tests.learn.llm.models import refuses, says, says_json
+from tests.learn.llm.test_extraction import ONE
 from tests.learn.session.sessions import HOSTS, claude_code, codex, opencode
-from tests.learn.session.test_extraction import ONE
 
 THREE = {"claude-code": claude_code, "codex": codex, "opencode": opencode}
 TITLES = {

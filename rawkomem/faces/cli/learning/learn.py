@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import IO, Any
+import os
+from typing import Any
 
 import click
 
@@ -17,32 +18,46 @@ from ....text.count import count
 from ..commands import pass_repository
 from ..options import DRY_RUN, JSON
 from ..terminal import fields_of, note, paint, say, say_json, wide
+from .transcripts import learn_transcripts, tell_gone
 
 NO_SPEAKERS = "no line names who speaks, so nothing in it counts as a person's word; see 'rawkomem docs learning'"
 
 
 @click.command("learn")
-@click.argument("file", type=click.File("rb"))
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, allow_dash=True))
 @click.option("--agent", default="", help="Who ran. Default: the host that wrote the transcript.")
 @click.option("--task", default="", help="What the run was for. Default: the first thing that a person asked.")
 @click.option("--result", type=click.Choice(RESULTS), help="How it ended.")
 @click.option("--error", default="", help="What went wrong.")
+@click.option("--llm", "ask", is_flag=True, help="Let the configured language model choose and word the drafts.")
+@click.option("--again", is_flag=True, help="Start over; else files and parts that are done are left out.")
 @DRY_RUN
 @JSON
 @pass_repository
-def learn_command(repository: Repository, file: IO[bytes], dry_run: bool, as_json: bool, **told: Any) -> None:
+def learn_command(
+    repository: Repository, files: tuple[str, ...], ask: bool, again: bool, dry_run: bool, as_json: bool, **told: Any
+) -> None:
     """Find what a person said or agreed to in a session, as drafts.
 
-    FILE is a transcript of Claude Code, Codex, OpenCode, Gemini, Cursor or Copilot, a history of SpecStory, or a chat
+    A file is a transcript of Claude Code, Codex, OpenCode, Gemini, Cursor or Copilot, a history of SpecStory, or a chat
     log (Markdown or JSON); '-' reads standard input. Corrections, rules, preferences and decisions of the person,
     statements that the person agreed to, fixes, and edits of files such as CLAUDE.md become drafts on this machine:
     'rawkomem drafts' lists them. Only "remember that …" becomes a memory at once. The same session again adds nothing.
+
+    Of a folder, or of several files, the oldest session is first. What is done is remembered, so that a run which you
+    stop goes on where it stopped.
     """
     if is_learning():
         note("this runs below a model that rawkomem itself asked: nothing is learned")
         return
     run = Run(told["agent"], told["task"], told["result"] or "", told["error"])
-    learned = repository.learning.learn(file, run, dry_run)
+    if ask or len(files) > 1 or os.path.isdir(files[0]):
+        gone = learn_transcripts(repository, files, run, ask=ask, again=again, dry_run=dry_run)
+        drafts = [draft_json(draft) for draft in gone.drafts] if as_json else []
+        tell_gone(gone, dry_run, drafts, as_json)
+        return
+    with click.open_file(files[0], "rb") as file:
+        learned = repository.learning.learn(file, run, dry_run)
     if learned.stored:
         repository.core.follow()
     if as_json:
