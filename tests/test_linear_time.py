@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from rawkomem.learn.session.moments import moments_in
 
 from rawkomem.embed.static import StaticEmbedder
 from rawkomem.exchange.contents import plain as plain_line
@@ -40,11 +41,10 @@ from rawkomem.git.symbol import symbol_text
 from rawkomem.hosts.connect.jsonc import parse as parse_jsonc
 from rawkomem.hosts.connect.toml_block import merged as merge_toml
 from rawkomem.index.passages import condition_text, searchable_title
+from rawkomem.learn.drafts.propose import propose
 from rawkomem.learn.lessons.lesson import read_wire
 from rawkomem.learn.llm.ask import objects
 from rawkomem.learn.session.injected import without_injected, without_scaffolding
-from rawkomem.learn.session.moments import moments_in
-from rawkomem.learn.session.propose import propose
 from rawkomem.learn.session.transcript import Transcript
 from rawkomem.learn.session.turns import USER, Turn
 from rawkomem.learn.skills.text import read_skill

@@ -52,10 +52,11 @@ class Session:
 
 def read_sessions(files: Iterable[str]) -> list[Session]:
     """Return the sessions of JSON files, compressed by xz or not."""
-    return [_session(one) for file in files for one in _read(file)]
+    return [_session(one) for file in files for one in read_records(file)]
 
 
-def _read(file: str) -> list[Record]:
+def read_records(file: str) -> list[Record]:
+    """Return the sessions of a JSON file as they stand in it."""
     hint = "give a JSON file with sessions, each with an id and Claude Code's records; see 'rawkomem docs bench'"
     try:
         with lzma.open(file) if file.endswith(".xz") else open(file, "rb") as stream:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .settings import Settings
     from .wings.beliefs import Beliefs
     from .wings.citations import Citations
+    from .wings.drafts import Drafts
     from .wings.episodes import Episodes
     from .wings.exchange import Exchange
     from .wings.graph import Graph
@@ -86,7 +87,8 @@ class Repository:
     episodes: Episodes = lazy("wings.episodes", "Groups of memories that belong to one stretch of work.")
     exchange: Exchange = lazy("wings.exchange", "Import and export, in all formats.")
     graph: Graph = lazy("wings.graph", "Links between memories, walks, clusters, entities.")
-    learning: Learning = lazy("wings.learning", "Memories from a session's transcript.")
+    learning: Learning = lazy("wings.learning", "Drafts from a session's transcript.")
+    drafts: Drafts = lazy("wings.drafts", "Drafts that wait on this machine.")
     ledger: Ledger = lazy("wings.ledger", "The tamper-evident log of what was stored and asked.")
     lessons: Lessons = lazy("wings.lessons", "Lessons from failures, and the intents behind a memory.")
     lifecycle: Lifecycle = lazy("wings.lifecycle", "Decay, compression, consolidation, removal for good.")

@@ -23,7 +23,7 @@ T = TypeVar("T")
 COMMANDS = {
     "init": ("setup.init", "Start a memory repository in this project."),
     "add": ("memories.write", "Store a memory."),
-    "learn": ("learning.learn", "Remember what was decided, corrected and found out in a session."),
+    "learn": ("learning.learn", "Find what a person said or agreed to in a session, as drafts."),
     "search": ("", "Find the memories that fit a question."),
     "inject": ("", "Print the memories that belong in the prompt of a task, or nothing."),
     "why": ("memories.why", "Tell how a memory scores for a task."),
@@ -100,7 +100,7 @@ COMMANDS = {
     "docs": ("setup.docs", "Print a page of the documentation, or list the pages."),
     "demo": ("setup.demo", "Show in a temporary folder what it does, with real commands."),
     "uninstall": ("setup.uninstall", "Remove what rawkomem wrote beside your Markdown."),
-    "bench": ("setup.bench", "Measure speed, recall and redaction on this machine."),
+    "bench": ("setup.bench", "Measure speed, recall, learning and redaction on this machine."),
 }
 
 

@@ -106,12 +106,18 @@ def _redacted(written: Sequence[Written]) -> str:
 
 
 def what_was_learned(learned: Learned) -> str:
-    """Describe what was learned from a session, one memory per line."""
-    news = [f"- {stored.outcome.what} {safe_id(stored.outcome.id)}: {safe_title(finding.entry.title)}"
-            for finding, stored in zip(learned.news, learned.stored, strict=True)]  # fmt: skip
+    """Describe what was learned from a session: what was stored, and drafts, one per line."""
+    stored = [
+        f"- {stored.outcome.what} {safe_id(stored.id)}: {safe_title(stored.entry.title)}" for stored in learned.stored
+    ]
+    drafts = [f"- draft {safe_id(draft.id)}: {safe_title(draft.title)}" for draft in learned.drafts]
     known = f"{len(learned.known)} known already" if learned.known else ""
-    head = f"stored: {len(news)}" if news else "nothing new to learn"
-    return redact("\n".join([", ".join(part for part in (head, known) if part), *news]))
+    head = (
+        f"{len(stored)} stored, {len(drafts)} drafts for a person to keep"
+        if stored or drafts
+        else "nothing new to learn"
+    )
+    return redact("\n".join([", ".join(part for part in (head, known) if part), *stored, *drafts]))
 
 
 def complaint(failure: RawkoError) -> str:

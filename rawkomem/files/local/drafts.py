@@ -13,7 +13,7 @@ from ...model.clock import DAY, now
 from ...model.draft import Draft
 from ...model.errors import NotFound, RawkoError
 from ...model.record import as_dict, replace
-from ...text.quick_json import read_json, write_json
+from ...text.quick_json import read_json
 from .private import LineFile, local_path
 from .told import checksum
 
@@ -64,7 +64,10 @@ class Drafts:
 
     def put(self, drafts: Iterable[Draft]) -> None:
         """Store new drafts, or newer versions of known ones."""
-        self._append(*((draft.session, DRAFT, draft.id, write_json(_fields(draft))) for draft in drafts))
+        import json  # prompts only read
+
+        lines = ((draft, json.dumps(_fields(draft), ensure_ascii=False)) for draft in drafts)
+        self._append(*((draft.session, DRAFT, draft.id, text) for draft, text in lines))
 
     def note_asked(self, draft: Draft) -> None:
         """Remember that the agent was asked to write a draft."""

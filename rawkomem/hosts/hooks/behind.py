@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 from ...files.local.background import start
 from ...files.lock import lock
-from ...learn.session.remember import Run
+from ...learn.session.run import Run
 from ...model.errors import BadInput
 from ..host import END, LEARN
 from .heard import news_of, note_heard, note_transcript, transcript_of

@@ -14,17 +14,18 @@ from ...model.kinds import DEFAULT_IMPORTANCE, IMPORTANCE
 from ...model.record import record
 from ...text.clean import clean, one_line
 from ...text.condition import REFUSED, read_condition
+from ..drafts.choose import MAX_TITLE_CHARS
+from ..drafts.cues import FILED
+from ..drafts.keep import LEARNED
+from ..drafts.propose import propose
 from ..llm.ask import Unfit, ask, read_object
-from .cues import KINDS
-from .propose import propose
-from .remember import LEARNED, TITLE_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ...model.entry import Memory, Value
     from ..llm.model import Llm
-    from .remember import Run
+    from .run import Run
     from .turns import Turn
 
 OUTPUT_LENGTH = 4_000  # characters of an agent's output (rawko)
@@ -33,7 +34,7 @@ MAX_EXISTING = 200  # memories named to the model: the last changed
 MAX_MEMORIES = 10  # memories of one answer
 CONTENT_LENGTH = 10_000  # characters of one memory (neolata)
 MAX_CONDITIONS, MAX_TAGS, TAG_LENGTH = 8, 8, 40  # at most, and characters of a tag
-TYPES = sorted({kind.type for kind in KINDS.values()} | {"confidence", "cross_agent"})
+TYPES = sorted({kind.type for kind in FILED.values()} | {"confidence", "cross_agent"})
 
 MEMORY_FIELDS: dict[str, Any] = {
     "memoryTitle": {"type": ["string", "null"]},
@@ -157,7 +158,7 @@ def _is_text(value: object) -> bool:
 def entry_from(extracted: Extracted, run: Run) -> Entry:
     """Return the memory that a model's answer becomes: known fields only, each within its bounds."""
     front = extracted.frontmatter or {}
-    title, body = one_line(extracted.title, TITLE_LENGTH), clean(extracted.content)[:CONTENT_LENGTH].strip()
+    title, body = one_line(extracted.title, MAX_TITLE_CHARS), clean(extracted.content)[:CONTENT_LENGTH].strip()
     extra: dict[str, Value] = {"type": front["type"]} if front.get("type") in TYPES else {}
     claim = front.get("claim")
     if isinstance(claim, dict) and all(isinstance(claim.get(key), str) for key in ("subject", "predicate", "value")):

@@ -20,7 +20,7 @@ from ...state.graph.episode import by_time
 from ...state.run import TRACE, Run, goal_of, listed, run_of
 from ...text.clean import one_line
 from ...text.overlap import specific
-from ..session.known import plain
+from ..drafts.known import plain
 from .learning_text import Learned, earlier_runs, learning_text
 
 if TYPE_CHECKING:

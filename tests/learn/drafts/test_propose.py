@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from rawkomem import Entry
-from rawkomem.learn.session.propose import propose, separating
+from rawkomem.learn.drafts.propose import propose, separating
 from rawkomem.text.condition import REFUSED, read_condition
 from rawkomem.text.when import EVERYDAY, match
-from tests.learn.session.talk import FILES, snippets
+from tests.learn.drafts.test_choose import SAMPLE
 
 UNRELATED = [
     "write a press release about the summer party",
@@ -46,7 +48,8 @@ def test_memories_do_not_fire_on_each_others_tasks():
 
 
 def test_what_is_proposed_is_usable_for_all_that_is_learned():
-    texts = [turn.text for file in FILES for turn, label in snippets(file) if label]
+    sessions = json.loads(SAMPLE.read_text("utf-8"))["sessions"]
+    texts = [text for text, _ in CASES] + [gold["memory"] for session in sessions for gold in session["gold"]]
     conditions = [condition for text in texts for condition in propose(text)]
     assert all(read_condition(condition).form != REFUSED for condition in conditions)
     assert not any(match(condition, sentence) for condition in conditions for sentence in EVERYDAY)
