@@ -26,7 +26,8 @@ class Draft:
     title: str = ""
     text: str = ""  # of the memory that is proposed
     when: tuple[str, ...] = ()  # its conditions
-    tags: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()  # with "lesson": what is kept is a lesson
+    fields: tuple[tuple[str, str], ...] = ()  # other keys of the frontmatter of the memory, such as errorPattern
     score: float = 0.0  # how much speaks for it
     why: str = ""  # the cues that do
     session: str = ""
