@@ -15,6 +15,7 @@ from ...model.clock import DAY, iso
 from ...model.draft import FIX, RULE, Draft
 from ...model.kinds import ACTIVE
 from ...model.record import record
+from ...redaction.find import redact
 from ...state.run import SUCCESS, goal_of, outcome_of
 from ...text.clean import one_line
 from ...text.language import language
@@ -208,7 +209,7 @@ def _listed(parts: Sequence[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    return one_line(text.strip().partition("\n")[0].lstrip("# "), MAX_QUOTE_CHARS).replace('"', "'").rstrip(".")
+    return one_line(redact(text).strip().partition("\n")[0].lstrip("# "), MAX_QUOTE_CHARS).replace('"', "'").rstrip(".")
 
 
 def _pattern(memory: Memory) -> tuple[str, str]:
@@ -217,7 +218,7 @@ def _pattern(memory: Memory) -> tuple[str, str]:
     if not name:
         line = (_said(memory, "error") or memory.title).strip().partition("\n")[0]
         name = "_".join([word for word in language().words(line) if word.isalpha()][:PATTERN_WORDS])
-    return one_line(name, 120), one_line(_said(memory, *SCOPE_KEYS), 200)
+    return one_line(redact(name), 120), one_line(redact(_said(memory, *SCOPE_KEYS)), 200)
 
 
 def _severity(failures: Sequence[Memory]) -> str:
@@ -257,7 +258,7 @@ def _said(memory: Memory, *keys: str) -> str:
 
 def _sentence(text: str) -> str:
     """Return a text as a sentence: with a capital and an end; empty for one of too few words. Its headings are none."""
-    said = one_line(" ".join(line.lstrip("# ") for line in text.split("\n")), MAX_TEXT_CHARS)
+    said = one_line(" ".join(line.lstrip("# ") for line in redact(text).split("\n")), MAX_TEXT_CHARS)
     if sum(any(c.isalpha() for c in word) for word in said.split()) < MIN_SENTENCE_WORDS:
         return ""
     first = said.split()[0]

@@ -443,6 +443,17 @@ def _letters(text: str) -> str:
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
+def test_secrets_in_failures_do_not_reach_drafts(repository, project, traces):
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+    told = dict.fromkeys(
+        ("error", "goal", "fix", "rule", "situation", "error_pattern", "applicable_scope"), f"Never log {key}"
+    )
+    traces("deploy", 2, **told)
+    assert len(drafted(repository)) == 1
+    text = (project / ".rawko/local/drafts.tsv").read_text()
+    assert key not in text and "[REDACTED_" in text
+
+
 def test_rules_that_were_made_up_are_archived(repository):
     made_up = "Before you Third time: the compile step says protoc: make sure that it does not end in protoc not found"
     bad, _ = learn(repository, preventative_rule=made_up)
