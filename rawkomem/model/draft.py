@@ -26,7 +26,7 @@ class Draft:
     title: str = ""
     text: str = ""  # of the memory that is proposed
     when: tuple[str, ...] = ()  # its conditions
-    tags: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()  # with "lesson": what is kept is a lesson
     score: float = 0.0  # how much speaks for it
     why: str = ""  # the cues that do
     session: str = ""
@@ -37,3 +37,4 @@ class Draft:
     again: tuple[str, ...] = ()  # other sessions in which a person said the same
     asked: int = 0  # when the agent was asked to write it; 0: never
     model: str = ""  # the language model that found it; empty: none was asked
+    fields: tuple[tuple[str, str], ...] = ()  # other keys of the frontmatter of the memory, such as errorPattern

@@ -70,7 +70,7 @@ COMMANDS = {
     "consolidate": ("keeping.lifecycle", "Settle duplicates and contradictions, make digests and learnings, prune."),
     "lesson": ("learning.lessons", "Store what a failure taught, or take over a lesson from elsewhere."),
     "lessons": ("learning.lessons", "List lessons, the gravest first."),
-    "distill": ("learning.lessons", "Turn recent failures into lessons."),
+    "distill": ("learning.lessons", "Propose drafts of lessons from recent failures."),
     "heritage": ("learning.lessons", "Tell, or show, which intents led to a memory."),
     "ledger": ("keeping.ledger", "Show and verify what was done with memories."),
     "trace": ("learning.trace", "Record what was done, and how it went."),

@@ -169,7 +169,10 @@ def _draft(text: str) -> Draft | None:
         return None
     fields = {name: given[name] for name in Draft.__annotations__ if name in given}
     for name, value in fields.items():
-        if name in TUPLES:
+        if name == "fields":
+            pairs = [pair for pair in value if isinstance(pair, list)] if isinstance(value, list) else []
+            fields[name] = tuple((str(pair[0]), str(pair[1])) for pair in pairs if len(pair) == 2)
+        elif name in TUPLES:
             fields[name] = tuple(str(part) for part in value) if isinstance(value, list) else ()
         elif name in ("at", "asked"):
             fields[name] = value if isinstance(value, int) else 0

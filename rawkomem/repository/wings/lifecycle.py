@@ -18,7 +18,7 @@ from ...model.filters import DEFAULT, Filter
 from ...model.kinds import ACTIVE, CREATES
 from ...model.record import record, replace
 from ...state.lifecycle.census import Census
-from ...state.lifecycle.compress import Compression, plan_compress
+from ...state.lifecycle.compress import Compression, plan_compress, unheld
 from ...state.lifecycle.consolidate import plan_consolidate, steps
 from ...state.lifecycle.decay import Outlook, held_by, look_ahead, plan_decay
 from ...state.lifecycle.strength import FADED_BELOW
@@ -58,6 +58,7 @@ class Done:
     written: bool
     moves: tuple[Move, ...] = ()  # traces that are put away
     unfound: tuple[tuple[str, str], ...] = ()  # (learning, question that does not find it): its traces stay
+    unheld: tuple[tuple[str, str], ...] = ()  # (memory, what its digest does not say): it is not archived
 
 
 @record
@@ -87,9 +88,15 @@ class Lifecycle(Wing):
         self, how: Compression | None = None, dry_run: bool = False, by: str = "", progress: Progress = _quiet
     ) -> Done:
         """Make digests of memories that belong together and that nobody used for a while."""
-
         how = how or Compression()
-        return self._run(lambda census: plan_compress(census, self._neighbors().pairs, how, by), dry_run, progress)
+        staying: dict[str, str] = {}
+
+        def decide(census: Census) -> Plan:
+            plan = plan_compress(census, self._neighbors().pairs, how, by)
+            staying.update(unheld(census.after(plan)) if how.archive else {})
+            return plan
+
+        return replace(self._run(decide, dry_run, progress), unheld=tuple(staying.items()))
 
     def consolidate(
         self, dry_run: bool = False, by: str = "", progress: Progress = _quiet, staged: bool = False
