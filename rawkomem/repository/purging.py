@@ -1,8 +1,8 @@
 """Removing a memory's text for good, so that a crash at any point is ended by whatever command comes next.
 
-The order: note the intent; take the text out of the ledger, the drafts and the webhook's queue, which needs the memory's
-own words to find it; cut it out of files and bundles; remove the index and every other copy that is made from files, last,
-because a sync meanwhile would make them again; then remove the intent. Each step can be repeated.
+The order: note the intent; take the text out of the ledger, the drafts and the webhook's queue, which needs the
+memory's own words to find it; cut it out of files and bundles; remove the index and every other copy that is made from
+files, last, because a sync meanwhile would make them again; then remove the intent. Each step can be repeated.
 """
 
 from __future__ import annotations

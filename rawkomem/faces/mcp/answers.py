@@ -16,6 +16,7 @@ from ...recall.show.frame import fenced
 from ...recall.show.labels import Labels
 from ...redaction.find import redact
 from ...repository.wings.learning import Learned
+from ...repository.wings.remembering import Remembered
 from ...repository.writing import Stored
 from ...state.belief.trust import Trust
 from ...text.clean import one_line
@@ -92,6 +93,16 @@ def what_was_stored(stored: Stored) -> str:
     if outcome.reason:
         said += f": {one_line(outcome.reason, 200)}"
     return said + _redacted(stored.written)
+
+
+def what_was_remembered(done: Remembered) -> str:
+    """Describe what became of a memory that rests on a person's words."""
+    if done.stored is None:
+        return f"known already as {done.id}: confirmed"
+    said = f"stored {done.id}: a person said so"
+    if done.others:
+        said += f". It contradicts {', '.join(done.others)}: a person decides, until then both are shown"
+    return said + _redacted(done.stored.written)
 
 
 def what_was_amended(written: Written, memory: Memory) -> str:

@@ -22,7 +22,14 @@ from ...recall.inject import Injection
 from ...repository import Repository
 from ...state.changes.feedback import SIGNALS
 from ...text.safe import safe_id
-from .answers import found_list, what_was_amended, what_was_learned, what_was_stored, whole_memory
+from .answers import (
+    found_list,
+    what_was_amended,
+    what_was_learned,
+    what_was_remembered,
+    what_was_stored,
+    whole_memory,
+)
 
 DEFAULT_AUTHOR = "agent"  # who found it out, where the client does not say its name
 TEXT = {"type": "string"}
@@ -89,13 +96,23 @@ def get(repository: Repository, caller: Caller, id: str) -> str:
     return whole_memory(memory, owner.beliefs.trust(memory), repository.layers.labels(owner, [memory])[memory.id])
 
 
-def remember(repository: Repository, caller: Caller, text: str, amends: str = "", **flags: Any) -> str:
+def remember(
+    repository: Repository, caller: Caller, text: str, amends: str = "", quote: str = "", reason: str = "", **flags: Any
+) -> str:
     """Run `rawkomem add`, or `rawkomem amend` if a memory is named. The text is a body without frontmatter."""
-    entry = compose(Entry(body=text.strip("\n")), "amend" if amends else "memory", caller.name, **flags)
+    body = "\n\n".join(
+        part for part in (text.strip("\n"), f"Reason: {reason.strip()}" if reason.strip() else "") if part
+    )
+    entry = compose(Entry(body=body), "amend" if amends else "memory", caller.name, **flags)
     if amends:
         owner, own = repository.layers.owner(amends)
+        if quote:
+            owner.remembering.check_quote(quote)
         written = owner.amend(own, entry)
         return what_was_amended(written, owner.get(written.entry.about))
+    if quote.strip():
+        return what_was_remembered(_project(repository).remembering.remember(entry, quote, caller.name))
+    _project(repository).remembering.refuse_planted(entry)
     return what_was_stored(_project(repository).add(entry))
 
 
@@ -133,11 +150,14 @@ VERBS = {
     "get": Verb("One whole memory.", {"id": TEXT}, ("id",), get),
     "remember": Verb(
         "Store a decision, correction, finding or convention under a one-line title, with its reason. "
+        "'quote': the person's own words that say so, verbatim; checked. "
         "'when': its tasks (words, a|b, a sentence). "
         "'amends': id of a memory whose title and text these replace.",
         {
             "title": TEXT,
             "text": TEXT,
+            "reason": TEXT,
+            "quote": TEXT,
             "when": TEXTS,
             "tags": TEXTS,
             "importance": {"enum": [*IMPORTANCE]},

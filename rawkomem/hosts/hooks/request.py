@@ -17,12 +17,12 @@ LEADS = {"correction": "The person corrected you", "agreed": "The person agreed 
 OTHERWISE = "The person said"
 TEXT = """\
 {lead}: “{quote}”
-If this should hold in future sessions, store it with remember(title, text, reason, when, quote) or
-`rawkomem add --title T --body B --when W --quote Q`; the quote must be the person's own words. Otherwise ignore this."""
+If this should hold in future sessions, store it with remember(title, text, reason, when, quote) or with
+`rawkomem add --title T --body B --when W --quote Q`. Quote the person's own words. Otherwise ignore this."""
 
 
 def request_for(layout: Layout, session: str) -> str:
-    """Return the request that a prompt carries, and remember it; empty if nothing waits or the last one is recent."""
+    """Return the request that a prompt carries, and remember it; empty if nothing waits or one was made just now."""
     if not session or not os.path.exists(os.path.join(layout.local, FILE_NAME)):
         return ""
     from ...files.local.drafts import Drafts

@@ -91,8 +91,8 @@ class Message:
         """Yield what was said, and what each tool was asked for and answered."""
         if self.role:
             yield Turn(self.role, "\n".join(self._words).strip(), self.at, "", session)
-        for number, lines in enumerate(self.tools if self.role != SUBAGENT else (), number + 1):
-            yield from _used(lines, self.at, session, f"tool-{number}")
+        for place, lines in enumerate(self.tools if self.role != SUBAGENT else (), number + 1):
+            yield from _used(lines, self.at, session, f"tool-{place}")
 
 
 def _speaker(line: str, before: int) -> Message | None:

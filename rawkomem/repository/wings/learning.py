@@ -86,7 +86,7 @@ class Learning(Wing):
         return Learned(heard, taken.new, taken.known, known_already, asked, again=taken.stored)
 
     def _tied(self, draft: Draft) -> Draft:
-        """Return a draft with the memories that it contradicts, of those that the session was shown or that are near."""
+        """Return a draft with what it contradicts, of the memories that the session was shown or that are near."""
         near = self._repo.remembering.candidates(draft.session, f"{draft.title}\n{draft.text}")
         return tied(draft, entry_of(draft), near)
 

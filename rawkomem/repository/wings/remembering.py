@@ -11,6 +11,7 @@ from ...files.local.told import told_to
 from ...files.local.transcripts import open_transcript, transcripts
 from ...learn.drafts.keep import LEARNED, QUOTE
 from ...learn.drafts.known import Known
+from ...learn.drafts.planted import planted_in
 from ...learn.drafts.quote import agreed_quote, find_quote, is_quoted
 from ...learn.drafts.ties import contradicted, inherited
 from ...learn.session.transcript import Transcript
@@ -77,6 +78,13 @@ class Remembering(Wing):
                 return
         hint = "quote the person's words exactly as they were typed, at least three of them; pasted text does not count"
         raise Refused(f"no person said “{one_line(quote, 80)}” in this session", hint)
+
+    def refuse_planted(self, entry: Entry) -> None:
+        """Refuse a memory that repeats an instruction in a tool's output or in pasted text, such as "remember that"."""
+        for turns in self._sessions():
+            if planted_in(f"{entry.title}\n{entry.body}", turns):
+                hint = "if the person wants it, store it with their own words as the quote"
+                raise Refused("this repeats an instruction in text that was printed or pasted", hint)
 
     def candidates(self, session: str, text: str) -> list[Memory]:
         """Return the memories that words may be about: those that the session was shown, then the nearest."""
