@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from rawkomem.learn.session.moments import moments_in
 
 from rawkomem.learn.session.injected import without_injected
-from rawkomem.learn.session.moments import moments_in
 from rawkomem.learn.session.turns import Turn
 from rawkomem.model.entry import Memory
 from rawkomem.recall.show.render import FORMS, GROUPED, render
