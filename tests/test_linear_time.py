@@ -45,6 +45,7 @@ from rawkomem.learn.llm.ask import objects
 from rawkomem.learn.session.injected import without_injected, without_scaffolding
 from rawkomem.learn.session.moments import moments_in
 from rawkomem.learn.session.propose import propose
+from rawkomem.learn.session.specstory import turns_of_history
 from rawkomem.learn.session.transcript import Transcript
 from rawkomem.learn.session.turns import USER, Turn
 from rawkomem.learn.skills.text import read_skill
@@ -71,6 +72,7 @@ from rawkomem.text.prose import prose_lines, sentences, without_code
 from rawkomem.text.quick_json import read_json
 from rawkomem.text.safe import safe_body, safe_title
 from rawkomem.text.same import facts_in, is_copy, is_identical, said_in
+from rawkomem.text.spoken.prompt import without_markup
 from rawkomem.text.summary import summarize
 from rawkomem.text.tokens import count_tokens
 from rawkomem.text.topics import subjects, topic
@@ -278,6 +280,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "moments_in": lambda text: [*moments_in(Turn(USER, text), Counter())],
     "propose": propose,
     "transcript": _turns,
+    "history": lambda text: [*turns_of_history(f"_**User**_\n{text}".split("\n"))],
+    "without_markup": without_markup,
     "read_skill": read_skill,
     "cut_headings": cut_headings,
     "without_links": without_links,

@@ -45,7 +45,8 @@ class Heard:
     skipped: dict[str, int]  # sentences by reason
     host: str
     session: str
-    counts: dict[str, int]  # of records: broken, unknown, too long, injected
+    counts: dict[str, int]  # of records: broken, unknown, too long, injected, sub-agent
+    warnings: tuple[str, ...] = ()  # about the file
 
 
 def listen(stream: IO[bytes], run: Run) -> Heard:
@@ -70,7 +71,8 @@ def listen(stream: IO[bytes], run: Run) -> Heard:
     ]
     best = sorted(findings, key=lambda finding: -finding.score)[:MAX_FINDINGS]
     counts = {name: count for name, count in transcript.counts.items() if count}
-    return Heard(run, tuple(best), tuple(end.turns), number, dict(skipped), transcript.host, transcript.session, counts)
+    told = transcript.host, transcript.session, counts, tuple(transcript.warnings)
+    return Heard(run, tuple(best), tuple(end.turns), number, dict(skipped), *told)
 
 
 def _completed(run: Run, asked: str, transcript: Transcript) -> Run:

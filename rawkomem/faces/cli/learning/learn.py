@@ -46,6 +46,8 @@ def learn_command(
         return
     run = Run(told["agent"], told["task"], told["result"] or "", told["error"])
     learned = repository.learning.learn(file, run, ask, dry_run)
+    for warning in learned.heard.warnings:
+        note(f"{file.name}: {warning}")
     if learned.judged.failure:
         note(f"the model was of no help, the offline result stands: {learned.judged.failure}")
     if learned.stored:
