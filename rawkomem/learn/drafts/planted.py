@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ...text.prose import sentences
 from ...text.same import said_in
-from ...text.spoken.prompt import read_prompt
 from ..session.turns import TOOL, USER
 from .cues import cues
+from .exchange import typed_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ ASKS = re.compile(
 def planted_in(text: str, turns: Sequence[Turn]) -> bool:
     """Tell whether a memory repeats an instruction that stands in what tools printed or people pasted."""
     own = said_in(text).stems
-    typed = " ".join(read_prompt(turn.text).ask for turn in turns if turn.role == USER)
+    typed = " ".join(typed_in(turn.text) for turn in turns if turn.role == USER)
     for instruction in _instructions(turns):
         stems = said_in(instruction).stems
         if stems and len(stems & own) >= MIN_SHARED * len(stems) and not stems <= said_in(typed).stems:
@@ -50,4 +50,5 @@ def _foreign(turns: Iterable[Turn]) -> Iterator[str]:
         if turn.role == TOOL:
             yield turn.text
         elif turn.role == USER:
-            yield read_prompt(turn.text).paste
+            typed = {*typed_in(turn.text).split("\n")}
+            yield "\n".join(line for line in turn.text.split("\n") if line not in typed)

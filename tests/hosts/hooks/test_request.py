@@ -184,7 +184,7 @@ def test_what_is_removed_for_good_is_in_no_draft_and_no_saying(agent, repository
     said = agent.remember(title="Use jest, not vitest", text="Tests run with jest.", quote=NO_VITEST)
     agent.answer("Done.")
     repository.sync()
-    repository.purge(said.split()[1].rstrip(":"))
+    repository.lifecycle.purge(said.split()[1].rstrip(":"))
     local = project / ".rawko" / "local"
     data = b"".join(file.read_bytes() for file in local.rglob("*") if file.is_file())
     assert b"Tests run with jest" not in data and not (local / "said.tsv").exists()

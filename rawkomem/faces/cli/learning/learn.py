@@ -20,8 +20,6 @@ from ..options import DRY_RUN, JSON
 from ..terminal import fields_of, note, paint, say, say_json, wide
 from .transcripts import learn_transcripts, tell_gone
 
-NO_SPEAKERS = "no line names who speaks, so nothing in it counts as a person's word; see 'rawkomem docs learning'"
-
 
 @click.command("learn")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, allow_dash=True))
@@ -58,6 +56,8 @@ def learn_command(
         return
     with click.open_file(files[0], "rb") as file:
         learned = repository.learning.learn(file, run, dry_run)
+    for warning in learned.heard.warnings:
+        note(f"{files[0]}: {warning}")
     if learned.stored:
         repository.core.follow()
     if as_json:
@@ -80,8 +80,8 @@ def _tell(learned: Learned, dry_run: bool) -> None:
     session = f" (session {heard.session})" if heard.session else ""
     counted = ", ".join(f"{number} {name}" for name, number in heard.counts.items())
     note(f"{count(len(heard.turns), 'turn')} of {heard.host}{session}{f', records: {counted}' if counted else ''}")
-    if heard.turns and not heard.has_speakers:
-        note(NO_SPEAKERS)
+    if heard.turns and not heard.has_speakers and not heard.warnings:
+        note("no line names who speaks, so nothing in it counts as a person's word")
     if learned.waiting:
         note(f"{count(len(learned.waiting), 'draft')} of this session known already")
     if not (learned.drafts or learned.requests):
