@@ -88,12 +88,12 @@ def corrections_first(items: Sequence[Scored]) -> tuple[Scored, ...]:
     """Return the items with what a person said in a session right before the older memory that it contradicts."""
     ordered = [*items]
     for item in [one for one in items if one.signals.unverified and one.signals.unverified.said]:
-        from ..state.belief.prose import disagreement, prose_of
+        from ..state.belief.prose import overrules, prose_of
 
         said = prose_of(item.memory)
         others = ordered[: ordered.index(item)]
         older = (one for one in others if one.memory.worded <= item.memory.worded)
-        first = next((one for one in older if disagreement(said, prose_of(one.memory))), None)
+        first = next((one for one in older if overrules(said, prose_of(one.memory))), None)
         if first:
             ordered.remove(item)
             ordered.insert(ordered.index(first), item)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ...model.draft import CORRECTION, DECISION, PREFERENCE, REQUEST, RULE
 from ...model.entry import Memory
 from ...model.record import replace
-from ...state.belief.prose import disagreement, prose_of, speaks
+from ...state.belief.prose import overrules, prose_of, speaks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ MAX_TIES = 3
 def contradicted(entry: Entry, memories: Iterable[Memory]) -> list[Memory]:
     """Return the memories that a new entry contradicts in plain sentences, those that are closest first."""
     said = prose_of(Memory(id="new", title=entry.title, body=entry.body, when=entry.when))
-    found = (memory for memory in memories if speaks(memory) and disagreement(said, prose_of(memory)))
+    found = (memory for memory in memories if speaks(memory) and overrules(said, prose_of(memory)))
     return [*found][:MAX_TIES]
 
 
