@@ -15,7 +15,6 @@ from ...recall.search import Found, snippet
 from ...recall.show.frame import fenced
 from ...recall.show.labels import Labels
 from ...redaction.find import redact
-from ...repository.wings.learning import Learned
 from ...repository.wings.remembering import Remembered
 from ...repository.writing import Stored
 from ...state.belief.trust import Trust
@@ -114,21 +113,6 @@ def what_was_amended(written: Written, memory: Memory) -> str:
 
 def _redacted(written: Sequence[Written]) -> str:
     return ". Secrets in it were redacted" if any(item.redacted for item in written) else ""
-
-
-def what_was_learned(learned: Learned) -> str:
-    """Describe what was learned from a session: what was stored, and drafts, one per line."""
-    stored = [
-        f"- {stored.outcome.what} {safe_id(stored.id)}: {safe_title(stored.entry.title)}" for stored in learned.stored
-    ]
-    drafts = [f"- draft {safe_id(draft.id)}: {safe_title(draft.title)}" for draft in learned.drafts]
-    known = f"{len(learned.known)} known already" if learned.known else ""
-    head = (
-        f"{len(stored)} stored, {len(drafts)} drafts for a person to keep"
-        if stored or drafts
-        else "nothing new to learn"
-    )
-    return redact("\n".join([", ".join(part for part in (head, known) if part), *stored, *drafts]))
 
 
 def complaint(failure: RawkoError) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 
 from ...files.layout import PERSONAL
 from ...format.compose import compose
-from ...learn.llm.model import is_learning
 from ...model.entry import Entry
 from ...model.errors import NotFound
 from ...model.filters import FILTER_FIELDS
@@ -25,7 +24,6 @@ from ...text.safe import safe_id
 from .answers import (
     found_list,
     what_was_amended,
-    what_was_learned,
     what_was_remembered,
     what_was_stored,
     whole_memory,
@@ -129,13 +127,6 @@ def feedback(repository: Repository, caller: Caller, id: str, signal: str, reaso
     return f"noted: {signal}, for {vote.about}" + (" (a person vouches for it and decides)" if waits else "")
 
 
-def learn(repository: Repository, caller: Caller, text: str, task: str = "") -> str:
-    """Run `rawkomem learn` offline."""
-    if is_learning():
-        return "this runs below a model that rawkomem itself asked: nothing is learned"
-    return what_was_learned(_project(repository).learning.learn(text, agent=caller.name, task=task))
-
-
 def _project(repository: Repository) -> Repository:
     """Return the repository; refuse to store an agent's words in the user's own where there is no project."""
     if repository.layers.all[0].name == PERSONAL:
@@ -175,12 +166,5 @@ VERBS = {
         feedback,
         reads=False,
         again=False,
-    ),
-    "learn": Verb(
-        "Store what a transcript or report of a run teaches.",
-        {"text": TEXT, "task": TEXT},
-        ("text",),
-        learn,
-        reads=False,
     ),
 }

@@ -68,9 +68,9 @@ def learn_behind(repository: Repository, call: Call, talk: IO[bytes], ended: boo
     with lock(repository.layout, "learner"):
         if transcript:
             with open_transcript(transcript) as stream:
-                repository.learning.learn(stream, replace(run, agent=""))
+                repository.learning.learn(stream, replace(run, agent=""), by_host=True)
         else:
-            repository.learning.learn(talk, run)
+            repository.learning.learn(talk, run, by_host=True)
             talk.seek(0)
         record_work(repository, call.host, transcript, talk, ended)
     repository.core.follow()

@@ -93,7 +93,7 @@ def _inject(repository: Repository, call: Call) -> None:
     note_prompt(repository.layout, call)
     request = request_for(repository.layout, call.session)
     injection = recalled(repository, call, HOSTS[call.host].max_context_bytes - len(request.encode()))
-    _say(answer(call, "\n".join(part for part in (injection.text.rstrip("\n"), request) if part)))
+    _say(answer(call, injection.text + request))
     repository.note_use(injection, call.session)
     repository.core.deepen_in_background()
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ...model.entry import Memory
     from ..writing import Stored
 
+AGENT = "agent"  # how a memory arrives that an agent writes
 NEAR_MEMORIES = 5  # existing memories that a new one is compared with
 
 
@@ -55,23 +56,26 @@ class Learning(Wing):
         agent: str = "",
         task: str = "",
         least: float = MIN_SCORE,
+        by_host: bool = False,
     ) -> Learned:
         """Learn from a session, given as a text or as a stream; `dry_run` writes nothing.
 
-        Without a `run`, `agent` and `task` say whose session it was. `least` is the score that a draft needs.
+        Without a `run`, `agent` and `task` say whose session it was. `least` is the score that a draft needs. Where an
+        agent hands over a transcript, what people ask for in it is the agent's word, unless its host wrote it.
         """
         stream = io.BytesIO(said.encode("utf-8", "replace")) if isinstance(said, str) else said
         heard = listen(stream, run or Run(agent, task))
         found = choose(heard.turns, heard.run, least)
-        return self.take(heard, found, dry_run)
+        return self.take(heard, found, dry_run, by_host)
 
-    def take(self, heard: Heard, found: Sequence[Draft], dry_run: bool = False) -> Learned:
+    def take(self, heard: Heard, found: Sequence[Draft], dry_run: bool = False, by_host: bool = False) -> Learned:
         """Store what was found in a session: requests as memories, the rest as drafts."""
         if dry_run:
             return self._compare(heard, found, dry_run)
+        via = SAID if by_host or self._core.via != AGENT else AGENT
         with lock(self._core.layout, "learn"):
             learned = self._compare(heard, found, dry_run)
-            stored = self._repo.add_many([requested(draft) for draft in learned.requests], via=SAID)
+            stored = self._repo.add_many([requested(draft) for draft in learned.requests], via=via)
         return replace(learned, stored=tuple(stored))
 
     def _compare(self, heard: Heard, found: Sequence[Draft], dry_run: bool) -> Learned:

@@ -70,8 +70,8 @@ def test_the_list_of_tools_is_short_and_annotated():
     assert count_tokens(wire) < 1_000
     hints = {tool.name: tool.annotations for tool in listed}
     assert {name for name, hint in hints.items() if hint.read_only_hint} == {"recall", "brief", "search", "get"}
-    assert all(hints[name].destructive_hint is False for name in ("remember", "feedback", "learn"))
-    assert hints["learn"].idempotent_hint and not hints["remember"].idempotent_hint
+    assert all(hints[name].destructive_hint is False for name in ("remember", "feedback"))
+    assert not hints["remember"].idempotent_hint
     assert not any(hint.open_world_hint for hint in hints.values())
 
 
@@ -88,8 +88,6 @@ def test_every_verb(ask, stored):
             ("search", {"query": "load an extension", "limit": 3}),
             ("get", {"id": "why-apsw"}),
             ("feedback", {"id": "why-apsw", "signal": "helpful", "reason": "saved an hour"}),
-            ("learn", {"text": "We decided to use PostgreSQL for the ledger because SQLite has no row locks.",
-                       "task": "choose a store"}),
         ):  # fmt: skip
             result = await client.call_tool(name, arguments)
             assert not result.is_error, text_of(result)
@@ -105,7 +103,6 @@ def test_every_verb(ask, stored):
         assert "It loads extensions." in said[name] and SECRET not in said[name]
     assert "Retry" not in said["recall"]
     assert 'trust="0.50"' in said["get"] and 'tags="db"' in said["get"]
-    assert "PostgreSQL" in said["learn"]
 
     repository = Repository.open(str(stored))
     apsw = repository.get("why-apsw")
@@ -260,7 +257,6 @@ def test_odd_and_huge_arguments_are_answered_in_one_line(ask):
         ("remember", {"title": "t", "text": "b", "importance": "extreme"}, "is not one of"),
         ("remember", {"title": "t", "text": "b", "amends": "nobody"}, "no memory"),
         ("feedback", {"id": "retry-with-jitter", "signal": "meh"}, "is not one of"),
-        ("learn", {"text": '{"type": "user", "message": [[[' * 1000}, "no JSON that can be read"),
     ]
 
     async def conversation(client):
@@ -273,7 +269,6 @@ def test_odd_and_huge_arguments_are_answered_in_one_line(ask):
             ("recall", {"task": huge}),
             ("search", {"query": "'\"; DROP TABLE memories; -- NEAR(", "limit": 10**9}),
             ("search", {"query": "x", "limit": -5}),
-            ("learn", {"text": huge}),
         ):
             result = await client.call_tool(name, arguments)
             assert not result.is_error, (name, text_of(result)[:300])
