@@ -22,11 +22,12 @@ from ...recall.inject import Injection
 from ...repository import Repository
 from ...state.changes.feedback import SIGNALS
 from ...text.safe import safe_id
-from .answers import found_list, what_was_amended, what_was_learned, what_was_stored, whole_memory
+from .answers import found_list, listed_drafts, what_was_amended, what_was_learned, what_was_stored, whole_memory
 
 DEFAULT_AUTHOR = "agent"  # who found it out, where the client does not say its name
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
+MAX_DRAFTS = 10  # of one list, the latest
 MAX_RESULTS = 50  # of one search: a longer list is no answer
 FILTERS = {  # the filters that agents are offered
     field.word: {**TEXT, "description": field.agents} for field in FILTER_FIELDS if field.agents
@@ -55,7 +56,8 @@ class Verb:
     @property
     def schema(self) -> dict[str, Any]:
         """Return the arguments as JSON Schema."""
-        return {"type": "object", "properties": self.takes, "required": [*self.needs]}
+        needed = {"required": [*self.needs]} if self.needs else {}
+        return {"type": "object", "properties": self.takes, **needed}
 
 
 def recall(repository: Repository, caller: Caller, task: str) -> str:
@@ -119,6 +121,18 @@ def learn(repository: Repository, caller: Caller, text: str, task: str = "") -> 
     return what_was_learned(_project(repository).learning.learn(text, agent=caller.name, task=task))
 
 
+def drafts(repository: Repository, caller: Caller, drop: str = "") -> str:
+    """Run `rawkomem drafts`, or `rawkomem drafts drop`. A person keeps drafts; an agent has `remember`."""
+    wing = _project(repository).drafts
+    if drop:
+        return f"dropped {safe_id(wing.drop(drop).id)}"
+    waiting = wing.all()
+    if not waiting:
+        return "No drafts wait."
+    older = f"{len(waiting) - MAX_DRAFTS} older drafts are not shown.\n" if len(waiting) > MAX_DRAFTS else ""
+    return older + listed_drafts(waiting[:MAX_DRAFTS])
+
+
 def _project(repository: Repository) -> Repository:
     """Return the repository; refuse to store an agent's words in the user's own where there is no project."""
     if repository.layers.all[0].name == PERSONAL:
@@ -157,10 +171,18 @@ VERBS = {
         again=False,
     ),
     "learn": Verb(
-        "Store what a transcript or report of a run teaches.",
+        "Find drafts in a transcript.",
         {"text": TEXT, "task": TEXT},
         ("text",),
         learn,
         reads=False,
+    ),
+    "drafts": Verb(
+        "What people said and nobody stored. 'drop': id of one to forget.",
+        {"drop": TEXT},
+        (),
+        drafts,
+        reads=False,
+        again=False,
     ),
 }
