@@ -184,8 +184,7 @@ def demote(repository: Repository, dry_run: bool, by: str, as_json: bool) -> Non
     """Move memories of the first version of 'learn' back to drafts.
 
     That version stored single sentences as memories, also those of agents. A memory is moved only if nobody changed,
-    voted on, linked or reviewed it since. 'rawkomem drafts keep ID' stores it again; 'rawkomem restore' undoes
-    the move.
+    voted on, linked or reviewed it since. 'rawkomem drafts keep ID' stores it again.
     """
     moved = repository.drafts.demote(dry_run, who(by))
     done = "would move" if dry_run else paint("moved", "yellow")
