@@ -11,7 +11,7 @@ from typing import Any
 from ...files.layout import PERSONAL
 from ...format.compose import compose
 from ...model.entry import Entry
-from ...model.errors import NotFound
+from ...model.errors import BadInput, NotFound
 from ...model.filters import FILTER_FIELDS
 from ...model.kinds import IMPORTANCE
 from ...model.record import record
@@ -23,6 +23,7 @@ from ...state.changes.feedback import SIGNALS
 from ...text.safe import safe_id
 from .answers import (
     found_list,
+    listed_drafts,
     what_was_amended,
     what_was_remembered,
     what_was_stored,
@@ -32,6 +33,7 @@ from .answers import (
 DEFAULT_AUTHOR = "agent"  # who found it out, where the client does not say its name
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
+MAX_DRAFTS = 10  # of one list, the latest
 MAX_RESULTS = 50  # of one search: a longer list is no answer
 FILTERS = {  # the filters that agents are offered
     field.word: {**TEXT, "description": field.agents} for field in FILTER_FIELDS if field.agents
@@ -60,7 +62,8 @@ class Verb:
     @property
     def schema(self) -> dict[str, Any]:
         """Return the arguments as JSON Schema."""
-        return {"type": "object", "properties": self.takes, "required": [*self.needs]}
+        needed = {"required": [*self.needs]} if self.needs else {}
+        return {"type": "object", "properties": self.takes, **needed}
 
 
 def recall(repository: Repository, caller: Caller, task: str) -> str:
@@ -127,6 +130,25 @@ def feedback(repository: Repository, caller: Caller, id: str, signal: str, reaso
     return f"noted: {signal}, for {vote.about}" + (" (a person vouches for it and decides)" if waits else "")
 
 
+def drafts(repository: Repository, caller: Caller, action: str = "list", id: str = "", **given: Any) -> str:
+    """Run `rawkomem drafts` and its actions. What an agent keeps is a person's word only if the quote is found."""
+    wing = _project(repository).drafts
+    if action == "list":
+        waiting = wing.all()
+        older = f"{len(waiting) - MAX_DRAFTS} older drafts are not shown.\n" if len(waiting) > MAX_DRAFTS else ""
+        return older + listed_drafts(waiting[:MAX_DRAFTS]) if waiting else "No drafts wait."
+    if not id:
+        raise BadInput(f"drafts: {action} needs an id", "'list' shows the ids")
+    changes = {key: given[key] for key in ("title", "text", "when") if given.get(key)}
+    if action == "keep":
+        return what_was_stored(repository.remembering.keep_draft(id, caller.name, **changes))
+    if action == "edit":
+        return f"edited {safe_id(wing.edit(id, **changes).id)}"
+    if action == "merge":
+        return f"merged into {safe_id(wing.merge(id, str(given.get('other', ''))).id)}"
+    return f"dropped {safe_id(wing.drop(id).id)}"
+
+
 def _project(repository: Repository) -> Repository:
     """Return the repository; refuse to store an agent's words in the user's own where there is no project."""
     if repository.layers.all[0].name == PERSONAL:
@@ -164,6 +186,21 @@ VERBS = {
         {"id": TEXT, "signal": {"enum": [*SIGNALS]}, "reason": TEXT},
         ("id", "signal"),
         feedback,
+        reads=False,
+        again=False,
+    ),
+    "drafts": Verb(
+        "What people said and nobody stored yet.",
+        {
+            "action": {"enum": ["list", "keep", "edit", "merge", "drop"]},
+            "id": TEXT,
+            "other": TEXT,
+            "title": TEXT,
+            "text": TEXT,
+            "when": TEXTS,
+        },
+        (),
+        drafts,
         reads=False,
         again=False,
     ),

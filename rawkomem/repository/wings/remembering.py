@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...files.local.drafts import KEPT
 from ...files.local.said import LIVE_MS, said_lately
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 MAX_QUOTE_CHARS = 600
 NEAR_MEMORIES = 8  # that a new memory is compared with
+AGENT = "agent"  # how a memory arrives that an agent writes
 CONFIRMED, STORED, PROPOSED = "confirmed", "stored", "proposed"
 
 
@@ -67,6 +68,16 @@ class Remembering(Wing):
             self._repo.beliefs.supersede(old.id, stored.id, f"a person said: {quote}", by, anyway=True)
         self._decide_drafts(quote)
         return Remembered(PROPOSED if against else STORED, stored.id, tuple(old.id for old in against), stored)
+
+    def keep_draft(self, name: str, by: str, **changes: Any) -> Stored:
+        """Keep a draft for an agent: it is a person's word if its quote is found, else the agent's."""
+        draft = self._repo.drafts.get(name)
+        try:
+            self.check_quote(draft.said)
+            via = SAID
+        except Refused:
+            via = AGENT
+        return self._repo.drafts.keep(name, by=by, via=via, **changes)
 
     def check_quote(self, quote: str) -> None:
         """Refuse a quote that occurs in no human turn of a session at hand, nor in what a person agreed to."""
