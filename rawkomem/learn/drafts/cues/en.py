@@ -107,10 +107,10 @@ AGREES = re.compile(
     r"|you'?re right|implement (?:it|that|this|option)|option \w\b|the (?:first|second|third|latter|former)\b)",
     re.IGNORECASE,
 )
-NODS = re.compile(
+NODS = re.compile(  # or the next request begins
     r"^(?:ok(?:ay)?|sure|fine|great|perfect|right|correct|good|cool|nice)\b(?!\W+(?:now|let|next|so|then|what|can)\b)",
     re.IGNORECASE,
-)  # or begins anew
+)
 OBJECTS = re.compile(
     r"^(?:no|nope|nah|wait|stop|hmm|hold on|wrong|actually|but|not (?:quite|really|that|yet)|don'?t|that'?s (?:not"
     r"|wrong)"
