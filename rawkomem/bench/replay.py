@@ -80,7 +80,7 @@ def _pairs(
     memories, quotes = repository.get_many(ids), [quotes_of(memory) for memory in gold]
     counts = Counter[str]()
     for one in corrections:
-        said = {memory.id for memory in covering(one.draft, memories, repository.core.index.embedder.embed)}
+        said = {memory.id for memory in covering(one.draft, memories)}
         quoted = {ids[number] for number in touched_by(text_of(one.draft), quotes)}
         counts.update(quoted=len(quoted), found=len(said), both=len(quoted & said))
     return {name: counts[name] for name in ("quoted", "found", "both")}

@@ -14,6 +14,7 @@ from ...model.filters import Filter
 from ...model.kinds import ACTIVE
 from ...model.record import record
 from ...recall.told import key_of, spent
+from ...redaction.find import redact
 from ..hooks.prompt import rehearsed
 from ..records import HOSTS
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 COVERED = "covered"  # a memory says so and is injected by then
 SILENT = "not injected"  # a memory says so and is not injected by then
 MISSING = "not covered"  # no memory says so
+MAX_PROMPT_CHARS = 2_000  # of a prompt in an answer
 MAX_NEAR = 20  # memories that are compared with a correction, besides those that were injected
 
 
@@ -38,7 +40,7 @@ class Answer:
 
     number: int  # of the prompt, from 1
     turn: int
-    prompt: str
+    prompt: str  # its beginning, without secrets
     memories: tuple[Memory, ...]
     tokens: int
 
@@ -76,7 +78,7 @@ def _answers(repository: Repository, past: Past) -> Iterator[Answer]:
         injection = rehearsed(repository, moment.prompt, past.before(moment), told, host.max_context_bytes)
         told = Told(told.keys | {*map(key_of, injection.items)}, told.tokens + spent(injection))
         memories = tuple(item.memory for item in injection.items)
-        yield Answer(number, moment.turn, moment.prompt, memories, injection.tokens)
+        yield Answer(number, moment.turn, redact(moment.prompt[:MAX_PROMPT_CHARS]), memories, injection.tokens)
 
 
 def _host(reader: str) -> Host:
@@ -104,7 +106,7 @@ def _judged(repository: Repository, draft: Draft, before: list[Answer]) -> Corre
     since = {memory.id: answer.number for answer in reversed(before) for memory in answer.memories}
     injected = {memory.id: memory for answer in before for memory in answer.memories}
     near = (memory for memory in _near(repository, draft) if memory.id not in injected)
-    found = covering(draft, [*injected.values(), *near], repository.core.index.embedder.embed)
+    found = covering(draft, [*injected.values(), *near])
     prompt = before[-1].number if before else 0
     memory = next((one for one in found if one.id in injected), found[0] if found else None)
     if memory is None:

@@ -1,25 +1,26 @@
 """Whether a memory says what a person said in a session, in whatever words.
 
-The limits were set on 12 real sessions (docs/learning.md). A miss is better than a false claim.
+The limits were set on 12 real sessions with the bundled vectors (docs/learning.md), so these are used whatever the
+index uses. A miss is better than a false claim.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
+from ...embed.static import StaticEmbedder
 from ...model.record import record, replace
 from ...state.belief.prose import disagreement, prose_of
 from ...text.same import said_in
 from .again import cosine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from ...model.draft import Draft
     from ...model.entry import Memory
     from ...text.same import Said
-
-    Embed = Callable[[Sequence[str]], Sequence[bytes]]
 
 MIN_SHARED_WORDS = 2
 MIN_SHARED, MIN_COSINE = 0.3, 0.5  # of all that was said: of the specific words of the shorter text
@@ -34,13 +35,19 @@ class Meaning:
     vector: bytes
 
 
-def covering(draft: Draft, memories: Sequence[Memory], embed: Embed) -> list[Memory]:
+def covering(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
     """Return the memories that say what a draft says, the closest first."""
     texts = [draft.text, draft.title, *map(_text, memories)]
-    whole, key, *others = (Meaning(said_in(text), vector) for text, vector in zip(texts, embed(texts), strict=True))
+    vectors = _embedder().embed(texts)
+    whole, key, *others = (Meaning(said_in(text), vector) for text, vector in zip(texts, vectors, strict=True))
     close = [(cosine(whole.vector, one.vector), number) for number, one in enumerate(others) if covers(whole, key, one)]
     found = [memories[number] for _, number in sorted(close, reverse=True)]
     return [memory for memory in found if not _contradicts(draft, memory)]
+
+
+@cache
+def _embedder() -> StaticEmbedder:
+    return StaticEmbedder()
 
 
 def _text(memory: Memory) -> str:

@@ -46,7 +46,7 @@ MAX_ANSWER_CHARS = 24  # of a person who agrees
 @JSON
 @pass_layers
 def replay_command(repository: Repository, sessions: tuple[str, ...], last: int, write: bool, as_json: bool) -> None:
-    """Show what recall would have injected in past sessions, and which of your corrections a memory covers now.
+    """Show what past sessions would be given now, and which corrections that covers.
 
     SESSION is a transcript that 'rawkomem learn' reads, or a file of recorded sessions (JSON, or .xz). Without one: the
     last sessions of this project that hooks noted, that Claude Code, Codex and Gemini CLI keep, and the histories of
@@ -184,7 +184,7 @@ def _is_asked(missing: int) -> bool:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         note("--write puts what is not covered into drafts")
         return False
-    return click.confirm(f"Write {'it' if missing == 1 else f'these {missing}'} as drafts?", default=False)
+    return click.confirm("Write it as a draft?" if missing == 1 else f"Write these {missing} as drafts?", default=False)
 
 
 def _write(repository: Repository, missing: Sequence[Correction]) -> Taken:
