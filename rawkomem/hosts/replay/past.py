@@ -8,7 +8,7 @@ import os
 from typing import IO, TYPE_CHECKING, Any
 
 from ...learn.session.recorded import COMPACTED, holds_sessions, read_records, with_paths
-from ...learn.session.transcript import Transcript
+from ...learn.session.transcript import MARKDOWN, Transcript
 from ...learn.session.turns import ASSISTANT, SYSTEM, USER
 from ...model.record import record
 from ..hooks.lately import MAX_TAIL_BYTES
@@ -34,7 +34,7 @@ class Past:
     """A past session."""
 
     name: str  # of its file, or its id among recorded sessions
-    host: str
+    host: str  # empty for texts that no host in particular writes
     session: str
     turns: tuple[Turn, ...]
     moments: tuple[Moment, ...]
@@ -73,12 +73,13 @@ def _past(stream: IO[bytes], name: str) -> Past:
         elif turn.role == USER:
             moments.append(Moment(len(turns), turn.text, len(written), is_fresh))
             is_fresh = False
-        if transcript.line is not line:
+        if not transcript.line:
+            written += _line(turn)
+        elif transcript.line is not line:
             line = transcript.line
             written += line
-        elif not line:
-            written += _line(turn)
-    return Past(name, transcript.host, transcript.session, tuple(turns), tuple(moments), bytes(written))
+    host = "" if transcript.host == MARKDOWN else transcript.host
+    return Past(name, host, transcript.session, tuple(turns), tuple(moments), bytes(written))
 
 
 def _line(turn: Turn) -> bytes:

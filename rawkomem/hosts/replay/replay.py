@@ -83,7 +83,7 @@ def _answers(repository: Repository, past: Past) -> Iterator[Answer]:
 
 def _host(reader: str) -> Host:
     """Return the host whose transcripts a reader reads; Claude Code's for all other texts."""
-    return next((host for host in HOSTS.values() if host.transcript == reader), HOSTS["claude"])
+    return next((host for host in HOSTS.values() if reader and host.transcript == reader), HOSTS["claude"])
 
 
 def _corrections(repository: Repository, past: Past, answers: Iterable[Answer]) -> Iterator[Correction]:

@@ -147,6 +147,7 @@ class Transcript:
                 yield value
                 return
             self.session = self.session or _session(value)
+            self.line = b""
             value = within
         for record in value:
             if isinstance(record, dict):

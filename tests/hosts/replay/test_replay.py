@@ -19,7 +19,7 @@ from rawkomem.model.entry import Entry
 from rawkomem.repository import Repository
 from tests.commands import ENVIRONMENT, START
 from tests.conftest import ROOT
-from tests.learn.session.sessions import claude_code, codex, jsonl, opencode
+from tests.learn.session.sessions import HOSTS, claude_code, jsonl
 
 SAMPLE = ROOT / "tests" / "data" / "sessions" / "real-sessions.json"
 PNPM = Entry(title="Use pnpm", when=("npm|pnpm",), body="Use pnpm for packages, not npm: the lock file is pnpm's.")
@@ -112,7 +112,7 @@ def test_a_compacted_session_is_told_again(repository, tmp_path):
     assert [[one.id for one in answer.memories] for answer in told.answers] == [[memory.id], [memory.id]]
 
 
-@pytest.mark.parametrize("write", [claude_code, codex, opencode])
+@pytest.mark.parametrize("write", HOSTS.values(), ids=HOSTS)
 def test_each_prompt_sees_what_came_before_it_and_no_more(write, tmp_path):
     file = tmp_path / "session"
     file.write_bytes(write(TALK))
