@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .wings.ledger import Ledger
     from .wings.lessons import Lessons
     from .wings.lifecycle import Lifecycle
+    from .wings.remembering import Remembering
     from .wings.retention import Retention
     from .wings.sinks import Sinks
     from .wings.skills import Skills
@@ -91,6 +92,7 @@ class Repository:
     graph: Graph = lazy("wings.graph", "Links between memories, walks, clusters, entities.")
     learning: Learning = lazy("wings.learning", "Drafts from a session's transcript.")
     drafts: Drafts = lazy("wings.drafts", "Drafts that wait on this machine.")
+    remembering: Remembering = lazy("wings.remembering", "Memories that rest on a quote of a person.")
     ledger: Ledger = lazy("wings.ledger", "The tamper-evident log of what was stored and asked.")
     lessons: Lessons = lazy("wings.lessons", "Lessons from failures, and the intents behind a memory.")
     lifecycle: Lifecycle = lazy("wings.lifecycle", "Decay, compression, consolidation, removal for good.")

@@ -19,7 +19,7 @@ from .told import checksum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ..layout import Layout
 
@@ -68,6 +68,19 @@ class Drafts:
 
         lines = ((draft, json.dumps(_fields(draft), ensure_ascii=False)) for draft in drafts)
         self._append(*((draft.session, DRAFT, draft.id, text) for draft, text in lines))
+
+    def asked_at(self, session: str) -> int:
+        """Return when the agent of a session was last asked to write a draft; 0 if never."""
+        marks = f"\t{checksum(session)}\t{ASKED}\t"
+        return max((_at(line) for line in self._lines() if marks in line), default=0)
+
+    def forget(self, texts: Iterable[str]) -> None:
+        """Remove every draft that holds a part of texts which are removed for good."""
+        gone = [" ".join(text.split()) for text in texts]
+        lines = self._lines()
+        kept = [line for line in lines if not _holds(_folded([line], 0)[0].values(), gone)]
+        if len(kept) < len(lines):
+            self._file().replace(*kept)
 
     def note_asked(self, draft: Draft) -> None:
         """Remember that the agent was asked to write a draft."""
@@ -125,6 +138,15 @@ def _folded(lines: Iterable[str], oldest: int = -1) -> tuple[dict[str, Draft], f
             if draft:
                 found[id] = draft
     return found, frozenset(decided)
+
+
+def _holds(drafts: Iterable[Draft], texts: Sequence[str]) -> bool:
+    """Tell whether drafts share a line with texts, or words that one of them was made from."""
+    for draft in drafts:
+        words = [" ".join(part.split()) for one in (draft.said, draft.text, draft.title) for part in one.split("\n")]
+        if any(word and (word in text or text in word) for word in words for text in texts if text):
+            return True
+    return False
 
 
 def _at(line: str) -> int:

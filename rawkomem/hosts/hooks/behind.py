@@ -10,11 +10,11 @@ import time
 from typing import IO, TYPE_CHECKING
 
 from ...files.local.background import start
+from ...files.local.transcripts import note_transcript, open_transcript, transcript_of
 from ...files.lock import lock
 from ...learn.session.run import Run
-from ...model.errors import BadInput
+from ...model.record import replace
 from ..host import END, LEARN
-from .heard import news_of, note_heard, note_transcript, transcript_of
 from .work import record_work
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def leave_learner(layout: Layout, call: Call) -> None:
     with tempfile.TemporaryFile() as talk:
         if not transcript:
             _tell(call, talk)
-        words = ("hook", call.host, LEARN, named, END if call.event == END else "")
+        words = ("hook", call.host, LEARN, named, call.session, END if call.event == END else "")
         start(layout, lock(layout, "learner"), *words, stdin=talk.fileno(), queue=True)
 
 
@@ -58,30 +58,20 @@ def _tell(call: Call, talk: IO[bytes]) -> None:
         talk.seek(0)
 
 
-def learn_behind(repository: Repository, host: str, transcript: str, talk: IO[bytes], ended: bool = False) -> None:
-    """Run the background process: learn what is new, record work, update the index, and wake the sinks."""
+def learn_behind(repository: Repository, call: Call, talk: IO[bytes], ended: bool = False) -> None:
+    """Run the background process: find drafts, record work, update the index, and wake the sinks."""
+    transcript, run = call.transcript, Run(agent=call.host, session=call.session)
     if transcript:
         time.sleep(SETTLE_S)
     else:
         talk = io.BytesIO(talk.read())
     with lock(repository.layout, "learner"):
         if transcript:
-            _learn_news(repository, transcript)
+            with open_transcript(transcript) as stream:
+                repository.learning.learn(stream, replace(run, agent=""), by_host=True)
         else:
-            repository.learning.learn(talk, Run(agent=host))
+            repository.learning.learn(talk, run, by_host=True)
             talk.seek(0)
-        record_work(repository, host, transcript, talk, ended)
+        record_work(repository, call.host, transcript, talk, ended)
     repository.core.follow()
     repository.core.wake_sinks()
-
-
-def _learn_news(repository: Repository, transcript: str) -> None:
-    """Learn from the new lines. After BadInput they are skipped for good; after other failures they are tried again."""
-    news, end = news_of(repository.layout, transcript)
-    try:
-        with news:
-            repository.learning.learn(news, Run())
-    except BadInput:
-        note_heard(repository.layout, transcript, end)
-        raise
-    note_heard(repository.layout, transcript, end)

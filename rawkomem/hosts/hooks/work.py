@@ -10,9 +10,9 @@ import os
 import time
 from typing import IO, TYPE_CHECKING
 
+from ...files.local.transcripts import note_recorded, unrecorded
 from ...learn.session.transcript import Transcript
 from ...model.errors import RawkoError
-from .heard import note_recorded, unrecorded
 
 if TYPE_CHECKING:
     from ...repository import Repository

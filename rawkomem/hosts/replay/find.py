@@ -10,8 +10,8 @@ from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ...files.local.private import LineFile, local_path
-from ...model.errors import RawkoError
+from ...files.local.private import local_path
+from ...files.local.transcripts import SESSIONS, transcripts
 from ..records import HOSTS
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from ...files.layout import Layout
 
-NOTED = "transcripts.tsv"  # transcript and session, in the files of this machine
 NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9]")  # what Claude Code writes as a dash in the name of a project's folder
 MAX_ROLLOUTS = 1_000  # of Codex, the latest, whose first line is read: it keeps those of all projects together
 MAX_FIRST_LINE_BYTES = 2**20
@@ -31,7 +30,7 @@ def places(layout: Layout) -> dict[str, str]:
     project = os.path.realpath(layout.project)
     claude = os.path.join(_home("claude"), "projects", NOT_IN_NAMES.sub("-", project))
     return {
-        "hooks": local_path(layout, NOTED),
+        "hooks": local_path(layout, SESSIONS),
         "claude": claude,
         "codex": os.path.join(_home("codex"), "sessions"),
         "gemini": os.path.join(_home("gemini"), "tmp"),
@@ -43,7 +42,7 @@ def find_sessions(layout: Layout) -> list[str]:
     """Return the transcripts of a project, the latest first, each once."""
     project, where = os.path.realpath(layout.project), places(layout)
     found = [
-        *_noted(where["hooks"]),
+        *transcripts(layout),
         *_files(where["claude"], "*.jsonl"),
         *_rollouts(where["codex"], project),
         *_chats(where["gemini"], project),
@@ -63,14 +62,6 @@ def _latest_first(files: Iterable[str]) -> list[str]:
 
 def _files(folder: str, pattern: str) -> list[str]:
     return glob(os.path.join(escape(folder), pattern))
-
-
-def _noted(file: str) -> list[str]:
-    """Return the transcripts that hooks were told of."""
-    try:
-        return LineFile(file).read(lambda line: line.partition("\t")[0] or None)[0]
-    except RawkoError:
-        return []
 
 
 def _rollouts(folder: str, project: str) -> Iterator[str]:

@@ -55,7 +55,7 @@ class Scored:
 
 def choose(turns: Sequence[Turn], run: Run, least: float = MIN_SCORE, most: int = MAX_DRAFTS) -> list[Draft]:
     """Return the drafts of a session, the best first; `least` is the score that they need, `most` how many."""
-    session = next((turn.session for turn in turns if turn.session), "")
+    session = run.session or next((turn.session for turn in turns if turn.session), "")
     spoken = exchanges(turns)
     run = run if run.task or not spoken else replace(run, task=one_line(redact(spoken[0].said), MAX_TASK_CHARS))
     said = (draft for draft in drafts_of(spoken, session, run) if draft.score >= least)

@@ -19,6 +19,7 @@ LEARNED = "learned"  # a tag: it was found in a session
 QUOTE = "quote"  # the key that holds the person's words
 BY_PERSON = (CORRECTION, RULE, PREFERENCE, DECISION, REQUEST, AGREED, FOUND)  # kinds in which a person speaks
 MAX_QUOTE_CHARS = 600
+AGENT, PERSON, EVIDENCE = "agent", "person", "evidence"  # who speaks in an exchange, or what shows that a draft is true
 
 
 def entry_of(draft: Draft) -> Entry:
@@ -39,6 +40,12 @@ def entry_of(draft: Draft) -> Entry:
         extra=extra,
         body=draft.text,
     )
+
+
+def exchange_of(draft: Draft) -> list[tuple[str, str]]:
+    """Return who said what in the exchange that a draft comes from; without empty words."""
+    answer = PERSON if draft.kind in BY_PERSON else EVIDENCE
+    return [(who, words) for who, words in ((AGENT, draft.before), (answer, draft.said)) if words]
 
 
 def source_of(draft: Draft) -> str:

@@ -61,7 +61,8 @@ def _added(part: dict[str, Any]) -> str:
     """Return the lines that an edit adds; those that it only repeats are not new."""
     new, old = _first(part, NEW_KEYS), _first(part, OLD_KEYS)
     before = set(old.split("\n")) if isinstance(old, str) else set()
-    return "\n".join(line for line in new.split("\n") if line not in before) if isinstance(new, str) else ""
+    lines = new.split("\n") if isinstance(new, str) else []
+    return "\n".join(line for line in lines if line not in before or not line).strip("\n")
 
 
 def _patched(id: str, patch: str) -> Iterator[Did]:
@@ -71,7 +72,7 @@ def _patched(id: str, patch: str) -> Iterator[Did]:
         name = next((line.removeprefix(mark) for mark in PATCHED_FILES if line.startswith(mark)), None)
         if name is not None and (added or not line.startswith(PATCHED_FILES[2])):
             if file:
-                yield Did(id, file=file, written="\n".join(added))
+                yield Did(id, file=file, written="\n".join(added).strip("\n"))
             added = []
         if name is not None:
             file = name.strip()

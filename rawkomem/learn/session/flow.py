@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 REPEAT_TURNS = 8  # within which the same words of the same speaker are one turn, written twice
 TEMPLATE_MILLISECONDS = 2_000  # after a command, within which its template follows; nobody types that fast
 COMMANDS = ("<command-name>", "<command-message>")  # open the record of a slash command
+SKILL_TOOLS = ("Skill", "SlashCommand")  # of which the text of a skill follows as if a person said it
 LOCAL_OUTPUT = "<local-command-"  # follows a command that has no template
 
 
@@ -26,7 +27,7 @@ class Flow:
     def __init__(self) -> None:
         self._recent: deque[tuple[str, str]] = deque(maxlen=REPEAT_TURNS)
         self._queued: Counter[str] = Counter()  # a person's words that are not delivered yet
-        self._command: Turn | None = None  # a slash command with nothing behind it
+        self._command: Turn | None = None  # a slash command or a skill with nothing behind it
         self._asked: set[int] = set()  # hashes of calls: some hosts write a message again when it grows
         self._calls: dict[str, tuple[str, str]] = {}  # tool and command of each id
         self._failed: dict[str, bool | None] = {}  # of each id with a result
@@ -46,7 +47,7 @@ class Flow:
     def _spoken(self, turn: Turn) -> Turn:
         if turn.role == QUEUED:
             self._queued[turn.text.strip()] += 1
-            return self._addressed(replace(turn, role=USER))
+            return replace(turn, role=SYSTEM if is_notice(turn.text) else USER)
         if turn.role == USER and self._queued[turn.text.strip()] > 0:
             self._queued[turn.text.strip()] -= 1
             return replace(turn, text="")
@@ -70,14 +71,14 @@ class Flow:
 
     def _tool(self, turn: Turn, did: Did) -> Turn | None:
         """Return a call, or a result with the tool and the command of its call; None if it came before."""
-        self._command = None
+        tool, command = self._calls.get(did.id, ("", "")) if did.id else ("", "")
+        self._command = turn if (turn.tool or tool) in SKILL_TOOLS else None
         if not turn.text and did.failed is None:
             if did.id and hash(did) in self._asked:
                 return None
             self._asked.add(hash(did))
             self._calls[did.id] = turn.tool, did.command
             return turn
-        tool, command = self._calls.get(did.id, ("", "")) if did.id else ("", "")
         if did.id and did.id in self._failed and (did.failed is None or self._failed[did.id] is not None):
             return None
         self._failed[did.id] = did.failed

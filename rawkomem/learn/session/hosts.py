@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ...model.clock import read_time
-from ...model.record import replace
 from .did import calls, command_of, exit_failed
 from .turns import ASSISTANT, QUEUED, SYSTEM, TOOL, USER, Did, Turn
 
@@ -42,7 +41,7 @@ def turns_of(record: Record, host: str) -> Iterator[Turn]:
 
 
 def is_subagents(record: Record) -> bool:
-    """Return whether a record was written by or for a sub-agent: Claude Code and Copilot mix them with the session's."""
+    """Return whether a record is a sub-agent's or to one: Claude Code and Copilot mix them with the session's own."""
     data = record.get("data")
     spawned = isinstance(data, dict) and data.get("parentToolCallId") and "parentId" in record
     return bool(record.get("isSidechain") or record.get("agentId") or spawned)
@@ -65,7 +64,7 @@ def _is_claude(record: Record) -> bool:
 
 
 def _claude(record: Record) -> Iterator[Turn]:
-    """Yield the turns of Claude Code. What is meta, a summary, an error of the host or another program's is nobody's."""
+    """Yield the turns of Claude Code. What is meta, a summary, the host's or another program's, is nobody's."""
     message, role = record.get("message"), record.get("type")
     at, session = time_of(record.get("timestamp")), _text(record.get("sessionId"))
     if role in ("attachment", "queue-operation"):
@@ -132,9 +131,7 @@ def _codex(record: Record) -> Iterator[Turn]:
     elif kind == "exec_command_end":
         code, ran = payload.get("exit_code"), command_of(payload.get("command"))
         failed = code != 0 if isinstance(code, int) else None
-        yield replace(
-            _result(id, "", _text(payload.get("aggregated_output")), failed, at), did=Did(id, ran, failed=failed)
-        )
+        yield Turn(TOOL, _text(payload.get("aggregated_output")), at, did=Did(_text(id), ran, failed=failed))
 
 
 def _codex_output(output: Any) -> tuple[str, bool | None]:
@@ -208,10 +205,7 @@ def _gemini_typed(said: str) -> str:
 
 
 def _gemini_output(call: Record) -> tuple[str, bool | None]:
-    parts = call.get("result")
-    answers = (
-        [part.get("functionResponse") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
-    )
+    answers = [part.get("functionResponse") for part in _parts(call.get("result"))]
     responses = [answer["response"] for answer in answers if isinstance(answer, dict) and _holds(answer, response=dict)]
     told = "\n".join(_text(response.get("output") or response.get("error")) for response in responses)
     failed = {"error": True, "success": exit_failed(told) or False}.get(_text(call.get("status")))

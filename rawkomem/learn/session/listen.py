@@ -22,7 +22,8 @@ class Heard:
     turns: tuple[Turn, ...]
     host: str
     session: str
-    counts: dict[str, int]  # of records: broken, unknown, too long, injected
+    counts: dict[str, int]  # of records: broken, unknown, too long, injected, sub-agent
+    warnings: tuple[str, ...] = ()  # about the file
 
     @property
     def has_speakers(self) -> bool:
@@ -36,6 +37,8 @@ def listen(stream: IO[bytes], run: Run) -> Heard:
     turns = tuple(transcript.turns())
     host = "" if transcript.host == MARKDOWN else transcript.host
     source = f"{host} session {transcript.session}" if transcript.session else host and f"{host} session"
+    session = run.session or transcript.session
     told = replace(run, agent=run.agent or host, task=redact(run.task), error=redact(run.error), source=source)
     counts = {name: count for name, count in transcript.counts.items() if count}
-    return Heard(told, turns, transcript.host, transcript.session, counts)
+    told = replace(told, session=session)
+    return Heard(told, turns, transcript.host, session, counts, tuple(transcript.warnings))

@@ -16,3 +16,4 @@ class Run:
     result: str = ""  # one of RESULTS, or unknown
     error: str = ""
     source: str = ""  # which session of which host
+    session: str = ""  # as its host names it

@@ -87,11 +87,11 @@ class Message:
         text = "\n".join(self._words).rstrip()
         self._words = [text.removesuffix(f"\n{SEPARATOR}") if following != self.role else text]
 
-    def turns(self, session: str, number: int) -> Iterator[Turn]:
-        """Yield what was said, and what each tool was asked for and answered."""
+    def turns(self, session: str, tools: int) -> Iterator[Turn]:
+        """Yield what was said, and what each tool was asked for and answered, after a number of tools before."""
         if self.role:
             yield Turn(self.role, "\n".join(self._words).strip(), self.at, "", session)
-        for number, lines in enumerate(self.tools if self.role != SUBAGENT else (), number + 1):
+        for number, lines in enumerate(self.tools if self.role != SUBAGENT else (), tools + 1):
             yield from _used(lines, self.at, session, f"tool-{number}")
 
 

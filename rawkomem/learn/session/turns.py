@@ -5,9 +5,7 @@ from __future__ import annotations
 from ...model.record import record
 
 USER, ASSISTANT, TOOL, SYSTEM, NOBODY = "user", "assistant", "tool", "system", ""
-QUEUED = (
-    "queued"  # a person's words while the agent works, before they are delivered; Transcript calls them the person's
-)
+QUEUED = "queued"  # a person's words while the agent works, not delivered yet; Transcript makes them USER
 SUBAGENT = "sub-agent"  # or who speaks to one; Transcript drops it
 PEOPLE = (USER, ASSISTANT, NOBODY)  # whose words may be learned from; a text without roles is somebody's
 

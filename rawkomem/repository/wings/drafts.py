@@ -8,6 +8,7 @@ from ...files.local.drafts import DROPPED, KEPT, draft_id
 from ...files.local.drafts import Drafts as Store
 from ...learn.drafts.again import cosine, is_again, is_repeated
 from ...learn.drafts.keep import LEARNED, entry_of
+from ...learn.lessons.lesson import LESSON, lesson_of_draft
 from ...model.clock import now
 from ...model.draft import DEMOTED, Draft
 from ...model.errors import BadInput
@@ -15,6 +16,7 @@ from ...model.filters import Filter
 from ...model.kinds import ACTIVE
 from ...model.record import record, replace
 from ...text.clean import one_line
+from ...text.when import why_unusable
 from ..lazy import Wing
 
 if TYPE_CHECKING:
@@ -70,24 +72,40 @@ class Drafts(Wing):
         return Taken(fresh, tuple(draft for draft in drafts if draft not in new), stored)
 
     def keep(
-        self, name: str, title: str = "", text: str = "", when: Sequence[str] = (), by: str = "", via: str = ""
+        self,
+        name: str,
+        title: str = "",
+        text: str = "",
+        when: Sequence[str] | None = None,
+        by: str = "",
+        via: str = "",
     ) -> Stored:
-        """Make a memory of a draft, with another title, text or conditions where they are given."""
-        draft = self.edit(name, title, text, when) if title or text or when else self.get(name)
-        stored = self._repo.add(replace(entry_of(draft), by=by or draft.host), via=via)
+        """Make a memory of a draft, or a lesson; with another title, text or conditions where they are given."""
+        draft = self.get(name)
+        if title or text or when is not None:
+            draft = self.edit(name, title, text, when)
+        by = by or draft.host
+        made = lesson_of_draft(draft, by) if LESSON in draft.tags else replace(entry_of(draft), by=by)
+        stored = self._repo.add(made, via=via)
         for old in draft.corrects:
             if self._core.holds(old) and old != stored.id:
-                self._repo.beliefs.supersede(old, stored.id, one_line(draft.said, 200), by or draft.host, anyway=True)
+                self._repo.beliefs.supersede(old, stored.id, one_line(draft.said, 200), by, anyway=True)
         self.store.decide(draft, KEPT)
         return stored
 
-    def edit(self, name: str, title: str = "", text: str = "", when: Sequence[str] = ()) -> Draft:
-        """Change the memory that a draft proposes; the exchange stays as it was."""
-        draft = self.get(name)
-        if not (title or text or when):
-            raise BadInput("nothing to change", "give --title, --text or --when")
-        draft = replace(draft, title=title or draft.title, text=text or draft.text, when=tuple(when) or draft.when)
-        self.store.put([draft])
+    def edit(self, name: str, title: str = "", text: str = "", when: Sequence[str] | None = None) -> Draft:
+        """Change the memory that a draft proposes; the exchange stays as it was. An empty `when` removes conditions."""
+        old = self.get(name)
+        if not (title or text) and when is None:
+            raise BadInput("nothing to change", "give a title, a text or conditions")
+        for condition in when or ():
+            note = why_unusable(condition)
+            if note:
+                raise BadInput(f"whenToUse {one_line(condition, 80)!r} {note.text}: nothing was changed", note.hint)
+        conditions = old.when if when is None else tuple(when)
+        draft = replace(old, title=title or old.title, text=text or old.text, when=conditions)
+        if draft != old:
+            self.store.put([draft])
         return draft
 
     def merge(self, name: str, other: str) -> Draft:

@@ -42,6 +42,7 @@ class Standing:
     allowed: str = "unknown"
     why: str = "nothing is known of how it arrived"
     verified: bool = False
+    said: bool = False  # a person said so in a session that this machine saw
 
 
 @record
@@ -64,7 +65,7 @@ def standing_of_entry(commit: str, arrival: str) -> Standing:
     if arrival == "person":
         return Standing(ARRIVALS[arrival], "typed by a person on this machine", verified=True)
     if arrival == "said":
-        return Standing(ARRIVALS[arrival], "a person said so in a session")
+        return Standing(ARRIVALS[arrival], "a person said so in a session", said=True)
     if arrival in ARRIVALS:
         return Standing(ARRIVALS[arrival], f"came by {arrival}" if arrival != "agent" else "written by an agent")
     if arrival in BASES:

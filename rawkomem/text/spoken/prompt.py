@@ -114,7 +114,7 @@ def sentences_of(ask: str) -> list[str]:
 
 
 def is_notice(text: str) -> bool:
-    """Return whether a host sent a text in the person's place: a summary, a caveat, an interruption, an image's name."""
+    """Return whether a host sent a text in the person's place: a summary, a caveat, an interruption, an image."""
     text = text.strip()
     if text.startswith(PLACEHOLDERS) and text.find("]") == len(text) - 1:
         return True

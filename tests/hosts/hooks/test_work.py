@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from rawkomem.files.local.transcripts import note_transcript
 from rawkomem.hosts.hooks import work
-from rawkomem.hosts.hooks.heard import note_transcript
 from rawkomem.state.run import outcome_of
 from tests.hosts.hooks.conftest import until
 from tests.hosts.hooks.payloads import claude

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rawkomem.bench.replay import measure_replay
-from rawkomem.hosts.hooks.heard import note_transcript
+from rawkomem.files.local.transcripts import note_transcript
 from rawkomem.hosts.replay.find import find_sessions
 from rawkomem.hosts.replay.past import read_past
 from rawkomem.hosts.replay.replay import COVERED, MISSING, SILENT, replay

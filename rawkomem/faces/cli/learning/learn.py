@@ -9,7 +9,6 @@ import click
 
 from ....learn.llm.model import is_learning
 from ....learn.session.run import RESULTS, Run
-from ....model.draft import Draft
 from ....repository import Repository
 from ....repository.wings.learning import Learned
 from ....repository.writing import Stored
@@ -18,9 +17,8 @@ from ....text.count import count
 from ..commands import pass_repository
 from ..options import DRY_RUN, JSON
 from ..terminal import fields_of, note, paint, say, say_json, wide
+from .drafts import draft_json, tell_next
 from .transcripts import learn_transcripts, tell_gone
-
-NO_SPEAKERS = "no line names who speaks, so nothing in it counts as a person's word; see 'rawkomem docs learning'"
 
 
 @click.command("learn")
@@ -58,7 +56,9 @@ def learn_command(
         return
     with click.open_file(files[0], "rb") as file:
         learned = repository.learning.learn(file, run, dry_run)
-    if learned.stored:
+    for warning in learned.heard.warnings:
+        note(f"{files[0]}: {warning}")
+    if learned.stored or learned.again:
         repository.core.follow()
     if as_json:
         say_json(_json(learned, dry_run))
@@ -73,23 +73,26 @@ def _tell(learned: Learned, dry_run: bool) -> None:
     for draft in learned.drafts:
         head = f"{paint('draft', 'green')}  {paint(draft.kind, 'cyan')}"
         say(f"{head}  {one_line(draft.title, wide())}  {paint(draft.id, 'dim')}")
-        say(f"       {one_line(draft.why, 200)}")
+        say(paint(f"       because: {one_line(draft.why, 200)}", "dim"))
+    for draft, stored in learned.again:
+        told = "a person said it in another session, too"
+        say(f"{paint(f'stored {stored.id}', 'green')}  {one_line(draft.title, wide())}  {paint(told, 'dim')}")
     for draft, same in learned.known:
         say(f"{paint('known', 'dim')}  {one_line(draft.title, wide() // 2)}  {paint(same, 'dim')}")
     heard = learned.heard
     session = f" (session {heard.session})" if heard.session else ""
     counted = ", ".join(f"{number} {name}" for name, number in heard.counts.items())
     note(f"{count(len(heard.turns), 'turn')} of {heard.host}{session}{f', records: {counted}' if counted else ''}")
-    if heard.turns and not heard.has_speakers:
-        note(NO_SPEAKERS)
+    if heard.turns and not heard.has_speakers and not heard.warnings:
+        note("no line names who speaks, so nothing in it counts as a person's word")
     if learned.waiting:
         note(f"{count(len(learned.waiting), 'draft')} of this session known already")
-    if not (learned.drafts or learned.requests):
+    if not (learned.drafts or learned.requests or learned.again):
         note("nothing new to learn")
     elif dry_run:
         note("nothing was written")
-    elif learned.drafts:
-        note("'rawkomem drafts' shows the exchanges; 'rawkomem drafts keep ID' makes a memory of one")
+    else:
+        tell_next(learned.drafts)
 
 
 def _json(learned: Learned, dry_run: bool) -> dict[str, Any]:
@@ -103,15 +106,9 @@ def _json(learned: Learned, dry_run: bool) -> dict[str, Any]:
         "drafts": [draft_json(draft) for draft in learned.drafts],
         "waiting": [draft.id for draft in learned.waiting],
         "stored": [_stored_json(stored) for stored in learned.stored],
+        "again": [_stored_json(stored) for _, stored in learned.again],
         "known": [{"title": draft.title, "same": same} for draft, same in learned.known],
     }
-
-
-def draft_json(draft: Draft) -> dict[str, Any]:
-    """Return a draft for programs."""
-    told = fields_of(draft, "id", "kind", "title", "text", "said", "before", "score", "why", "session", "host", "task")
-    lists = {"whenToUse": [*draft.when], "tags": [*draft.tags], "corrects": [*draft.corrects], "again": [*draft.again]}
-    return {**told, **lists, "at": draft.at, "asked": draft.asked}
 
 
 def _stored_json(stored: Stored) -> dict[str, Any]:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ....learn.drafts.keep import exchange_of
 from ....text.clean import one_line
 from ....text.count import count
 from ..terminal import fields_of, note, paint, say, say_json, wide
+from .drafts import tell_next
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,10 +53,13 @@ def tell_step(step: Step) -> None:
 
 
 def _tell(gone: Gone, dry_run: bool) -> None:
+    done = paint("would draft" if dry_run else "draft", "green")
     for draft in gone.drafts:
-        say(f"{paint('would draft' if dry_run else 'draft', 'green')}  {paint(draft.kind, 'cyan')}  {draft.title}")
-        for who, words in (("agent", draft.before), ("person", draft.said)):
-            if words:
-                say(f"       {who}: {one_line(words, wide())}")
+        title = one_line(draft.title, wide())
+        say(f"{done}  {paint(draft.kind, 'cyan')}  {title}  {paint(draft.id, 'dim')}")
+        for who, words in exchange_of(draft):
+            say(f"       {who}: {one_line(words, wide())}")
     counts = ", ".join(f"{number} {what}" for what, number in gone.counts.items())
     note(f"{count(len(gone.drafts), 'draft')}; {counts}" if counts else count(len(gone.drafts), "draft"))
+    if not dry_run:
+        tell_next(gone.drafts)

@@ -108,7 +108,8 @@ AGREES = re.compile(
     re.IGNORECASE,
 )
 NODS = re.compile(
-    r"^(?:ok(?:ay)?|sure|fine|great|perfect|right|correct|good|cool|nice)\b", re.IGNORECASE
+    r"^(?:ok(?:ay)?|sure|fine|great|perfect|right|correct|good|cool|nice)\b(?!\W+(?:now|let|next|so|then|what|can)\b)",
+    re.IGNORECASE,
 )  # or begins anew
 OBJECTS = re.compile(
     r"^(?:no|nope|nah|wait|stop|hmm|hold on|wrong|actually|but|not (?:quite|really|that|yet)|don'?t|that'?s (?:not"

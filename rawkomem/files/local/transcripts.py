@@ -1,42 +1,39 @@
-"""Remember how far each transcript was read, so that the end of a turn reads only what is new in it."""
+"""Remember the transcript of each session, and read it: hosts keep them outside of the repository."""
 
 from __future__ import annotations
 
 import io
 import os
-from typing import IO
 
-from ...files.layout import Layout
-from ...files.local.private import LineFile, local_path
 from ...model.errors import RawkoError
+from .private import LineFile, local_path
 
-OFFSETS, SESSIONS = "heard.tsv", "transcripts.tsv"  # transcript → bytes that were read; session → transcript
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO
+
+    from ..layout import Layout
+
+SESSIONS = "transcripts.tsv"  # session → transcript
 RECORDED = "recorded.tsv"  # transcript → its bytes when the session's work was recorded
 LINE_ENDING = ".jsonl"  # of a transcript that grows by lines; others are read whole
-MAX_NEWS_BYTES = 32 * 2**20  # of more than that, the last
+MAX_READ_BYTES = 32 * 2**20  # of a longer one, the last
 MAX_HEAD_BYTES = 2**20  # of the first line, which names the session
 MAX_TRANSCRIPTS = 100  # that are remembered
 
 
-def news_of(layout: Layout, transcript: str) -> tuple[IO[bytes], int]:
-    """Return the first line of a transcript with all unread complete lines, and the offset where they end."""
-    size = os.stat(transcript).st_size
+def open_transcript(transcript: str) -> IO[bytes]:
+    """Return a transcript as far as its last complete line; of a long one, the first line and the end."""
     if not transcript.endswith(LINE_ENDING):
-        return open(transcript, "rb"), size
-    known = _pairs(layout, OFFSETS).get(transcript, "")
-    begun = int(known) if known.isdecimal() and int(known) <= size else 0  # a shorter file is another one by now
+        return open(transcript, "rb")
     with open(transcript, "rb") as stream:
-        first = stream.readline(MAX_HEAD_BYTES) if begun else b""
-        stream.seek(max(begun, size - MAX_NEWS_BYTES))
-        news = stream.read(MAX_NEWS_BYTES)
-    whole = news[: news.rfind(b"\n") + 1]
-    end = max(begun, size - MAX_NEWS_BYTES) + len(whole)
-    return io.BytesIO(first + whole if whole else b""), end
-
-
-def note_heard(layout: Layout, transcript: str, end: int) -> None:
-    """Remember how far a transcript was read; the caller holds the learner's lock."""
-    _put(layout, OFFSETS, transcript, str(end))
+        size = os.fstat(stream.fileno()).st_size
+        first = stream.readline(MAX_HEAD_BYTES) if size > MAX_READ_BYTES else b""
+        stream.seek(max(0, size - MAX_READ_BYTES))
+        if first:
+            stream.readline()  # the rest of a line that was cut
+        read = stream.read(MAX_READ_BYTES)
+    return io.BytesIO(first + read[: read.rfind(b"\n") + 1])
 
 
 def note_transcript(layout: Layout, session: str, transcript: str) -> None:
@@ -51,6 +48,11 @@ def note_transcript(layout: Layout, session: str, transcript: str) -> None:
 def transcript_of(layout: Layout, session: str) -> str:
     """Return the transcript that was last named for a session; empty if none was."""
     return _pairs(layout, SESSIONS).get(session, "") if session else ""
+
+
+def transcripts(layout: Layout) -> list[str]:
+    """Return the transcripts of all sessions that are remembered, the latest first."""
+    return [*dict.fromkeys(reversed([*_pairs(layout, SESSIONS).values()]))]
 
 
 def note_recorded(layout: Layout, transcript: str, size: int) -> None:
