@@ -72,7 +72,7 @@ ROOMS = ("belief", "bench", "cli", "exchange", "format", "git", "graph", "hosts"
          "mesh", "recall", "redaction", "settings", "sinks", "skills", "traces", "web")  # fmt: skip
 INNER = ("changes", "connect", "contextual", "cues", "drafts", "embed", "faces", "files", "hooks", "index", "keeping", "lance",
          "languages", "learn", "ledger", "llm", "local", "memories", "merge", "model", "net", "postgres", "relevance",
-         "repository", "scripts", "scrub", "session", "setup", "show", "spoken", "state", "stores", "text", "views", "wings")  # fmt: skip
+         "replay", "repository", "scripts", "scrub", "session", "setup", "show", "spoken", "state", "stores", "text", "views", "wings")  # fmt: skip
 
 
 def folders() -> set[Path]:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from ..learn.drafts.choose import MIN_SCORE, choose
 from ..learn.drafts.requests import MIN_TURNS, next_request
 from ..learn.session.listen import listen
+from ..learn.session.recorded import read_records
 from ..learn.session.run import Run
 from ..model.record import as_dict, record
 from ..repository import Repository
 from ..text.language import language
-from .sessions import read_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -84,9 +84,9 @@ def _measure(session: Record) -> Counts:
             if asked:
                 requests += 1
                 repository.drafts.store.note_asked(asked)
-        texts = [*map(_text, repository.drafts.all()), *stored]
+        texts = [*map(text_of, repository.drafts.all()), *stored]
     gold = _gold(session)
-    touched = [_touched(text, gold) for text in texts]
+    touched = [touched_by(text, gold) for text in texts]
     found = set[int]().union(*touched)
     drafts = len(texts) - len(stored)
     return Counts(1, drafts, len(stored), sum(map(bool, touched)), len(gold), len(found), requests)
@@ -98,7 +98,7 @@ def _point(least: float, sessions: Sequence[Record]) -> dict[str, Any]:
     for session in sessions:
         heard, gold = _heard(session["records"]), _gold(session)
         found = choose(heard.turns, heard.run, least, MAX_CURVE_DRAFTS)
-        touched = [_touched(_text(draft), gold) for draft in found]
+        touched = [touched_by(text_of(draft), gold) for draft in found]
         one = Counts(1, len(found), 0, sum(map(bool, touched)), len(gold), len(set[int]().union(*touched)))
         counts = _sum((counts, one))
     figures = counts.figures
@@ -113,16 +113,21 @@ def _heard(records: Iterable[Record]) -> Heard:
     return listen(io.BytesIO(lines.encode()), Run())
 
 
-def _text(draft: Draft) -> str:
+def text_of(draft: Draft) -> str:
+    """Return all that a draft says."""
     return f"{draft.said}\n{draft.text}"
 
 
 def _gold(session: Record) -> list[list[frozenset[str]]]:
-    """Return the content words of the quotes of each gold memory."""
-    return [[_words(one["quote"]) for one in gold.get("evidence", [])] for gold in session.get("gold", [])]
+    return [quotes_of(gold) for gold in session.get("gold", [])]
 
 
-def _touched(text: str, gold: Sequence[Sequence[frozenset[str]]]) -> set[int]:
+def quotes_of(gold: Record) -> list[frozenset[str]]:
+    """Return the content words of the quotes of a gold memory."""
+    return [_words(one["quote"]) for one in gold.get("evidence", [])]
+
+
+def touched_by(text: str, gold: Sequence[Sequence[frozenset[str]]]) -> set[int]:
     """Return which gold memories a text touches."""
     words = _words(text)
     return {

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ..files.append import Written
     from ..files.check import Checked
+    from ..files.local.told import Told
     from ..index.catalogue import Row
     from ..index.report import SyncReport
     from ..index.views.stats import Stats
@@ -276,6 +277,10 @@ class Repository:
         asked, only = _task(task, agent, session), _filter(only, words)
         limits = {"max_injected": limit, "min_importance": min_importance or None, "budget": budget or None}
         return self._recalling.inject(asked, profile, form, only, strict, **limits)
+
+    def rehearse(self, task: Task, told: Told, form: str = "rawko") -> Injection:
+        """Return what `inject` would for a session that was told this much; nothing is counted or logged."""
+        return self._recalling.rehearse(task, told, form)
 
     def prompt_for(
         self,

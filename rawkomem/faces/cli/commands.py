@@ -25,6 +25,7 @@ COMMANDS = {
     "add": ("memories.write", "Store a memory."),
     "learn": ("learning.learn", "Find what a person said or agreed to in a session, as drafts."),
     "drafts": ("learning.drafts", "List what was found in sessions; keep, edit, merge or drop it."),
+    "replay": ("learning.replay", "Show what past sessions would be given now, and which corrections that covers."),
     "search": ("", "Find the memories that fit a question."),
     "inject": ("", "Print the memories that belong in the prompt of a task, or nothing."),
     "why": ("memories.why", "Tell how a memory scores for a task."),

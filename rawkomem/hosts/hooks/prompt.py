@@ -16,6 +16,7 @@ from .session import hear
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...files.layout import Layout
+    from ...files.local.told import Told
     from ...repository import Repository
     from ..host import Call
 
@@ -34,7 +35,20 @@ def note_prompt(layout: Layout, call: Call) -> None:
 def recalled(repository: Repository, call: Call, room: int) -> Injection:
     """Return what is injected for a prompt, without the last memories if they do not fit."""
     hear(repository.layout, call)
-    injection = repository.inject(_task(repository, call), form=FORM)
+    return _fitting(repository.inject(_task(repository, call), form=FORM), room)
+
+
+def rehearsed(repository: Repository, prompt: str, before: bytes, told: Told, room: int) -> Injection:
+    """Return what would be injected for a prompt after the end of a transcript; note nothing."""
+    from .lately import lately_in
+
+    then = lately_in(before, repository.layout.project, prompt)
+    task = Task(prompt, lately=then.exchange, touched=then.touched)
+    return _fitting(repository.rehearse(task, told, FORM), room)
+
+
+def _fitting(injection: Injection, room: int) -> Injection:
+    """Return an injection without the last memories if they do not fit."""
     while len(injection.text.encode()) > room:
         items = injection.items[:-1]
         text = render(items, FORM, vouched=injection.vouched)

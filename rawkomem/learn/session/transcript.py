@@ -47,6 +47,7 @@ class Transcript:
         self._ahead: list[bytes] = []
         self._hosts: Counter[str] = Counter()
         self.session = ""
+        self.line = b""  # the record that was read last; empty where records are no lines
         self.counts: Counter[str] = Counter()  # broken, unknown, too long, injected, sub-agent
         self.warnings: list[str] = []
         name = getattr(stream, "name", "")
@@ -117,6 +118,7 @@ class Transcript:
 
     def _records(self) -> Iterator[Record]:
         for line in self._lines():
+            self.line = line
             if not line.strip():
                 continue
             record = _read_record(line)
@@ -145,6 +147,7 @@ class Transcript:
                 yield value
                 return
             self.session = self.session or _session(value)
+            self.line = b""
             value = within
         for record in value:
             if isinstance(record, dict):

@@ -139,6 +139,31 @@ def learn_command(files: tuple[str, ...], as_json: bool) -> None:
         )
 
 
+@bench_command.command("replay")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@JSON
+def replay_command(files: tuple[str, ...], as_json: bool) -> None:
+    """How many corrections in recorded sessions their gold memories cover.
+
+    FILES are as for 'bench learn'. All gold memories are stored in a temporary repository, then each session is
+    replayed as by 'rawkomem replay'. See 'rawkomem docs learning'.
+    """
+    from ....bench.replay import measure_replay
+
+    report = measure_replay(files, note)
+    if as_json:
+        say_json(report)
+        return
+    names = ("prompts", "corrections", "covered", "before", "not_injected", "not_covered")
+    say(f"{'':24}" + "".join(f"{name.replace('_', ' '):>{len(name) + 3}}" for name in names))
+    for name, row in {**report["each"], **report["kinds"], "all": report}.items():
+        say(f"{name[:24]:24}" + "".join(f"{_cell(row.get(name)):>{len(name) + 3}}" for name in names))
+    gold = report["with_gold"]
+    say(f"of {gold['corrections']} corrections that a gold memory quotes, {gold['covered']} are covered")
+    pairs = "{quoted} pairs of correction and memory by quotes, {found} by words and vectors, {both} by both"
+    say(pairs.format(**report["pairs"]))
+
+
 def _cell(value: object) -> str:
     return "–" if value is None else str(value)
 
