@@ -16,7 +16,7 @@ from .markdown import Meant
 
 MAX_CARDS = 50  # drafts that the page shows: the next ones come as these are decided
 MAX_TITLE_CHARS = 300
-MAX_TEXT_CHARS = 20_000
+MAX_TEXT_CHARS = 12_000  # fit into a decision, whatever the script
 MAX_CONDITIONS = 20
 
 

@@ -45,7 +45,7 @@ DECISIONS = {
     "/api/drafts/drop": drafts.drop,
 }
 STATUSES = {BadInput: 400, NotFound: 404, Refused: 409, Busy: 503}
-MAX_DECISION_BYTES = 128 * 1024  # of a decision: an id and a reason, or the text of a draft
+MAX_DECISION_BYTES = 64 * 1024  # of a decision: an id and a reason, or the text of a draft
 MAX_QUERY_FIELDS = 20  # of a query
 ENTRANCE_S = 60.0  # seconds within which a browser must have opened the page
 IDLE_TIMEOUT_S = 30  # seconds that a connection may be silent

@@ -104,7 +104,7 @@ function verdicts(item, items, decided, edit) {
 
 function editing(item, decided, cancel) {
   const title = h("input", { type: "text", maxlength: "300" });
-  const text = h("textarea", { rows: "5", maxlength: "20000" });
+  const text = h("textarea", { rows: "5", maxlength: "12000" });
   const when = h("textarea", { rows: "2" });
   [title.value, text.value, when.value] = [item.title, item.text, item.when.join("\n")];
   const save = async () => {
